@@ -34,6 +34,9 @@ from macaw.isa.pe_elements import ELEMENTS as ELEMENTS
 from macaw.isa.pe_elements import OPERAND_DTYPES as OPERAND_DTYPES
 from macaw.isa.pe_elements import SUM_DTYPES as SUM_DTYPES
 from macaw.isa.pe_elements import Element as Element
+from macaw.isa.pe_elements import available as available
+from macaw.isa.pe_elements import is_floating as is_floating
+from macaw.isa.pe_elements import widest_of as widest_of
 from macaw.isa.pe_layouts import ACCUMULATORS as ACCUMULATORS
 from macaw.isa.pe_layouts import COMMAND, EXE, LD, MAC, MARKER, SPU, ST, SUMS
 from macaw.isa.pe_layouts import COMMAND_BITS as COMMAND_BITS
@@ -154,6 +157,9 @@ STRIDE = Structure(
     ),
     "How the parser makes the operand of each PE from the written one.",
 )
+# Element types of weights and activations by number; 0 is the default.
+DEFAULT = "default"
+_OPERAND = Choice((DEFAULT, *(x if x in OPERAND_DTYPES else "" for x in ELEMENTS)))
 TYPES = Structure(
     "types",
     (
@@ -165,12 +171,15 @@ TYPES = Structure(
             Immediate(8, low_limit=TYPES_KIND, high_limit=TYPES_KIND),
             TYPES_KIND,
         ),
-        Member("reserved_elements", "u16", "zero"),
+        Member("weights", "u8", "element type of the weights; default: pe.element", _OPERAND),
+        Member(
+            "activations", "u8", "element type of the activations, and of results of spu", _OPERAND
+        ),
         Member("requantise", "u8", "what spu requantise does", Choice(REQUANTISE)),
         Member("reserved_byte", "u8", "zero"),
         Member("reserved_high", "u16", "zero"),
     ),
-    "Which numbers a sequence computes with; at most one for each sequence. Without it requantise shifts.",
+    "Which numbers a sequence computes with; at most one for each sequence. Without it, elements are pe.element, and requantise shifts.",
 )
 # The members of `TYPES` that `.types` names.
 TYPE_MEMBERS = tuple(
@@ -178,6 +187,7 @@ TYPE_MEMBERS = tuple(
     for member in TYPES.members
     if member.name != "operand" and not member.name.startswith("reserved")
 )
+OPERAND_TYPES = ("weights", "activations")  # of these, the element types
 RECORD_SIZE = STEP.size  # of each kind
 # Which of an instruction's two entries in the register file, and so in a step, a field is.
 ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
@@ -235,8 +245,18 @@ SEGMENT = Structure(
     (
         Member("type", "u8", "what it holds", Choice(SEGMENT_TYPES)),
         Member("mode", "u8", "who gets which part", Choice(MODES)),
-        Member("form", "u8", "how weights are stored", Choice(FORMS)),
-        Member("reserved", "u8", "zero"),
+        Member(
+            "form",
+            "u8",
+            "how weights are stored: records; dense values, which are made index + value by the distribution unit (compress), or which the loading unit numbers (dense)",
+            Choice(FORMS),
+        ),
+        Member(
+            "element",
+            "u8",
+            "element type of the data; default: that of the sequence",
+            Choice((DEFAULT, *ELEMENTS)),
+        ),
         Member("offset", "u32", "bytes from the start of the unit's half"),
         Member("length", "u32", "bytes"),
     ),
@@ -292,7 +312,7 @@ ENTRY = Structure(
     "entry",
     (Member("index", "u16", "place of the activation that it meets"),),
     "A weight that is not zero.",
-    then="the bytes of its value, little-endian, of the type pe.element",
+    then="the bytes of its value, little-endian, of the element type of the segment",
 )
 
 _REGISTERS = RegisterFile(
@@ -321,9 +341,9 @@ DIRECTIVES = (
     ),
     Directive(
         ".types",
-        ".types requantise=shift",
-        "Say which numbers the sequence computes with: requantise shifts sums right, or multiplies them by scales, which config brings.",
-        ".seq layer\n  .types requantise=scale\n  spu requantise\n.endseq",
+        ".types weights=default, activations=default, requantise=shift",
+        "Say which numbers the sequence computes with: the element types of weights and activations, and whether requantise shifts sums right or multiplies them by scales, which config brings.",
+        ".seq layer\n  .types weights=int8, requantise=scale\n  spu requantise\n.endseq",
         structures=(TYPES.name,),
     ),
     Directive(
@@ -432,6 +452,10 @@ FAULTS = (
         "index out of range",
         "A weight index plus its base lies past the loaded activations, or a step has moved an operand out of its buffer.",
     ),
+    Fault(
+        "type mismatch",
+        "A mac whose weights or activations were loaded as another element type than its sequence has.",
+    ),
     Fault("accumulator overflow", "A sum left the accumulator's range (pe.overflow = fault)."),
     Fault("store overflow", "A result does not fit the element type it is stored as."),
     Fault("malformed packet", "A packet, segment or sequence whose contents are not allowed."),
@@ -465,7 +489,7 @@ CORE = checked(
         piece="end",
         levels=("cluster", "pe"),
         carried={
-            "data=": (*PAYLOADS["exe"].types, *MODES, *FORMS),
+            "data=": (*PAYLOADS["exe"].types, *MODES, *FORMS, *OPERAND_DTYPES),
             "config data=": (*CONFIG_DATA, *MODES),
             "out=": ("stride=", "step=", "count=", "pes=", "type="),
             "to=": ("all",),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.element_types import dtype_of, mark_blocks, segment_type
 from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.sequence import (
     ACTIVATIONS_SEGMENT,
@@ -42,7 +43,6 @@ class DataLoading:
     def __init__(self, context: RowContext, queues: OutputQueues) -> None:
         self.context, self.state, self.shape = context, context.state, context.shape
         self.queues = queues
-        self.entry = entry_type(self.shape.value_type)
 
     # Before the first beat
 
@@ -65,13 +65,17 @@ class DataLoading:
             raise self._overflow(cluster, run, op, own)
         return bool((self.state.weight_count[cluster] + counts <= self.shape.weight_queue).all())
 
+    def _entry(self, packet: Packet, segment: int) -> np.dtype[Any]:
+        """Return the NumPy type of an entry of a segment of weights. Raises `Fault`."""
+        return entry_type(dtype_of(segment_type(self.context.clusters, packet, segment)))
+
     def _entry_counts(
         self, cluster: int, run: Run, packet: Packet, segment: int
     ) -> NDArray[np.int64]:
         """Return how many entries a segment of weights brings to each PE, of shape (PEs,)."""
         described, known = packet["segments"][segment], packet["entries"]
         if self._sliding(cluster, run) or described["form"] == DENSE:
-            size = np.dtype(self.shape.value_type).itemsize
+            size = self._entry(packet, segment)["value"].itemsize
             elements = described["length"] // size // self._count(packet, segment)
             return np.full(self.shape.pes, elements)
         if segment not in known and described["form"] == COMPRESS:
@@ -87,7 +91,8 @@ class DataLoading:
         The number is computed from the present contents of the unit.
         """
         counts, _ = self._compressed(packet, segment)
-        return int(counts.size * WEIGHTS_RECORD.size + counts.sum() * self.entry.itemsize)
+        entry = self._entry(packet, segment)
+        return int(counts.size * WEIGHTS_RECORD.size + counts.sum() * entry.itemsize)
 
     def _compressed(
         self, packet: Packet, segment: int, data: bytes | None = None
@@ -97,13 +102,13 @@ class DataLoading:
         An entry is index + value of an element that is not zero. `data` are the bytes of the
         segment; None reads them from the unit.
         """
-        described = packet["segments"][segment]
+        described, entry = packet["segments"][segment], self._entry(packet, segment)
         if data is None:
             data = self.context.memory.peek(described["offset"], described["length"])
-        values = np.frombuffer(data, self.entry["value"])
+        values = np.frombuffer(data, entry["value"])
         values = values.reshape(self._count(packet, segment), -1)
         which, index = np.nonzero(values)
-        entries = np.zeros(index.size, self.entry)
+        entries = np.zeros(index.size, entry)
         entries["index"], entries["value"] = index, values[which, index]
         return np.bincount(which, minlength=values.shape[0]), entries
 
@@ -148,6 +153,8 @@ class DataLoading:
         values = self.dense_values(packet, segment, data)
         if self.context.provenance is not None:
             self.context.provenance.record_dense(packet, segment, values, starts)
+        if kind == ACTIVATIONS_SEGMENT and self.shape.mixes:
+            self._mark_types(packet, segment, starts, values.shape[1])
         if kind == ACTIVATIONS_SEGMENT and (starts == starts[0, 0]).all():
             self._fill_all(packet, segment, int(starts[0, 0]), values)
             return
@@ -160,8 +167,9 @@ class DataLoading:
 
     def dense_values(self, packet: Packet, segment: int, data: bytes) -> NDArray[Any]:
         """Return the elements of a segment of activations or partial sums, (slices, elements)."""
-        kind = packet["segments"][segment]["type"]
-        dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type
+        dense_type = self.shape.sum_type
+        if packet["segments"][segment]["type"] == ACTIVATIONS_SEGMENT:
+            dense_type = dtype_of(segment_type(self.context.clusters, packet, segment))
         little = np.dtype(dense_type).newbyteorder("<")
         values = np.frombuffer(data, little).astype(dense_type)
         return values.reshape(self._count(packet, segment), -1)
@@ -178,7 +186,7 @@ class DataLoading:
         There may be fewer records than slices. The missing records count as empty.
         """
         count = self._count(packet, segment)
-        records, end = records_of(data, self.entry.itemsize)
+        records, end = records_of(data, self._entry(packet, segment).itemsize)
         if len(records) > count:
             message = f"segment {segment} has more than {count} weights records, a slice each"
             raise self._fault("slice mismatch", message, packet)
@@ -203,9 +211,10 @@ class DataLoading:
             return starts, counts, entries
         records = self._records(data, packet, segment)
         counts = np.array([count for _, count in records], np.int64)
-        size = self.entry.itemsize
+        entry = self._entry(packet, segment)
+        size = entry.itemsize
         pieces = [data[start : start + count * size] for start, count in records]
-        entries = np.frombuffer(b"".join(pieces), self.entry)
+        entries = np.frombuffer(b"".join(pieces), entry)
         return np.cumsum(counts) - counts, counts, entries
 
     def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
@@ -213,10 +222,11 @@ class DataLoading:
 
         The indices are 0; each mac sets them when it starts.
         """
-        values = np.frombuffer(data, self.entry["value"])
+        entry = self._entry(packet, segment)
+        values = np.frombuffer(data, entry["value"])
         slices_ = self._count(packet, segment)
         elements = values.size // slices_
-        entries = np.zeros(values.size, self.entry)
+        entries = np.zeros(values.size, entry)
         entries["value"] = values
         starts = np.arange(slices_, dtype=np.int64) * elements
         return starts, np.full(slices_, elements, np.int64), entries
@@ -264,6 +274,9 @@ class DataLoading:
             takers, new, [0, *ends], ends, strict=False
         ):
             state.segment_entries[cluster, run["buffer"]] += counts_of_pes
+            if self.shape.mixes:
+                kind = segment_type(self.context.clusters, packet, segment)
+                state.queue_types[cluster, run["buffer"]] |= 1 << kind
             reach = int(entry["index"][begin:end].max()) if end > begin else -1
             if sliding:
                 reach = int(state.headers[cluster, run["buffer"], _WINDOW]) - 1
@@ -290,6 +303,20 @@ class DataLoading:
         filled = (block >= start[:, None] // size) & (block < block_end // size)
         loaded = state.block_loaded[cluster]
         loaded[filled] = np.minimum(end - block * size, size)[filled]
+
+    def _mark_types(
+        self, packet: Packet, segment: int, starts: NDArray[np.int32], elements: int
+    ) -> None:
+        """Record the element type of the blocks that a segment of activations fills.
+
+        `starts` (clusters, PEs) is the first element of each PE.
+        """
+        size, clusters = self.shape.input_block, packet["clusters"]
+        loaded = self.state.block_types[clusters]
+        ends = -(-(starts + elements) // size)
+        kind = segment_type(self.context.clusters, packet, segment)
+        mark_blocks(loaded, starts // size, ends, starts % size > 0, kind)
+        self.state.block_types[clusters] = loaded
 
     def _fill_all(self, packet: Packet, segment: int, first: int, values: NDArray[Any]) -> None:
         """Write the input buffers of all clusters of the packet together.

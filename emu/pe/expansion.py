@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from macaw.emu.faults import Fault
+from macaw.emu.pe.element_types import named_type
 from macaw.emu.pe.instruction_buffers import InstructionBuffer, widened
 from macaw.emu.pe.sequence import (
     ACTIVATION,
@@ -36,6 +37,8 @@ from macaw.emu.pe.state import LOADER, MAC, NO_UNIT, SFU, STORE, Op, Out, Segmen
 from macaw.isa.codec import Decoded
 from macaw.isa.pe import (
     ACCUMULATORS,
+    DTYPES,
+    ELEMENTS,
     INSTRUCTION_BYTES,
     SCALAR_REDUCTIONS,
     SCALAR_SOURCE,
@@ -74,7 +77,7 @@ class Expansion:
     ) -> None:
         self.shape = shape
         self.rows, self.header = buffer.rows, buffer.header
-        self.strides = buffer.strides
+        self.strides, self.types = buffer.strides, buffer.types
         self.operands = operands
         self.segments, self.clusters = segments, clusters
         self.address = address
@@ -238,7 +241,7 @@ class Expansion:
             )
             raise self._fault(place, "segment mismatch", message)
         if sliding or form != RECORDS:
-            elements = self._elements(place, self.shape.value_type)
+            elements = self._elements(place, self._next_dtype())
             if form != RECORDS and elements > INDEX_END:
                 message = f"{elements} elements a slice, an index has 16 bits"
                 message = f"segment {self.next_segment}: {message}"
@@ -257,6 +260,10 @@ class Expansion:
             if self.next_segment < len(self.segments)
             else -1
         )
+
+    def _next_dtype(self) -> str:
+        """Return the NumPy type of the next segment, which has weights or activations."""
+        return DTYPES[ELEMENTS[named_type(self.segments[self.next_segment], self.types)]]
 
     def _take(self, place: int, kind: int) -> int:
         """Take the next segment and return its number. Raises `Fault` unless its type is `kind`."""
@@ -291,7 +298,7 @@ class Expansion:
 
         Raises `Fault`.
         """
-        elements = self._elements(place, self.shape.value_type)
+        elements = self._elements(place, self._next_dtype())
         start, high = self._span(place, 0)
         end = high + elements
         if end > self.shape.input_buffer:

@@ -41,6 +41,7 @@ class InstructionBuffer:
     words: list[int]
     steps: list[list[list[int]]]  # by instruction and operand: inner, outer
     strides: list[list[int]]  # by instruction and operand: from a PE to the next
+    types: tuple[int, int]  # of weights and activations: places in macaw.isa.pe.ELEMENTS
 
     @cached_property
     def rows(self) -> list[Decoded]:
@@ -113,7 +114,9 @@ def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=256)
-def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> InstructionBuffer:
+def _buffer(
+    header: bytes, words: bytes, steps: bytes, strides: bytes, types: tuple[int, int]
+) -> InstructionBuffer:
     """Build the contents of a buffer from the bytes of its elements in the state.
 
     The result is cached, because most clusters have equal buffers.
@@ -126,6 +129,7 @@ def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> Instru
         np.frombuffer(words, np.uint16)[:count].tolist(),
         np.frombuffer(steps, np.int32).reshape(-1, 2, 2)[:count].tolist(),
         np.frombuffer(strides, np.int32).reshape(-1, 2)[:count].tolist(),
+        types,
     )
 
 
@@ -139,6 +143,7 @@ def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
         state.words[cluster, number].tobytes(),
         state.steps[cluster, number].tobytes(),
         state.strides[cluster, number].tobytes(),
+        tuple(state.types[cluster, number].tolist()),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe.sequence import WEIGHTS
+from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, PSUMS, WEIGHTS
 from macaw.emu.pe.state import UNNUMBERED, Out, Packet, Segment, Shape
 from macaw.emu.pe.unit_memory import UnitMemory
 from macaw.isa.codec import Decoded, DecodeError, StructureError, decode, unpack
@@ -13,6 +13,8 @@ from macaw.isa.model import Structure
 from macaw.isa.pe import (
     COMMAND_BITS,
     CORE,
+    DTYPES,
+    ELEMENTS,
     FORMS,
     OUT,
     PACKET,
@@ -118,6 +120,7 @@ class PacketReader:
             held = SEGMENT_TYPES[members["type"]]
             message = f"segment {number}: {FORMS[members['form']]} is for weights, it holds {held}"
             raise Fault("malformed packet", message, {"segment": number}, address=where)
+        self._check_element(members, number, where)
         if not members["length"]:
             message = f"segment {number} has no bytes"
             raise Fault("malformed packet", message, {"segment": number}, address=where)
@@ -125,9 +128,23 @@ class PacketReader:
             type=members["type"],
             mode=members["mode"],
             form=members["form"],
+            element=members["element"],
             offset=members["offset"],
             length=members["length"],
         )
+
+    def _check_element(self, members: dict[str, int], number: int, where: int) -> None:
+        """Raise `Fault` if a segment names an element type that it cannot have."""
+        if not members["element"]:
+            return
+        kind, element = members["type"], ELEMENTS[members["element"] - 1]
+        if kind not in (WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS):
+            message = f"segment {number}: {SEGMENT_TYPES[kind]} with an element type"
+            raise Fault("malformed packet", message, {"segment": number}, address=where)
+        is_sum = DTYPES[element] == self.shape.sum_type
+        if not (is_sum if kind == PSUMS else element in self.shape.types):
+            message = f"segment {number}: the array has no {SEGMENT_TYPES[kind]} of {element}"
+            raise Fault("not available", message, {"segment": number}, address=where)
 
     def _clusters(self, mask: int, where: int) -> list[int]:
         if mask >> self.shape.clusters or not mask:

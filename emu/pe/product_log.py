@@ -23,8 +23,8 @@ COLUMNS = 7
 class ProductLog:
     """The products of one row. The accumulators of all its PEs have consecutive numbers."""
 
-    def __init__(self, item: int) -> None:
-        self.item = item  # bytes of a number
+    def __init__(self, item: Callable[[int, int], int]) -> None:
+        self.item = item  # returns the bytes of a number, by announcement and address
         self.count = 0
         self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []  # rows; values
         self._first: dict[int, int] = {}  # by accumulator: its first product
@@ -88,7 +88,7 @@ class ProductLog:
             ("weight", "activation"), (WEIGHT, ACTIVATION), pair, strict=True
         ):
             # What was there before recording began has no address.
-            memory = None if row[at] < 0 else (row[at], self.item)
+            memory = None if row[at] < 0 else (row[at], self.item(row[at + 1], row[at]))
             parts.append(Source(name, row[at + 1], memory, value=value))
         number = max(row[WEIGHT + 1], row[ACTIVATION + 1])
         origin = Origin(

@@ -17,6 +17,7 @@ from macaw.emu.origins import Extent, Origin, Place, Source
 from macaw.emu.pe import provenance_labels
 from macaw.emu.pe.arithmetic import memory_type, table_index
 from macaw.emu.pe.cluster import Cluster
+from macaw.emu.pe.element_types import dtype_of, segment_type
 from macaw.emu.pe.loads import FROM_NEIGHBOUR
 from macaw.emu.pe.product_log import SUM
 from macaw.emu.pe.provenance_records import ProvenanceRecords, TakenSegment
@@ -90,7 +91,8 @@ class RowProvenance(ProvenanceRecords):
         of `places`, which counts through the weight queues of all PEs. `data` are the bytes of the
         segment. With `sliding`, they are dense.
         """
-        entry = entry_type(self.shape.value_type)
+        kind = segment_type(self.clusters, packet, segment)
+        entry = entry_type(dtype_of(kind))
         size = entry["value"].itemsize
         form = packet["segments"][segment]["form"]
         if sliding or form == DENSE:
@@ -106,10 +108,10 @@ class RowProvenance(ProvenanceRecords):
             offsets = np.concatenate([np.zeros(0, np.int64), *runs])
         self.weights[places, 0] = self._base(packet, segment) + offsets[entries]
         self.weights[places, 1] = self.number()
-        self._record_ld(packet["clusters"][0], packet, segment)
+        self._record_ld(packet["clusters"][0], packet, segment, size)
 
-    def _record_ld(self, cluster: int, packet: Packet, segment: int) -> None:
-        """Record that the ld of a cluster has now taken a segment."""
+    def _record_ld(self, cluster: int, packet: Packet, segment: int, item: int) -> None:
+        """Record that the ld of a cluster has now taken a segment with elements of `item` bytes."""
         run, op = self.clusters[cluster].taker(packet, segment)
         chosen = packet["segments"][segment]
         place = packet["address"] + PACKET.size + SEGMENT.size * segment
@@ -124,7 +126,7 @@ class RowProvenance(ProvenanceRecords):
             setting=True,
         )
         at = self.clusters[cluster].address(run, op)
-        taken = TakenSegment(base, size, self.core.time, at, choice)
+        taken = TakenSegment(base, size, self.core.time, at, choice, item)
         self.segments.setdefault(self.number(), []).append(taken)
 
     def _packet(self, mnemonic: str, address: int) -> Origin:
@@ -144,7 +146,7 @@ class RowProvenance(ProvenanceRecords):
         if kind != ACTIVATIONS_SEGMENT:
             size = np.dtype(self.shape.sum_type).itemsize
         base = self._base(packet, segment)
-        self._record_ld(packet["clusters"][0], packet, segment)
+        self._record_ld(packet["clusters"][0], packet, segment, size)
         address = base + np.arange(values.size).reshape(values.shape) * size
         for cluster, start in zip(packet["clusters"], starts.tolist(), strict=True):
             slices = slices_of(self.shape, cluster, packet, segment)

@@ -81,7 +81,7 @@ def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None
     if address < 0:
         return None
     value = getattr(state, name)[index].item()
-    size = getattr(state, "weight_value" if what == "weight" else name).itemsize
+    size = records.item_size(number, address)
     source = Source(what, number, (address, size), value=None if name == "weight_index" else value)
     taken = records.segment(number, address)
     time, at = (records.core.time, None) if taken is None else (taken.time, taken.ld)

@@ -31,6 +31,7 @@ class TakenSegment(NamedTuple):
     time: int
     ld: int  # address of the instruction
     choice: Source  # the setting that has chosen it: its packet
+    item: int  # bytes of an element
 
 
 class ProvenanceRecords(Origins):
@@ -54,7 +55,7 @@ class ProvenanceRecords(Origins):
         self.mac_at = np.full(self.shape.clusters, -1, np.int64)
         self.segments: dict[int, list[TakenSegment]] = {}  # by number of the announcement
         self.packets: dict[int, int] = {}  # by order: address, without the half bit
-        self.products = ProductLog(np.dtype(self.shape.value_type).itemsize)
+        self.products = ProductLog(self.item_size)
         self.output: dict[Key, Origin] = {}
         self.store_origins: dict[int, list[tuple[int, Origin]]] = {}  # by address: bytes
         self.reductions: dict[int, list[Origin]] = {}  # by cluster: of the reduction at work
@@ -74,6 +75,14 @@ class ProvenanceRecords(Origins):
         """Return the segment with the byte at `address` that an ld took at an announcement."""
         taken = self.segments.get(number, ())
         return next((x for x in taken if x.address <= address < x.address + x.size), None)
+
+    def item_size(self, number: int, address: int) -> int:
+        """Return the bytes of the weight or activation that an ld took from `address`.
+
+        `number` is the number of the announcement.
+        """
+        taken = self.segment(number, address)
+        return np.dtype(self.shape.value_type).itemsize if taken is None else taken.item
 
     def loads(
         self, owner: NDArray[Any], load: NDArray[Any]

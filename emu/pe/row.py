@@ -30,7 +30,7 @@ from macaw.emu.system import Dispatchable, System
 from macaw.emu.traced import Units
 from macaw.emu.waits import NEVER
 from macaw.isa.model import Queue
-from macaw.isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
+from macaw.isa.pe import CORE, OPERAND_DTYPES, PE_COUNTERS, ROW_COUNTERS
 
 
 class Macs(Protocol):
@@ -222,7 +222,7 @@ class Row(Core, Dispatchable):
 
     def units(self) -> Units:
         """Return the number of the row's MACs, and the bytes of a weight and an activation."""
-        width = 2 * np.dtype(self.shape.value_type).itemsize
+        width = 2 * np.dtype(OPERAND_DTYPES[self.shape.element]).itemsize
         return Units(self.shape.clusters * self.shape.pes, width)
 
     def trace_changed(self) -> None:

@@ -33,7 +33,7 @@ from macaw.isa.codec import Decoded
 
 LANES = (0, 1)
 # The fields of the state that make up an instruction buffer.
-BUFFER_FIELDS = ("headers", "words", "steps", "strides", "scaled", "origins", "registers")
+BUFFER_FIELDS = ("headers", "words", "steps", "strides", "types", "scaled", "origins", "registers")
 
 
 class RunLifecycle:
@@ -83,6 +83,7 @@ class RunLifecycle:
         out = packet["out"]
         assert out is not None  # an exe has one
         self.state.segment_entries[c, number] = 0
+        self.state.queue_types[c, number] = 0
         run = Run(
             buffer=number,
             order=packet["order"],
@@ -140,6 +141,7 @@ class RunLifecycle:
         """
         model = other.cluster.run_for(packet)
         self.state.segment_entries[self.cluster.number, model["buffer"]] = 0
+        self.state.queue_types[self.cluster.number, model["buffer"]] = 0
         self.store_count = other.store_count
         run = model.copy()
         run["chain"], run["issue_at"] = list(run["chain"]), list(run["issue_at"])
@@ -303,6 +305,8 @@ class RunLifecycle:
         state.weight_head[c] = (state.weight_head[c] + entries) % self.shape.weight_queue
         state.weight_count[c] -= entries
         state.segment_entries[c, run["buffer"]] = state.segment_entries[c, run["buffer"]] - entries
+        if not state.segment_entries[c, run["buffer"]].any():
+            state.queue_types[c, run["buffer"]] = 0
 
     def heads_queue(self, run: Run) -> bool:
         """Return whether the weights of the run are the first ones in the weight queue."""
@@ -342,6 +346,7 @@ class RunLifecycle:
         self._rewind(follower)
         entries = self.state.segment_entries
         entries[c, number] = entries[c, run["buffer"]]
+        self.state.queue_types[c, number] = self.state.queue_types[c, run["buffer"]]
         runs[at] = follower
         if self.core.listeners:
             self.core.announce("trigger", cluster=c, buffer=number, order=run["order"])

@@ -19,6 +19,7 @@ from macaw.isa.codec import DecodeError, StructureError, unpack
 from macaw.isa.pe import (
     ACTIVATIONS,
     BUFFERS,
+    ELEMENTS,
     ENTRY_OF,
     INSTRUCTION_BYTES,
     RECORD_SIZE,
@@ -43,6 +44,7 @@ class Records(NamedTuple):
     steps: NDArray[np.int32]  # (instructions, operands, 2: inner, outer)
     strides: NDArray[np.int32]  # over PEs: (instructions, operands)
     scaled: bool  # spu requantise multiplies by scales
+    types: tuple[int, int]  # of weights and activations: 0, or 1 + place in macaw.isa.pe.ELEMENTS
 
 
 def instructions_offset(header: dict[str, int]) -> int:
@@ -118,14 +120,27 @@ def types_record(data: bytes, header: dict[str, int], address: int) -> dict[str,
     return found
 
 
-def check_data(data: bytes, header: dict[str, int], brings: Collection[str], address: int) -> None:
+def operand_types(types: dict[str, int] | None) -> tuple[int, int]:
+    """Return what a record `types` says of weights and activations; 0 means the default."""
+    return (0, 0) if types is None else (types["weights"], types["activations"])
+
+
+def check_data(
+    shape: Shape, data: bytes, header: dict[str, int], brings: Collection[str], address: int
+) -> None:
     """Raise `Fault` if a sequence needs scales or a table that its config does not bring.
 
     `brings` are the types of the segments that follow the sequence in its config. A segment that
-    the sequence does not use faults, too.
+    the sequence does not use faults, too, and so does an element type that the array does not have.
     """
+    types = types_record(data, header, address)
+    for number in operand_types(types):
+        if number and ELEMENTS[number - 1] not in shape.types:
+            element = ELEMENTS[number - 1]
+            message = f"a sequence of {element}: the array has {', '.join(shape.types)} (pe.widest)"
+            raise Fault("not available", message, {"type": element}, address=address)
     uses = {
-        "scales": (_is_scaled(types_record(data, header, address)), "requantise=scale"),
+        "scales": (_is_scaled(types), "requantise=scale"),
         "table": (ACTIVATIONS[header["activation"]] == "table", "activation=table"),
     }
     for name, (is_used, option) in uses.items():
@@ -175,7 +190,7 @@ def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
             steps[place, operand] = record["inner"], record["outer"]
         else:
             strides[place, operand - STRIDE_KIND] = record["pe"]
-    return Records(steps, strides, _is_scaled(types))
+    return Records(steps, strides, _is_scaled(types), operand_types(types))
 
 
 def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:

@@ -15,18 +15,22 @@ from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.element_types import ACTIVATIONS_TYPE, dtype_of
 from macaw.emu.pe.sequence import BROADCAST, MEMBERS, SCALES, slices, slices_of
 from macaw.emu.pe.sequence_format import (
     check_data,
     instructions_offset,
+    operand_types,
     parse_header,
     parse_instruction,
     parse_records,
     raw_strides,
     sequence_length,
+    types_record,
 )
 from macaw.emu.pe.state import Packet, Parser, Segment
 from macaw.isa.pe import (
+    ELEMENTS,
     INSTRUCTION_BYTES,
     MODES,
     SCALE_DTYPE,
@@ -108,7 +112,10 @@ class SequenceParser:
 
     def _table(self, packet: Packet, number: int, data: bytes) -> NDArray[Any]:
         """Return the entries of a table, of shape (entries,). Raises `Fault`."""
-        dtype = np.dtype(self.shape.value_type).newbyteorder("<")
+        data_before = self.state.parsers[self.cluster]["data"]
+        types = types_record(data_before, parse_header(data_before, 0), 0)
+        element = self._types(operand_types(types))[ACTIVATIONS_TYPE]
+        dtype = np.dtype(dtype_of(element)).newbyteorder("<")
         if dtype.kind == "f":
             message = f"segment {number}: a table is for integers, the elements are {dtype.name}"
             raise self._fault("not available", message, packet)
@@ -123,6 +130,13 @@ class SequenceParser:
             )
             raise self._fault("malformed packet", message, packet)
         return np.frombuffer(data, dtype)
+
+    def _types(self, named: tuple[int, int]) -> list[int]:
+        """Return the element types of weights and activations, by their places in ELEMENTS.
+
+        `named` are those of the record; 0 means the default.
+        """
+        return [x - 1 if x else ELEMENTS.index(self.shape.element) for x in named]
 
     def _fault(self, kind: str, message: str, packet: Packet) -> Fault:
         address = self.shape.address(packet["address"])
@@ -162,6 +176,7 @@ class SequenceParser:
         records = parse_records(data, header, base)
         self.state.steps[c, buffer], self.state.strides[c, buffer] = records.steps, records.strides
         self.state.scaled[c, buffer] = records.scaled
+        self.state.types[c, buffer] = self._types(records.types)
         self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
         self.state.origins[c, buffer] = parser["address"] + start
         if self.context.provenance is not None:
@@ -184,7 +199,7 @@ class SequenceParser:
         buffer = parser["buffer"]
         if not place:
             brings = [SEGMENT_TYPES[kind] for kind in parser["brings"]]
-            check_data(data, header, brings, base)
+            check_data(self.shape, data, header, brings, base)
         word = int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little")
         source, target = parse_instruction(self.shape, header, word, base + at)
         self.state.words[c, buffer, place] = word

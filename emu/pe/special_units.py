@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from macaw.emu.faults import Fault
 from macaw.emu.pe.arithmetic import activated, looked_up, requantise, rescale
 from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.element_types import dtype_of
 from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.sequence import REDUCE, REQUANTISE
 from macaw.emu.pe.state import SFU, SfuJob
@@ -90,14 +91,15 @@ class SpecialUnits:
         """Return the function of the instruction for each value. `pes` has the PE of each value."""
         if job["function"] == REDUCE:
             return values
+        value_type = dtype_of(job["element"])
         if job["function"] == REQUANTISE:
             if job["scaled"]:
                 scales = self.state.scales[cluster, job["buffer"], pes]
-                return rescale(values, scales, self.shape.value_type)
-            return requantise(values, job["shift"], self.shape.value_type)
+                return rescale(values, scales, value_type)
+            return requantise(values, job["shift"], value_type)
         if job["activation"] == TABLE:
             return looked_up(values, self.state.tables[cluster, job["buffer"]])
-        return activated(values, job["activation"], job["shift"], self.shape.value_type)
+        return activated(values, job["activation"], job["shift"], value_type)
 
     def _leave(self, cluster: int, job: SfuJob, turn: int) -> None:
         number = self._numbers(job, turn) if turn >= 0 else np.arange(0)

@@ -19,6 +19,7 @@ from macaw.isa.pe import (
     ACCUMULATORS,
     BLOCKS,
     BUFFERS,
+    ELEMENTS,
     OPERAND_DTYPES,
     PE_COUNTERS,
     ROW_COUNTERS,
@@ -28,6 +29,8 @@ from macaw.isa.pe import (
     SEQUENCE_LENGTH,
     SUM_DTYPES,
     TABLE_ENTRIES,
+    available,
+    widest_of,
 )
 
 # Units of a cluster that serve one instruction buffer at a time.
@@ -60,7 +63,8 @@ class Shape:
     clusters: int
     pes: int
     element: str  # pe.element
-    value_type: str  # NumPy type of weights and activations
+    types: tuple[str, ...]  # element types that sequences may name
+    value_type: str  # NumPy type that holds weights and activations of all these types
     sum_type: str  # NumPy type of accumulators and of the output queue
     weight_queue: int
     input_buffer: int
@@ -73,6 +77,11 @@ class Shape:
     bus_bytes: int
     sfu_rate: int
     sfu_latency: int
+
+    @property
+    def mixes(self) -> bool:
+        """Whether sequences may name several element types."""
+        return len(self.types) > 1
 
     @property
     def input_block(self) -> int:
@@ -91,16 +100,17 @@ class Shape:
 
 def shape_of(config: Mapping[str, Any], row: int) -> Shape:
     """Return the dimensions of row number `row` in a device configuration."""
-    element = str(config["pe.element"])
+    widest = widest_of(config)
     direct = config["pe.design"] == "5a"
     return Shape(
         row=row,
         divider=int(config["pe.divider"]),
         clusters=int(config["pe.clusters"]),
         pes=int(config["pe.pes"]),
-        element=element,
-        value_type=OPERAND_DTYPES[element],
-        sum_type=SUM_DTYPES[element],
+        element=str(config["pe.element"]),
+        types=available(config),
+        value_type=OPERAND_DTYPES[widest],
+        sum_type=SUM_DTYPES[widest],
         weight_queue=int(config["pe.weight_queue"]),
         input_buffer=int(config["pe.input_buffer"]),
         output_queue=int(config["pe.output_queue"]),
@@ -122,6 +132,7 @@ class Segment(TypedDict):
     type: int  # place in macaw.isa.pe.SEGMENT_TYPES
     mode: int  # place in macaw.isa.pe.MODES
     form: int  # of weights: place in macaw.isa.pe.FORMS
+    element: int  # 0: the type of the sequence, else 1 + place in macaw.isa.pe.ELEMENTS
     offset: int  # bytes, in the unit's half
     length: int  # bytes
 
@@ -194,6 +205,7 @@ class SfuJob(TypedDict):
     activation: int  # place in macaw.isa.pe.ACTIVATIONS
     shift: int  # of requantise
     scaled: bool  # requantise multiplies by the scales of its buffer
+    element: int  # type of the results: place in macaw.isa.pe.ELEMENTS
     count: int  # results a PE
     source: list[int]  # by PE: the first place in the output queue
     target: list[int]
@@ -286,6 +298,8 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("activations", shape.value_type, (*pe, shape.input_buffer), "504: activations"),
         StateField("bitmask", "bool_", (*pe, shape.input_buffer), "504: which activations are not zero"),
         StateField("block_loaded", "int64", (*pe, BLOCKS), "504: how many elements of each block are loaded, from its first on"),
+        StateField("block_types", "int64", (*pe, BLOCKS), "504: mask of the element types that were loaded into each block"),
+        StateField("queue_types", "int64", (c, BUFFERS), "503: mask of the element types of the weights that the buffer's run has loaded", levels=1),
         # PE: index comparator and load queues. A load is weight place << 16 | input index.
         StateField("mac_left", "int64", pe, "505: weight entries of this mac that are still to be examined"),
         StateField("mac_next", "int64", pe, "505: place in 503 of the entry to be examined next"),
@@ -320,6 +334,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("registers", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, k), "605: operands of each instruction by PE, full element addresses or accumulators", levels=1),
         StateField("steps", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, 2), "604: what each operand changes by at an inner and, besides, at an outer loopback", levels=1),
         StateField("strides", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2), "606: what each operand changes by from a PE to the next", levels=1),
+        StateField("types", "int32", (c, BUFFERS, 2), "instruction buffers: element types of weights and activations, by their places in ELEMENTS", ELEMENTS.index(shape.element), levels=1),
         StateField("scaled", "bool_", (c, BUFFERS), "instruction buffers: spu requantise multiplies by scales", levels=1),
         StateField("scales", SCALE_DTYPE, (c, BUFFERS, k), "509: by PE the scale of the buffer's requantise", levels=1),
         StateField("tables", shape.value_type, (c, BUFFERS, TABLE_ENTRIES), "509: the buffer's table, by the byte of a value", levels=1),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from macaw.emu.faults import Fault
 from macaw.emu.pe import timing
 from macaw.emu.pe.cluster import Cluster
+from macaw.emu.pe.element_types import ACTIVATIONS_TYPE, check_mac
 from macaw.emu.pe.row_units import RowUnits
 from macaw.emu.pe.sequence import MEMBERS, WINDOW, decoded, takes_weights
 from macaw.emu.pe.state import COMPUTING, Op, Run, SfuJob
@@ -69,6 +70,7 @@ class StepExecution:
         base, total = self.cluster.operands(run, op)
         word = int(self.state.words[c, run["buffer"], op["place"]])
         balance = bool(decoded(word).values["balance"])
+        check_mac(self.state, self.shape, c, run["buffer"], base, run["reach"])
         limit = self.cluster.activation_limits(base)
         self.cluster.set_activity(COMPUTING, now)
         if self.context.core.tracing:
@@ -122,6 +124,7 @@ class StepExecution:
             partial=[],
             shift=int(header[MEMBERS.index("shift")]),
             scaled=bool(self.state.scaled[self.cluster.number, run["buffer"]]),
+            element=int(self.state.types[self.cluster.number, run["buffer"], ACTIVATIONS_TYPE]),
             count=count,
             source=source.tolist(),
             target=target.tolist(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from macaw.isa.memory_map import MOST_UNITS
 from macaw.isa.model import CoreDescriptor, Setting
-from macaw.isa.pe_elements import SUM_DTYPES
+from macaw.isa.pe_elements import SUM_DTYPES, disagreeing
 from macaw.isa.pe_size import too_large
 
 BLOCKS = 16  # blocks of an input buffer or an output queue
@@ -18,7 +18,8 @@ SETTINGS = (
     Setting("pe.pes",                16,      "PEs of a cluster",                                                      "",          1, 1024),
     Setting("pe.divider",            1,       "device cycles to a cycle of the rows",                                  "cycles",    1, 64),
     Setting("pe.design",             "5b",    "cluster design: 5b, or 5a without load queues",                         "",          choices=("5a", "5b")),
-    Setting("pe.element",            "int8",  "type of weights and activations",                                       "",          choices=tuple(SUM_DTYPES)),
+    Setting("pe.element",            "int8",  "type of weights and activations, unless a sequence names others",       "",          choices=tuple(SUM_DTYPES)),
+    Setting("pe.widest",             "element", "widest type that a sequence may name; buffers and queues count entries of this type", "",      choices=("element", "int16", "fp32")),
     Setting("pe.overflow",           "fault", "what an accumulator does past its range",                               "",          choices=("fault", "wrap", "saturate")),
     Setting("pe.weight_queue",       1024,    "weight queue 503",                                                      "entries",   16, 65536),
     Setting("pe.input_buffer",       4096,    "input buffer 504, 16 blocks",                                           "elements",  16, 65536, step=BLOCKS),
@@ -41,5 +42,5 @@ DESCRIPTOR = CoreDescriptor(
     executable=False,
     index="row",
     settings=SETTINGS,
-    agreements=(too_large,),
+    agreements=(too_large, disagreeing),
 )

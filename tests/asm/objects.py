@@ -38,13 +38,13 @@ def packet(mnemonic: str, clusters: int = 3, segments: int = 0, **values: int) -
     return codec.pack(pe.PACKET, head)
 
 
-def segment(kind: str, offset: int, length: int, mode: int = 0, compress: int = 0) -> bytes:
+def segment(kind: str, offset: int, length: int, mode: int = 0, form: int = 0) -> bytes:
     return codec.pack(
         pe.SEGMENT,
         {
             "type": pe.SEGMENT_TYPES.index(kind),
             "mode": mode,
-            "compress": compress,
+            "form": form,
             "offset": offset,
             "length": length,
         },

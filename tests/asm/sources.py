@@ -138,7 +138,9 @@ def sequence(draw: st.DrawFn, name: str) -> list[str]:
         lines.append(f".step {where}.{what}, inner={inner}, outer={outer}")
     if draw(st.booleans()):
         place = draw(st.integers(1, len(lines)))
-        lines.insert(place, f".types requantise={draw(st.sampled_from(pe.REQUANTISE))}")
+        types = f"requantise={draw(st.sampled_from(pe.REQUANTISE))}"
+        types += draw(st.sampled_from(["", ", weights=int8", ", activations=default"]))
+        lines.insert(place, f".types {types}")
     if draw(st.booleans()):
         lines.append(f".then ib={draw(st.integers(0, 31))}")
     lines += [draw(instruction(row)) for row in rows]
@@ -183,7 +185,8 @@ def packet(draw: st.DrawFn, sequences: tuple[str, ...], data: tuple[str, ...]) -
         low, size = draw(st.tuples(st.integers(0, 2000), st.integers(0, 2000)))
         mode = draw(st.sampled_from(pe.MODES))
         form = draw(st.sampled_from(["", " compress", " dense"])) if what == "weights" else ""
-        segments.append(f"{what} unit[{low}:{low + size}] {mode}{form}")
+        element = draw(st.sampled_from(["", " int8"])) if what != "psums" else ""
+        segments.append(f"{what} unit[{low}:{low + size}] {mode}{form}{element}")
     text += f", data=({', '.join(segments)})" if segments else ""
     if draw(st.booleans()):
         text += (

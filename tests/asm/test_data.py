@@ -156,7 +156,7 @@ def test_sparse_against_numpy(
     dtype = np.dtype({"fp16": "float16", "fp32": "float32"}.get(element, element))
     values = [chance.choice([0, 0, 1, -2, -0.0, 77]) for _ in range(rows * columns)]
     matrix = np.array(values).astype(dtype).reshape(rows, columns)
-    found = sparse(read_npy(saved(matrix)), element, slots)
+    found = sparse(read_npy(saved(matrix)), [element], slots)
     rebuilt, place = np.zeros_like(matrix), 0
     starts = []
     for row in range(rows):

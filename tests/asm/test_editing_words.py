@@ -40,7 +40,7 @@ def signatures(text: str) -> list[Signature]:
         (f"{PE}.seq b\n mac acc=0, ", ["base=", "balance", "sfu"]),
         (f"{PE}.seq b\n mac balance, ", ["base=", "acc=", "sfu"]),
         (f"{PE} exe ib=0, last, ", ["shift", "data=", "out=", "to="]),
-        (f"{PE} exe ib=0, data=(", ["weights", "activations", "psums", "broadcast", "sliced", "by_cluster", "by_pe", "records", "compress", "dense", "x", "y", "layer"]),
+        (f"{PE} exe ib=0, data=(", ["weights", "activations", "psums", "broadcast", "sliced", "by_cluster", "by_pe", "records", "compress", "dense", "int8", "int16", "fp16", "fp32", "x", "y", "layer"]),
         (f"{PE} exe ib=0, data=(x), out=(y, ", ["stride=", "step=", "count=", "pes=", "type=", "x", "y", "layer"]),
         (f"{PE} config ib=0, ", ["data=", "to=", "x", "y", "layer"]),
         (f"{PE} config ib=0, layer, data=(", ["scales", "table", "broadcast", "sliced", "by_cluster", "by_pe", "x", "y", "layer"]),

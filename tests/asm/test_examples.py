@@ -128,7 +128,7 @@ def test_what_a_command_carries_is_what_its_form_takes() -> None:
             assert meaning
             if form.endswith("="):
                 text = f"{row.example}, {form}" if form not in row.example else row.example
-                text = text.replace("to=", "to=all")
+                text = re.sub(r"data=$", "data=()", text.replace("to=", "to=all"))
                 assert probe(row, text)
 
 

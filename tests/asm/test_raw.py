@@ -65,12 +65,12 @@ def test_a_pe_part() -> None:
 
 10000000 <run>:
 10000000:  04010000 03000000  packet  config ib=4, segments=1, clusters=3
-10000008:  03000000 52000000  segment type=sequence, mode=broadcast, compress=0, offset=82, length=26  # <layer>
+10000008:  03000000 52000000  segment type=sequence, mode=broadcast, form=records, element=default, offset=82, length=26  # <layer>
 10000010:  1a000000
 10000014:  a4020000 03000000  packet  exe ib=4, last, segments=2, clusters=3
-1000001c:  00010000 6c000000  segment type=weights, mode=sliced, compress=0, offset=108, length=4  # <w>
+1000001c:  00010000 6c000000  segment type=weights, mode=sliced, form=records, element=default, offset=108, length=4  # <w>
 10000024:  04000000
-10000028:  01000000 70000000  segment type=activations, mode=broadcast, compress=0, offset=112, length=64  # <buffer>
+10000028:  01000000 70000000  segment type=activations, mode=broadcast, form=records, element=default, offset=112, length=64  # <buffer>
 10000030:  40000000
 10000034:  6c000000 04000000  out     offset=108, stride=4, step=0, count=1, pes=0, element=int8  # <w>
 1000003c:  00000000 01000000

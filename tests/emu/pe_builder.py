@@ -122,6 +122,12 @@ def scales(values: ArrayLike, mode: str = "sliced") -> SegmentBytes:
     return "scales", mode, np.asarray(values, "<f4").tobytes()
 
 
+def element_types(weights: str, activations: str, **others: int) -> dict[str, int]:
+    """The members of a record of types for these element types."""
+    numbers = {"weights": weights, "activations": activations}
+    return {name: 1 + ELEMENTS.index(x) for name, x in numbers.items()} | others
+
+
 @dataclass
 class Unit:
     """The contents of a unit's half: packets at 0, everything else from `data_at` on."""
@@ -134,6 +140,8 @@ class Unit:
     def __post_init__(self) -> None:
         self.configuration = Configuration("test", TINY | self.config)
         self.element = str(self.configuration["pe.element"])
+        widest = str(self.configuration["pe.widest"])
+        self.sums = SUMS[self.element if widest == "element" else widest]
 
     def put(self, data: bytes, align: int = 4) -> int:
         """Place bytes; their offset in the half."""
@@ -198,36 +206,49 @@ class Unit:
         head = {"command": command, "segments": len(segments), "clusters": clusters}
         self.packets += codec.pack(PACKET, head)
         for kind, words, data in segments:
-            mode, _, form = words.partition(" ")
+            mode, *others = words.split()
             place = data if isinstance(data, range) else range(self.put(data), self.put(b"", 1))
             where = {"offset": place.start, "length": len(place)}
-            where["form"] = FORMS.index(form or "records")
+            for word in others:
+                if word in FORMS:
+                    where["form"] = FORMS.index(word)
+                else:
+                    where["element"] = 1 + ELEMENTS.index(word)
             numbers = {"type": SEGMENT_TYPES.index(kind), "mode": MODES.index(mode)}
             self.packets += codec.pack(SEGMENT, numbers | where)
         if out is not None:
             self.packets += codec.pack(OUT, out)
 
-    def weights(self, matrix: NDArray[Any], mode: str = "sliced") -> tuple[str, str, bytes]:
+    def weights(
+        self, matrix: NDArray[Any], mode: str = "sliced", element: str = ""
+    ) -> tuple[str, str, bytes]:
         """A segment of weights, a record a row."""
-        return "weights", mode, sparse(matrix, self.element)
+        return "weights", mode, sparse(matrix, element or self.element)
 
-    def compressed(self, matrix: NDArray[Any], mode: str = "sliced") -> tuple[str, str, bytes]:
+    def compressed(
+        self, matrix: NDArray[Any], mode: str = "sliced", element: str = ""
+    ) -> tuple[str, str, bytes]:
         """A segment of dense weights that the distribution unit compresses."""
-        data = np.asarray(matrix).astype(NAMES[self.element]).tobytes()
+        data = np.asarray(matrix).astype(NAMES[element or self.element]).tobytes()
         return "weights", f"{mode} compress", data
 
-    def numbered(self, matrix: NDArray[Any], mode: str = "sliced") -> tuple[str, str, bytes]:
+    def numbered(
+        self, matrix: NDArray[Any], mode: str = "sliced", element: str = ""
+    ) -> tuple[str, str, bytes]:
         """A segment of dense weights that the loading unit numbers."""
-        data = np.asarray(matrix).astype(NAMES[self.element]).tobytes()
+        data = np.asarray(matrix).astype(NAMES[element or self.element]).tobytes()
         return "weights", f"{mode} dense", data
 
-    def dense(self, values: ArrayLike, mode: str = "broadcast") -> tuple[str, str, bytes]:
+    def dense(
+        self, values: ArrayLike, mode: str = "broadcast", element: str = ""
+    ) -> tuple[str, str, bytes]:
         """A segment of activations."""
-        return "activations", mode, np.asarray(values).astype(NAMES[self.element]).tobytes()
+        dtype = NAMES[element or self.element]
+        return "activations", mode, np.asarray(values).astype(dtype).tobytes()
 
     def psums(self, values: ArrayLike, mode: str = "sliced") -> tuple[str, str, bytes]:
         """A segment of partial sums."""
-        return "psums", mode, np.asarray(values).astype(SUMS[self.element]).tobytes()
+        return "psums", mode, np.asarray(values).astype(self.sums).tobytes()
 
     def table(self, values: ArrayLike) -> SegmentBytes:
         """A segment of a table; `values` are its 256 entries."""

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit
+from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit, element_types
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,20 @@ class Layer:
     balance: bool
     seed: int
     is_dense: bool = False  # the loading unit numbers the weights
+    # Element types of weights and activations; none: the default.
+    types: tuple[str, str] | None = None
+
+    @property
+    def operands(self) -> tuple[str, str]:
+        """The element types of weights and activations."""
+        element = str(self.config["pe.element"])
+        return self.types or (element, element)
+
+    @property
+    def sums(self) -> str:
+        """The NumPy type of the array's sums."""
+        widest = str(self.config["pe.widest"])
+        return SUMS[str(self.config["pe.element"]) if widest == "element" else widest]
 
     @property
     def pes(self) -> int:
@@ -47,8 +61,13 @@ def random_layers(draw: st.DrawFn) -> Layer:
         "dist.bus_bytes": draw(st.sampled_from([1, 5, 32, 64])),
         "mem.banks": draw(st.sampled_from([1, 16])),
     }
+    family = ["int8", "int16"] if str(config["pe.element"]).startswith("int") else ["fp16", "fp32"]
+    config["pe.widest"] = draw(st.sampled_from(["element", family[1]]))
+    narrow = config["pe.element"] == family[0] and config["pe.widest"] == "element"
+    some = st.sampled_from(family[:1] if narrow else family)
     return Layer(
         config,
+        types=draw(st.none() | st.tuples(some, some)),
         inputs=draw(st.integers(1, 60)),
         density=draw(st.floats(0, 1)),
         zeros=draw(st.floats(0, 1)),
@@ -86,7 +105,8 @@ class BuiltLayer:
 def build_layer(layer: Layer) -> BuiltLayer:
     """One run a part; the last one moves the sums out, block a for column a."""
     rng = np.random.default_rng(layer.seed)
-    element = str(layer.config["pe.element"])
+    element, x_element = layer.operands
+    types = None if layer.types is None else element_types(*layer.types)
     unit = Unit(layer.config, data_at=0x1000)
     loads = [f"ld activations base={3 * a}" for a in range(layer.columns)]
     flag = " balance" if layer.balance else ""
@@ -94,18 +114,20 @@ def build_layer(layer: Layer) -> BuiltLayer:
     stores = [f"st base={a}" for a in range(layer.columns)]
     # Two buffers in turn, so that loads of a part overlap the macs of the one before.
     for ib in (7, 3):
-        unit.config_packet(ib, *loads, "ld weights", *macs, *stores)
-    out = unit.out(8 * layer.pes * layer.columns, SUMS[element].replace("float", "fp"), count=1)
+        unit.config_packet(ib, *loads, "ld weights", *macs, *stores, types=types)
+    out = unit.out(8 * layer.pes * layer.columns, layer.sums.replace("float", "fp"), count=1)
     out |= {"stride": 8, "step": 8 * layer.pes}
     built = BuiltLayer(unit.machine(), out, [], [])
     for part in range(layer.parts):
         weights = random_elements(rng, element, (layer.pes, layer.inputs), 1 - layer.density)
-        x = random_elements(rng, element, (layer.columns, layer.inputs), layer.zeros)
+        x = random_elements(rng, x_element, (layer.columns, layer.inputs), layer.zeros)
         built.weights.append(weights)
         built.x.append(x)
-        segments = [unit.dense(column) for column in x]
+        segments = [unit.dense(column, element=x_element) for column in x]
         last = int(part == layer.parts - 1)
-        segments.append((unit.numbered if layer.is_dense else unit.weights)(weights))
+        segments.append(
+            (unit.numbered if layer.is_dense else unit.weights)(weights, element=element)
+        )
         unit.exe((7, 3)[part % 2], *segments, out=out, last=last)
     built.machine = unit.machine()
     return built

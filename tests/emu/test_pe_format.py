@@ -34,7 +34,7 @@ def test_other_kinds_of_records(kind):
         ("type", 255, "type: no choice has the number 255"),
         ("form", 3, "form: no choice has the number 3"),
         ("form", 4, "form: no choice has the number 4"),
-        ("reserved", 1, "reserved must be zero"),
+        ("element", 7, "element: no choice has the number 7"),
     ],
 )
 def test_members_of_a_segment(member, value, text):
@@ -54,13 +54,24 @@ def test_an_activation_after_the_last():
     refused(unit, "activation: no choice has the number 5")
 
 
-@pytest.mark.parametrize("place", [0, 2, 3, 5, 6, 7])
+@pytest.mark.parametrize("place", [0, 5, 6, 7])
 def test_bytes_of_a_record_of_types(place):
     data = bytearray(sequence(*LINES, types={}))
     data[SEQUENCE.size + place] = 1
     unit = Unit()
     unit.config_bytes(0, bytes(data))
     refused(unit, "must be zero")
+
+
+@pytest.mark.parametrize("place", [2, 3])
+@pytest.mark.parametrize("number", [3, 4, 7, 255])
+def test_types_that_no_operand_has(place, number):
+    """3 and 4 are int32 and int64, which only sums have."""
+    data = bytearray(sequence(*LINES, types={}))
+    data[SEQUENCE.size + place] = number
+    unit = Unit()
+    unit.config_bytes(0, bytes(data))
+    refused(unit, f"no choice has the number {number}")
 
 
 @pytest.mark.parametrize("more", [1, 2])

@@ -27,8 +27,8 @@ EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[Healt
 def expected(layer: Layer, built: BuiltLayer) -> tuple[NDArray[Any], list[dict[str, int]]]:
     """Results (columns, PEs) and each PE's counts, as the witness has them."""
     config = layer.config
-    element, overflow = str(config["pe.element"]), str(config["pe.overflow"])
-    totals = np.zeros((layer.columns, layer.pes), SUMS[element])
+    overflow = str(config["pe.overflow"])
+    totals = np.zeros((layer.columns, layer.pes), layer.sums)
     counts: list[dict[str, int]] = [{} for _ in range(layer.pes)]
     clusters, pes = int(config["pe.clusters"]), int(config["pe.pes"])
     for weights, x in zip(built.weights, built.x, strict=True):
@@ -46,7 +46,7 @@ def expected(layer: Layer, built: BuiltLayer) -> tuple[NDArray[Any], list[dict[s
                         lane, x[column], config["pe.load_queue_1"], config["pe.load_queue_2"]
                     )
                 totals[column, pe] = witness.accumulate(
-                    totals[column, pe], products, SUMS[element], overflow
+                    totals[column, pe], products, layer.sums, overflow
                 )
                 lanes.append(lane)
             for cluster in range(clusters):
@@ -83,7 +83,7 @@ def balanced(
 ) -> None:
     """A mac with `balance` in all clusters, by the witness: adds to `totals` and `counts`."""
     config, pes = layer.config, int(layer.config["pe.pes"])
-    element, overflow = str(config["pe.element"]), str(config["pe.overflow"])
+    overflow, sums = str(config["pe.overflow"]), layer.sums
     places = config["pe.load_queue_1"], config["pe.load_queue_2"]
     for first in range(0, layer.pes, pes):
         lanes = [witness.Lane(entries(layer, row)) for row in weights[first : first + pes]]
@@ -91,10 +91,10 @@ def balanced(
         products, found = witness.mac_balanced(lanes, [list(x)] * pes, places, threshold)
         length = max(1, len(lanes[0].took)) + any(found.given)
         for k, lane in enumerate(lanes):
-            total = witness.accumulate(totals[first + k], products[k], SUMS[element], overflow)
+            total = witness.accumulate(totals[first + k], products[k], sums, overflow)
             if found.given[k]:
-                helped = witness.accumulate(0, found.helped[k], SUMS[element], overflow)
-                total = witness.added(total, helped, SUMS[element], overflow)
+                helped = witness.accumulate(0, found.helped[k], sums, overflow)
+                total = witness.added(total, helped, sums, overflow)
             totals[first + k] = total
             extra = {"given": found.given[k], "taken": sum(found.given[k + 1 : k + 2])}
             mine = witness.classes(lane, length - found.handed[k])

@@ -150,7 +150,7 @@ def check(example: Example[bytes]) -> str:
     if example.thorough and len(array.data) <= 1 << 16:
         for element in ("int8", "int16", "fp16", "fp32"):
             try:
-                found = sparse(array, element, 3)
+                found = sparse(array, [element], 3)
             except DataError as error:
                 sentence(str(error))
             else:

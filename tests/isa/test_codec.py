@@ -294,7 +294,7 @@ def test_pack_and_unpack():
     data = pack(pe.SEGMENT, {"type": 1, "offset": 0x1234, "length": 64})
     assert data == bytes.fromhex("01000000 34120000 40000000")
     assert unpack(pe.SEGMENT, b"xx" + data, 2) == {
-        "type": 1, "mode": 0, "form": 0, "reserved": 0, "offset": 0x1234, "length": 64,
+        "type": 1, "mode": 0, "form": 0, "element": 0, "offset": 0x1234, "length": 64,
     }  # fmt: skip
 
 
@@ -307,7 +307,11 @@ def test_defaults_of_a_structure():
     ("values", "message"),
     [
         ({"color": 1}, "segment has no member color"),
-        ({"reserved": 1}, "segment: reserved must be zero, not 0x1"),
+        (
+            {"element": 7},
+            "segment: element: no choice has the number 7; one of default, int8, int16, int32,"
+            " int64, fp16, fp32",
+        ),
         (
             {"type": 6},
             "segment: type: no choice has the number 6; one of weights, activations, psums, sequence,"

@@ -46,7 +46,7 @@ def test_records_are_those_of_the_directive(seed, density):
     w = values.astype(np.uint8).view(np.int8)
     text = ALONE.format(rows=rows, columns=columns, room=rows * (2 + 3 * columns))
     run = macaw.run(macaw.assemble(macaw.Source(text, "alone.s", FOLDER)), w=w)
-    expected = sparse(Array("int8", w.shape, w.tobytes()), "int8", rows).data
+    expected = sparse(Array("int8", w.shape, w.tobytes()), ["int8"], rows).data
     assert run.outputs["bytes"] == len(expected)
     assert run.outputs["records"].tobytes()[: len(expected)] == expected
     assert not run.outputs["records"][len(expected) :].any()

@@ -177,9 +177,13 @@ class Config:
         segment = {"type": _SEQUENCE, "offset": offset, "length": length}
         if offset % SEQUENCE_ALIGN:
             raise Mistake(f"'{name.text}' lies at an odd address", name)
-        self._check_use(self._sequences.at(definition))
+        sequence = self._sequences.at(definition)
+        self._check_use(sequence)
         mask = clusters(self._image, context, self.bound.extra.get("to"))
-        places = Places(self._image, context)
+        element = self._image.state.config["pe.element"]
+        if sequence is not None:
+            element = sequence.element("activations")
+        places = Places(self._image, context, table_element=element)
         records = [codec.pack(SEGMENT, segment)]
         records += [places.record(segment, mask) for segment in self.segments]
         return _packet(_command(context, self.row, self.bound), mask, records)
@@ -323,7 +327,8 @@ class Exe:
 
     def _bytes(self) -> bytes:
         self._check_chain()
-        places = Places(self._image, self.context)
+        typed = any(sequence.names_types for sequence in self._sequences.values())
+        places = Places(self._image, self.context, typed)
         mask = clusters(self._image, self.context, self.bound.extra.get("to"))
         records = [places.record(segment, mask) for segment in self.segments]
         out = codec.pack(OUT, {})

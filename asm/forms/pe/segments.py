@@ -16,19 +16,33 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import (
     ACCUMULATORS,
     CONFIG_DATA,
+    DTYPES,
+    ELEMENTS,
     FORMS,
     MODES,
     OPERAND_DTYPES,
+    OPERAND_TYPES,
     PAYLOADS,
     SCALE_DTYPE,
     SEGMENT,
     SEGMENT_TYPES,
     SUM_DTYPES,
     TABLE_ENTRIES,
+    available,
+    widest_of,
 )
+from macaw.isa.pe_elements import SAME
 
-# The words of the segments of a packet, by its mnemonic: types, then others.
-_WORDS = {"config": (CONFIG_DATA, ()), "exe": (PAYLOADS["exe"].types, FORMS)}
+# The words of the segments of a packet, by its mnemonic and by what they say.
+_WORDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "config": {"type": CONFIG_DATA, "mode": MODES},
+    "exe": {
+        "type": PAYLOADS["exe"].types,
+        "mode": MODES,
+        "form": FORMS,
+        "element": ELEMENTS,
+    },
+}
 _PLURAL = {"scales": "scales are", "table": "the entries of a table are"}
 _EXAMPLES = {
     "config": "data=(scales s, table t)",
@@ -52,6 +66,7 @@ class Segment:
     type: str
     mode: str
     form: str
+    element: str
 
     @property
     def name(self) -> Name:
@@ -68,13 +83,12 @@ def segments(node: Node | None, mnemonic: str) -> list[Segment]:
 
 
 def _segment(item: Node, mnemonic: str) -> Segment:
-    types, others = _WORDS[mnemonic]
+    groups = _WORDS[mnemonic]
     words = item.words if isinstance(item, Phrase) else (item,)
     chosen: dict[str, str] = {}
     parts: list[Name | Indexed] = []
     for word in words:
         text = word.text if isinstance(word, Name) and len(words) > 1 else ""
-        groups = {"type": types, "mode": MODES, "form": others}
         what = next((name for name, group in groups.items() if text in group), "")
         if not what:
             if not isinstance(word, Name | Indexed):
@@ -93,18 +107,16 @@ def _segment(item: Node, mnemonic: str) -> Segment:
     part = parts[0]
     if isinstance(part, Indexed) and not isinstance(part.base, Name):
         raise Mistake("a segment is a symbol, not a file", part, "give the data a label")
-    return Segment(
-        item, part, chosen.get("type", ""), chosen.get("mode", ""), chosen.get("form", "")
-    )
+    said = [chosen.get(name, "") for name in ("type", "mode", "form", "element")]
+    return Segment(item, part, *said)
 
 
 def _which_symbol(item: Node, parts: Sequence[Node], mnemonic: str) -> Mistake:
     """Return the mistake for a segment without a symbol, or with two possible symbols."""
     if not parts:
         return Mistake("the segment names no symbol", item)
-    types, others = _WORDS[mnemonic]
-    words = [*types, *MODES, *others]
-    foreign = {word for pair in _WORDS.values() for group in pair for word in group}
+    words = [word for group in _WORDS[mnemonic].values() for word in group]
+    foreign = {word for groups in _WORDS.values() for group in groups.values() for word in group}
     for part in parts:
         if isinstance(part, Name) and part.text in foreign.difference(words):
             there_are = "its words are " + ", ".join(words)
@@ -140,6 +152,8 @@ class Places:
 
     image: RowImage
     context: StatementContext
+    typed: bool = False  # a sequence of the row names element types
+    table_element: str = ""  # of a config: the element type of its table
 
     def place_of(self, part: Name | Indexed) -> SegmentPlace:
         """Return where the bytes of a segment are in the unit. Raises `Mistake`."""
@@ -187,7 +201,7 @@ class Places:
         kind, mode = segment.type, segment.mode
         if not kind:
             kind = _type_of(segment, place.datum)
-        if segment.form and kind != "weights":
+        if segment.form and kind != "weights" and place.symbol is not None:
             raise Mistake(f"'{segment.form}' is for weights, not for {kind}", segment.node)
         if not mode:
             mode = "broadcast" if kind in ("activations", "table") else "sliced"
@@ -200,19 +214,48 @@ class Places:
                 "type": SEGMENT_TYPES.index(kind),
                 "mode": MODES.index(mode),
                 "form": FORMS.index(_form_of(segment, place.datum)),
+                "element": self._element(segment, kind, place.datum),
                 "offset": place.offset,
                 "length": place.length,
             },
         )
+
+    def _element(self, segment: Segment, kind: str, datum: Datum | None) -> int:
+        """Return the number of the element type in the segment's entry. Raises `Mistake`.
+
+        It is 0, which means the type of the sequence, if the source does not name it and the data
+        have the type pe.element in a row without sequences that name types.
+        """
+        config = self.image.state.config
+        if segment.element:
+            has = available(config)
+            if kind == "psums":
+                has = tuple(x for x in ELEMENTS if DTYPES[x] == SUM_DTYPES[widest_of(config)])
+            if segment.element not in has:
+                raise Mistake(
+                    f"the array has no {kind} of {segment.element}",
+                    segment.node,
+                    f"it has {', '.join(has)}; pe.widest says which",
+                )
+            dtype = datum.dtype if datum is not None else ""
+            if dtype not in ("", "uint8", DTYPES[segment.element]):
+                raise Mistake(
+                    f"'{segment.name.text}' holds {dtype}, not {segment.element}", segment.node
+                )
+            return 1 + ELEMENTS.index(segment.element)
+        if kind not in OPERAND_TYPES or datum is None:
+            return 0
+        name = next((x for x in available(config) if DTYPES[x] == datum.dtype), "")
+        is_default = not name or (name == config["pe.element"] and not self.typed)
+        return 0 if is_default else 1 + ELEMENTS.index(name)
 
     def _check_dtype(self, segment: Segment, kind: str, datum: Datum | None) -> None:
         if datum is None:
             return
         if datum.what in ("sequence", "list"):
             raise Mistake(f"'{segment.name.text}' is a {datum.what}, no data", segment.node)
-        element = self.image.state.config["pe.element"]
         if kind in CONFIG_DATA:
-            self._check_config_dtype(segment, kind, datum, element)
+            self._check_config_dtype(segment, kind, datum)
             return
         form = _form_of(segment, datum)
         if datum.what == "dense" and form == "records":
@@ -228,21 +271,25 @@ class Places:
                     segment.node,
                 )
             return
-        expected = (SUM_DTYPES if kind == "psums" else OPERAND_DTYPES)[element]
+        config = self.image.state.config
+        expected = [DTYPES[x] for x in available(config)]
+        if kind == "psums":
+            expected = [SUM_DTYPES[widest_of(config)]]
         raw = kind == "weights" and form == "records" and datum.dtype == "uint8"
-        if datum.dtype != expected and not raw:
+        if datum.dtype not in expected and not raw:
+            name = "pe.element" if config["pe.widest"] == SAME else "pe.widest"
             raise Mistake(
-                f"'{segment.name.text}' holds {datum.dtype}; {kind} are {expected}"
-                f" where pe.element is {element}",
+                f"'{segment.name.text}' holds {datum.dtype}; {kind} are {' or '.join(expected)}"
+                f" where {name} is {config[name]}",
                 segment.node,
             )
 
-    def _check_config_dtype(self, segment: Segment, kind: str, datum: Datum, element: str) -> None:
+    def _check_config_dtype(self, segment: Segment, kind: str, datum: Datum) -> None:
         """Raise `Mistake` if a symbol does not hold scales, or the entries of a table."""
-        expected = SCALE_DTYPE if kind == "scales" else OPERAND_DTYPES[element]
+        expected = SCALE_DTYPE if kind == "scales" else OPERAND_DTYPES[self.table_element]
         if datum.what == "sparse" or datum.dtype != expected:
             held = "index and value" if datum.what == "sparse" else datum.dtype or "bytes"
-            why = "" if kind == "scales" else f" where pe.element is {element}"
+            why = "" if kind == "scales" else " as the activations of the sequence"
             raise Mistake(
                 f"'{segment.name.text}' holds {held}; {_PLURAL[kind]} {expected}{why}", segment.node
             )
@@ -261,7 +308,7 @@ class Places:
             return
         if mode != "broadcast":
             raise Mistake(f"a table is broadcast, not {mode}", segment.node)
-        size = DTYPE_SIZES[OPERAND_DTYPES[self.image.state.config["pe.element"]]]
+        size = DTYPE_SIZES[OPERAND_DTYPES[self.table_element]]
         if length != TABLE_ENTRIES * size:
             raise Mistake(
                 f"'{name}' has {length // size} entries here, a table has {TABLE_ENTRIES}",

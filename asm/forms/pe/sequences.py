@@ -31,8 +31,10 @@ from macaw.isa.model import Structure
 from macaw.isa.pe import (
     ACTIVATIONS,
     BUFFERS,
+    DEFAULT,
     ENTRY_OF,
     INSTRUCTION_BYTES,
+    OPERAND_TYPES,
     RECORD_SIZE,
     REQUANTISE,
     SEQUENCE,
@@ -46,6 +48,7 @@ from macaw.isa.pe import (
     THEN,
     TYPE_MEMBERS,
     TYPES,
+    available,
     strided,
 )
 from macaw.isa.rows import Instruction
@@ -213,11 +216,24 @@ class OpenSequence:
     ) -> None:
         assert statement.head is not None
         if len(values) != len(statement.operands) or not values:
-            raise wrong_operands(statement, ".types requantise=shift")
+            raise wrong_operands(
+                statement, ".types weights=int8, activations=int8, requantise=shift"
+            )
         if any(record.kind is TYPES for record in self._records):
             raise Mistake("the sequence has two .types", statement.head)
         self._records.append(_Record(TYPES, context, statement.head, values))
         _check_words(values)
+        has = available(self._image.state.config)
+        for name in OPERAND_TYPES:
+            if name in values:
+                legal = _MEMBERS[name].legal
+                element = legal.format(values[name].value(name, legal))
+                if element not in (DEFAULT, *has):
+                    raise Mistake(
+                        f"{name}: the array has no {element}",
+                        values[name].node,
+                        f"it has {', '.join(has)}; pe.widest says which",
+                    )
 
     def _then_buffer(
         self, context: StatementContext, statement: Statement, plain: list[Node]
@@ -365,7 +381,7 @@ class OpenSequence:
 
         The first part of each value is what a source writes to say so.
         """
-        types = next((x.options for x in self._records if x.kind is TYPES), {})
+        types = self._types
         uses = {
             "scales": ("requantise", REQUANTISE.index("scale"), types),
             "table": ("activation", ACTIVATIONS.index("table"), self._header),
@@ -377,6 +393,22 @@ class OpenSequence:
             option = f"{name}={legal.format(choice)}"
             found[kind] = f".types {option}" if values is types else option, is_used
         return found
+
+    @property
+    def _types(self) -> Mapping[str, MemberValue]:
+        """The operands of the `.types` line, by name."""
+        return next((x.options for x in self._records if x.kind is TYPES), {})
+
+    @property
+    def names_types(self) -> bool:
+        """Whether the sequence names the element type of its weights or activations."""
+        return any(name in self._types for name in OPERAND_TYPES)
+
+    def element(self, name: str) -> str:
+        """Return the element type of `weights` or `activations`; pe.element if it names none."""
+        legal, value = _MEMBERS[name].legal, self._types.get(name)
+        word = DEFAULT if value is None else legal.format(value.value(name, legal))
+        return str(self._image.state.config["pe.element"]) if word == DEFAULT else word
 
     def then(self) -> int | None:
         """Return the number of the instruction buffer that the sequence triggers, after the layout.

@@ -17,12 +17,12 @@ from macaw.isa import codec
 from macaw.isa.kinds import Immediate
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Structure
-from macaw.isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
+from macaw.isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD, available
 
 _OPTIONS = ("clusters", "pes")
 
 
-Form = Callable[[Array, str, int], "Rounds"]
+Form = Callable[[Array, Sequence[str], int], "Rounds"]
 
 
 def _greatest(structure: Structure) -> int:
@@ -49,13 +49,14 @@ class Rounds:
     shape: tuple[int, ...]
 
 
-def sparse(array: Array, element: str, slots: int) -> Rounds:
+def sparse(array: Array, elements: Sequence[str], slots: int) -> Rounds:
     """Return a matrix as records of weights: one record for each row, `slots` rows in each round.
 
-    `element` is the device's element type. With M clusters of K PEs and `slots` = K·M, row r goes
-    to PE r mod K of cluster (r div K) mod M in round r div (K·M) (pe.md, Data). Raises `DataError`.
+    `elements` are the element types of the array. With M clusters of K PEs and `slots` = K·M, row r
+    goes to PE r mod K of cluster (r div K) mod M in round r div (K·M) (pe.md, Data). Raises
+    `DataError`.
     """
-    rows, columns = _matrix(array, element, "sparse")
+    rows, columns = _matrix(array, elements, "sparse")
     dtype = array.dtype
     item = array.item_size
     # The bits decide what is zero, without the sign of a floating-point number.
@@ -75,13 +76,13 @@ def sparse(array: Array, element: str, slots: int) -> Rounds:
     return Rounds(bytes(body), tuple(rounds), tuple(records), array.shape)
 
 
-def dense(array: Array, element: str, slots: int) -> Rounds:
+def dense(array: Array, elements: Sequence[str], slots: int) -> Rounds:
     """Return a matrix as its values, row by row, `slots` rows in each round.
 
     Rows of zeros complete the last round, because each PE of a round gets a row. Rows belong to PEs
     as in `sparse`. Raises `DataError`.
     """
-    rows, columns = _matrix(array, element, "dense")
+    rows, columns = _matrix(array, elements, "dense")
     if columns > _MAX_INDEX + 1:
         raise DataError(f"has {columns} columns, at most {_MAX_INDEX + 1}")
     firsts = range(0, rows, slots)
@@ -91,14 +92,17 @@ def dense(array: Array, element: str, slots: int) -> Rounds:
     return Rounds(data, rounds, tuple(min(slots, rows - first) for first in firsts), array.shape)
 
 
-def _matrix(array: Array, element: str, what: str) -> tuple[int, int]:
+def _matrix(array: Array, elements: Sequence[str], what: str) -> tuple[int, int]:
     """Return the rows and the columns of a matrix of weights. Raises `DataError` if it is none.
 
-    `element` is the device's element type, and `what` the kind of matrix, for the message.
+    `elements` are the element types of the array. `what` is the kind of matrix, for the message.
     """
-    dtype = OPERAND_DTYPES[element]
-    if array.dtype != dtype:
-        raise DataError(f"holds {array.dtype}; the device's weights are {dtype} (pe.element)")
+    dtypes = [OPERAND_DTYPES[element] for element in elements]
+    if array.dtype not in dtypes:
+        why = "pe.element" if len(dtypes) == 1 else "pe.widest"
+        raise DataError(
+            f"holds {array.dtype}; the device's weights are {' or '.join(dtypes)} ({why})"
+        )
     if len(array.shape) != 2:
         raise DataError(f"has {len(array.shape)} dimensions, a {what} matrix has 2")
     rows, columns = array.shape
@@ -137,7 +141,7 @@ def place_matrix(
             count = context.bounded_number(options[name].value, name, 1, count)
         slots *= count
     try:
-        matrix = form(array, config["pe.element"], slots)
+        matrix = form(array, available(config), slots)
     except DataError as error:
         plain = next(item for item in statement.operands if not isinstance(item, Named))
         raise Mistake(f"the array {error}", plain) from None

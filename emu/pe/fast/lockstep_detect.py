@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from macaw.emu.faults import Fault
 from macaw.emu.pe.cluster_controls import ClusterControls
 from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.element_types import named_type
 from macaw.emu.pe.fast.lockstep_group import LockstepGroup
 from macaw.emu.pe.fast.lockstep_steps import STEPS
 from macaw.emu.pe.fast.mac_plan import Unplannable
@@ -22,6 +25,7 @@ from macaw.emu.pe.sequence import (
 )
 from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
 from macaw.emu.waits import NEVER
+from macaw.isa.pe import BLOCKS
 
 _STATE = MEMBERS.index("state")
 _FEWEST = 2  # iterations for which a group saves time
@@ -119,6 +123,8 @@ def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
         values = getattr(state, name)[clusters, buffer]
         if not (values == values[0]).all():
             return False
+    if not _types_match(context, clusters, state.runs[lead][0]):
+        return False
     registers = state.registers[lead, buffer]
     block_loaded = state.block_loaded[clusters]
     if not (
@@ -129,3 +135,28 @@ def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
     jobs = [state.sfu_jobs[cluster] for cluster in clusters]
     parsers = [state.parsers[cluster] for cluster in clusters]
     return not is_working.any() and not any(jobs) and not any(parsers)
+
+
+def _types_match(context: RowContext, clusters: list[int], run: Run) -> bool:
+    """Return whether all data are of the element types that the sequence of a run multiplies.
+
+    These are the weights, the activations in the blocks that the macs of the loop may read, and the
+    segments of activations.
+    """
+    if not context.shape.mixes:
+        return True
+    state, buffer = context.state, run["buffer"]
+    weights, activations = state.types[clusters[0], buffer].tolist()
+    size, ahead = context.shape.input_block, run["ahead"]
+    reach = max(state.runs[cluster][0]["reach"] for cluster in clusters)
+    first, last = (0, BLOCKS * size) if ahead is None else (ahead["low"], ahead["high"] + reach)
+    read = state.block_types[clusters][..., max(first, 0) // size : last // size + 1]
+    found = np.bitwise_or.reduce(read, axis=None)
+    own = all(
+        named_type(segment, (weights, activations)) == activations
+        for segment in run["segments"]
+        if segment["type"] == ACTIVATIONS_SEGMENT
+    )
+    mixed = int(found) & ~(1 << activations)
+    mixed |= int(np.bitwise_or.reduce(state.queue_types[clusters, buffer])) & ~(1 << weights)
+    return own and not mixed

@@ -33,15 +33,15 @@ short:  .array  int8, 255
         config  ib=0, mapped, data=(table short)  #! error 37-48: 'short' has 255 entries here, a table has 256
         config  ib=0, mapped, data=(table u sliced)  #! error 37-51: a table is broadcast, not sliced
         config  ib=0, mapped, data=(table k)  #! error 37-44: 'k' has 32 entries here, a table has 256
-        config  ib=0, mapped, data=(table v)  #! error 37-44: 'v' holds int16; the entries of a table are int8 where pe.element is int8
+        config  ib=0, mapped, data=(table v)  #! error 37-44: 'v' holds int16; the entries of a table are int8 as the activations of the sequence
         config  ib=0, mapped, data=(table plain)  #! error 37-48: 'plain' is a sequence, no data
-        exe     ib=0, data=(scales k)     #! error 29-35: a segment of exe is never 'scales' | its words are weights, activations, psums, broadcast, sliced, by_cluster, by_pe, records, compress, dense
+        exe     ib=0, data=(scales k)     #! error 29-35: a segment of exe is never 'scales' | its words are weights, activations, psums, broadcast, sliced, by_cluster, by_pe, records, compress, dense, int8, int16, int32, int64, fp16, fp32
         .endlist
         .seq    wrong
         .types  requantise=divide         #! error 28-34: requantise: 'divide' is not one of shift, scale
         .types  requantise=scale          #! error 9-15: the sequence has two .types
-        .types                            #! error 9-15: .types takes other operands | write .types requantise=shift
-        .types  requantise=scale, mac.base  #! error 9-43: .types takes other operands | write .types requantise=shift
-        .types  shift=3                   #! error 17-22: .types has no operand 'shift' | there are requantise
+        .types                            #! error 9-15: .types takes other operands | write .types weights=int8, activations=int8, requantise=shift
+        .types  requantise=scale, mac.base  #! error 9-43: .types takes other operands | write .types weights=int8, activations=int8, requantise=shift
+        .types  shift=3                   #! error 17-22: .types has no operand 'shift' | there are weights, activations, requantise
           st
         .endseq

@@ -33,7 +33,7 @@ s:      .npy    "weights.npy"[0, 0:6]
         exe     ib=0, data=5              #! error 28-29: a segment is a symbol, a part of one, or unit[from:to] | as in data=(x, weights w[0] sliced)
         exe     ib=0, data=(x, 5)         #! error 32-33: a segment is a symbol, a part of one, or unit[from:to] | as in data=(x, weights w[0] sliced)
         exe     ib=0, data=(wieghts w sliced)  #! error 29-36: a segment has no word 'wieghts' | did you mean 'weights'?
-        exe     ib=0, data=(weights w x)  #! error 39-40: a segment names one symbol | its other words are weights, activations, psums, broadcast, sliced, by_cluster, by_pe, records, compress, dense
+        exe     ib=0, data=(weights w x)  #! error 39-40: a segment names one symbol | its other words are weights, activations, psums, broadcast, sliced, by_cluster, by_pe, records, compress, dense, int8, int16, int32, int64, fp16, fp32
         exe     ib=0, data=(weights sliced)  #! error 29-43: the segment names no symbol
         exe     ib=0, data=(weights w weights)  #! error 39-46: the segment says its type twice
         exe     ib=0, data=(nothing)      #! error 29-36: undefined symbol 'nothing'

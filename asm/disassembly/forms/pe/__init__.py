@@ -210,6 +210,7 @@ def _data_text(segments: tuple[Mapping[str, int], ...], row: _Row) -> str:
             f"unit[{low:#x}:{high:#x}]",
             pe.MODES[segment["mode"]],
             *([pe.FORMS[segment["form"]]] if segment["form"] else []),
+            *([pe.ELEMENTS[segment["element"] - 1]] if segment["element"] else []),
         ]
         items.append(" ".join(words))
     return f", data=({', '.join(items)})"

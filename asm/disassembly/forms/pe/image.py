@@ -131,7 +131,7 @@ def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
         raise Unlike
     if not payload.out and any(segment["mode"] for segment in segments[:1]):
         raise Unlike
-    if not payload.out and any(segment["form"] for segment in segments):
+    if not payload.out and any(segment["form"] or segment["element"] for segment in segments):
         raise Unlike
     return Packet(place, command, head["clusters"], tuple(segments), out, end), end
 

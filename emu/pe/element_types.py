@@ -1,0 +1,115 @@
+"""The element types of data in a row: what a segment holds, and what a mac may multiply.
+
+A sequence has a type of its weights and one of its activations. A segment names its type, or has
+that of the sequence that takes it. Queues and buffers remember what was loaded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.faults import Fault
+from macaw.emu.pe.cluster import Cluster
+from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, WEIGHTS
+from macaw.emu.pe.state import Packet, Segment, Shape
+from macaw.emu.state import State
+from macaw.isa.pe import BLOCKS, DTYPES, ELEMENTS
+
+WEIGHTS_TYPE, ACTIVATIONS_TYPE = 0, 1  # places in the state's `types` of a buffer
+_PLACE = {WEIGHTS: WEIGHTS_TYPE, ACTIVATIONS_SEGMENT: ACTIVATIONS_TYPE}
+
+
+def named_type(segment: Segment, types: tuple[int, int]) -> int:
+    """Return the element type of weights or activations, by its place in ELEMENTS.
+
+    `types` are those of the sequence that takes the segment.
+    """
+    if segment["element"]:
+        return segment["element"] - 1
+    return types[_PLACE[segment["type"]]]
+
+
+def segment_type(clusters: list[Cluster], packet: Packet, number: int) -> int:
+    """Return the element type of a segment of weights or activations, by its place in ELEMENTS.
+
+    `clusters` are those of the row. The runs of the packet must be in the buffers whose sequences
+    take the segment. Raises `Fault` if the sequences of these clusters have different types.
+    """
+    segment = packet["segments"][number]
+    lead = clusters[packet["clusters"][0]]
+    if segment["element"]:
+        return segment["element"] - 1
+    if not lead.shape.mixes:
+        return ELEMENTS.index(lead.shape.element)
+    place = _PLACE[segment["type"]]
+    found = {
+        int(clusters[c].state.types[c, clusters[c].run_for(packet)["buffer"], place])
+        for c in packet["clusters"]
+    }
+    if len(found) > 1:
+        names = " and ".join(ELEMENTS[x] for x in sorted(found))
+        raise Fault(
+            "segment mismatch",
+            f"segment {number} does not say its element type, and its clusters take {names}",
+            {"segment": number},
+            address=lead.shape.address(packet["address"]),
+        )
+    return found.pop()
+
+
+def dtype_of(number: int) -> str:
+    """Return the NumPy type of the element type at a place in ELEMENTS."""
+    return DTYPES[ELEMENTS[number]]
+
+
+def mark_blocks(
+    loaded: NDArray[Any], first: NDArray[Any], last: NDArray[Any], joins: NDArray[Any], number: int
+) -> None:
+    """Record that blocks of input buffers were loaded as element type `number`.
+
+    `loaded` are the masks of the blocks, of shape (..., blocks). Blocks `first` to `last` - 1 were
+    loaded, both of shape (...). Where `joins` is set, the load began inside of block `first`, whose
+    earlier elements stay.
+    """
+    block, bit = np.arange(BLOCKS), 1 << number
+    start = first[..., None]
+    filled = (block >= start) & (block < last[..., None])
+    keeps = filled & (block == start) & joins[..., None]
+    loaded[filled & ~keeps] = bit
+    loaded[keeps] |= bit
+
+
+def check_mac(
+    state: State, shape: Shape, cluster: int, buffer: int, base: NDArray[Any], reach: int
+) -> None:
+    """Raise `Fault` if a mac would multiply numbers of other types than its sequence has.
+
+    `base` (PEs,) are the bases of the mac, `reach` is the greatest index of its weights. Checked
+    are the weights of the run, and each block from the base to the greatest index.
+    """
+    if not shape.mixes:
+        return
+    weights, activations = state.types[cluster, buffer].tolist()
+    foreign = int(state.queue_types[cluster, buffer]) & ~(1 << weights)
+    if foreign:
+        raise _mismatch(cluster, buffer, "weights", foreign, weights)
+    if reach < 0:
+        return
+    size, block = shape.input_block, np.arange(BLOCKS)
+    used = (block >= (base // size)[:, None]) & (block <= ((base + reach) // size)[:, None])
+    found = np.where(used, state.block_types[cluster] & ~(1 << activations), 0)
+    if found.any():
+        raise _mismatch(cluster, buffer, "activations", int(found[found != 0][0]), activations)
+
+
+def _mismatch(cluster: int, buffer: int, what: str, mask: int, wanted: int) -> Fault:
+    names = " and ".join(name for x, name in enumerate(ELEMENTS) if mask >> x & 1)
+    return Fault(
+        "type mismatch",
+        f"cluster {cluster}: the {what} are {names}, the sequence in buffer {buffer} multiplies"
+        f" {ELEMENTS[wanted]}",
+        {"cluster": cluster, "buffer": buffer, "loaded": names, "type": ELEMENTS[wanted]},
+    )
