@@ -1,4 +1,4 @@
-"""Cut the channels of a tensor (..., channels) into groups of 16, and access a group in memory.
+"""Cut the channels of a tensor (..., channels) into groups of lanes, and access them in memory.
 
 Tensors begin at multiples of 64, but a position's channels need not. If they do not begin at
 multiples of 16, a strided access moves the lanes that are aligned, so it takes several cycles.
@@ -14,7 +14,7 @@ from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.operation import Types
 
-GROUP = 16  # elements that are computed together
+GROUP = 16  # elements that are computed together, if nothing else is said
 STRIDE = "t4"  # the register with the distance between the lanes of a strided access
 _LANE = {1: "b", 2: "h", 4: "w", 8: "d"}
 _SPARE = ("t0", "t1", "t2", "t3")
@@ -26,6 +26,7 @@ class Columns:
 
     channels: int
     dtype: str
+    lanes: int = GROUP  # of a group
 
     @property
     def size(self) -> int:
@@ -40,7 +41,7 @@ class Columns:
     @property
     def group_bytes(self) -> int:
         """The number of bytes of a group."""
-        return GROUP * self.size
+        return self.lanes * self.size
 
     @property
     def granule(self) -> int:
@@ -49,26 +50,26 @@ class Columns:
 
     @property
     def full_groups(self) -> int:
-        """The number of groups that begin at multiples of 16 channels and do not overlap."""
-        return self.channels // GROUP
+        """The number of groups that do not overlap."""
+        return self.channels // self.lanes
 
     @property
     def last(self) -> int | None:
-        """The first channel of a group of the last 16 channels, if the full groups leave some.
+        """The first channel of a group of the last channels, if the full groups leave some.
 
-        It is 0 if there are fewer than 16 channels.
+        It is 0 if there are fewer channels than lanes.
         """
-        return max(self.channels - GROUP, 0) if self.channels % GROUP else None
+        return max(self.channels - self.lanes, 0) if self.channels % self.lanes else None
 
     @property
     def narrow(self) -> bool:
-        """Whether there are fewer than 16 channels, so a group has lanes beyond the position."""
-        return self.channels < GROUP
+        """Whether there are fewer channels than lanes of a group."""
+        return self.channels < self.lanes
 
     @property
     def registers(self) -> int:
         """The number of vector registers of a group."""
-        return self.size
+        return self.group_bytes // VECTOR_BYTES
 
     def begin(self, k: Kernel) -> None:
         """Write the code that strided accesses need once."""

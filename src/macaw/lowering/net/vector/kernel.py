@@ -22,6 +22,8 @@ _ROWS = {row.mnemonic: row for row in CORE.instructions}
 _FAMILY_OF_PSEUDO = {"li": "immediate", "la": "immediate", "mv": "immediate", "bnez": "branch",
                      "vsplat.f32": "vector move"}  # fmt: skip
 _WRITES_NOTHING = ("store", "branch")
+_REACH = 4096  # bytes, of a branch
+_FAR = 100  # added to the number of a loop's label: of its end
 _ACCESS = {"load": 4, "store": 4}  # families of scalar accesses, which take one beat
 
 
@@ -48,14 +50,31 @@ class Loop:
     end: str
     body: tuple[Instruction | Loop, ...]
 
+    @property
+    def words(self) -> int:
+        """The most words of the loop's code."""
+        inner = sum(item.words if isinstance(item, Loop) else 2 for item in self.body)
+        return inner + 2
+
+    @property
+    def is_near(self) -> bool:
+        """Whether a branch reaches from the end of the loop to its begin."""
+        return 4 * self.words < _REACH
+
 
 Items = Sequence[Instruction | Loop]
 
 
 class Kernel:
-    """Code of vc that is being written."""
+    """Code of vc that is being written.
+
+    `tables` are words in cp's local memory by their label; `spaces` are numbers of bytes in
+    external memory by their label, zeros at the start of the program.
+    """
 
     def __init__(self) -> None:
+        self.tables: dict[str, list[str]] = {}
+        self.spaces: dict[str, int] = {}
         self._open: list[list[Instruction | Loop]] = [[]]
 
     @property
@@ -105,7 +124,12 @@ def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
         else:
             out.put("", label=str(depth))
             write_kernel(out, item.body, depth + 1)
-            out.put(f"bne {item.pointer}, {item.end}, {depth}b")
+            if item.is_near:
+                out.put(f"bne {item.pointer}, {item.end}, {depth}b")
+            else:
+                out.put(f"beq {item.pointer}, {item.end}, {_FAR + depth}f")
+                out.put(f"j {depth}b")
+                out.put("", label=str(_FAR + depth))
 
 
 @dataclass
@@ -143,7 +167,10 @@ class _Scoreboard:
 
     def branch(self, loop: Loop, taken: bool) -> None:
         at = max(self.time, self.ready.get(loop.pointer, 0), self.ready.get(loop.end, 0))
-        self.time = at + (self.of("branch_taken_cycles") if taken else self.of())
+        ends = taken == loop.is_near  # with a taken branch; else a jump follows, or nothing
+        self.time = at + (self.of("branch_taken_cycles") if ends else self.of())
+        if taken and not loop.is_near:
+            self.time += self.of("branch_taken_cycles")
 
     def of(self, name: str = "") -> int:
         """Return a setting of vc in device cycles; without a name one cycle of vc."""

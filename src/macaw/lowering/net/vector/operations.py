@@ -151,6 +151,127 @@ class Table(Elementwise):
             raise LowerError("a table does not have 256 entries of int8")
 
 
+@dataclass(frozen=True)
+class Pool(VectorOperation):
+    """An operation on windows of an image (height, width, channels).
+
+    `kernel` and `strides` are (rows, columns), `pads` (top, left, bottom, right). `sizes` are the
+    rows and columns of the result if they differ from the usual ones, as with ONNX's `ceil_mode`.
+    """
+
+    image: Shape
+    kernel: tuple[int, int]
+    strides: tuple[int, int] = (1, 1)
+    pads: tuple[int, int, int, int] = (0, 0, 0, 0)
+    sizes: tuple[int, int] | None = None
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return (self.image,)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        sides = self.sizes or tuple(
+            (self.image[axis] + self.pads[axis] + self.pads[axis + 2] - self.kernel[axis])
+            // self.strides[axis]
+            + 1
+            for axis in (0, 1)
+        )
+        return (*sides, self.image[2])
+
+    def window(self, axis: int, place: int) -> range:
+        """Return the rows (axis 0) or columns (1) of the image in a window of the result."""
+        first = place * self.strides[axis] - self.pads[axis]
+        return range(max(first, 0), min(first + self.kernel[axis], self.image[axis]))
+
+    def check(self) -> None:
+        """Raise `LowerError` if a parameter has no meaning or a window is outside the image."""
+        if len(self.image) != 3:
+            raise LowerError(f"an image has the shape {self.image}", "(height, width, channels)")
+        if min(*self.kernel, *self.strides) < 1 or min(self.pads) < 0:
+            raise LowerError(
+                f"a kernel of {self.kernel}, strides {self.strides}, pads {self.pads}",
+                "kernel and strides of at least 1, pads of at least 0",
+            )
+        super().check()
+        for axis in (0, 1):
+            for place in range(self.result[axis]):
+                if not self.window(axis, place):
+                    raise LowerError(f"window {place} of axis {axis} is outside the image")
+
+
+@dataclass(frozen=True)
+class MaxPool(Pool):
+    """The greatest element of each window; padding counts for nothing."""
+
+
+LARGEST_WINDOW = 256  # elements that AveragePool adds in 16 bits
+
+
+@dataclass(frozen=True)
+class AveragePool(Pool):
+    """The mean of each window: saturate(rne(f32(sum) * f32(scale / n))); the sum is exact.
+
+    n is the number of elements of the window in the image; if `counts_pads`, in the image with its
+    pads, which are zeros.
+    """
+
+    scale: float = 1.0
+    counts_pads: bool = False
+
+    def counted(self, axis: int, place: int) -> int:
+        """Return how many rows (axis 0) or columns (1) of a window count."""
+        if not self.counts_pads:
+            return len(self.window(axis, place))
+        first = place * self.strides[axis] - self.pads[axis]
+        return min(first + self.kernel[axis], self.image[axis] + self.pads[axis + 2]) - first
+
+    def check(self) -> None:
+        """Raise `LowerError` if the windows are too large, too."""
+        super().check()
+        _check_scale(self.scale)
+        if math.prod(self.kernel) > LARGEST_WINDOW:
+            raise LowerError(
+                f"a window of {self.kernel[0]} by {self.kernel[1]}",
+                f"AveragePool takes at most {LARGEST_WINDOW} elements, GlobalAveragePool any",
+            )
+
+
+@dataclass(frozen=True)
+class GlobalAveragePool(VectorOperation):
+    """The mean of each channel of an image: saturate(rne(f32(sum) * f32(scale / n))).
+
+    The result has the shape (1, 1, channels); n is height times width, and the sum is exact.
+    """
+
+    image: Shape
+    scale: float = 1.0
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return (self.image,)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return (1, 1, self.image[-1])
+
+    def check(self) -> None:
+        """Raise `LowerError` if a sum might need more than 32 bits."""
+        if len(self.image) != 3:
+            raise LowerError(f"an image has the shape {self.image}", "(height, width, channels)")
+        super().check()
+        _check_scale(self.scale)
+        if self.image[0] * self.image[1] * -self.limits[0] > 1 << 31:
+            raise LowerError(
+                f"sums of {self.image[0] * self.image[1]:,} elements of {self.dtype}",
+                "sums have 32 bits",
+            )
+
+
 def _check_scale(scale: float) -> None:
     if not abs(scale) < LARGEST_SCALE:  # a NaN, too
         raise LowerError(f"a scale is {scale}", "a number of magnitude below 2**64")

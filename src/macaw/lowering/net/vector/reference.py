@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import singledispatch
 from typing import Any
 
@@ -9,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.net.vector.operations import (
+    AveragePool,
     ElementwiseProduct,
+    GlobalAveragePool,
+    MaxPool,
+    Pool,
     Rescale,
     Sum,
     Table,
@@ -45,6 +50,40 @@ def _(operation: ElementwiseProduct, a: Numbers, b: Numbers) -> Numbers:
 @compute.register
 def _(operation: Table, x: Numbers) -> Numbers:
     return np.asarray(np.asarray(operation.entries, np.int8)[x.astype(np.int32) + 128])
+
+
+@compute.register
+def _(operation: MaxPool, x: Numbers) -> Numbers:
+    result = np.empty(operation.result, operation.dtype)
+    for i, j, window in _windows(operation, x):
+        result[i, j] = window.max(axis=(0, 1))
+    return result
+
+
+@compute.register
+def _(operation: AveragePool, x: Numbers) -> Numbers:
+    result = np.empty(operation.result, operation.dtype)
+    for i, j, window in _windows(operation, x):
+        scale = np.float32(operation.scale / (operation.counted(0, i) * operation.counted(1, j)))
+        sums = window.sum(axis=(0, 1), dtype=np.int32)
+        result[i, j] = _result(operation, _float(sums) * scale)
+    return result
+
+
+@compute.register
+def _(operation: GlobalAveragePool, x: Numbers) -> Numbers:
+    sums = x.sum(axis=(0, 1), dtype=np.int32, keepdims=True)
+    scale = np.float32(operation.scale / (x.shape[0] * x.shape[1]))
+    return _result(operation, _float(sums) * scale)
+
+
+def _windows(operation: Pool, x: Numbers) -> Iterator[tuple[int, int, Numbers]]:
+    """Yield row, column and window of each element of a pool's result."""
+    for i in range(operation.result[0]):
+        rows = operation.window(0, i)
+        for j in range(operation.result[1]):
+            columns = operation.window(1, j)
+            yield i, j, x[rows.start : rows.stop, columns.start : columns.stop]
 
 
 def _float(values: Numbers) -> NDArray[np.float32]:

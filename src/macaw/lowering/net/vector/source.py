@@ -10,16 +10,23 @@ from typing import Any
 from macaw.isa.descriptors.vector import DESCRIPTOR
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
+from macaw.lowering.net.vector.average import average_kernel, global_average_kernel
 from macaw.lowering.net.vector.elementwise import scaled_kernel
 from macaw.lowering.net.vector.kernel import Kernel, kernel_cycles, write_kernel
+from macaw.lowering.net.vector.maximum import maximum_kernel
 from macaw.lowering.net.vector.operations import (
+    AveragePool,
     ElementwiseProduct,
+    GlobalAveragePool,
+    MaxPool,
     Rescale,
     Sum,
     VectorOperation,
 )
 
-VECTOR_LABELS = frozenset(("run_vc", "y"))  # besides these x and a number
+# Labels and views of all sources; besides these `x` with a number.
+VECTOR_LABELS = frozenset("run_vc vc_rows vc_rows_2 vc_zeros vc_scratch y".split())
+_LINE = 6  # words of a table in a line of the source
 _CALL = 26  # cycles of cp for a call, the start of vc, the wait and the return
 
 
@@ -68,6 +75,21 @@ def _(operation: Sum | Rescale | ElementwiseProduct) -> Kernel:
     return scaled_kernel(operation)
 
 
+@kernel_of.register
+def _(operation: MaxPool) -> Kernel:
+    return maximum_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: AveragePool) -> Kernel:
+    return average_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: GlobalAveragePool) -> Kernel:
+    return global_average_kernel(operation)
+
+
 def describe(operation: VectorOperation) -> str:
     """Return the name of an operation with its shapes."""
     shapes = " and ".join("x".join(map(str, shape)) for shape in operation.inputs)
@@ -81,6 +103,11 @@ def _view(name: str, dtype: str, shape: tuple[int, ...], symbol: str) -> str:
 
 def _vector_part(out: Listing, entry: str, kernel: Kernel) -> None:
     """Write the subroutine of cp that starts vc, and the code of vc."""
+    if kernel.spaces:
+        out.put(".bss")
+    for label, size in kernel.spaces.items():
+        out.put(".balign 64")
+        out.put(f".space {size}", label=label)
     out.put(".core cp")
     out.block(
         f"""
@@ -93,6 +120,13 @@ def _vector_part(out: Listing, entry: str, kernel: Kernel) -> None:
         ret
         """
     )
+    if kernel.tables:
+        out.put(".section .data.cp")
+        out.put(".balign 4")
+    for label, words in kernel.tables.items():
+        for number in range(0, len(words), _LINE):
+            some = ", ".join(words[number : number + _LINE])
+            out.put(f".word {some}", label="" if number else label)
     out.put(".core vc")
     out.put("", label="run_vc")
     write_kernel(out, kernel.items)

@@ -1,0 +1,229 @@
+"""Write average pools as code of vc.
+
+Sums of int8 have 16 bits for up to 256 elements, sums of int16 have 32 bits. Rows of a window
+outside the image are replaced by a row of zeros. The sum is converted to binary32 and multiplied by
+a scale, which depends on how many elements count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from macaw.isa.vector_layouts import VECTOR_BYTES
+from macaw.lowering.net.vector.arithmetic import FIRST, SCALES, SECOND, each, splat, widen_quarters
+from macaw.lowering.net.vector.columns import Columns
+from macaw.lowering.net.vector.kernel import Kernel
+from macaw.lowering.net.vector.operations import (
+    LARGEST_WINDOW,
+    AveragePool,
+    GlobalAveragePool,
+    VectorOperation,
+)
+from macaw.lowering.net.vector.windows import TABLE, Windows
+
+_WIDENED = ("vr12", "vr13")  # an element of a window in twice the bits
+_LOADED = ("vr0", "vr1", "vr2", "vr3", *SECOND, "vr15")
+_DEPTH = 4  # elements that GlobalAveragePool loads ahead
+
+
+class Mean:
+    """The arithmetic of means of one vector register of elements."""
+
+    def __init__(self, k: Kernel, operation: VectorOperation) -> None:
+        self.k = k
+        self.is_byte = operation.dtype == "int8"
+        self.narrow, self.wide = ("b", "h") if self.is_byte else ("h", "w")
+        self.sums = (FIRST[0], FIRST[2]) if self.is_byte else FIRST[:2]
+
+    def begin(self) -> None:
+        """Write zeros into the sums."""
+        for register in self.sums:
+            self.k.put(f"vsplat.w {register}, zero")
+
+    def add(self, register: str, between: Sequence[str] = ()) -> None:
+        """Add the elements in a register to the sums; `between` may load it again."""
+        for half, widened in enumerate(_WIDENED):
+            self.k.put(f"vwiden.{self.narrow} {widened}, {register}, {half}")
+        self.k.block(*between)
+        for total, widened in zip(self.sums, _WIDENED, strict=True):
+            self.k.put(f"vadd.{self.wide} {total}, {total}, {widened}")
+
+    def finish(self, scale: str, widened: bool = False) -> str:
+        """Scale and round the sums; return the register of the results.
+
+        If `widened`, the sums are in the four quarters.
+        """
+        quarters = FIRST if self.is_byte else FIRST[:2]
+        if self.is_byte and not widened:
+            widen_quarters(self.k, FIRST)
+        each(self.k, "vcvt.f32.w", quarters)
+        each(self.k, "vmul.f32", quarters, scale)
+        each(self.k, "vcvt.w.f32", quarters)
+        for first, second in zip(quarters[::2], quarters[1::2], strict=True):
+            self.k.put(f"vnarrow.w {first}, {first}, {second}, 0")
+        if self.is_byte:
+            self.k.put(f"vnarrow.h {FIRST[0]}, {FIRST[0]}, {FIRST[2]}, 0")
+        return FIRST[0]
+
+
+def average_kernel(pool: AveragePool) -> Kernel:
+    """Return the code of an average pool; the image is at `x0`, the result at `y`."""
+    k = Kernel()
+    _Average(k, pool, ("x0", "y", "vc_rows")).write()
+    return k
+
+
+class _Average(Windows):
+    """Code for an average pool that is being written."""
+
+    pool: AveragePool
+
+    def __init__(self, k: Kernel, pool: AveragePool, names: tuple[str, str, str]) -> None:
+        super().__init__(k, pool, names)
+        self.mean = Mean(k, pool)
+        counts = [pool.counted(1, j) for j in range(pool.result[1])]
+        # A row of the table has a scale for each number of columns that count.
+        self.counts = sorted(set(counts), key=lambda count: (count != pool.kernel[1], count))
+        for i, words in enumerate(self.extra):
+            for count in self.counts:
+                scale = np.float32(pool.scale / (pool.counted(0, i) * count))
+                words.append(f"{int(scale.view(np.uint32)):#x}")
+
+    def outside(self, row: int) -> str:
+        row_bytes = self.pool.image[1] * self.pitch
+        self.k.spaces["vc_zeros"] = row_bytes + VECTOR_BYTES
+        return "vc_zeros"
+
+    def begin_row(self) -> None:
+        self._load_scale(SCALES[0], self.counts[0])
+
+    def _load_scale(self, register: str, count: int) -> None:
+        at = 4 * (self.pool.kernel[0] + self.counts.index(count))
+        self.k.put(f"lw t0, {at}({TABLE})", f"scale / {count} columns", local=True)
+        self.k.put(f"vsplat.w {register}, t0")
+
+    def separate(self, j: int, offsets: Sequence[int]) -> None:
+        places = [(row, offset) for offset in offsets for row in range(self.pool.kernel[0])]
+        self.mean.begin()
+        batch = len(_LOADED) - 1
+        for start in range(0, len(places), batch):
+            some = places[start : start + batch]
+            for register, (row, offset) in zip(_LOADED, some, strict=False):
+                self.load(register, row, offset)
+            for register, _ in zip(_LOADED, some, strict=False):
+                self.mean.add(register)
+        count = self.pool.counted(1, j) if j >= 0 else self.pool.kernel[1]
+        if count != self.counts[0]:
+            self._load_scale(SCALES[1], count)
+        self.store([self.mean.finish(SCALES[count != self.counts[0]])])
+
+    def repeated(self, count: int) -> int:
+        rows, columns = self.pool.kernel
+        places = [(row, column * self.pitch) for column in range(columns) for row in range(rows)]
+        stride = self.pool.strides[1]
+        if len(places) > len(_LOADED) or self.many_rows:
+
+            def plain() -> None:
+                self.separate(-1, [column * self.pitch for column in range(columns)])
+                self.advance(stride)
+
+            self.repeat(count, stride, plain)
+            return count
+        for register, (row, offset) in zip(_LOADED, places, strict=False):
+            self.load(register, row, offset)
+
+        def body(reload: bool = True) -> None:
+            self.advance(stride)
+            self.mean.begin()
+            for register, (row, offset) in zip(_LOADED, places, strict=False):
+                self.mean.add(register)
+                if reload:
+                    self.load(register, row, offset)
+            self.store([self.mean.finish(SCALES[0])])
+
+        self.repeat(count - 1, stride, body)
+        body(reload=False)
+        return count
+
+
+def global_average_kernel(pool: GlobalAveragePool) -> Kernel:
+    """Return the code of a global average; the image is at `x0`, the result at `y`."""
+    k = Kernel()
+    columns = Columns(pool.image[2], pool.dtype, VECTOR_BYTES // Columns(1, pool.dtype).size)
+    columns.begin(k)
+    k.put("la s2, x0")
+    k.put("la s3, y")
+    k.put(f"li s5, {columns.pitch}", "bytes from a position to the next")
+    splat(k, SCALES[0], float(np.float32(pool.scale / (pool.image[0] * pool.image[1]))))
+    if columns.full_groups:
+        with k.loop(columns.full_groups, "s2", VECTOR_BYTES, "s6"):
+            _global_group(k, pool, columns)
+            k.add("s2", VECTOR_BYTES)
+            k.add("s3", VECTOR_BYTES)
+    if columns.last is not None:
+        if columns.full_groups:
+            back = columns.last * columns.size - columns.full_groups * VECTOR_BYTES
+            k.add("s2", back)
+            k.add("s3", back)
+        _global_group(k, pool, columns)
+    return k
+
+
+def _global_group(k: Kernel, pool: GlobalAveragePool, columns: Columns) -> None:
+    """Write the means of a group of channels."""
+    mean = Mean(k, pool)
+    count = pool.image[0] * pool.image[1]
+    k.put("mv a0, s2")
+    chunk = LARGEST_WINDOW if mean.is_byte else count
+    several = count > chunk
+    if several:
+        for register in SECOND:
+            k.put(f"vsplat.w {register}, zero")
+        k.put("li s7, 0")
+        with k.loop(count // chunk, "s7", 1, "s8"):
+            _sum(k, mean, columns, chunk)
+            _collect(k)
+            k.put("addi s7, s7, 1")
+    rest = count % chunk if several else count
+    if rest:
+        _sum(k, mean, columns, rest)
+        if several:
+            _collect(k)
+    if several:
+        for register, total in zip(FIRST, SECOND, strict=True):
+            k.put(f"vmov {register}, {total}")
+    columns.store(k, [mean.finish(SCALES[0], several)], "s3")
+
+
+def _collect(k: Kernel) -> None:
+    """Add sums of 16 bits to those of 32 bits."""
+    widen_quarters(k, FIRST)
+    each(k, "vadd.w", SECOND, FIRST)
+
+
+def _sum(k: Kernel, mean: Mean, columns: Columns, count: int) -> None:
+    """Write the sums of `count` positions from a0 on; a0 goes on to the next."""
+
+    def load(register: str) -> None:
+        columns.load(k, [register], "a0")
+        k.put("add a0, a0, s5")
+
+    mean.begin()
+    passes, rest = divmod(count, _DEPTH)
+    loaded = _LOADED[:_DEPTH]
+    for register in loaded[:rest]:
+        load(register)
+    for register in loaded[:rest]:
+        mean.add(register)
+    if not passes:
+        return
+    for register in loaded:
+        load(register)
+    with k.loop(passes - 1, "a0", _DEPTH * columns.pitch, "s9"):
+        for register in loaded:
+            mean.add(register)
+            load(register)
+    for register in loaded:
+        mean.add(register)

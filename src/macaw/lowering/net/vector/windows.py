@@ -1,0 +1,152 @@
+"""Write the code that maximum and average pools share: groups of channels, rows, columns.
+
+For each group of channels, code goes over the rows of the result. A table in cp's local memory has
+the addresses of the rows of each window. In a row, columns whose windows reach outside the image
+are separate code; the others are a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from macaw.isa.vector_layouts import VECTOR_BYTES
+from macaw.lowering.net.vector.columns import Columns
+from macaw.lowering.net.vector.kernel import Kernel
+from macaw.lowering.net.vector.operations import Pool
+
+RESULT = "s4"  # the address of the next element of the result
+TABLE = "s2"  # the address of the table's row
+_ROWS = tuple(f"a{number}" for number in range(8))  # addresses of the rows of a window
+_GROUP, _GROUP_END, _TABLE_END, _COLUMN, _LOOP_END = "s0", "s1", "s3", "s5", "s6"
+_ROW = "t6"
+
+
+@dataclass(frozen=True)
+class Interior:
+    """The columns of the result whose windows are inside the image, and the first one's window."""
+
+    outputs: range
+    first: int
+
+    @classmethod
+    def of(cls, pool: Pool) -> Interior:
+        """Return the interior columns of a pool; there may be none."""
+        inside = [j for j in range(pool.result[1]) if _is_inside(pool, j)]
+        if not inside:
+            return cls(range(0), 0)
+        return cls(range(inside[0], inside[-1] + 1), pool.window(1, inside[0]).start)
+
+
+def _is_inside(pool: Pool, j: int) -> bool:
+    first = j * pool.strides[1] - pool.pads[1]
+    return first >= 0 and first + pool.kernel[1] <= pool.image[1]
+
+
+class Windows:
+    """Code for a pool that is being written; subclasses write what is done with a window."""
+
+    def __init__(self, k: Kernel, pool: Pool, names: tuple[str, str, str]) -> None:
+        self.k, self.pool = k, pool
+        self.source, self.target, self.table = names
+        size = Columns(1, pool.dtype).size
+        self.columns = Columns(pool.image[2], pool.dtype, VECTOR_BYTES // size)
+        self.interior = Interior.of(pool)
+        self.extra: list[list[str]] = [[] for _ in range(pool.result[0])]  # words of a table's row
+        self.pitch = self.columns.pitch
+        self.many_rows = pool.kernel[0] > len(_ROWS)  # addresses do not fit the registers
+
+    def outside(self, row: int) -> str:
+        """Return the address of what takes the place of a row outside the image."""
+        raise NotImplementedError
+
+    def begin_row(self) -> None:
+        """Write what a row of the result needs once."""
+
+    def separate(self, j: int, offsets: Sequence[int]) -> None:
+        """Write one element: its window has the columns at `offsets` bytes, in each row."""
+        raise NotImplementedError
+
+    def repeated(self, count: int) -> int:
+        """Write `count` interior elements or some fewer; return how many. Advance the rows."""
+        raise NotImplementedError
+
+    def write(self) -> None:
+        """Write the code."""
+        k, columns = self.k, self.columns
+        columns.begin(k)
+        self._write_table()
+        if columns.full_groups:
+            k.put(f"li {_GROUP}, 0", "the first channel of a group, in bytes")
+            with k.loop(columns.full_groups, _GROUP, VECTOR_BYTES, _GROUP_END):
+                self._group()
+                k.add(_GROUP, VECTOR_BYTES)
+        if columns.last is not None:
+            k.put(f"li {_GROUP}, {columns.last * columns.size}", "the last channels")
+            self._group()
+
+    def _write_table(self) -> None:
+        pool, words = self.pool, []
+        row_bytes = pool.image[1] * self.pitch
+        for i in range(pool.result[0]):
+            first = i * pool.strides[0] - pool.pads[0]
+            for row in range(first, first + pool.kernel[0]):
+                inside = 0 <= row < pool.image[0]
+                words.append(f"{self.source} + {row * row_bytes}" if inside else self.outside(row))
+            words += self.extra[i]
+        self.k.tables[self.table] = words
+
+    def _group(self) -> None:
+        k, pool = self.k, self.pool
+        k.put(f"la {TABLE}, {self.table}")
+        k.put(f"la {RESULT}, {self.target}")
+        k.put(f"add {RESULT}, {RESULT}, {_GROUP}")
+        words = 4 * (pool.kernel[0] + len(self.extra[0]))
+        with k.loop(pool.result[0], TABLE, words, _TABLE_END):
+            if self.many_rows:
+                k.put(f"mv {_COLUMN}, {_GROUP}")
+            else:
+                for row in range(pool.kernel[0]):
+                    k.put(f"lw {_ROWS[row]}, {4 * row}({TABLE})", local=True)
+                for row in range(pool.kernel[0]):
+                    k.put(f"add {_ROWS[row]}, {_ROWS[row]}, {_GROUP}")
+            self.begin_row()
+            self._columns()
+            k.add(TABLE, words)
+
+    def _columns(self) -> None:
+        pool, base, j = self.pool, 0, 0
+        while j < pool.result[1]:
+            if j == self.interior.outputs.start and self.interior.outputs:
+                self.advance(self.interior.first)
+                done = self.repeated(len(self.interior.outputs))
+                base = self.interior.first + done * pool.strides[1]
+                j += done
+                if done:
+                    continue
+            window = pool.window(1, j)
+            self.separate(j, [(column - base) * self.pitch for column in window])
+            j += 1
+
+    def advance(self, columns: int) -> None:
+        """Add a number of columns to the addresses of the rows."""
+        for register in (_COLUMN,) if self.many_rows else _ROWS[: self.pool.kernel[0]]:
+            self.k.add(register, columns * self.pitch)
+
+    def load(self, register: str, row: int, offset: int) -> None:
+        """Load a group of a row of the window."""
+        if self.many_rows:
+            self.k.put(f"lw {_ROW}, {4 * row}({TABLE})", local=True)
+            self.k.put(f"add {_ROW}, {_ROW}, {_COLUMN}")
+        self.columns.load(self.k, [register], _ROW if self.many_rows else _ROWS[row], offset)
+
+    def repeat(self, count: int, columns: int, body: Callable[[], None]) -> None:
+        """Write a loop that advances the addresses of the rows by `columns` in each pass."""
+        pointer = _COLUMN if self.many_rows else _ROWS[0]
+        with self.k.loop(count, pointer, columns * self.pitch, _LOOP_END):
+            body()
+
+    def store(self, registers: Sequence[str]) -> None:
+        """Store a group of results and go to the next element."""
+        self.columns.store(self.k, registers, RESULT)
+        self.k.add(RESULT, self.pitch)
