@@ -157,7 +157,10 @@ class LockstepGroup:
             for other in self._earlier(step):
                 shares = self.conflicts.shares(op, other.op)
                 if shares is False and op["unit"] == LOADER and other.op["segments"]:
-                    # The loader is free after the last beat, one cycle before the ld ends.
+                    # The loader is free after the last beat, one cycle before the ld ends. (An
+                    # ld_queue that ends during that ld would free it, too.)
+                    if self._follows_queue(other):
+                        raise Unplannable
                     if other.op["last"] == NEVER:
                         return False
                     bounds.append(np.full_like(self.issue, other.op["last"] + 1))
@@ -172,8 +175,6 @@ class LockstepGroup:
         if op["name"] == "mac":
             self._mac(step)
         elif op["name"] == "ld_queue":
-            if not self._bus_is_done():
-                raise Unplannable  # the bus may need the loader first
             self.sums.load_from_queue(self._operands(op)[0])
             self._end(step, timing.psums_end(step.start))
         elif op["name"] == "move":
@@ -185,6 +186,11 @@ class LockstepGroup:
         elif op["last"] < NEVER:
             self._end_ld(step)
         return True
+
+    def _follows_queue(self, step: LockstepStep) -> bool:
+        """Return whether an earlier step of the iteration loads sums from the output queue."""
+        earlier = self.steps[: self.steps.index(step)] if step in self.steps else ()
+        return any(other.op["name"] == "ld_queue" for other in earlier)
 
     def _end(self, step: LockstepStep, end: Ints) -> None:
         step.end = end
@@ -310,12 +316,6 @@ class LockstepGroup:
         for step in self._lds():
             segments += step.op["segments"] if step.op["last"] == NEVER else ()
         return all(self.run["segments"][part]["type"] == PSUMS for part in segments)
-
-    def _bus_is_done(self) -> bool:
-        """Return whether the first beat of each segment of the exe has been on the bus."""
-        if self.run["taken"] < len(self.run["segments"]):
-            return False
-        return all(step.op["first"] < NEVER for step in self._lds())
 
     def _lds(self) -> list[LockstepStep]:
         return [step for step in self.steps if step.op["segments"]]
