@@ -84,6 +84,9 @@ def cases(draw: st.DrawFn) -> Case:
         draw(st.integers(1, min(config["pe.pes"], part.length("N")))),
         draw(st.integers(1, inputs)) if mapping == "output" else inputs,
         draw(st.integers(1, found.columns)),
+        (draw(st.integers(1, kernel[0])), draw(st.integers(1, kernel[1])))
+        if mapping == "output" and not strips and not found.turned
+        else None,
     )
     x = rng.integers(-9, 10, found.shapes[0]).astype(element)
     kind = SlidingWindowPlan if strips else ImagePlan

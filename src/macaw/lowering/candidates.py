@@ -15,7 +15,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import ACCUMULATORS, BLOCKS
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.errors import LowerError
-from macaw.lowering.image_estimate import TileGrid, estimates, tile_grid
+from macaw.lowering.image_estimate import TileGrid, estimates, kernel_cuts, tile_grid
 from macaw.lowering.image_plan import ImagePlan, ImageTile, make_image_plan
 from macaw.lowering.mapping import OUTPUT, WEIGHT, Mapping
 from macaw.lowering.operation import Product
@@ -119,10 +119,16 @@ def _image_plans(
         yield from plans(product.matrix, config, mapping, split, size, density, limit)
     part = array_partition(product, split, size)
     if product.layout == "hwc":
-        grid = tile_grid(product, config, mapping, part)
-        guesses = estimates(product, config, mapping, part, grid, density)
-        yield from _slab_plans(product, config, mapping, part, (grid, guesses), limit)
-        limit = min(limit, guesses.min(initial=inf))
+        for taps in (None, *kernel_cuts(product, config)):
+            grid = tile_grid(product, config, mapping, part, taps)
+            guesses = estimates(product, config, mapping, part, grid, density)
+            count = 0
+            for plan in _slab_plans(product, config, mapping, part, (grid, guesses), limit):
+                yield plan
+                count += 1
+            limit = min(limit, guesses.min(initial=inf))
+            if (taps is None and count) or mapping.inner != "K":
+                break  # the kernel need not be cut, or cannot be
     if product.depthwise:
         yield from _sliding_plans(product, config, mapping, part, limit)
 

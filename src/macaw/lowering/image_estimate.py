@@ -8,6 +8,7 @@ largest one of each tile, and without the parts that no tile changes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,45 +38,62 @@ Numbers = NDArray[np.int64]
 class TileGrid:
     """Tiles of a convolution, as arrays of equal shape: their rows, columns and input channels.
 
-    All have `n` output channels.
+    All have `n` output channels, and take a part of `taps` (height, width) of the kernel.
     """
 
     groups: Numbers
     columns: Numbers
     k: Numbers
     n: int
+    taps: tuple[int, int]
 
     def tile(self, index: int) -> ImageTile:
         """Return the tile with an index."""
-        return ImageTile(
-            int(self.groups[index]), 1, self.n, int(self.k[index]), int(self.columns[index])
-        )
+        rows, columns = int(self.groups[index]), int(self.columns[index])
+        return ImageTile(rows, 1, self.n, int(self.k[index]), columns, self.taps)
+
+
+def kernel_cuts(product: Convolution, config: Configuration) -> list[tuple[int, int]]:
+    """Return the sizes of parts of a kernel to try, if the device cannot hold all of it.
+
+    There are three widths at most, the largest that fit, and three heights for each of them.
+    """
+    most = min(config["pe.weight_queue"], config["pe.input_buffer"])
+    cuts = []
+    for width in [size for size in even_sizes(product.kernel[1]) if size <= most][:3]:
+        heights = [size for size in even_sizes(product.kernel[0]) if size * width <= most]
+        cuts += [(height, width) for height in heights[:3]]
+    return cuts
 
 
 def tile_grid(
-    product: Convolution, config: Configuration, mapping: Mapping, part: Partition
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    part: Partition,
+    taps: tuple[int, int] | None = None,
 ) -> TileGrid:
-    """Return the tiles to try for a part of an image.
+    """Return the tiles to try for a part of an image, with a part of `taps` of the kernel.
 
     For each number of columns and of channels, these are the highest tile that fits the buffers and
     one of about half its height.
     """
-    n = even_tile(part.length("N"), config["pe.pes"])
+    n, taps = even_tile(part.length("N"), config["pe.pes"]), taps or product.kernel
     length = part.length("K")
     depths = even_sizes(length) if mapping.inner == "K" else [length]
     k, columns = (
         axis.reshape(-1) for axis in np.meshgrid(depths, even_sizes(product.columns), indexing="ij")
     )
-    width = (columns - 1) * product.stride[1] + product.kernel[1]
+    width = (columns - 1) * product.stride[1] + taps[1]
     line = width * (n if product.depthwise else k)  # activations in a row of the slab
-    high = config["pe.input_buffer"] // line - product.kernel[0]
+    high = config["pe.input_buffer"] // line - taps[0]
     highest = np.minimum(high // product.stride[0] + 1, config["pe.output_queue"] // columns)
     highest = np.clip(highest, 0, part.length("M"))
     heights = np.concatenate([highest, -(-highest // 2)])
     some = heights > 0
     counts = -(-part.length("M") // np.maximum(heights, 1))
     groups = -(-part.length("M") // counts)
-    return TileGrid(groups[some], np.tile(columns, 2)[some], np.tile(k, 2)[some], n)
+    return TileGrid(groups[some], np.tile(columns, 2)[some], np.tile(k, 2)[some], n, taps)
 
 
 def estimates(
@@ -94,15 +112,17 @@ def estimates(
     groups, columns, k, n = grid.groups, grid.columns, grid.k, grid.n
     outputs = groups * columns
     tiles = -(-part.length("M") // groups) * -(-product.columns // columns)
-    tiles_n, tiles_k = -(-part.length("N") // n), -(-part.length("K") // k)
+    shares = [-(-whole // cut) for whole, cut in zip(product.kernel, grid.taps, strict=True)]
+    tiles_n, tiles_k = -(-part.length("N") // n), -(-part.length("K") // k) * prod(shares)
     steps = tiles * tiles_n * tiles_k
     several = tiles_k > 1  # partial sums return
     # Rows: load weights and slab, compute one position after the other, store.
-    slab_rows = (groups - 1) * product.stride[0] + product.kernel[0]
-    slab_columns = (columns - 1) * product.stride[1] + product.kernel[1]
+    slab_rows = (groups - 1) * product.stride[0] + grid.taps[0]
+    slab_columns = (columns - 1) * product.stride[1] + grid.taps[1]
     channels = n if product.depthwise else k
     slab = slab_rows * slab_columns * channels
     entries = np.count_nonzero(product.weights) / product.n * k / product.k
+    entries = entries * prod(grid.taps) / prod(product.kernel)
     owners = 1 if some.shares_weights else part.clusters
     weights = owners * some.pes * (WEIGHTS_RECORD.size + (ENTRY.size + size) * entries)
     slabs = 1 if some.shares_activations else part.clusters

@@ -30,9 +30,13 @@ from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan, Tile
 
 @dataclass(frozen=True)
 class ImageTile(Tile):
-    """The outputs that a cluster computes in an iteration: `groups` rows of `columns` positions."""
+    """The outputs that a cluster computes in an iteration: `groups` rows of `columns` positions.
+
+    `taps` is the height and width of the part of the kernel that the tile takes; None for all.
+    """
 
     columns: int = 1
+    taps: tuple[int, int] | None = None
 
     @property
     def outputs(self) -> int:
@@ -47,17 +51,47 @@ class ImagePlan(ProductPlan):
     product: Convolution
     tile: ImageTile
 
+    # Parts of the kernel: a kernel that the device cannot hold is cut; partial sums are added
+
+    @property
+    def taps(self) -> tuple[int, int]:
+        """The height and width of the part of the kernel that a tile takes."""
+        return self.tile.taps or self.product.kernel
+
+    @property
+    def kernel_parts(self) -> list[tuple[int, int]]:
+        """The first row and column of each part of the kernel.
+
+        All parts have the same size. The last ones begin earlier if necessary.
+        """
+        starts = [
+            [min(first, length - part) for first in range(0, length, part)]
+            for length, part in zip(self.product.kernel, self.taps, strict=True)
+        ]
+        return [(row, column) for row in starts[0] for column in starts[1]]
+
+    def own_taps(self, index: int) -> tuple[slice, slice]:
+        """Return the kernel's rows and columns that no part before part `index` covers."""
+        rows, columns = (
+            -(-length // part) for length, part in zip(self.product.kernel, self.taps, strict=True)
+        )
+        place = divmod(index, columns)
+        assert place[0] < rows
+        pairs = zip(place, self.taps, self.product.kernel, strict=True)
+        own = [slice(at * part, min((at + 1) * part, length)) for at, part, length in pairs]
+        return own[0], own[1]
+
     # The slab
 
     @property
     def slab_rows(self) -> int:
         """The number of image rows that a tile needs."""
-        return (self.tile.groups - 1) * self.product.stride[0] + self.product.kernel[0]
+        return (self.tile.groups - 1) * self.product.stride[0] + self.taps[0]
 
     @property
     def slab_columns(self) -> int:
         """The number of image columns that a tile needs."""
-        return (self.tile.columns - 1) * self.product.stride[1] + self.product.kernel[1]
+        return (self.tile.columns - 1) * self.product.stride[1] + self.taps[1]
 
     @property
     def slab_channels(self) -> int:
@@ -98,9 +132,23 @@ class ImagePlan(ProductPlan):
     def count(self, dim: str) -> int:
         """Return the number of tiles of a part in dimension M, N or K.
 
-        In M it includes the tiles side by side.
+        In M it includes the tiles side by side, in K the parts of the kernel.
         """
-        return super().count(dim) * (self.columns if dim == "M" else 1)
+        several = {"M": self.columns, "N": 1, "K": len(self.kernel_parts)}
+        return super().count(dim) * several[dim]
+
+    @property
+    def input_offsets(self) -> list[int]:
+        """The offsets in x, in elements, of the tiles of k; empty if the kernel is not cut.
+
+        For each part of the kernel there are offsets of all tiles of channels.
+        """
+        parts = self.kernel_parts
+        if len(parts) == 1:
+            return []
+        row, column, channel = self.product.x_pitches
+        tiles = [self.tile_start("K", index) * channel for index in range(self.input_tiles)]
+        return [y * row + x * column + tile for y, x in parts for tile in tiles]
 
     @property
     def pitches(self) -> dict[str, int]:
@@ -204,20 +252,44 @@ class ImagePlan(ProductPlan):
 
         The shape is (n tiles, k tiles, rows, slots, slab elements up to the kernel's last one).
         """
-        tile, (rows, clusters) = self.tile, self.weight_owners
-        height, width = self.product.kernel
+        tile, (rows, clusters), tiles = self.tile, self.weight_owners, self.input_tiles
+        height, width = self.taps
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes)
         plane = (height, self.slab_columns, self.slab_channels)
         rounds = np.zeros(shape + plane, self.product.weights.dtype)
-        for p, q, i, n, j, k, own in self._rounds():
-            part = self.product.kernels[n : n + tile.n]
-            target = rounds[i, j, p, q, : tile.n, :, :width]
-            if self.product.depthwise:
-                for pe in range(tile.n):
-                    target[pe, :, :, pe] = part[pe, :, :, 0]
-            else:
-                target[..., own - k :] = part[..., own : k + tile.k]
+        for index, (row, column) in enumerate(self.kernel_parts):
+            y, x = self.own_taps(index)
+            for p, q, i, n, j, k, own in self._rounds():
+                part = self.product.kernels[n : n + tile.n, y, x]
+                all_taps = rounds[i, index * tiles + j, p, q, : tile.n]
+                target = all_taps[:, y.start - row : height, x.start - column : width]
+                if self.product.depthwise:
+                    for pe in range(tile.n):
+                        target[pe, :, :, pe] = part[pe, :, :, 0]
+                else:
+                    target[..., own - k :] = part[..., own : k + tile.k]
         return rounds.reshape(*shape[:3], clusters * self.pes, -1)
+
+    @property
+    def weight_counts(self) -> NDArray[np.int64]:
+        """The numbers of nonzero weights, in shape (n tiles, k tiles, rows, slots)."""
+        parts = len(self.kernel_parts)
+        if parts == 1:
+            return super().weight_counts
+        kept = self.product.weight_counts
+        owners = self.weight_owners
+        key = (self.partition, self.tile.n, self.tile.k, owners, self.pes, self.taps)
+        if key not in kept:
+            counts = [self.count_weights(self._taps_before(index)) for index in range(parts)]
+            kept[key] = np.concatenate(counts, axis=1)
+        return kept[key]
+
+    def _taps_before(self, index: int) -> NDArray[np.int64]:
+        """Return `weights_before` of the taps that only part `index` of the kernel has."""
+        before = np.zeros((self.product.n, self.product.k + 1), np.int64)
+        taps = self.product.kernels[:, *self.own_taps(index)]
+        np.cumsum(np.count_nonzero(taps, axis=(1, 2)), axis=1, out=before[:, 1:])
+        return before
 
     def start_sums(self) -> NDArray[np.generic]:
         """Return an array of shape (n tiles, start rows, slots): biases with which sums start.

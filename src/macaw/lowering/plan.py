@@ -81,6 +81,11 @@ class ProductPlan:
         return -(-self.partition.length(dim) // self.tile.length(dim))
 
     @property
+    def input_tiles(self) -> int:
+        """The number of tiles of a part in dimension K, without the parts of a kernel."""
+        return -(-self.partition.length("K") // self.tile.k)
+
+    @property
     def steps(self) -> int:
         """The number of iterations."""
         return self.count("M") * self.count("N") * self.count("K")
@@ -120,6 +125,11 @@ class ProductPlan:
     def depth(self) -> str:
         """The dimension, "K" or "N", whose index decides which inputs a tile needs."""
         return "K"
+
+    @property
+    def input_offsets(self) -> list[int]:
+        """The offsets in x, in elements, of the tiles of k; empty if cp computes them."""
+        return []
 
     @property
     def products(self) -> int:
@@ -312,14 +322,17 @@ class ProductPlan:
         kept = self.product.weight_counts
         key = (self.partition, self.tile.n, self.tile.k, self.weight_owners, self.pes)
         if key not in kept:
-            kept[key] = self._count_weights()
+            kept[key] = self.count_weights(self.product.weights_before)
         return kept[key]
 
-    def _count_weights(self) -> NDArray[np.int64]:
+    def count_weights(self, before: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of nonzero weights, in shape (n tiles, input tiles, rows, slots).
+
+        `before` has shape (outputs, k + 1): the number of an output's weights before each input.
+        """
         tile, part, (rows, clusters) = self.tile, self.partition, self.weight_owners
-        shape = (self.count("N"), self.count("K"), rows, clusters, self.pes)
+        shape = (self.count("N"), self.input_tiles, rows, clusters, self.pes)
         counts = np.zeros(shape, np.int64)
-        before = self.product.weights_before
         outputs = _starts(part, tile, "N", rows, clusters, shape[0])
         inputs = _starts(part, tile, "K", rows, clusters, shape[1])
         index = part.indices("K", rows, clusters)
@@ -352,7 +365,7 @@ class ProductPlan:
                 before = min(
                     index * part.length("K"), part.extent("K")
                 )  # the inputs of earlier parts
-                for j in range(self.count("K")):
+                for j in range(self.input_tiles):
                     k = start + self.tile_start("K", j)
                     own = min(max(before, start + j * tile.k, k), k + tile.k)
                     for i in range(self.count("N")):

@@ -172,7 +172,19 @@ def _load_activations(out: Listing, plan: ProductPlan) -> None:
         mul t0, {START[plan.depth]}, t0
         add a2, a2, t0
         """
+        if plan.depth != "K" or not plan.input_offsets
+        else f"li t0, X_ROW\nmul a2, {START['M']}, t0"
     )
+    if plan.input_offsets:
+        out.block(
+            f"""
+        la t0, input_offsets # by part of the kernel and tile of inputs
+        slli t1, {INDEX["K"]}, 2
+        add t0, t0, t1
+        lw t0, 0(t0)
+        add a2, a2, t0
+            """
+        )
     if plan.columns > 1:
         out.block("li t0, X_COLUMN\nmul t0, s6, t0\nadd a2, a2, t0")
     _move_in(out, "X", len(activations_in(plan)), "7")

@@ -109,6 +109,8 @@ class SlidingWindowPlan(ImagePlan):
 
     def check_buffers(self) -> None:
         """Raise `LowerError` if kernel or strips do not fit their buffers, or an exe's segments."""
+        if self.tile.taps not in (None, self.product.kernel):
+            raise LowerError("a window slides over whole kernels")
         if self.window > self.config["pe.input_buffer"]:
             raise LowerError(f"a kernel of {self.window} weights")
         if self.tile.groups * self.strip > self.config["pe.weight_queue"]:

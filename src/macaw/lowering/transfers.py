@@ -251,6 +251,12 @@ def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> N
             f" {sums_out}, {name}_y, {carries}, {gathers}",
             label=name,
         )
+    if plan.input_offsets:
+        size = Types.size(plan.types.operand)
+        out.comment("Where the inputs of each k lie in x, in bytes from those of the first one.")
+        out.put("", label="input_offsets")
+        for offset in plan.input_offsets:
+            out.put(f".word {offset * size}")
     out.comment()
     rounds = 1 if plan.rows_share_weights else plan.partition.rows
     total = plan.count("N") * plan.count("K") * rounds

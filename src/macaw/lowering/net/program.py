@@ -33,9 +33,9 @@ _GRAIN = 1024  # bytes, of the size of a unit
 _MAIN_LABELS = frozenset(("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY))
 _LAYER_LABELS = frozenset(
     """
-    add_rows begin chain copies done final gathered hold last last_again load merge more more_again
-    next not_PARTIAL not_RESULTS partial partial_sums ping pong raw result row setup start
-    start_sums step store tile w w_tile weight_table x x_copy x_tile y
+    add_rows begin chain copies done final gathered hold input_offsets last last_again load merge
+    more more_again next not_PARTIAL not_RESULTS partial partial_sums ping pong raw result row setup
+    start start_sums step store tile w w_tile weight_table x x_copy x_tile y
     """.split()
 )
 _LABEL_OF_NUMBER = re.compile(r"(product|(last|more)_product|(ping|pong)_[a-z])\d*")
