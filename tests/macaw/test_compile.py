@@ -16,7 +16,7 @@ import pytest
 import macaw
 from macaw.lowering.onnx import reference
 from macaw.networks import report as network_report
-from tests.lowering.net.models import ModelBuilder, small_model
+from tests.lowering.net.models import ModelBuilder, residual_model, small_model
 from tests.macaw.command_runs import run_here
 
 
@@ -52,6 +52,21 @@ def test_every_layer_equals_the_reference_evaluator(compiled, image):
     for name in ("in_q", "stem_relu", "depth", "point_relu"):
         np.testing.assert_array_equal(run.tensors[name], expected[name])
     np.testing.assert_array_equal(run.outputs["y"], expected["y"])
+
+
+@pytest.mark.parametrize("device", ["tiny", "base"])
+def test_a_residual_network(image, device):
+    network = macaw.compile(residual_model(), device=device)
+    run = network.run(x=image)
+    assert [layer.equal for layer in run.layers] == [True] * 6
+    assert [layer.report.core for layer in run.layers] == ["pe", "pe", "vc", "vc", "pe", "pe"]
+    expected = reference.evaluate(network.network, {"x": image})
+    assert len(np.unique(expected["sum_relu"])) > 15
+    np.testing.assert_array_equal(run.outputs["y"], expected["y"])
+    assert 0 < run.busy["vc"] < 1
+    for layer in run.layers:
+        if layer.report.core == "vc":
+            assert layer.report.predicted == pytest.approx(layer.cycles, rel=0.15)
 
 
 def test_the_outputs_equal_those_of_onnxruntime(compiled, image):

@@ -56,7 +56,7 @@ def _compiled(
 ) -> CompiledNetwork:
     from macaw.lowering.net.assign import assign
     from macaw.lowering.net.program import network_program
-    from macaw.lowering.net.report import array_layer
+    from macaw.lowering.net.report import layer_report
     from macaw.networks.compiled import CompiledNetwork
 
     try:
@@ -65,7 +65,7 @@ def _compiled(
         program = network_program(assignment.network, config)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
-    layers = tuple(array_layer(plan, config) for plan in program.plans)
+    layers = tuple(layer_report(plan, config) for plan in program.plans)
     return CompiledNetwork(
         name,
         config,

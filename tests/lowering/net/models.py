@@ -74,6 +74,18 @@ class ModelBuilder:
         sizes = ((size + 2 * padding - kernel) // stride + 1 for size in (height, width))
         self.shape = (self.shape[0], outputs, *sizes)
 
+    def add(self, name: str, other: str, *, relu: bool = False, result: float = 2.0**-4) -> None:
+        """Add another value of the same shape, quantised before (`value` at that time)."""
+        self.value = self.node("Add", [self.value, other], name)
+        if relu:
+            self.value = self.node("Relu", [self.value], f"{name}_relu")
+        self.quantise(name, result)
+
+    def multiply(self, name: str, other: str, result: float = 2.0**-5) -> None:
+        """Multiply by another quantised value of the same shape, or one of channels."""
+        self.value = self.node("Mul", [self.value, other], name)
+        self.quantise(name, result)
+
     def flatten(self) -> None:
         self.value = self.node("Flatten", [self.value], "flat")
         self.shape = (1, int(np.prod(self.shape)))
@@ -91,6 +103,20 @@ class ModelBuilder:
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
         onnx.checker.check_model(model)
         return model
+
+
+def residual_model(seed: int = 0) -> onnx.ModelProto:
+    """A residual block whose branches have different scales, and a product of two images."""
+    builder = ModelBuilder(seed, (1, 3, 8, 8))
+    builder.conv("stem", 8, 3, padding=1)
+    stem = builder.value
+    builder.conv("left", 8, 3, padding=1, relu=False, result=2.0**-3)
+    builder.add("sum", stem, relu=True, result=0.0625)
+    builder.multiply("gate", stem)
+    builder.conv("last", 5, 8)
+    builder.flatten()
+    builder.gemm("classes", 3)
+    return builder.model()
 
 
 def small_model(seed: int = 0) -> onnx.ModelProto:

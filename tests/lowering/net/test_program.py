@@ -12,8 +12,10 @@ import pytest
 import macaw
 from macaw.isa.config import load
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.layer_plans import plan_layers
 from macaw.lowering.net.network import Layer, Network
-from macaw.lowering.net.program import layer_symbols, network_program, plan_layers, tensor_symbols
+from macaw.lowering.net.program import network_program
+from macaw.lowering.net.symbols import layer_symbols, tensor_symbols
 from macaw.lowering.row_program import program_bytes, unit_bytes
 from tests.lowering.net.networks import (
     assembled,

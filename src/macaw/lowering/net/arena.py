@@ -25,7 +25,10 @@ class Lifetime:
 
 @dataclass(frozen=True)
 class Arena:
-    """The offsets of tensors in bytes, by name, and the number of bytes of all together."""
+    """The offsets of tensors in bytes, by name, and the number of bytes of all together.
+
+    Both are multiples of `ALIGN`: after a tensor nothing else lies up to the next multiple.
+    """
 
     offsets: dict[str, int]
     size: int
@@ -74,4 +77,4 @@ def place(items: Mapping[str, Lifetime]) -> Arena:
             offset = max(offset, -(-end // ALIGN) * ALIGN)
         offsets[name] = offset
         size = max(size, offset + items[name].size)
-    return Arena(offsets, size)
+    return Arena(offsets, -(-size // ALIGN) * ALIGN)

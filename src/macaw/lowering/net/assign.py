@@ -7,7 +7,7 @@ channels). Other tensors keep their order and lose a leading dimension of 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -18,7 +18,8 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
-from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer
+from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
+from macaw.lowering.net.vector.operations import ElementwiseProduct, Sum, VectorOperation
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx.network import Quantisation, Requantisation, Tensor
 from macaw.lowering.operation import Product
@@ -312,6 +313,56 @@ class _Assigner:
             vector=len(x.shape) == 1,
         )  # fmt: skip
 
+    def _vector(self, layer: model_layers.Layer, operation: VectorOperation) -> None:
+        """Give a layer to vc."""
+        operation.check()
+        (name,) = layer.outputs
+        self._add_tensor(name)
+        self.layers.append(VectorLayer(layer.name, layer.inputs, name, operation))
+
+    def _clip(self, output: Requantisation, dtype: str) -> tuple[int, int] | None:
+        """Return the range of results, None for that of their type. Raises `LowerError`."""
+        if output.zero_point:
+            raise LowerError(f"its results have the zero point {output.zero_point}", "0")
+        info = np.iinfo(dtype)
+        limits = output.low, output.high
+        return None if limits == (info.min, info.max) else limits
+
+    def sum(self, layer: model_layers.SumLayer) -> None:
+        """Give a sum of two tensors to vc."""
+        tensors = [self.read(name) for name in layer.inputs]
+        shape, dtype = tensors[0].shape, tensors[0].dtype
+        if len(tensors) != 2 or any(layer.zeros):
+            raise LowerError(f"a sum of {len(tensors)} tensors, zero points {layer.zeros}")
+        result = self.model.tensors[layer.outputs[0]]
+        if tensors[1] != NetTensor(tensors[1].name, dtype, shape) or result.dtype != dtype:
+            raise LowerError("its tensors differ in shape or type")
+        clip = self._clip(layer.output, dtype)
+        first, second = layer.multipliers
+        self._vector(layer, Sum(dtype, shape, (first, second), clip))
+
+    def product(self, layer: model_layers.ProductLayer) -> None:
+        """Give an elementwise product of two tensors to vc."""
+        a, b = (self.read(name) for name in layer.inputs)
+        if layer.operator != "Mul" or any(layer.zeros):
+            raise LowerError(_NO_CORE)
+        inputs = layer.inputs
+        if len(a.shape) == 1 < len(b.shape) or a.shape[:-1] == (1, 1) != b.shape[:-1]:
+            a, b, inputs = b, a, inputs[::-1]
+        result = self.model.tensors[layer.outputs[0]]
+        if not a.dtype == b.dtype == result.dtype:
+            raise LowerError("its tensors differ in type")
+        by_channel = b.shape != a.shape
+        if by_channel and (prod(b.shape) != a.shape[-1] or b.shape[-1] != a.shape[-1]):
+            raise LowerError(f"a product of {a.shape} and {b.shape}")
+        if not isinstance(layer.output, Requantisation):
+            raise LowerError(f"its products become real numbers; {_NO_CORE}", "macaw quantise")
+        if layer.output.multipliers.size != 1 or self._clip(layer.output, a.dtype) is not None:
+            raise LowerError("its results have a range or scales by channel")
+        scale = float(layer.output.multipliers.reshape(-1)[0])
+        operation = ElementwiseProduct(a.dtype, a.shape, scale, by_channel)
+        self._vector(replace(layer, inputs=inputs), operation)
+
     def move(self, layer: model_layers.MoveLayer) -> None:
         """Let a tensor share the bytes of another one, if only its shape differs."""
         if layer.operator not in _SAME_BYTES or any(layer.rescales):
@@ -341,5 +392,7 @@ _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.SignLayer: _Assigner.sign,
     model_layers.FloatLayer: _Assigner.real,
     model_layers.WeightLayer: _Assigner.weights,
+    model_layers.SumLayer: _Assigner.sum,
+    model_layers.ProductLayer: _Assigner.product,
     model_layers.MoveLayer: _Assigner.move,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import prod
 
+from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.operation import Product, Types
 
 
@@ -40,6 +41,13 @@ class ProductLayer(Layer):
     """A matrix product or a convolution, which the array computes."""
 
     product: Product
+
+
+@dataclass(frozen=True)
+class VectorLayer(Layer):
+    """An operation on whole tensors, which vc computes."""
+
+    operation: VectorOperation
 
 
 @dataclass(frozen=True)

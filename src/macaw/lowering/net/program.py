@@ -6,48 +6,21 @@ rest of the units. Tensors between layers share an arena in external memory.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from macaw.isa import registry
 from macaw.isa.config import Configuration, load, presets
-from macaw.isa.pe import DATA_ALIGN
-from macaw.lowering.choose import Choice, choose
-from macaw.lowering.convolution import Convolution
-from macaw.lowering.errors import LowerError
 from macaw.lowering.layer_source import Linkage, SourceFiles, layer_subroutine
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.arena import Arena, lifetimes, place
-from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer
-from macaw.lowering.operation import Product
-from macaw.lowering.row_program import program_bytes, unit_bytes
+from macaw.lowering.net.layer_plans import LayerPlan, fitting_plans
+from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
+from macaw.lowering.net.symbols import MEMORY, tensor_symbols
+from macaw.lowering.net.vector.source import VectorLinkage, describe, vector_subroutine
 from macaw.lowering.transfers import PONG, UNIT
 
-MEMORY = "unit_memory"  # the symbol of the memory in each unit that layers share
 MAIN = "main"
 END = "all_done"  # the label after the last call
-_GRAIN = 1024  # bytes, of the size of a unit
-# Labels of the main source, which no layer or tensor may have as its symbol, and labels of layers'
-# sources, which no layer may have. (Those sources use tensors' symbols before they define labels.)
-_MAIN_LABELS = frozenset(("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY))
-_LAYER_LABELS = frozenset(
-    """
-    add_rows begin chain copies done final gathered hold input_offsets last last_again load merge
-    more more_again next not_PARTIAL not_RESULTS partial partial_sums ping pong raw result row setup
-    start start_sums step store tile w w_tile weight_table x x_copy x_tile y
-    """.split()
-)
-_LABEL_OF_NUMBER = re.compile(r"(product|(last|more)_product|(ping|pong)_[a-z])\d*")
-
-
-@dataclass(frozen=True)
-class LayerPlan:
-    """A layer with its symbol in the sources, and the plan that was chosen for it."""
-
-    layer: ProductLayer
-    symbol: str
-    choice: Choice
 
 
 @dataclass(frozen=True)
@@ -64,96 +37,32 @@ class NetworkProgram:
     sources: dict[str, SourceFiles]
 
 
-def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...]:
-    """Return the plans of a network's layers. Raises `LowerError` that names the layer."""
-    names = layer_symbols(layer.name for layer in network.layers)
-    plans = []
-    for layer in network.layers:
-        if not isinstance(layer, ProductLayer):
-            raise LowerError(f"layer {layer.name}: no core computes a {type(layer).__name__}")
-        try:
-            choice = choose(layer.product.validated(config), config, operation=_name(layer.product))
-        except LowerError as error:
-            raise LowerError(f"layer {layer.name}: {error}", error.hint) from None
-        plans.append(LayerPlan(layer, names[layer.name], choice))
-    return tuple(plans)
-
-
 def network_program(network: Network, config: Configuration) -> NetworkProgram:
     """Return the program of a network on a device.
 
     Raises `LowerError` if a layer cannot be computed, or if layers do not fit the memory.
     """
-    plans, memory = _fitting_plans(network, config)
+    plans, memory = fitting_plans(network, config)
     arena = _arena(network)
     names = tensor_symbols(network.tensors, [item.symbol for item in plans])
     sources = {f"{MAIN}.s": _main(network, plans, arena, names, config, memory)}
     for item in plans:
-        plan = item.choice.selection.plan
-        (x,) = item.layer.inputs
-        linkage = Linkage(item.symbol, _home(network, names, x),
-                          _home(network, names, item.layer.output), MEMORY)  # fmt: skip
-        sources[f"{item.symbol}.s"] = layer_subroutine(
-            plan, item.symbol, linkage, item.choice.reasons()
-        )
+        sources[f"{item.symbol}.s"] = _layer_source(item, network, names)
     return NetworkProgram(network, plans, arena, names, sources)
 
 
-def _fitting_plans(network: Network, config: Configuration) -> tuple[tuple[LayerPlan, ...], int]:
-    """Return plans whose packets and tiles fit a unit together, and the bytes of the largest tiles.
-
-    Raises `LowerError` if there are none.
-    """
-    half = int(config["mem.unit_half_bytes"])
-    packets = 0  # of all layers, in the plans before
-    for _ in range(3):
-        room = (half - packets) // _GRAIN * _GRAIN
-        if room <= 0:
-            break
-        plans = plan_layers(network, config.changed({"mem.unit_half_bytes": room}))
-        chosen = [item.choice.selection.plan for item in plans]
-        tiles = max(unit_bytes(plan) - program_bytes(plan) for plan in chosen)
-        packets = sum(program_bytes(plan) for plan in chosen) + DATA_ALIGN
-        if packets + tiles <= half:
-            return plans, tiles
-    raise LowerError(
-        f"the packets of all layers, {packets:,} bytes, and the largest tile do not fit half of a"
-        f" unit, {half:,} bytes",
-        "a larger mem.unit_half_bytes",
-    )
-
-
-def layer_symbols(names: Iterable[str]) -> dict[str, str]:
-    """Return a symbol of the assembly language for each name of a layer; all are different."""
-    return _symbols(names, _LAYER_LABELS)
-
-
-def tensor_symbols(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
-    """Return a symbol for each name of a tensor: all are different, and none is in `layers`."""
-    return _symbols(names, layers)
-
-
-def _symbols(names: Iterable[str], taken_symbols: Iterable[str]) -> dict[str, str]:
-    result: dict[str, str] = {}
-    taken = {*taken_symbols, *_MAIN_LABELS}
-    for file in registry.core("cp").files:
-        taken.update(*file.names)
-    for name in names:
-        word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "_"
-        word = f"_{word}" if word[0].isdigit() or word.isupper() else word
-        symbol, number = word, 2
-        while symbol in taken or _LABEL_OF_NUMBER.fullmatch(symbol):
-            symbol, number = f"{word}_{number}", number + 1
-        taken.add(symbol)
-        result[name] = symbol
-    return result
-
-
-def _name(product: Product) -> str:
-    """Return the name of a product's operation, as `macaw lower` calls it."""
-    if isinstance(product, Convolution):
-        return "depthwise" if product.depthwise else "conv2d"
-    return "spmv" if product.vector else "spmm"
+def _layer_source(item: LayerPlan, network: Network, names: Mapping[str, str]) -> SourceFiles:
+    """Return the source of a layer's subroutine."""
+    layer, inputs = item.layer, tuple(_home(network, names, name) for name in item.layer.inputs)
+    result = _home(network, names, layer.output)
+    if isinstance(layer, VectorLayer):
+        return vector_subroutine(
+            layer.operation, item.symbol, VectorLinkage(item.symbol, inputs, result)
+        )
+    assert item.choice is not None
+    plan, reasons = item.choice.selection.plan, item.choice.reasons()
+    (x,) = inputs
+    return layer_subroutine(plan, item.symbol, Linkage(item.symbol, x, result, MEMORY), reasons)
 
 
 def _home(network: Network, names: Mapping[str, str], name: str) -> str:
@@ -244,5 +153,7 @@ def _typed(symbol: str, tensor: NetTensor) -> str:
 
 
 def _describe(layer: Layer) -> str:
-    what = layer.product.describe() if isinstance(layer, ProductLayer) else ""
-    return f"{layer.name}: {what}"
+    if isinstance(layer, ProductLayer):
+        return f"{layer.name}: {layer.product.describe()}"
+    assert isinstance(layer, VectorLayer)
+    return f"{layer.name}: {describe(layer.operation)}"

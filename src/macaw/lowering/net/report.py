@@ -9,9 +9,13 @@ import numpy as np
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import ENTRY
+from macaw.lowering.choose import Choice
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import Cost
-from macaw.lowering.net.program import LayerPlan
+from macaw.lowering.net.layer_plans import LayerPlan
+from macaw.lowering.net.network import VectorLayer
+from macaw.lowering.net.vector.operations import VectorOperation, elements
+from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.operation import Product, Types
 
 
@@ -38,9 +42,38 @@ class LayerReport:
     external_bytes: int
 
 
-def array_layer(item: LayerPlan, config: Configuration) -> LayerReport:
+def layer_report(item: LayerPlan, config: Configuration) -> LayerReport:
+    """Return the report of a layer."""
+    if isinstance(item.layer, VectorLayer):
+        return _vector_layer(item, item.layer.operation, config)
+    assert item.choice is not None
+    return _array_layer(item, item.choice, config)
+
+
+def _vector_layer(
+    item: LayerPlan, operation: VectorOperation, config: Configuration
+) -> LayerReport:
+    """Return the report of a layer that vc computes: its bound is that of its bytes."""
+    size = Types.size(operation.dtype)
+    moved = size * sum(map(elements, (*operation.inputs, operation.result)))
+    return LayerReport(
+        item.layer.name,
+        item.symbol,
+        item.layer.output,
+        type(operation).__name__.lower(),
+        "vc",
+        operation.result,
+        0,
+        cycles(operation, config),
+        ceil(moved / int(config["mem.external_width"])),
+        "vc",
+        moved,
+    )
+
+
+def _array_layer(item: LayerPlan, choice: Choice, config: Configuration) -> LayerReport:
     """Return the report of a layer that the array computes."""
-    product, cost = item.choice.selection.plan.product, item.choice.selection.cost
+    product, cost = choice.selection.plan.product, choice.selection.cost
     macs = nonzero_macs(product)
     pes = int(config["pe.rows"]) * int(config["pe.clusters"]) * int(config["pe.pes"])
     width = int(config["mem.external_width"])

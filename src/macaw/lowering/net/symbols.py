@@ -1,0 +1,48 @@
+"""Choose symbols of the assembly language for the layers and tensors of a network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from macaw.isa import registry
+from macaw.lowering.net.vector.source import VECTOR_LABELS
+
+MEMORY = "unit_memory"  # the symbol of the memory in each unit that layers share
+# Labels of the main source, which no layer or tensor may have as its symbol, and labels of layers'
+# sources, which no layer may have. (Those sources use tensors' symbols before they define labels.)
+_MAIN_LABELS = frozenset(("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY))
+_LAYER_LABELS = frozenset(
+    """
+    add_rows begin chain copies done final gathered hold input_offsets last last_again load merge
+    more more_again next not_PARTIAL not_RESULTS partial partial_sums ping pong raw result row setup
+    start start_sums step store tile w w_tile weight_table x x_copy x_tile y
+    """.split()
+)
+_LABEL_OF_NUMBER = re.compile(r"(product|(last|more)_product|(ping|pong)_[a-z])\d*")
+
+
+def layer_symbols(names: Iterable[str]) -> dict[str, str]:
+    """Return a symbol of the assembly language for each name of a layer; all are different."""
+    return _symbols(names, _LAYER_LABELS | VECTOR_LABELS)
+
+
+def tensor_symbols(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
+    """Return a symbol for each name of a tensor: all are different, and none is in `layers`."""
+    return _symbols(names, layers)
+
+
+def _symbols(names: Iterable[str], taken_symbols: Iterable[str]) -> dict[str, str]:
+    result: dict[str, str] = {}
+    taken = {*taken_symbols, *_MAIN_LABELS}
+    for file in registry.core("cp").files:
+        taken.update(*file.names)
+    for name in names:
+        word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "_"
+        word = f"_{word}" if word[0].isdigit() or word.isupper() else word
+        symbol, number = word, 2
+        while symbol in taken or _LABEL_OF_NUMBER.fullmatch(symbol):
+            symbol, number = f"{word}_{number}", number + 1
+        taken.add(symbol)
+        result[name] = symbol
+    return result
