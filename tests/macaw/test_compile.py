@@ -58,8 +58,9 @@ def test_every_layer_equals_the_reference_evaluator(compiled, image):
 def test_a_residual_network(image, device):
     network = macaw.compile(residual_model(), device=device)
     run = network.run(x=image)
-    assert [layer.equal for layer in run.layers] == [True] * 6
-    assert [layer.report.core for layer in run.layers] == ["pe", "pe", "vc", "vc", "pe", "pe"]
+    assert [layer.equal for layer in run.layers] == [True] * 9
+    cores = "pe pe vc vc vc vc pe vc pe".split()
+    assert [layer.report.core for layer in run.layers] == cores
     expected = reference.evaluate(network.network, {"x": image})
     assert len(np.unique(expected["sum_relu"])) > 15
     np.testing.assert_array_equal(run.outputs["y"], expected["y"])

@@ -86,6 +86,25 @@ class ModelBuilder:
         self.value = self.node("Mul", [self.value, other], name)
         self.quantise(name, result)
 
+    def pool(
+        self, name: str, operator: str, kernel: int, stride: int = 1, **attributes: Any
+    ) -> None:
+        """Pool windows; a mean is quantised with a new scale."""
+        sides = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, **attributes}
+        self.value = self.node(operator, [self.value], name, **sides)
+        self.quantise(name, self.scale if operator == "MaxPool" else self.scale / 2)
+        pads = attributes.get("pads", [0] * 4)
+        sizes = (
+            (size + pads[axis] + pads[axis + 2] - kernel) // stride + 1
+            for axis, size in enumerate(self.shape[2:])
+        )
+        self.shape = (1, self.shape[1], *sizes)
+
+    def average(self, name: str) -> None:
+        self.value = self.node("GlobalAveragePool", [self.value], name)
+        self.quantise(name, self.scale / 2)
+        self.shape = (*self.shape[:2], 1, 1)
+
     def flatten(self) -> None:
         self.value = self.node("Flatten", [self.value], "flat")
         self.shape = (1, int(np.prod(self.shape)))
@@ -106,14 +125,17 @@ class ModelBuilder:
 
 
 def residual_model(seed: int = 0) -> onnx.ModelProto:
-    """A residual block whose branches have different scales, and a product of two images."""
+    """A residual block whose branches have different scales, a product of two images, and pools."""
     builder = ModelBuilder(seed, (1, 3, 8, 8))
     builder.conv("stem", 8, 3, padding=1)
     stem = builder.value
     builder.conv("left", 8, 3, padding=1, relu=False, result=2.0**-3)
     builder.add("sum", stem, relu=True, result=0.0625)
     builder.multiply("gate", stem)
-    builder.conv("last", 5, 8)
+    builder.pool("max", "MaxPool", 3, 2, pads=[1, 1, 0, 0])
+    builder.pool("mean", "AveragePool", 2, pads=[0, 0, 1, 1])
+    builder.conv("last", 5, 1)
+    builder.average("all")
     builder.flatten()
     builder.gemm("classes", 3)
     return builder.model()

@@ -19,9 +19,18 @@ from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
-from macaw.lowering.net.vector.operations import ElementwiseProduct, Sum, VectorOperation
+from macaw.lowering.net.vector.operations import (
+    AveragePool,
+    ElementwiseProduct,
+    GlobalAveragePool,
+    MaxPool,
+    Sum,
+    VectorOperation,
+)
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx.network import Quantisation, Requantisation, Tensor
+from macaw.lowering.onnx.requantise import quotient_of_scales
+from macaw.lowering.onnx.window import Window
 from macaw.lowering.operation import Product
 
 _SAME_BYTES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity")
@@ -363,6 +372,54 @@ class _Assigner:
         operation = ElementwiseProduct(a.dtype, a.shape, scale, by_channel)
         self._vector(replace(layer, inputs=inputs), operation)
 
+    def pool(self, layer: model_layers.PoolLayer) -> None:
+        """Give a pool to vc."""
+        x, output = self.read(layer.inputs[0]), layer.output
+        if len(x.shape) != 3 or layer.input_zero:
+            raise LowerError(f"a pool of {x.shape} with the zero point {layer.input_zero}")
+        if "Max" in layer.operator:
+            if output is not None and not _keeps_integers(output, x.dtype):
+                raise LowerError("its results have another scale than its input")
+            window = layer.window
+            if window is None:
+                shape = (x.shape[0], x.shape[1])
+                self._vector(layer, MaxPool(x.dtype, x.shape, shape))
+                return
+            self._vector(layer, MaxPool(x.dtype, x.shape, *self._window(layer, window)))
+            return
+        if output is None or self._clip(output, x.dtype) is not None:
+            raise LowerError("its results have a range")
+        source, result = (
+            self.model.tensors[name].quantisation for name in (layer.inputs[0], layer.outputs[0])
+        )
+        if source is None or result is None:
+            raise LowerError("its scales are not known")
+        scale = float(quotient_of_scales(source.scale, result.scale))
+        if layer.window is None:
+            if layer.axes != (2, 3):
+                raise LowerError(
+                    f"a mean over the axes {layer.axes}", "the mean of an image, (2, 3)"
+                )
+            self._vector(layer, GlobalAveragePool(x.dtype, x.shape, scale))
+            return
+        counts_pads = output.multipliers.size == 1 and any(layer.window.before)
+        operation = AveragePool(
+            x.dtype, x.shape, *self._window(layer, layer.window), scale, counts_pads
+        )
+        if not _has_multipliers(operation, output.multipliers):
+            raise LowerError("its windows have other numbers of elements")
+        self._vector(layer, operation)
+
+    def _window(
+        self, layer: model_layers.Layer, window: Window
+    ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int], tuple[int, int]]:
+        """Return kernel, strides, pads and sizes of the result. Raises `LowerError`."""
+        if window.dilations != (1, 1):
+            raise LowerError(f"its dilations are {window.dilations}")
+        height, width = self.model.tensors[layer.outputs[0]].shape[2:]
+        (rows, columns), (down, right) = window.kernel, window.strides
+        return (rows, columns), (down, right), (*window.before, *window.after), (height, width)
+
     def move(self, layer: model_layers.MoveLayer) -> None:
         """Let a tensor share the bytes of another one, if only its shape differs."""
         if layer.operator not in _SAME_BYTES or any(layer.rescales):
@@ -380,6 +437,25 @@ class _Assigner:
             self.flat[name] = self.flat[source]
 
 
+def _keeps_integers(output: Requantisation, dtype: str) -> bool:
+    """Return whether integers of a type stay as they are."""
+    info = np.iinfo(dtype)
+    limits = (output.zero_point, output.low, output.high) == (0, info.min, info.max)
+    return limits and bool(np.all(output.multipliers == 1))
+
+
+def _has_multipliers(operation: AveragePool, multipliers: NDArray[np.float32]) -> bool:
+    """Return whether an operation multiplies the sum of each window by the given number."""
+    sides = [
+        [operation.counted(axis, place) for place in range(operation.result[axis])]
+        for axis in (0, 1)
+    ]
+    rows, columns = (np.asarray(side, np.float32) for side in sides)
+    numbers = rows[:, None] * columns
+    expected = np.float32(operation.scale) / numbers
+    return bool(np.all(np.broadcast_to(multipliers, (1, 1, *expected.shape)) == expected))
+
+
 def _same_order(before: Tensor, after: Tensor) -> bool:
     """Return whether a reshaped tensor has its elements in the same order on the device."""
     for tensor in (before, after):
@@ -394,5 +470,6 @@ _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.WeightLayer: _Assigner.weights,
     model_layers.SumLayer: _Assigner.sum,
     model_layers.ProductLayer: _Assigner.product,
+    model_layers.PoolLayer: _Assigner.pool,
     model_layers.MoveLayer: _Assigner.move,
 }
