@@ -15,6 +15,7 @@ ALL = (
     "disassembling",
     "scalar",
     "array",
+    "network_layers",
     "sparse",
     "engines",
     "dma",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -282,10 +283,7 @@ class LockstepAccumulator:
     def _all_macs(self) -> MacOutcome:
         """Return the outcome of all macs together, as arrays of shape (clusters, PEs)."""
         parts: list[MacOutcome] = []
-        for batch in {id(mac.batch): mac.batch for mac in self.macs}.values():
-            numbers = [mac.at for mac in self.macs if mac.batch is batch]
-            assert numbers == list(
-                range(numbers[0], numbers[0] + len(numbers))
-            )  # one after the other
-            parts.append(batch.outcome.part(slice(numbers[0], numbers[0] + len(numbers))).total())
-        return MacOutcome.concatenate([part.part(np.newaxis) for part in parts]).total()
+        for _, macs in groupby(self.macs, lambda mac: id(mac.batch)):
+            first, *others = macs  # the macs of a batch follow one another
+            parts.append(first.batch.outcome.part(slice(first.at, first.at + 1 + len(others))))
+        return MacOutcome.concatenate(parts).total()

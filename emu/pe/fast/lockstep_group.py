@@ -98,6 +98,7 @@ class LockstepGroup:
         self._first = NEVER  # the cycle in which the next cluster leaves
         self.retired = 0  # instructions since the group formed
         self.before: list[LockstepStep] = []  # those of the iteration before
+        self._open_steps: list[LockstepStep] = []  # of these, those that may still be waited for
         self.steps: list[LockstepStep] = []
         self._opens: dict[int, int] = {}  # by segment, the known values of `opens`
         # The last cycle in which other exes ended, and when the oldest other mac of then began.
@@ -116,6 +117,10 @@ class LockstepGroup:
         `known` (clusters,) is the first cycle of the iteration in each cluster.
         """
         self.steps = [LockstepStep(op, known) for op in ops]
+        ended = (step.end is not None and (step.end < known).all() for step in self.before)
+        self._open_steps = [
+            step for step, has_ended in zip(self.before, ended, strict=True) if not has_ended
+        ]
         for step in self.steps:
             op = step.op
             if op["name"] not in STEPS:
@@ -143,7 +148,7 @@ class LockstepGroup:
     def _start(self, step: LockstepStep) -> bool:
         """Compute when a step starts and ends. Return False if that is not known yet."""
         op = step.op
-        bounds = [step.known, self.issue]
+        bounds: list[Any] = [step.known, self.issue]
         if step.explicit and op["place"] in self.ends:
             last = self.ends[op["place"]]
             bounds.append(
@@ -152,7 +157,7 @@ class LockstepGroup:
         if op["segments"]:
             if op["first"] == NEVER:
                 return False
-            bounds.append(np.full_like(self.issue, op["first"] + 1))
+            bounds.append(op["first"] + 1)
         elif op["unit"] != NO_UNIT:
             for other in self._earlier(step):
                 shares = self.conflicts.shares(op, other.op)
@@ -163,7 +168,7 @@ class LockstepGroup:
                         raise Unplannable
                     if other.op["last"] == NEVER:
                         return False
-                    bounds.append(np.full_like(self.issue, other.op["last"] + 1))
+                    bounds.append(other.op["last"] + 1)
                     continue
                 waits = follows(op, other.op) or shares
                 if waits is not False:
@@ -204,7 +209,7 @@ class LockstepGroup:
         self._end(step, np.array(ends))
 
     def _earlier(self, step: LockstepStep) -> list[LockstepStep]:
-        return self.before + self.steps[: self.steps.index(step)]
+        return self._open_steps + self.steps[: self.steps.index(step)]
 
     def _loop_back(self) -> bool:
         """Start the next iteration, or end the run after its last iteration.

@@ -21,6 +21,7 @@ from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.mac_outcome import MacOutcome
 
 Ints = NDArray[np.int64]
+_NEAR = 8  # rows of counts of which nearly every column has one that is not 0
 
 
 @dataclass(frozen=True)
@@ -166,9 +167,12 @@ def _before(counts: NDArray[np.uint8]) -> Ints:
     """Return, for each column, the number of zeros before the first number that is not 0."""
     still = np.ones(counts.shape[1], np.bool_)
     count = np.zeros(counts.shape[1], np.int64)
-    for row in counts:
+    for row in counts[:_NEAR]:
         still &= row == 0
         if not still.any():
-            break
+            return count
         count += still
+    rest = counts[_NEAR:, still] != 0
+    if len(rest):
+        count[still] += np.where(rest.any(axis=0), rest.argmax(axis=0), len(rest))
     return count

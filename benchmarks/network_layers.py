@@ -1,0 +1,125 @@
+"""Layers of networks on the array: emulated dense MACs a second, without bias, with bias, K split.
+
+    python -m benchmarks.network_layers [--devices base,large] [--smoke]
+
+Each layer is lowered in three forms: sums that start at zero; with a bias, relu and requantise; the
+same with the inputs split over the clusters, which add their partial sums (split f). The images are
+smaller than those of the networks where only the time of a run would grow. Runs are whole: cp and
+the dma included. The results of each run are compared with NumPy's.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+import numpy as np
+
+import macaw
+from benchmarks.measure import table, target, timed
+from macaw.emu.device import Device
+from macaw.layer_lowering import Lowering
+from macaw.lowering import reference
+
+# Name: operation, shape of the weights, side of the image, stride, padding.
+Layer = tuple[str, tuple[int, ...], int, int, int]
+LAYERS: dict[str, Layer] = {
+    "ResNet-50, 7×7 / 2, 3 → 64 at 56²": ("conv2d", (64, 7, 7, 3), 56, 2, 3),
+    "ResNet-50, 1×1, 64 → 64 at 28²": ("conv2d", (64, 1, 1, 64), 28, 1, 0),
+    "ResNet-50, 1×1, 64 → 256 at 28²": ("conv2d", (256, 1, 1, 64), 28, 1, 0),
+    "ResNet-50, 1×1, 256 → 64 at 28²": ("conv2d", (64, 1, 1, 256), 28, 1, 0),
+    "ResNet-50, 3×3, 64 → 64 at 28²": ("conv2d", (64, 3, 3, 64), 28, 1, 1),
+    "ResNet-50, 3×3, 128 → 128 at 14²": ("conv2d", (128, 3, 3, 128), 14, 1, 1),
+    "ResNet-50, 3×3, 256 → 256 at 7²": ("conv2d", (256, 3, 3, 256), 7, 1, 1),
+    "ResNet-50, 1×1, 1024 → 256 at 7²": ("conv2d", (256, 1, 1, 1024), 7, 1, 0),
+    "MobileNet, 3×3 depthwise, 32 at 48²": ("depthwise", (32, 3, 3), 48, 1, 1),
+    "MobileNet, 5×5 depthwise, 64 at 24²": ("depthwise", (64, 5, 5), 24, 1, 2),
+    "MobileNet, 1×1, 16 → 96 at 24²": ("conv2d", (96, 1, 1, 16), 24, 1, 0),
+    "MobileNet, 1×1, 96 → 24 at 24²": ("conv2d", (24, 1, 1, 96), 24, 1, 0),
+}
+SMOKE: dict[str, Layer] = {"1×1, 32 → 8 at 6²": ("conv2d", (8, 1, 1, 32), 6, 1, 0)}
+ROUNDS = 3
+LEAST = 0.8  # of the rate without bias
+K_SPLIT = "f"
+DEEP = 64  # input channels from which a layer is also measured with them split
+
+
+def lowered(layer: Layer, device: str, bias: bool, split: str | None) -> Lowering:
+    """Return the lowered layer, with random weights without zeros."""
+    operation, shape, side, stride, padding = layer
+    rng = np.random.default_rng(1)
+    weights = rng.integers(1, 10, shape).astype(np.int8)
+    return macaw.lower(
+        operation,
+        weights,
+        image=(side, side),
+        stride=stride,
+        padding=padding,
+        bias=rng.integers(-99, 100, shape[0]).astype(np.int32) if bias else None,
+        activation="relu",
+        shift=8,
+        split=split,
+        device=device,
+    )
+
+
+def rates(forms: Sequence[Lowering], rounds: int) -> list[float]:
+    """Return the dense MACs a second of each form: medians, one run of each after the other."""
+    times: list[list[float]] = [[] for _ in forms]
+    programs = [form.assemble() for form in forms]
+    for _ in range(rounds):
+        for form, program, taken in zip(forms, programs, times, strict=True):
+            device = Device(form.config)
+            device.load(program)
+            x = np.random.default_rng(2).integers(0, 10, form.product.shapes[0]).astype(np.int8)
+            device.write_tensor("x", x)
+            taken.append(timed(device.run))
+            wanted = reference.result(form.product, form.config, x)
+            assert np.array_equal(device.read_tensor("y"), wanted)
+    return [form.product.macs / median(taken) for form, taken in zip(forms, times, strict=True)]
+
+
+def measured(device: str, layers: dict[str, Layer], rounds: int) -> Iterator[str]:
+    """Yield the table of a device, and whether the targets are met."""
+    lines, targets = [], []
+    for name, layer in layers.items():
+        forms = [lowered(layer, device, bias, None) for bias in (False, True)]
+        if layer[0] == "conv2d" and layer[1][3] >= DEEP:
+            forms.append(lowered(layer, device, True, K_SPLIT))
+        plain, *others = rates(forms, rounds)
+        cells = [f"{rate / 1e6:.1f} ({rate / plain:.2f})" for rate in others]
+        lines.append(
+            [
+                name,
+                f"{forms[0].product.macs:,}",
+                f"{plain / 1e6:.1f}",
+                *cells,
+                *[""] * (2 - len(cells)),
+            ]
+        )
+        for what, rate in zip(("bias", "split f"), others, strict=False):
+            text = f"{device}, {name}, {what}: {rate / plain:.2f} of the rate without, at least {LEAST}"
+            targets.append(target(text, rate >= LEAST * plain))
+    yield table([device, "MACs", "without bias", "with bias", "bias, split f"], lines)
+    yield "".join(targets)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--devices", default="base")
+    parser.add_argument("--smoke", action="store_true", help="one small layer, one round, on tiny")
+    words = parser.parse_args(arguments)
+    print("### Layers of networks on the array\n")
+    print(
+        "Million dense MACs a second of whole runs; in parentheses as a share of the first rate.\n"
+    )
+    for device in ["tiny"] if words.smoke else words.devices.split(","):
+        layers, rounds = (SMOKE, 1) if words.smoke else (LAYERS, ROUNDS)
+        for text in measured(device, layers, rounds):
+            print(text, flush=True)
+
+
+if __name__ == "__main__":
+    main()
