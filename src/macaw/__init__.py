@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from macaw.protection import Protection as Protection
     from macaw.protection import protect as protect
     from macaw.protection import unprotect as unprotect
+    from macaw.quantisation import QuantisedModel as QuantisedModel
+    from macaw.quantisation import quantise as quantise
 
 _HOMES = {
     "AssemblyError": "macaw.asm.diagnostics",
@@ -73,6 +75,7 @@ _HOMES = {
     "Profile": "macaw.profiling.model",
     "Program": "macaw.asm.program",
     "Protection": "macaw.protection",
+    "QuantisedModel": "macaw.quantisation",
     "Relocatable": "macaw.asm.relocatable",
     "Run": "macaw.execution",
     "RunError": "macaw.errors",
@@ -93,6 +96,7 @@ _HOMES = {
     "lower_graph": "macaw.fim_lowering",
     "profile": "macaw.profiling.profiler",
     "protect": "macaw.protection",
+    "quantise": "macaw.quantisation",
     "run": "macaw.execution",
     "save": "macaw.api",
     "save_object": "macaw.api",

@@ -69,7 +69,7 @@ def _quote(value: object) -> str:
     if not isinstance(value, str | bytes | numbers.Number | tuple | list | dict | None):
         return f"a value of type {type(value).__name__}"
     try:
-        text = ascii(value)
+        text = " ".join(ascii(value).split())  # arrays are printed in several lines
     except ValueError:  # Python refuses to print numbers of thousands of digits
         return f"a value of type {type(value).__name__}"
     return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."

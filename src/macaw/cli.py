@@ -33,6 +33,7 @@ COMMANDS = {
     "isa": "Describe instructions, from the tables.",
     "device": "Print a device's whole configuration as TOML.",
     "lower": "Lower a network operation, or a graph, to a program.",
+    "quantise": "Give an ONNX model integers, and say what each layer loses.",
     "compile": "Compile a quantised ONNX model to a program.",
     "concord": "Write an nnp program as software that gives the same bits.",
     "protect": "Store weights in a random order, in separate files.",

@@ -55,7 +55,7 @@ SIZES = (
 VERSIONS = (*range(1, 8), *range(7, 24), 22, 23, 24, 25, 99)
 # How a message begins that says where the mistake is.
 PLACED = re.compile(
-    r"(a node|node|the input|the output|the initializer|the model|the graph|nothing can do|sparse|"
+    r"(a node|node|no node|the input|the output|the value|the initializer|the model|the graph|nothing can do|sparse|"
     r"a\.onnx is no ONNX model|the \d+ steps of|inputs and outputs|copies go through)"
 )
 
@@ -189,21 +189,16 @@ def check(example: Example[bytes]) -> str:
     """Read; what is accepted gives what onnxruntime gives, and some of it in the emulator too."""
     try:
         model = parse(example.data, Path("a.onnx"))
-        dims = {
-            dim.dim_param: 3
-            for row in model.graph.input
-            for dim in row.type.tensor_type.shape.dim
-            if dim.dim_param
-        }
+        dims = sizes_by_name(model)
         found = onnx_graph.read(model, 1, dims, ROOM)
     except LowerError as error:
-        return _refused(str(error), error.hint)
+        return refused(str(error), error.hint)
     if math.prod((1, *map(_numbers, (*found.inputs.values(), *found.outputs.values())))) == 0:
         require(False, "a tensor has no numbers", str(found.outputs))
     random = np.random.default_rng(len(example.data))
     given = {name: random.uniform(-1, 1, shape) for name, shape in found.inputs.items()}
-    witness = _witness(model, list(given.values()))
-    if _large(found) or witness is None:
+    wanted_outputs = witness(model, list(given.values()))
+    if _large(found) or wanted_outputs is None:
         return _planned(model, dims, given, None, example.thorough)
     tensors = found.graph.tensors
     matrices = {
@@ -212,16 +207,22 @@ def check(example: Example[bytes]) -> str:
     }
     with np.errstate(all="ignore"):
         values = found.graph.evaluate(matrices)
-    for (name, shape), wanted in zip(found.outputs.items(), witness, strict=True):
-        _equal(values[name].reshape(shape), wanted, name, _loose(model))
-    return _planned(model, dims, given, witness, example.thorough)
+    for (name, shape), wanted in zip(found.outputs.items(), wanted_outputs, strict=True):
+        equal(values[name].reshape(shape), wanted, name, loose(model))
+    return _planned(model, dims, given, wanted_outputs, example.thorough)
+
+
+def sizes_by_name(model: onnx.ModelProto) -> dict[str, int]:
+    """A size for each dimension that the inputs of a model name."""
+    rows = (row.type.tensor_type.shape.dim for row in model.graph.input)
+    return {dim.dim_param: 3 for shape in rows for dim in shape if dim.dim_param}
 
 
 def _numbers(shape: tuple[int, ...]) -> int:
     return math.prod(shape)
 
 
-def _refused(message: str, hint: str) -> str:
+def refused(message: str, hint: str) -> str:
     sentence(message)
     if hint:
         require(hint.isprintable(), "a hint cannot be printed", repr(hint[:200]))
@@ -233,13 +234,14 @@ def _large(found: onnx_graph.ImportedGraph) -> bool:
     return any(tensor.numbers > LARGE for tensor in found.graph.tensors.values())
 
 
-def _loose(model: onnx.ModelProto) -> float:
+def loose(model: onnx.ModelProto) -> float:
     """The tolerance: half precision rounds all along."""
     kinds = {row.type.tensor_type.elem_type for row in model.graph.input}
     return 2e-2 if kinds & {TensorProto.FLOAT16, TensorProto.BFLOAT16} else 2e-4
 
 
-def _equal(ours: np.ndarray, theirs: np.ndarray, name: str, tolerance: float) -> None:
+def equal(ours: np.ndarray, theirs: np.ndarray, name: str, tolerance: float) -> None:
+    """Check a message that refuses a model: one sentence, with its place."""
     require(
         ours.shape == theirs.shape,
         "another shape than onnxruntime's",
@@ -259,7 +261,7 @@ def _equal(ours: np.ndarray, theirs: np.ndarray, name: str, tolerance: float) ->
     )
 
 
-def _witness(model: onnx.ModelProto, given: list[np.ndarray]) -> list[np.ndarray] | None:
+def witness(model: onnx.ModelProto, given: list[np.ndarray]) -> list[np.ndarray] | None:
     """The outputs by onnxruntime, or None if it does not take the model."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -284,15 +286,15 @@ def _witness(model: onnx.ModelProto, given: list[np.ndarray]) -> list[np.ndarray
 
 def _planned(
     model: onnx.ModelProto, dims: Mapping[str, int], given: Mapping[str, np.ndarray],
-    witness: list[np.ndarray] | None, thorough: bool,
+    wanted_outputs: list[np.ndarray] | None, thorough: bool,
 ) -> str:  # fmt: skip
-    read = "read" if witness is None else "compared"
+    read = "read" if wanted_outputs is None else "compared"
     if not thorough:
         return read
     try:
         found = macaw.lower_graph(model, dims=dims, number_format="fp32")
     except macaw.InputError as error:
-        return _refused(str(error), error.hint)
+        return refused(str(error), error.hint)
     if found.cycles > SHORT:
         return "planned"
     arrays = {
@@ -302,10 +304,10 @@ def _planned(
     outputs = dict(run.outputs)
     del run
     gc.collect()  # a device's memory
-    if witness is None:
+    if wanted_outputs is None:
         return "run"
-    for ours, wanted in zip(outputs.values(), witness, strict=True):
-        _equal(ours.reshape(wanted.shape), wanted, "in the emulator", 10 * _loose(model))
+    for ours, wanted in zip(outputs.values(), wanted_outputs, strict=True):
+        equal(ours.reshape(wanted.shape), wanted, "in the emulator", 10 * loose(model))
     return "run and compared"
 
 

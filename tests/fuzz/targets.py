@@ -12,6 +12,7 @@ from tests.fuzz import (
     lsp_messages,
     npy_files,
     onnx_models,
+    onnx_networks,
     source_text,
     words,
 )
@@ -27,5 +28,6 @@ _ALL: tuple[Target[Any], ...] = (
     lsp_messages.TARGET,
     devices.TARGET,
     onnx_models.TARGET,
+    onnx_networks.TARGET,
 )
 TARGETS = {target.name: target for target in _ALL}

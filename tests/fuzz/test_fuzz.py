@@ -26,7 +26,7 @@ ALWAYS_THE_SAME = bool(os.environ.get("CI"))
 PATIENCE = 20.0  # CI's machine may be slow and busy: only what hangs fails there
 # By what an example takes: 0.1 s of processor time, 0.01 s, or less.
 SESSIONS = [TARGETS[name] for name in ("debugger", "lsp", "words")]
-MACHINES = [TARGETS[name] for name in ("device", "onnx")]
+MACHINES = [TARGETS[name] for name in ("device", "onnx", "network")]
 READERS = [x for x in TARGETS.values() if x not in SESSIONS and x not in MACHINES]
 
 

@@ -104,6 +104,12 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "protect": ((EYE,), {}, {
         "weights": NOT_ARRAYS, "scope": NOT_WORDS, "lanes": ("a", 0, -1, 1.5), "seed": NOT_SEEDS,
     }),
+    "quantise": (("m.onnx", EYE), {}, {
+        "model": (7, None, b"a", ["a"]), "data": (*NOT_ARRAYS, 7.5j, {1: EYE}, {"x": "a"}), "method": NOT_WORDS,
+        "scales": NOT_WORDS, "per_channel": NOT_FLAGS, "element_type": NOT_WORDS,
+        "layers": (*NOT_MAPPINGS, {"a": 7}), "keep_float": (7, "abc", [7]), "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}),
+        "constants": (*NOT_MAPPINGS, {"a": "b"}),
+    }),
     "run": (("x.s",), {}, {
         "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "device": NOT_DEVICES,
         "max_cycles": ("a", -1, 1.5, True), "engine": NOT_WORDS, "jitter": NOT_SEEDS,

@@ -68,7 +68,7 @@ def _joined(draft: Draft, layer: Node, node: Node, where: str) -> Node | None:
     shape = draft.values[where].shape
     by_row = layer.operator in ("Gemm", "MatMul")
     axis = len(shape) - 1 if by_row else 1
-    if layer.operator not in (*LAYERS, "BatchNormalization") or len(shape) <= axis:
+    if layer.operator not in (*LAYERS, "BatchNormalization") or not len(shape) > axis >= 0:
         return None
     if "activation_range" in layer.attributes:
         return None

@@ -41,6 +41,7 @@ def fuse(graph: Graph) -> Graph:
     for _ in range(2):  # a function may be part of another one: HardSigmoid of HardSwish
         draft.nodes = _functions(draft)
     draft.nodes = fold_affine(draft)
+    draft.nodes = _quantised_biases(draft)
     draft.nodes = _activations(draft)
     return draft.finished(_used(draft))
 
@@ -223,6 +224,51 @@ def _with_parts(node: Node, *nodes: Node) -> Node:
     """Return the node with the names of all nodes of the model that it stands for."""
     names = dict.fromkeys(name for one in nodes for name in parts(one))
     return replace(node, attributes={**node.attributes, "parts": tuple(names)})
+
+
+# --- biases of quantised products ---
+
+
+def _quantised_biases(draft: Draft) -> list[Node]:
+    """Give a MatMul with dequantised weights the dequantised constant that is added to it."""
+    read = readers(draft.nodes, draft.graph.outputs)
+    made = producers(draft.nodes)
+    dropped: set[str] = set()
+    nodes: list[Node] = []
+    for node in draft.nodes:
+        joined = _with_bias(draft, node, made, read)
+        if joined is None:
+            nodes.append(node)
+        else:
+            product, whole = joined
+            dropped.add(product.outputs[0])
+            nodes.append(whole)
+    return [node for node in nodes if node.outputs[0] not in dropped]
+
+
+def _with_bias(
+    draft: Draft, node: Node, made: Mapping[str, Node], read: Mapping[str, int]
+) -> tuple[Node, Node] | None:
+    """Return a MatMul and the MatMul with bias that it and the Add `node` become, or None."""
+    if node.operator != "Add":
+        return None
+    for name, other in (node.inputs, node.inputs[::-1]):
+        product, bias = made.get(name), made.get(other)
+        if product is None or bias is None or product.operator != "MatMul" or read[name] != 1:
+            continue
+        weights = made.get(product.inputs[1])
+        constants = [
+            one is not None
+            and one.operator == "DequantizeLinear"
+            and draft.array(one.inputs[0]) is not None
+            for one in (weights, bias)
+        ]
+        shape = draft.values[name].shape
+        if all(constants) and len(product.inputs) == 2 and draft.values[other].shape == shape[-1:]:
+            inputs = (*product.inputs, other)
+            whole = replace(product, inputs=inputs, outputs=node.outputs, proto=None)
+            return product, _with_parts(whole, product, node)
+    return None
 
 
 # --- activations behind layers ---

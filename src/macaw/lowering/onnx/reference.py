@@ -89,25 +89,27 @@ def _dtype(network: Network, layer: Layer) -> str:
     return network.tensors[layer.outputs[0]].dtype
 
 
-def _weights(network: Network, layer: WeightLayer, arrays: list[Array | None]) -> list[Array]:
-    x = _first(arrays)
-    if layer.operator == "Conv":
-        assert layer.window is not None
+def weight_sums(network: Network, layer: WeightLayer, x: Array) -> tuple[Array, int]:
+    """Return the integer sums of a layer with its bias, int64, and the axis of its channels."""
+    if layer.window is None:
+        sums = matrix_product(x, layer.weights.T)
+        axis = sums.ndim - 1
+    elif layer.operator == "Conv":
         sums = convolution(x, layer.weights, layer.window, layer.groups, layer.input_zero)
         axis = 1
-    elif layer.operator == "ConvTranspose":
-        assert layer.window is not None
+    else:
         sizes = network.tensors[layer.outputs[0]].shape[2:]
         sums = transposed_convolution(
             x, layer.weights, layer.window, sizes, layer.groups, layer.input_zero
         )
         axis = 1
-    else:
-        sums = matrix_product(x, layer.weights.T)
-        axis = sums.ndim - 1
     shape = [1] * sums.ndim
     shape[axis] = -1
-    sums = sums + layer.bias.reshape(shape)
+    return sums + layer.bias.reshape(shape), axis
+
+
+def _weights(network: Network, layer: WeightLayer, arrays: list[Array | None]) -> list[Array]:
+    sums, axis = weight_sums(network, layer, _first(arrays))
     return [finish(sums, layer.output, axis, _dtype(network, layer))]
 
 

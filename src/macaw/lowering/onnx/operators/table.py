@@ -16,6 +16,7 @@ from macaw.lowering.onnx.operators.recurrent import RECURRENT
 OPERATORS: dict[str, Operator] = {
     **ELEMENTWISE, **IMAGES, **MOVEMENT, "Concat": CONCAT, **RECURRENT, **QUANTISATION,
 }  # fmt: skip
+_MISFITS = (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError, OverflowError)
 TYPES = "biuf"  # kinds of NumPy's types that are computed
 
 
@@ -28,8 +29,13 @@ def check_operator(node: Node) -> None:
 def compute(node: Node, arrays: Arrays) -> list[Array]:
     """Return the results of a node of operator set 21 on `arrays`. Raises `LowerError`."""
     check_operator(node)
-    with np.errstate(all="ignore"):
-        results = OPERATORS[node.operator](node, arrays)
+    try:
+        with np.errstate(all="ignore"):
+            results = OPERATORS[node.operator](node, arrays)
+    except LowerError:
+        raise
+    except _MISFITS:  # what ONNX's rules let pass and NumPy does not
+        raise LowerError("its inputs and attributes do not fit together") from None
     clip = node.attributes.get("activation_range")  # of an activation that `fuse` found behind it
     if clip is not None:
         low, high = (results[0].dtype.type(bound) for bound in clip)

@@ -1,0 +1,165 @@
+"""The command `macaw quantise`: gives an ONNX model integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from macaw.commands.lower_fim import dimensions
+from macaw.errors import EXIT_SUCCESS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@click.command("quantise", short_help="Give an ONNX model integers, and say what each layer loses.")
+@click.argument("model", type=click.Path(), metavar="MODEL")
+@click.option(
+    "--data",
+    multiple=True,
+    required=True,
+    metavar="[NAME=]FILE",
+    help="Samples of an input, .npy: (samples, ...).",
+)
+@click.option(
+    "-o", "output", required=True, type=click.Path(), metavar="OUT", help="Write this model."
+)
+@click.option(
+    "--method",
+    default="mse",
+    show_default=True,
+    metavar="NAME",
+    help="How scales are chosen: mse (least squared error) or minmax (largest number).",
+)
+@click.option(
+    "--scales",
+    default="power-of-two",
+    show_default=True,
+    metavar="KIND",
+    help="power-of-two (a right shift requantises) or real (a multiplication).",
+)
+@click.option("--per-channel", is_flag=True, help="Give each channel of weights a scale.")
+@click.option(
+    "--type",
+    "element_type",
+    default="int8",
+    show_default=True,
+    metavar="TYPE",
+    help="Type of all layers: int8 or int16.",
+)
+@click.option(
+    "--layer",
+    "layers",
+    multiple=True,
+    metavar="NAME=TYPE",
+    help="Type of one layer: int8, int16 or float.",
+)
+@click.option(
+    "--keep-float",
+    multiple=True,
+    metavar="NAME",
+    help="Leave a layer, or all layers with this operator, floating-point.",
+)
+@click.option(
+    "--dim",
+    "dims",
+    multiple=True,
+    metavar="NAME=N",
+    help="Set the dimension that the model calls NAME to N.",
+)
+@click.option(
+    "--constant",
+    "constants",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="Replace the input NAME by a number.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what layers lose as JSON.")
+def command(
+    model: str,
+    data: tuple[str, ...],
+    output: str,
+    method: str,
+    scales: str,
+    per_channel: bool,
+    element_type: str,
+    layers: tuple[str, ...],
+    keep_float: tuple[str, ...],
+    dims: tuple[str, ...],
+    constants: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Write MODEL, an ONNX file of floating-point numbers, with symmetric integers.
+
+    The samples of --data decide about the scales. Batch normalisations are folded into the layers
+    before them. The output is a standard ONNX file with QuantizeLinear and DequantizeLinear. Print
+    a row for each layer: its types, the scale of its result, and its signal-to-noise ratio in
+    decibels: by itself (own dB) and with all layers before it (dB).
+    """
+    from macaw import files
+    from macaw.quantisation import quantise
+
+    arrays, paths = _arrays(data)
+    files.refuse_overwriting([output], [model, *paths])
+    result = quantise(
+        model,
+        arrays,
+        method=method,
+        scales=scales,
+        per_channel=per_channel,
+        element_type=element_type,
+        layers=dict(_pairs(layers, "--layer", "NAME=TYPE")),
+        keep_float=keep_float,
+        dims=dimensions(dims),
+        constants=_numbers(constants),
+    )
+    result.write(output)
+    click.echo(result.to_json() if as_json else "\n".join(result.table()))
+    return EXIT_SUCCESS
+
+
+def _pairs(words: Sequence[str], option: str, form: str) -> list[tuple[str, str]]:
+    """Return NAME=VALUE options as pairs; a name may contain `=`. Raises `click.UsageError`."""
+    pairs = []
+    for word in words:
+        name, equals, value = word.rpartition("=")
+        if not (name and equals and value):
+            raise click.UsageError(f"{option} '{word}' is not of the form {form}")
+        pairs.append((name, value))
+    return pairs
+
+
+def _numbers(words: Sequence[str]) -> dict[str, float]:
+    """Return NAME=NUMBER options as a dictionary. Raises `click.UsageError`."""
+    numbers: dict[str, float] = {}
+    for name, text in _pairs(words, "--constant", "NAME=NUMBER"):
+        try:
+            numbers[name] = int(text)
+        except ValueError:
+            try:
+                numbers[name] = float(text)
+            except ValueError:
+                where = f"--constant '{name}={text}'"
+                raise click.UsageError(f"{where} is not of the form NAME=NUMBER") from None
+    return numbers
+
+
+def _arrays(words: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return the arrays of --data, by name or one alone, and the paths of their files."""
+    from macaw import files
+
+    if len(words) == 1 and "=" not in words[0]:
+        return files.read_array(words[0]), [words[0]]
+    named: dict[str, NDArray[Any]] = {}
+    paths = []
+    for word in words:
+        name, equals, path = word.partition("=")
+        if not (name and equals and path):
+            raise click.UsageError(f"--data '{word}': several inputs need names, NAME=FILE")
+        if name in named:
+            raise click.UsageError(f"--data gives {name} twice")
+        named[name] = files.read_array(path)
+        paths.append(path)
+    return named, paths

@@ -1,0 +1,212 @@
+"""Decide which nodes of a float graph are computed on integers, and of which type."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.draft import producers
+from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.model_file import message_name
+from macaw.lowering.onnx.operators.table import check_operator
+from macaw.lowering.onnx.patterns import parts
+from macaw.lowering.onnx.read import node_error
+from macaw.lowering.onnx.values import element_name
+from macaw.lowering.onnx.views import UNARY, unary_input
+
+FLOAT, TYPES = "float", ("int8", "int16")
+WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+JOINED = ("Add", "Sub", "Sum", "Mul", "Concat")  # of several tensors
+POOLS = ("MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "ReduceMean")
+MOVED = (
+    "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Expand", "Tile",
+    "DepthToSpace", "SpaceToDepth", "Resize",
+)  # fmt: skip
+SAME_SCALE = (*(name for name in MOVED), "MaxPool", "GlobalMaxPool")  # the integers stay
+# Functions that lose little in a table; others become one only if the user asks for it.
+SMOOTH = (
+    "Relu", "Clip", "LeakyRelu", "HardSwish", "HardSigmoid", "Sigmoid", "Tanh", "Swish", "Mish",
+    "Add", "Sub", "Mul", "Div", "Neg", "Abs",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Types:
+    """Types of layers: `default`, others by the name of a node, and what stays floating-point.
+
+    `keep_float` has names of nodes or operators.
+    """
+
+    default: str = "int8"
+    layers: Mapping[str, str] = field(default_factory=dict)
+    keep_float: Collection[str] = ()
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """By the label of a node its integer type, and for functions the node before in a chain.
+
+    `chained` has the values between functions that become one table: they are not quantised.
+    """
+
+    types: Mapping[str, str]
+    chained: frozenset[str]
+
+
+def assign(graph: Graph, types: Types) -> Assignment:
+    """Return the type of each node that is computed on integers.
+
+    Layers with weights are; so is each other node with a rule for integers whose inputs all are
+    results of such nodes. Raises `LowerError` for names that the graph does not have, and for nodes
+    that cannot be what the user asks.
+    """
+    wanted = _by_label(graph, types)
+    chosen: dict[str, str] = {}
+    made = producers(graph.nodes)
+    for node in graph.nodes:
+        try:
+            check_operator(node)
+        except LowerError as error:
+            raise node_error(node.label, node.operator, error) from None
+        kind = wanted.get(node.label)
+        if kind == FLOAT or (kind is None and node.operator in types.keep_float):
+            continue
+        able = _able(graph, node)
+        if kind is None:
+            inputs = [made[name].label for name in data_inputs(graph, node) if name in made]
+            count = len(data_inputs(graph, node))
+            ready = len(inputs) == count and all(label in chosen for label in inputs)
+            usual = node.operator in WEIGHTED or (ready and not _is_rough(graph, node))
+            if able and usual:
+                chosen[node.label] = types.default
+        elif not able:
+            reason = LowerError("it has no rule for integers", "float")
+            raise node_error(node.label, node.operator, reason)
+        else:
+            chosen[node.label] = kind
+    return Assignment(chosen, _chained(graph, chosen))
+
+
+def data_inputs(graph: Graph, node: Node) -> list[str]:
+    """Return the values that a node computes with and that are no constants."""
+    names = [name for name in dict.fromkeys(node.inputs) if name]
+    return [name for name in names if graph.constant(name) is None]
+
+
+def has_weights(graph: Graph, node: Node) -> bool:
+    """Return whether a node multiplies a tensor by constant weights."""
+    if node.operator not in WEIGHTED or len(node.inputs) < 2:
+        return False
+    w = graph.constant(node.inputs[1])
+    bias = node.inputs[2] if len(node.inputs) > 2 else ""
+    if (
+        w is None
+        or graph.constant(node.inputs[0]) is not None
+        or (bias and graph.constant(bias) is None)
+    ):
+        return False
+    attributes = node.attributes
+    if attributes.get("transA", 0) or any(attributes.get(x, 1.0) != 1 for x in ("alpha", "beta")):
+        return False
+    channels = graph.values[node.outputs[0]].shape[1 if "Conv" in node.operator else -1]
+    array = graph.constant(bias)
+    if array is not None and array.size != channels:
+        return False
+    return w.ndim == 2 if node.operator in ("Gemm", "MatMul") else w.ndim >= 3
+
+
+def is_function(graph: Graph, node: Node) -> bool:
+    """Return whether a node is a function of each element of one value."""
+    arrays = {name: graph.constant(name) for name in node.inputs if name}
+    name = unary_input(node, arrays)
+    return bool(name) and graph.values[name].shape == graph.values[node.outputs[0]].shape
+
+
+def _able(graph: Graph, node: Node) -> bool:
+    """Return whether there is a rule on integers for a node."""
+    values = [graph.values[name] for name in (*data_inputs(graph, node), *node.outputs) if name]
+    floats = all(element_name(value.element) == "float" for value in values)
+    if not floats or len(node.outputs) != 1:
+        return False
+    kind = node.operator
+    if kind in WEIGHTED and has_weights(graph, node):
+        return True
+    if kind in UNARY and is_function(graph, node):
+        return True
+    every = len(data_inputs(graph, node)) == len([name for name in node.inputs if name])
+    if kind in JOINED:
+        return bool(data_inputs(graph, node))
+    if kind == "MatMul":
+        return every and len(node.inputs) == 2
+    if kind == "Resize":
+        return bool(node.attributes.get("mode", "nearest") == "nearest")
+    if kind == "ReduceMean":
+        return len(graph.values[node.inputs[0]].shape) == 4 and all(
+            graph.constant(name) is not None for name in node.inputs[1:] if name
+        )
+    if kind in POOLS:
+        return True
+    return kind in MOVED and data_inputs(graph, node) == [node.inputs[0]]
+
+
+def _is_rough(graph: Graph, node: Node) -> bool:
+    """Return whether integers lose much in a node, so that it stays float if nobody asks."""
+    if node.operator == "MatMul":
+        return True  # of two tensors: attention
+    return node.operator in UNARY and node.operator not in (*SMOOTH, *JOINED)
+
+
+def _by_label(graph: Graph, types: Types) -> dict[str, str]:
+    """Return the types that the user wants, by the labels of nodes. Raises `LowerError`."""
+    names: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        for name in dict.fromkeys((*parts(node), node.label, *node.outputs)):
+            names.setdefault(name, []).append(node.label)
+    operators = {node.operator for node in graph.nodes}
+    wanted: dict[str, str] = {}
+    floats = dict.fromkeys((name for name in types.keep_float if name in names), FLOAT)
+    for name in types.keep_float:
+        if name not in names and name not in operators:
+            raise _unknown(name, [*names, *operators], "no layer and no operator")
+    for name, kind in {**types.layers, **floats}.items():
+        if name not in names:
+            raise _unknown(name, names, "no layer")
+        if kind not in (*TYPES, FLOAT):
+            raise LowerError(
+                f"the layer {message_name(name)}: no type '{message_name(kind)}'",
+                "there are int8, int16, float",
+            )
+        wanted |= dict.fromkeys(names[name], kind)
+    return wanted
+
+
+def _unknown(name: str, names: Collection[str], what: str) -> LowerError:
+    near = get_close_matches(name, list(names), n=1, cutoff=0.6)
+    hint = f"did you mean '{message_name(near[0])}'?" if near else ""
+    return LowerError(f"{what} is called '{message_name(name)}'", hint)
+
+
+def _chained(graph: Graph, chosen: Mapping[str, str]) -> frozenset[str]:
+    """Return the values between two functions of one type, which become one table."""
+    made = producers(graph.nodes)
+    read: dict[str, int] = {}
+    for node in graph.nodes:
+        for name in dict.fromkeys(node.inputs):
+            read[name] = read.get(name, 0) + 1
+    between = set()
+    for node in graph.nodes:
+        if node.label not in chosen or not is_function(graph, node) or node.operator in WEIGHTED:
+            continue
+        (name,) = data_inputs(graph, node)
+        before = made.get(name)
+        if (
+            before is not None
+            and chosen.get(before.label) == chosen[node.label]
+            and is_function(graph, before)
+            and read[name] == 1
+            and name not in graph.outputs
+        ):
+            between.add(name)
+    return frozenset(between)

@@ -1,0 +1,123 @@
+"""What each layer of a quantised network loses against the floating-point network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.onnx.network import Layer, Network, Tensor
+from macaw.lowering.onnx.reference import evaluate, evaluate_layer
+from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
+from macaw.lowering.onnx.scales import decibels
+
+RUNS = 32  # samples that are compared
+
+
+@dataclass(frozen=True)
+class LayerLoss:
+    """The loss of one layer: name, operator, types of input and result, scale of the result.
+
+    `own` is the signal-to-noise ratio in decibels if all other layers are floating-point, `whole`
+    that of the network of integers up to here. `error` is the mean difference from the
+    floating-point result, in units of that result's root mean square.
+    """
+
+    name: str
+    operator: str
+    input: str
+    output: str
+    scale: float | None
+    own: float
+    whole: float
+    error: float
+
+
+@dataclass
+class _Sums:
+    signal: float = 0.0
+    own: float = 0.0
+    whole: float = 0.0
+    difference: float = 0.0
+    count: int = 0
+
+
+def layer_losses(
+    quantised: Network,
+    plain: Network,
+    sources: Mapping[str, str],
+    runs: Sequence[Mapping[str, NDArray[Any]]],
+) -> list[LayerLoss]:
+    """Return what each layer on integers loses on the first `RUNS` runs.
+
+    `sources` gives for tensors of `quantised` the tensor of `plain` that they stand for.
+    """
+    rows = [layer for layer in quantised.layers if _counts(quantised, layer, sources)]
+    sums = {layer.outputs[0]: _Sums() for layer in rows}
+    for inputs in runs[:RUNS]:
+        exact = evaluate(plain, inputs)
+        whole = evaluate(quantised, inputs)
+        for layer in rows:
+            name = layer.outputs[0]
+            real = exact[sources[name]].astype(np.float64)
+            alone = evaluate_layer(
+                quantised, layer, _ideal_inputs(quantised, layer, sources, exact)
+            )
+            row = sums[name]
+            difference = _real(quantised.tensors[name], whole[name]) - real
+            row.signal += float(np.square(real).sum())
+            row.whole += float(np.square(difference).sum())
+            row.own += float(np.square(_real(quantised.tensors[name], alone[0]) - real).sum())
+            row.difference += float(difference.sum())
+            row.count += real.size
+    return [_loss(quantised, layer, sums[layer.outputs[0]]) for layer in rows]
+
+
+def _counts(network: Network, layer: Layer, sources: Mapping[str, str]) -> bool:
+    """Return whether a layer computes on integers, or makes them of real numbers."""
+    tensor = network.tensors[layer.outputs[0]]
+    return tensor.quantisation is not None and tensor.name in sources
+
+
+def _ideal_inputs(
+    network: Network, layer: Layer, sources: Mapping[str, str], exact: Mapping[str, NDArray[Any]]
+) -> list[NDArray[Any] | None]:
+    """Return the inputs of a layer as they would be without losses before it."""
+    arrays: list[NDArray[Any] | None] = []
+    for name in layer.inputs:
+        tensor = network.tensors.get(name)
+        if not name:
+            arrays.append(None)
+        elif tensor is None:
+            arrays.append(network.constants[name])
+        elif tensor.quantisation is None:
+            arrays.append(exact[sources[name]])
+        else:
+            real = exact[sources[name]]
+            arrays.append(quantise_array(real, tensor.quantisation, tensor.dtype))
+    return arrays
+
+
+def _real(tensor: Tensor, array: NDArray[Any]) -> NDArray[np.float64]:
+    if tensor.quantisation is None:
+        return array.astype(np.float64)
+    return dequantise_array(array, tensor.quantisation).astype(np.float64)
+
+
+def _loss(network: Network, layer: Layer, sums: _Sums) -> LayerLoss:
+    tensor = network.tensors[layer.outputs[0]]
+    first = network.tensors.get(layer.inputs[0])
+    root = (sums.signal / sums.count) ** 0.5 or 1.0
+    return LayerLoss(
+        name=layer.name,
+        operator=layer.operator,
+        input=first.dtype if first else "",
+        output=tensor.dtype,
+        scale=tensor.quantisation.scale if tensor.quantisation else None,
+        own=decibels(sums.signal, sums.own),
+        whole=decibels(sums.signal, sums.whole),
+        error=sums.difference / sums.count / root,
+    )

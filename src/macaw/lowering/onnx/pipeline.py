@@ -1,0 +1,93 @@
+"""From a model to a fused graph and a network; from a float model and data to a quantised one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.assign import Types, assign
+from macaw.lowering.onnx.biases import correct_biases
+from macaw.lowering.onnx.canonical import canonical
+from macaw.lowering.onnx.fuse import fuse
+from macaw.lowering.onnx.graph import Graph
+from macaw.lowering.onnx.layers import layers
+from macaw.lowering.onnx.losses import LayerLoss, layer_losses
+from macaw.lowering.onnx.model_file import check
+from macaw.lowering.onnx.network import Network
+from macaw.lowering.onnx.observe import observe
+from macaw.lowering.onnx.quantise import observed_values, quantise_graph
+from macaw.lowering.onnx.read import Wishes, read
+from macaw.lowering.onnx.samples import samples
+from macaw.lowering.onnx.scales import ScaleRule
+from macaw.lowering.onnx.write import model_of
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a model is quantised: types of layers, choice of scales, what replaces free sizes."""
+
+    types: Types = field(default_factory=Types)
+    rule: ScaleRule = field(default_factory=ScaleRule)
+    per_channel: bool = False
+    dims: Mapping[str, int] = field(default_factory=dict)
+    constants: Arrays = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QuantisedResult:
+    """A quantised model, what its layers lose, and the names of the layers that stay float."""
+
+    model: onnx.ModelProto
+    losses: tuple[LayerLoss, ...]
+    floats: tuple[str, ...]
+
+
+def fused_graph(model: onnx.ModelProto, wishes: Wishes | None = None) -> Graph:
+    """Return the frozen, fused graph of operator set 21 of a checked model. Raises `LowerError`."""
+    return fuse(canonical(read(model, wishes)))
+
+
+def network_of(model: onnx.ModelProto, wishes: Wishes | None = None) -> Network:
+    """Return the network of layers of a checked model. Raises `LowerError`."""
+    return layers(fused_graph(model, wishes))
+
+
+def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> QuantisedResult:
+    """Return a model with integers for a float model, calibrated with data. Raises `LowerError`.
+
+    `data` has arrays of samples by the names of inputs. The result is a standard ONNX model with
+    QuantizeLinear and DequantizeLinear, static shapes and operator set 21.
+    """
+    for node in model.graph.node:
+        if node.op_type in ("QuantizeLinear", "QLinearConv", "QLinearMatMul"):
+            raise LowerError("the model is quantised already")
+    runs = samples(model, data, plan.dims, list(plan.constants))
+    shapes = {name: array.shape for name, array in runs[0].items()}
+    wishes = Wishes(dims=_used_dims(model, plan.dims), shapes=shapes, constants=plan.constants)
+    graph = fused_graph(model, wishes)
+    assignment = assign(graph, plan.types)
+    plain = layers(graph)
+    seen = observe(plain, runs, observed_values(graph, assignment))
+    made = quantise_graph(graph, assignment, seen, plan.rule, plan.per_channel)
+    name = model.graph.name or "network"
+    if plan.rule.method == "mse":
+        first = network_of(model_of(made.graph, name))
+        made = correct_biases(made, first, graph, plain, runs)
+    quantised = model_of(made.graph, name)
+    check(quantised)
+    losses = layer_losses(network_of(quantised), plain, made.sources, runs)
+    floats = tuple(node.label for node in graph.nodes if node.label not in assignment.types)
+    return QuantisedResult(quantised, tuple(losses), floats)
+
+
+def _used_dims(model: onnx.ModelProto, dims: Mapping[str, int]) -> dict[str, int]:
+    """Return the sizes that the user gives; the reader refuses names that the model lacks."""
+    return {name: int(np.int64(size)) for name, size in dims.items()}

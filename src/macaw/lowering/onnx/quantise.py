@@ -1,0 +1,271 @@
+"""Put QuantizeLinear and DequantizeLinear into a fused float graph, by what was observed.
+
+All integers are symmetric: the zero point is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
+
+from macaw.lowering.onnx.assign import (
+    JOINED,
+    SAME_SCALE,
+    Assignment,
+    data_inputs,
+    has_weights,
+    is_function,
+)
+from macaw.lowering.onnx.draft import Draft, producers
+from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.observe import Observation
+from macaw.lowering.onnx.operators.table import compute
+from macaw.lowering.onnx.scales import Function, ScaleRule, choose_scales, weight_scales, widened
+
+ELEMENTS = {"int8": TensorProto.INT8, "int16": TensorProto.INT16, "int32": TensorProto.INT32}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """How a value is stored: its integer type and its scale."""
+
+    dtype: str
+    scale: float
+
+
+@dataclass(frozen=True)
+class QuantisedGraph:
+    """A graph with QuantizeLinear and DequantizeLinear.
+
+    `stored` has the values of the float graph that are integers. `sources` gives for names of the
+    new graph the value of the float graph that they stand for. `biases` gives for results of layers
+    with weights the constant that is the bias, int32, and its scales.
+    """
+
+    graph: Graph
+    stored: Mapping[str, Stored]
+    sources: Mapping[str, str]
+    biases: Mapping[str, tuple[str, NDArray[np.float32]]]
+
+
+def stored_values(graph: Graph, assignment: Assignment) -> dict[str, str]:
+    """Return the values that are stored as integers, with their types.
+
+    These are the results of nodes on integers, and all values that such nodes read.
+    """
+    made, types = producers(graph.nodes), assignment.types
+    found: dict[str, str] = {}
+    for node in graph.nodes:
+        if node.label not in types:
+            continue
+        for name in data_inputs(graph, node):
+            before = made.get(name)
+            if name in assignment.chained or (before and before.label in types):
+                continue
+            wide = found.get(name) == "int16"
+            found[name] = "int16" if wide else types[node.label]
+        result = node.outputs[0]
+        if result not in assignment.chained:
+            found[result] = types[node.label]
+    return found
+
+
+def observed_values(graph: Graph, assignment: Assignment) -> list[str]:
+    """Return the values whose numbers decide about scales."""
+    return list(stored_values(graph, assignment))
+
+
+def quantise_graph(
+    graph: Graph,
+    assignment: Assignment,
+    observations: Mapping[str, Observation],
+    rule: ScaleRule,
+    per_channel: bool,
+) -> QuantisedGraph:
+    """Return the graph with integers between its nodes. Raises `LowerError`."""
+    return _Quantiser(graph, assignment, observations, rule, per_channel).quantise()
+
+
+class _Quantiser:
+    def __init__(
+        self,
+        graph: Graph,
+        assignment: Assignment,
+        observations: Mapping[str, Observation],
+        rule: ScaleRule,
+        per_channel: bool,
+    ) -> None:
+        self.graph, self.assignment, self.rule = graph, assignment, rule
+        self.per_channel = per_channel
+        self.draft = Draft(graph)
+        self.made = producers(graph.nodes)
+        self.stored = self._scales(observations)
+        self.nodes: list[Node] = []
+        self.real: dict[str, str] = {}  # values and their dequantised copies
+        self.sources: dict[str, str] = {name: name for name in graph.values}
+        self.biases: dict[str, tuple[str, NDArray[np.float32]]] = {}
+
+    def _scales(self, observations: Mapping[str, Observation]) -> dict[str, Stored]:
+        """Return how each value is stored; moved integers keep the scale that they had."""
+        stored: dict[str, Stored] = {}
+        for name, dtype in stored_values(self.graph, self.assignment).items():
+            node = self.made.get(name)
+            before = stored.get(node.inputs[0]) if node and node.operator in SAME_SCALE else None
+            if before and before.dtype == dtype:
+                stored[name] = before
+                continue
+            seen = observations[name]
+            rows, largest = seen.numbers.reshape(1, -1), np.array([seen.largest])
+            after = self._function(name)
+            scale = choose_scales(rows, largest, dtype, self.rule, after)[0]
+            stored[name] = Stored(dtype, float(scale))
+        return stored
+
+    def _function(self, name: str) -> Function | None:
+        """Return the function that a table computes of a value, if nothing else reads it."""
+        chain: list[Node] = []
+        while True:
+            nodes = [node for node in self.graph.nodes if name in node.inputs]
+            if len(nodes) != 1 or name in self.graph.outputs:
+                break
+            if nodes[0].label not in self.assignment.types or not is_function(self.graph, nodes[0]):
+                break
+            chain.append(nodes[0])
+            name = nodes[0].outputs[0]
+            if name not in self.assignment.chained:
+                break
+        return (lambda x: self._apply(chain, x)) if chain else None
+
+    def _apply(self, chain: list[Node], x: NDArray[Any]) -> NDArray[Any]:
+        for node in chain:
+            operands = []
+            for name in node.inputs:
+                array = self.graph.constant(name)
+                operands.append(x if array is None and name else array)
+            (x,) = compute(node, operands)
+        return x
+
+    def quantise(self) -> QuantisedGraph:
+        for name in self.graph.inputs:
+            if name in self.stored:
+                self._quantise(name, name)
+        for node in self.graph.nodes:
+            self._node(node)
+        graph = self.draft.finished(self.nodes)
+        return QuantisedGraph(graph, self.stored, self.sources, self.biases)
+
+    def _node(self, node: Node) -> None:
+        integers = self.assignment.types.get(node.label)
+        inputs = [self.real.get(name, name) for name in node.inputs]
+        if integers and has_weights(self.graph, node):
+            inputs[1:] = self._weights(node, integers)
+        elif integers and node.operator in JOINED and not is_function(self.graph, node):
+            inputs = [self._operand(name, integers) for name in inputs]
+        results = []
+        for name in node.outputs:
+            split = name in self.stored and name in self.graph.outputs
+            results.append(self._value(f"{name}_real", name) if split else name)
+        self.nodes.append(replace(node, inputs=tuple(inputs), outputs=tuple(results), proto=None))
+        for name, result in zip(node.outputs, results, strict=True):
+            if name in self.stored:
+                self._quantise(name, result)
+
+    def _value(self, name: str, source: str, element: int | None = None) -> str:
+        """Return a new value of the shape of another one, that stands for the same numbers."""
+        value = self.graph.values[source]
+        unique = self.draft.value(name, value.shape, value.element if element is None else element)
+        self.sources[unique] = source
+        return unique
+
+    def _quantise(self, name: str, computed: str) -> None:
+        """Store a value that was computed under the name `computed` as integers."""
+        stored = self.stored[name]
+        scale = self.draft.constant(f"{name}_scale", np.asarray(stored.scale, np.float32))
+        zero = self.draft.constant(f"{name}_zero_point", np.zeros((), stored.dtype))
+        integers = self._value(f"{name}_quantized", name, ELEMENTS[stored.dtype])
+        real = name if computed != name else self._value(f"{name}_dequantized", name)
+        self.nodes += [
+            Node(f"{name}_quantize", "QuantizeLinear", (computed, scale, zero), (integers,)),
+            Node(f"{name}_dequantize", "DequantizeLinear", (integers, scale, zero), (real,)),
+        ]
+        self.real[name] = real
+
+    def _operand(self, name: str, dtype: str) -> str:
+        """Return an input of a sum or product; a constant is quantised with a scale of its own."""
+        array = self.graph.constant(name) if name in self.graph.values else None
+        if array is None:
+            return name
+        return self._constant(
+            name, array, weight_scales(array, None, dtype, self.rule), dtype, None
+        )
+
+    def _weights(self, node: Node, dtype: str) -> list[str]:
+        """Return the names of the dequantised weights and bias of a node."""
+        w = self.graph.constant(node.inputs[1])
+        assert w is not None
+        bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+        bias = self.graph.constant(bias_name)
+        if bias is None:  # for the correction of the mean error
+            channels = self.graph.values[node.outputs[0]].shape[
+                1 if "Conv" in node.operator else -1
+            ]
+            bias_name, bias = f"{node.label}_bias", np.zeros(channels, np.float32)
+        axis = output_axis(node) if self.per_channel else None
+        scales = weight_scales(w, axis, dtype, self.rule)
+        input_scale = np.float32(self.stored[node.inputs[0]].scale)
+        groups = int(node.attributes.get("group", 1))
+        grouped = scales.ndim and node.operator == "ConvTranspose"  # a scale for all groups
+        by_scale = bias.reshape(groups, -1).T if grouped else bias.reshape(-1)
+        power = self.rule.kind == "power-of-two"
+        scales = widened(scales, float(input_scale), by_scale, power)
+        each = np.tile(scales, groups) if grouped else scales
+        product = np.asarray(input_scale * each, np.float32)
+        names = [
+            self._constant(node.inputs[1], w, scales, dtype, axis),
+            self._constant(bias_name, bias.reshape(-1), product, "int32", 0),
+        ]
+        integers = self.nodes[-1].inputs[0]
+        self.biases[node.outputs[0]] = integers, product
+        return names
+
+    def _constant(
+        self,
+        name: str,
+        array: NDArray[Any],
+        scales: NDArray[np.float32],
+        dtype: str,
+        axis: int | None,
+    ) -> str:
+        """Add a quantised constant with its DequantizeLinear, and return the name of its result."""
+        info = np.iinfo(dtype)
+        shape = [1] * array.ndim
+        if axis is not None and scales.ndim:
+            shape[axis] = -1
+        steps = np.rint(
+            array.astype(np.float64)
+            / scales.astype(np.float64).reshape(shape if scales.ndim else ())
+        )
+        integers = np.clip(steps, info.min, info.max).astype(dtype)
+        numbers = self.draft.constant(f"{name}_quantized", integers)
+        scale = self.draft.constant(f"{name}_scale", scales)
+        zero = self.draft.constant(f"{name}_zero_point", np.zeros(scales.shape, dtype))
+        real = self.draft.value(f"{name}_dequantized", array.shape, TensorProto.FLOAT)
+        attributes = {"axis": axis} if axis is not None and scales.ndim else {}
+        inputs = (numbers, scale, zero)
+        label = f"{real}_node"
+        self.nodes.append(Node(label, "DequantizeLinear", inputs, (real,), attributes))
+        return real
+
+
+def output_axis(node: Node) -> int:
+    """Return the axis of a node's weights on which its channels are."""
+    if node.operator == "Conv":
+        return 0
+    if node.operator == "Gemm":
+        return 0 if node.attributes.get("transB", 0) else 1
+    return 1

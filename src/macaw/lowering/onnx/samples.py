@@ -1,0 +1,90 @@
+"""Divide arrays of samples into inputs of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.model_file import message_name
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def input_names(model: onnx.ModelProto) -> list[str]:
+    """Return the names of the inputs of a model that are no initializers."""
+    initial = {row.name for row in model.graph.initializer}
+    return [row.name for row in model.graph.input if row.name not in initial]
+
+
+def samples(
+    model: onnx.ModelProto,
+    data: Arrays,
+    dims: Mapping[str, int],
+    constants: Sequence[str] = (),
+) -> list[dict[str, NDArray[Any]]]:
+    """Return the inputs of each run, by name.
+
+    An array with one dimension more than the model's input has a run at each place of its first
+    axis. An array of as many dimensions is cut along its first axis, into parts of the size that
+    the model or `dims` gives, or of 1. `constants` are inputs without data. Raises `LowerError`.
+    """
+    names = [name for name in input_names(model) if name not in constants]
+    for name in data:
+        if name not in names:
+            some = ", ".join(message_name(name) for name in names[:8])
+            raise LowerError(f"the model has no input '{message_name(name)}'", f"there are {some}")
+    rows: dict[str, list[NDArray[Any]]] = {}
+    for row in model.graph.input:
+        if row.name not in names:
+            continue
+        if row.name not in data:
+            raise LowerError(f"there are no data for the input {message_name(row.name)}")
+        try:
+            rows[row.name] = _cut(row, data[row.name], dims)
+        except LowerError as error:
+            where = f"the data of the input {message_name(row.name)}"
+            raise LowerError(f"{where}: {error}", error.hint) from None
+    counts = {name: len(parts) for name, parts in rows.items()}
+    if len(set(counts.values())) != 1:
+        text = ", ".join(f"{message_name(name)} {count}" for name, count in counts.items())
+        raise LowerError(f"the inputs have several numbers of samples: {text}")
+    return [dict(zip(rows, parts, strict=True)) for parts in zip(*rows.values(), strict=True)]
+
+
+def _cut(
+    row: onnx.ValueInfoProto, array: NDArray[Any], dims: Mapping[str, int]
+) -> list[NDArray[Any]]:
+    """Return the parts of one array of samples. Raises `LowerError`."""
+    declared = row.type.tensor_type
+    if not declared.HasField("shape"):
+        raise LowerError("the model gives the input no shape")
+    rank = len(declared.shape.dim)
+    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(declared.elem_type))
+    if array.dtype.kind not in "biuf" or dtype.kind not in "biuf":
+        raise LowerError(f"numbers of the type {array.dtype} for {dtype}")
+    if not array.size:
+        raise LowerError("there are no samples")
+    if not np.all(np.isfinite(array)):
+        raise LowerError("not all numbers are finite")
+    typed = array.astype(dtype)
+    if dtype.kind != "f" and not np.array_equal(typed, array):
+        raise LowerError(f"not all numbers are of the type {dtype}")
+    if array.ndim == rank + 1:
+        parts = list(typed)
+    elif array.ndim == rank and rank:
+        first = declared.shape.dim[0]
+        known = first.dim_value if first.dim_value > 0 else dims.get(first.dim_param, 1)
+        if len(typed) % known:
+            raise LowerError(f"{len(typed)} rows are no multiple of the input's {known}")
+        parts = np.split(typed, len(typed) // known)
+    else:
+        raise LowerError(
+            f"an array of the shape {array.shape}",
+            f"{rank} dimensions, or {rank + 1} with an axis of samples",
+        )
+    return parts

@@ -1,0 +1,97 @@
+"""Choose scales of symmetric integers: by the largest number, or by the least squared error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Function = Callable[[NDArray[Any]], NDArray[Any]]
+METHODS = ("mse", "minmax")
+KINDS = ("power-of-two", "real")  # of scales
+_STEPS = 60  # real scales that are tried, from the largest number down to a quarter of it
+_SHIFTS = 5  # powers of two that are tried
+_LEAST = 2.0**-60  # of a scale
+
+
+@dataclass(frozen=True)
+class ScaleRule:
+    """How scales are chosen: `method` is one of `METHODS`, `kind` one of `KINDS`."""
+
+    method: str = "mse"
+    kind: str = "power-of-two"
+
+
+def choose_scales(
+    rows: NDArray[Any],
+    largest: NDArray[Any],
+    dtype: str,
+    rule: ScaleRule,
+    function: Function | None = None,
+) -> NDArray[np.float32]:
+    """Return a scale for each row of numbers, as binary32.
+
+    `rows` is (scales, numbers), `largest` the largest magnitude of each row, also of numbers that
+    are not in it. MinMax takes the least scale that saturates no number; MSE the one with the least
+    squared error of rounding and saturation together, which may saturate a few. With `function`
+    the error is that of the function's results: what it maps to one number need not be told apart.
+    """
+    top = float(np.iinfo(dtype).max)
+    full = np.maximum(np.asarray(largest, np.float64) / top, _LEAST)
+    if rule.kind == "power-of-two":
+        candidates = 2.0 ** (np.ceil(np.log2(full))[:, None] - np.arange(_SHIFTS))
+    else:
+        candidates = full[:, None] * np.linspace(1, 0.25, _STEPS)
+    if rule.method == "minmax":
+        return np.asarray(candidates[:, 0], np.float32)
+    numbers = rows.astype(np.float32)
+    exact = function(numbers) if function else numbers
+    errors = np.empty(candidates.shape)
+    for place in range(candidates.shape[1]):
+        scale = candidates[:, place, None].astype(np.float32)
+        steps = np.clip(np.rint(numbers / scale), -top - 1, top)
+        result = function(steps * scale) if function else steps * scale
+        errors[:, place] = np.square((result - exact).astype(np.float64)).sum(1)
+    best = np.argmin(errors, axis=1)  # the first, so the largest, of equal ones
+    return np.asarray(candidates[np.arange(len(best)), best], np.float32)
+
+
+def weight_scales(
+    weights: NDArray[Any], axis: int | None, dtype: str, rule: ScaleRule
+) -> NDArray[np.float32]:
+    """Return the scale of weights: one number, or one for each place on `axis`."""
+    rows = (
+        weights.reshape(1, -1)
+        if axis is None
+        else np.moveaxis(weights, axis, 0).reshape(weights.shape[axis], -1)
+    )
+    scales = choose_scales(rows, np.abs(rows).max(1, initial=0), dtype, rule)
+    return scales.reshape(()) if axis is None else scales
+
+
+def widened(
+    scales: NDArray[np.float32], input_scale: float, bias: NDArray[Any], power: bool
+) -> NDArray[np.float32]:
+    """Return weight scales, enlarged where the bias would not fit 32 bits.
+
+    The bias has the scale `input_scale · scale`. `bias` has a number for each scale, or several
+    for one scale.
+    """
+    rows = bias.reshape(len(bias) if scales.ndim else 1, -1).astype(np.float64)
+    needed = np.abs(rows).max(1, initial=0) / (input_scale * (2.0**31 - 256))
+    needed = needed.reshape(scales.shape)
+    if power:
+        needed = 2.0 ** np.ceil(np.log2(np.maximum(needed, _LEAST)))
+    least = needed * (1 if power else 1 + 2.0**-20)  # rounding to binary32 may not undercut it
+    return np.asarray(np.maximum(scales, least), np.float32)
+
+
+def decibels(signal: float, noise: float) -> float:
+    """Return 10 · log10(signal / noise) of two sums of squares; infinite without noise."""
+    if noise == 0:
+        return math.inf
+    return 10 * math.log10(signal / noise) if signal > 0 else -math.inf

@@ -1,0 +1,99 @@
+"""Write a fused graph as a standard ONNX model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from macaw.lowering.onnx.canonical import VERSION
+from macaw.lowering.onnx.draft import Draft
+from macaw.lowering.onnx.graph import Graph, Node
+
+IR_VERSION = 10  # the first with operator set 21
+_OWN = ("activation_range", "parts")  # attributes that ONNX does not have
+
+
+def model_of(graph: Graph, name: str) -> onnx.ModelProto:
+    """Return the ONNX model of a fused graph of operator set 21, with the name `name`."""
+    draft = Draft(graph)
+    nodes = [part for node in graph.nodes for part in _standard(draft, node)]
+    whole = draft.finished(nodes, VERSION)
+    constants = [
+        numpy_helper.from_array(np.ascontiguousarray(value.array), key)
+        for key, value in whole.values.items()
+        if value.array is not None and key not in whole.outputs
+    ]
+    made = helper.make_graph(
+        [_proto(node) for node in nodes],
+        name,
+        [_declared(whole, key) for key in whole.inputs],
+        [_declared(whole, key) for key in whole.outputs],
+        constants,
+    )
+    opsets = [helper.make_opsetid("", whole.version)]
+    return helper.make_model(
+        made, opset_imports=opsets, ir_version=IR_VERSION, producer_name="macaw"
+    )
+
+
+def _declared(graph: Graph, name: str) -> onnx.ValueInfoProto:
+    value = graph.values[name]
+    return helper.make_tensor_value_info(name, value.element, value.shape)
+
+
+def _proto(node: Node) -> onnx.NodeProto:
+    attributes = {name: value for name, value in node.attributes.items() if name not in _OWN}
+    return helper.make_node(node.operator, node.inputs, node.outputs, node.name, **attributes)
+
+
+def _standard(draft: Draft, node: Node) -> list[Node]:
+    """Return the nodes of ONNX that a node of a fused graph stands for."""
+    limits = node.attributes.get("activation_range")
+    if limits is not None:
+        first, last = _with_activation(draft, node, limits)
+        return [*_standard(draft, first), last]
+    if node.operator == "MatMul" and len(node.inputs) == 3:
+        product = _inner(draft, node, "product")
+        first = replace(node, inputs=node.inputs[:2], outputs=(product,))
+        return [first, Node(f"{node.label}_add", "Add", (product, node.inputs[2]), node.outputs)]
+    if node.operator == "Swish" and draft.graph.version < 24:
+        return _swish(draft, node)
+    return [node]
+
+
+def _inner(draft: Draft, node: Node, word: str) -> str:
+    """Return a new value between two nodes, of the shape of the node's result."""
+    value = draft.values[node.outputs[0]]
+    return draft.value(f"{node.outputs[0]}_{word}", value.shape, value.element)
+
+
+def _with_activation(draft: Draft, node: Node, limits: tuple[float, float]) -> tuple[Node, Node]:
+    """Return a node without its activation, and the Relu or Clip behind it."""
+    inner = _inner(draft, node, "linear")
+    rest = {name: value for name, value in node.attributes.items() if name != "activation_range"}
+    first = replace(node, outputs=(inner,), attributes=rest)
+    if limits == (0, math.inf):
+        return first, Node(f"{node.label}_relu", "Relu", (inner,), node.outputs)
+    names = [inner]
+    for word, limit in zip(("min", "max"), limits, strict=True):
+        bound = np.asarray(limit, np.float32)
+        names.append(draft.constant(f"{node.label}_{word}", bound) if math.isfinite(limit) else "")
+    while not names[-1]:
+        names.pop()
+    return first, Node(f"{node.label}_clip", "Clip", tuple(names), node.outputs)
+
+
+def _swish(draft: Draft, node: Node) -> list[Node]:
+    x, nodes, inner = node.inputs[0], [], node.inputs[0]
+    alpha = float(node.attributes.get("alpha", 1.0))
+    if alpha != 1:
+        inner = _inner(draft, node, "scaled")
+        factor = draft.constant(f"{node.label}_alpha", np.asarray(alpha, np.float32))
+        nodes.append(Node(f"{node.label}_scaled", "Mul", (x, factor), (inner,)))
+    gate = _inner(draft, node, "gate")
+    nodes.append(Node(f"{node.label}_gate", "Sigmoid", (inner,), (gate,)))
+    return [*nodes, Node(node.name, "Mul", (x, gate), node.outputs)]

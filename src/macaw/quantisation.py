@@ -1,0 +1,180 @@
+"""Quantise ONNX models: choose scales with data, write integers, say what each layer loses."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from macaw import arguments, files
+from macaw.arguments import check_arguments
+from macaw.errors import InputError
+from macaw.lowering.errors import LowerError
+from macaw.phrases import plural, suggestion
+
+METHODS, SCALES, TYPES = ("mse", "minmax"), ("power-of-two", "real"), ("int8", "int16")
+
+if TYPE_CHECKING:
+    import onnx
+
+    from macaw.lowering.onnx.losses import LayerLoss
+    from macaw.lowering.onnx.pipeline import Plan
+
+
+@dataclass(frozen=True)
+class QuantisedModel:
+    """A quantised model and what its layers lose.
+
+    `model` is a standard ONNX model with QuantizeLinear and DequantizeLinear. `losses` has one row
+    for each layer on integers: its types, the scale of its result, the signal-to-noise ratio in
+    decibels by itself (`own`) and of the whole network up to it (`whole`), and the mean difference
+    from the floating-point result (`error`), in units of that result's root mean square. `floats`
+    has the names of the layers that stay floating-point.
+    """
+
+    model: onnx.ModelProto = field(repr=False)
+    losses: tuple[LayerLoss, ...] = field(repr=False)
+    floats: tuple[str, ...]
+
+    @check_arguments(path=arguments.path)
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to an ONNX file. Raises `InputError`."""
+        with files.replace_file(path) as stream:
+            stream.write(self.model.SerializeToString())
+
+    def table(self) -> list[str]:
+        """Return the lines of a table with a row for each layer on integers."""
+        names = [row.name for row in self.losses]
+        width = min(max((len(name) for name in names), default=5), 40)
+        head = (
+            f"{'layer':<{width}}  {'operator':<18} {'types':<16} {'scale':>10}"
+            f" {'own dB':>7} {'dB':>7} {'mean error':>10}"
+        )
+        lines = [head]
+        for row in self.losses:
+            name = row.name if len(row.name) <= width else f"{row.name[: width - 1]}…"
+            operator = row.operator if len(row.operator) <= 18 else f"{row.operator[:17]}…"
+            lines.append(
+                f"{name:<{width}}  {operator:<18} {f'{row.input}>{row.output}':<16}"
+                f" {_scale_text(row.scale):>10} {row.own:>7.1f} {row.whole:>7.1f}"
+                f" {row.error:>+10.4f}"
+            )
+        layers = [row for row in self.losses if row.operator != "QuantizeLinear"]
+        end = f"{plural(len(layers), 'layer')} on integers, {len(self.floats)} floating-point"
+        return [*lines, f"{end}: {', '.join(self.floats)}" if self.floats else end]
+
+    def to_json(self) -> str:
+        """Return the losses as JSON; a ratio without any noise or signal is null."""
+        rows = [
+            {
+                name: None if isinstance(value, float) and not math.isfinite(value) else value
+                for name, value in asdict(row).items()
+            }
+            for row in self.losses
+        ]
+        return json.dumps({"layers": rows, "floats": list(self.floats)})
+
+
+def _scale_text(scale: float | None) -> str:
+    if scale is None:
+        return ""
+    mantissa, exponent = math.frexp(scale)
+    return f"2^{exponent - 1}" if mantissa == 0.5 else f"{scale:.4g}"
+
+
+@check_arguments(
+    model=arguments.either(
+        "the path of an ONNX file, or an ONNX model",
+        arguments.path,
+        arguments.instance("a model", "onnx:ModelProto"),
+    ),
+    data=arguments.either(
+        "an array of numbers, or arrays by name", arguments.array, arguments.arrays
+    ),
+    method=arguments.word,
+    scales=arguments.word,
+    per_channel=arguments.flag,
+    element_type=arguments.word,
+    layers=arguments.optional(arguments.mapping(arguments.word, "types by the names of layers")),
+    keep_float=arguments.sequence(arguments.word, "names of layers or operators"),
+    dims=arguments.optional(arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")),
+    constants=arguments.optional(arguments.arrays),
+)
+def quantise(
+    model: str | os.PathLike[str] | onnx.ModelProto,
+    data: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    method: str = "mse",
+    scales: str = "power-of-two",
+    per_channel: bool = False,
+    element_type: str = "int8",
+    layers: Mapping[str, str] | None = None,
+    keep_float: Collection[str] = (),
+    dims: Mapping[str, int] | None = None,
+    constants: Mapping[str, ArrayLike] | None = None,
+) -> QuantisedModel:
+    """Quantise an ONNX model to symmetric integers, calibrated with samples of its inputs.
+
+    `data` is an array for the only input, or arrays by the names of inputs. An array with one
+    dimension more than the input has a sample at each place of its first axis; one of as many
+    dimensions is cut along its first axis. `method` is "mse" (least squared error) or "minmax" (the
+    largest number), `scales` is "power-of-two" or "real". With `per_channel`, each channel of
+    weights has a scale. `element_type`, "int8" or "int16", is the type of all layers; `layers`
+    gives others, or "float", by name. `keep_float` has names of layers or operators that stay
+    floating-point. `dims` gives sizes to named dimensions, `constants` values to inputs that become
+    constants.
+
+    Raises `InputError` for a model or data that cannot be used.
+    """
+    for word, known, what in (
+        (method, METHODS, "method"),
+        (scales, SCALES, "kind of scales"),
+        (element_type, TYPES, "type"),
+    ):
+        if word not in known:
+            raise InputError(f"no {what} is called '{word}'", suggestion(word, known))
+    try:
+        from macaw.lowering.onnx import assign, model_file, pipeline, samples
+        from macaw.lowering.onnx import scales as scale_rules
+    except ImportError as error:
+        raise InputError(
+            f"an ONNX model needs the package {error.name}", "pip install 'macaw-npu[onnx]'"
+        ) from None
+    plan: Plan = pipeline.Plan(
+        types=assign.Types(element_type, dict(layers or {}), tuple(keep_float)),
+        rule=scale_rules.ScaleRule(method, scales),
+        per_channel=per_channel,
+        dims=arguments.python_numbers(dims or {}),
+        constants={name: np.asarray(array) for name, array in (constants or {}).items()},
+    )
+    try:
+        if isinstance(model, str | os.PathLike):
+            checked = model_file.parse(files.read_bytes(model), Path(model))
+        else:
+            model_file.check(model)
+            checked = model
+        arrays = _by_name(data, samples.input_names(checked), list(plan.constants))
+        result = pipeline.quantise_model(checked, arrays, plan)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    return QuantisedModel(result.model, result.losses, result.floats)
+
+
+def _by_name(
+    data: ArrayLike | Mapping[str, ArrayLike], names: list[str], constants: list[str]
+) -> dict[str, NDArray[Any]]:
+    """Return the data by the names of inputs. Raises `InputError`."""
+    if isinstance(data, Mapping):
+        return {name: np.asarray(array) for name, array in data.items()}
+    free = [name for name in names if name not in constants]
+    if len(free) != 1:
+        hint = "NAME=FILE, {'name': array}"
+        raise InputError(f"the model has {plural(len(free), 'input')}: {', '.join(free)}", hint)
+    return {free[0]: np.asarray(data)}

@@ -1,0 +1,372 @@
+"""`macaw quantise` and `macaw.quantise`: standard models that other programs accept, and messages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto
+
+import macaw
+from macaw.cli import run_command
+from macaw.errors import InputError
+from macaw.lowering.onnx.network import (
+    FloatLayer,
+    PoolLayer,
+    ProductLayer,
+    SumLayer,
+    TableLayer,
+    WeightLayer,
+)
+from macaw.lowering.onnx.reference import evaluate
+from tests.lowering.onnx.models import NODE, model
+from tests.lowering.onnx.running import network_of, outputs_of, runtime_outputs
+
+RANDOM = np.random.default_rng(11)
+F32 = np.float32
+ROOT = Path(__file__).parents[2]
+
+
+def numbers(*shape):
+    return RANDOM.standard_normal(shape).astype(F32)
+
+
+def network(batch=1):
+    """Convolutions with what follows them in real networks, and a product behind them."""
+    nodes = [
+        NODE("Conv", ["x", "w1"], ["c1"], name="first", pads=[1] * 4),
+        NODE("BatchNormalization", ["c1", "g", "o", "m", "v"], ["n1"], name="norm"),
+        NODE("HardSwish", ["n1"], ["h1"], name="swish"),
+        NODE("Conv", ["h1", "w2", "b2"], ["c2"], name="depth", group=8, pads=[1] * 4),
+        NODE("GlobalAveragePool", ["c2"], ["p"], name="mean"),
+        NODE("Conv", ["p", "w3", "b3"], ["e"], name="excite"),
+        NODE("HardSigmoid", ["e"], ["s"], name="gate", alpha=1 / 6),
+        NODE("Mul", ["c2", "s"], ["f"], name="scaled"),
+        NODE("Add", ["f", "h1"], ["a"], name="join"), NODE("Relu", ["a"], ["r"], name="relu"),
+        NODE("MaxPool", ["r"], ["q"], name="pool", kernel_shape=[2, 2], strides=[2, 2]),
+        NODE("Flatten", ["q"], ["t"], name="flat"), NODE("MatMul", ["t", "w4"], ["l"], name="dense"),
+        NODE("Add", ["l", "b4"], ["z"], name="bias"), NODE("Softmax", ["z"], ["y"], name="classes"),
+    ]  # fmt: skip
+    random = np.random.default_rng(3)
+
+    def normal(*shape, size=1.0):
+        return (random.standard_normal(shape) * size).astype(F32)
+
+    constants = {
+        "w1": normal(8, 3, 3, 3, size=0.2), "g": normal(8) + 1, "o": normal(8), "m": normal(8), "v": random.uniform(0.5, 2, 8).astype(F32),
+        "w2": normal(8, 1, 3, 3, size=0.3), "b2": normal(8), "w3": normal(8, 8, 1, 1, size=0.5), "b3": normal(8),
+        "w4": normal(128, 5, size=0.1), "b4": normal(5),
+    }  # fmt: skip
+    return model(
+        nodes, {"x": (batch, 3, 8, 8)}, {"y": ((batch, 5), TensorProto.FLOAT)}, 17, **constants
+    )
+
+
+DATA = numbers(4, 3, 8, 8)
+
+
+def error(result, made, samples=DATA):
+    """The largest difference of the probabilities, by our evaluator."""
+    found = [outputs_of(result.model, x=x[None])[0] for x in samples]
+    wanted = [runtime_outputs(made, x=x[None])[0] for x in samples]
+    return np.abs(np.array(found) - np.array(wanted)).max()
+
+
+LIMITS = {"int8": 0.12, "int16": 0.001}
+
+
+@pytest.mark.parametrize("element_type", ["int8", "int16"])
+@pytest.mark.parametrize("scales", ["power-of-two", "real"])
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("method", ["mse", "minmax"])
+def test_models_are_accepted_and_near(element_type, scales, per_channel, method):
+    made = network()
+    result = macaw.quantise(
+        made, DATA, element_type=element_type, scales=scales, per_channel=per_channel, method=method
+    )
+    onnx.checker.check_model(result.model, full_check=True)
+    ours = [outputs_of(result.model, x=x[None])[0] for x in DATA]
+    theirs = [runtime_outputs(result.model, x=x[None])[0] for x in DATA]
+    assert (
+        np.abs(np.array(ours) - np.array(theirs)).max() < LIMITS[element_type] / 2
+    )  # floats there
+    assert error(result, made) < LIMITS[element_type]
+    assert {row.output for row in result.losses} == {element_type}
+
+
+def test_the_layers_are_integers_under_their_names():
+    result = macaw.quantise(network(), DATA)
+    layers = network_of(result.model).layers
+    kinds = {layer.name: type(layer) for layer in layers}
+    assert kinds["first"] is kinds["depth"] is kinds["excite"] is kinds["dense"] is WeightLayer
+    assert kinds["swish"] is kinds["gate"] is TableLayer
+    assert (kinds["mean"], kinds["scaled"], kinds["join"], kinds["pool"]) == (
+        PoolLayer,
+        ProductLayer,
+        SumLayer,
+        PoolLayer,
+    )
+    assert [layer.operator for layer in layers if isinstance(layer, FloatLayer)] == [
+        "QuantizeLinear",
+        "DequantizeLinear",
+        "Softmax",
+    ]
+    assert result.floats == ("classes",)
+    first = next(layer for layer in layers if layer.name == "first")
+    assert first.output.shifts is not None
+    names = {node.name for node in result.model.graph.node}
+    assert {"first", "swish", "depth", "join", "dense", "classes"} <= names
+
+
+def test_scales_of_channels():
+    result = macaw.quantise(network(), DATA, per_channel=True, scales="real")
+    (first, *_) = [layer for layer in network_of(result.model).layers if layer.name == "first"]
+    assert first.output.multipliers.shape == (8,)
+    assert np.abs(first.weights.reshape(8, -1)).max(1).min() > 40  # each channel uses its range
+    result = macaw.quantise(network(), DATA, scales="real")
+    (first, *_) = [layer for layer in network_of(result.model).layers if layer.name == "first"]
+    assert first.output.multipliers.shape == ()
+
+
+def test_minmax_saturates_nothing_and_mse_may():
+    x = np.concatenate([np.full(20_000, 0.05), [8.0]]).astype(F32).reshape(1, -1)
+    made = model(
+        [NODE("MatMul", ["x", "w"], ["y"])],
+        {"x": x.shape},
+        {"y": ((1, 2), TensorProto.FLOAT)},
+        w=np.ones((20_001, 2), F32),
+    )
+    (row, *_) = macaw.quantise(made, x, method="minmax").losses
+    assert row.scale == 2.0**-3  # 8 / 2^-3 = 64; 2^-4 would need 128
+    (row, *_) = macaw.quantise(made, x, method="mse").losses
+    assert row.scale is not None
+    assert row.scale < 2.0**-3
+
+
+def test_mixed_types():
+    result = macaw.quantise(
+        network(),
+        DATA,
+        layers={"depth": "int16", "classes": "float", "norm": "int16"},
+        keep_float=["HardSigmoid"],
+    )
+    kinds = {row.name: (row.input, row.output) for row in result.losses}
+    assert kinds["first"] == ("int16", "int16")  # `norm` was folded into it
+    assert kinds["depth"] == ("int8", "int16")
+    assert kinds["swish"] == ("int16", "int8")
+    assert "gate" in result.floats
+    onnx.checker.check_model(result.model, full_check=True)
+    assert error(result, network()) < 0.1
+
+
+def test_losses_are_those_of_the_integers():
+    """Without all other layers a layer loses what its own rounding loses."""
+    result = macaw.quantise(network(), DATA)
+    rows = {row.name: row for row in result.losses}
+    assert rows["first"].own == pytest.approx(rows["first"].whole, abs=0.5)
+    assert rows["join"].own > rows["join"].whole
+    assert rows["pool"].own > 30
+    found = network_of(result.model)
+    integers = [evaluate(found, {"x": x[None]})["x_quantized"] for x in DATA]
+    noise = np.concatenate(integers).astype(float) * rows["x_quantize"].scale - DATA
+    assert rows["x_quantize"].own == pytest.approx(
+        10 * np.log10(np.square(DATA).sum() / np.square(noise).sum()), abs=0.01
+    )
+
+
+def test_biases_are_corrected():
+    """The mean error of a layer with coarse weights is smaller than without correction."""
+    weights = np.abs(numbers(64, 4)) * 0.01
+    weights[0] = 3.0
+    made = model(
+        [NODE("MatMul", ["x", "w"], ["y"], name="it")],
+        {"x": (1, 64)},
+        {"y": ((1, 4), TensorProto.FLOAT)},
+        w=weights.astype(F32),
+    )
+    data = (RANDOM.uniform(0.5, 1, (10, 64))).astype(F32)
+    plain, corrected = (
+        macaw.quantise(made, data, method=method).losses[-1] for method in ("minmax", "mse")
+    )
+    assert abs(corrected.error) < abs(plain.error) / 3
+
+
+def test_tables_and_json(tmp_path):
+    result = macaw.quantise(network(), DATA)
+    lines = result.table()
+    assert lines[0].split() == "layer operator types scale own dB dB mean error".split()
+    assert max(map(len, lines)) <= 120
+    assert lines[-1] == "11 layers on integers, 1 floating-point: classes"
+    rows = json.loads(result.to_json())
+    assert [row["name"] for row in rows["layers"]] == [row.name for row in result.losses]
+    assert rows["floats"] == ["classes"]
+    result.write(tmp_path / "q.onnx")
+    assert onnx.load(tmp_path / "q.onnx") == result.model
+
+
+def test_several_inputs_and_constants():
+    nodes = [
+        NODE("MatMul", ["a", "w"], ["p"]),
+        NODE("Mul", ["b", "k"], ["q"]),
+        NODE("Add", ["p", "q"], ["y"]),
+    ]
+    made = model(
+        nodes,
+        {"a": ("n", 4), "b": ("n", 3), "k": (1,)},
+        {"y": (("n", 3), TensorProto.FLOAT)},
+        w=numbers(4, 3),
+    )
+    data = {"a": numbers(6, 4), "b": numbers(6, 3)}
+    result = macaw.quantise(made, data, constants={"k": 2.0})
+    assert [row.name for row in result.model.graph.input] == ["a", "b"]
+    assert result.model.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 1
+    result = macaw.quantise(made, data, constants={"k": 2.0}, dims={"n": 3})
+    assert result.model.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 3
+    whole = {"a": numbers(2, 3, 4), "b": numbers(2, 3, 3)}  # an axis of samples of its own
+    result = macaw.quantise(made, whole, constants={"k": 2.0})
+    assert result.model.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 3
+
+
+def test_a_bias_that_needs_a_larger_scale_of_weights():
+    """int16 times int16: a large bias would not fit 32 bits with the scale of tiny weights."""
+    w, b = numbers(8, 3) * F32(1e-6), np.array([1, -2, 3], F32)
+    made = model(
+        [NODE("Gemm", ["x", "w", "b"], ["y"], name="it")],
+        {"x": (1, 8)},
+        {"y": ((1, 3), TensorProto.FLOAT)},
+        w=w,
+        b=b,
+    )
+    for per_channel in (False, True):
+        result = macaw.quantise(made, numbers(4, 8), element_type="int16", per_channel=per_channel)
+        assert outputs_of(result.model, x=np.zeros((1, 8), F32))[0] == pytest.approx(
+            b[None], rel=1e-3
+        )
+
+
+QUANTISED = macaw.quantise(network(), DATA[:1]).model
+WRONG = [
+    ({"method": "best"}, "no method is called 'best'"),
+    ({"scales": "reals"}, "no kind of scales is called 'reals'"),
+    ({"element_type": "int4"}, "no type is called 'int4'"),
+    ({"layers": {"frist": "int16"}}, "no layer is called 'frist'"),
+    ({"layers": {"first": "int4"}}, "the layer first: no type 'int4'"),
+    ({"layers": {"classes": "int8"}}, r"node classes \(Softmax\): it has no rule for integers"),
+    ({"keep_float": ["Convolution"]}, "no layer and no operator is called 'Convolution'"),
+    ({"dims": {"n": 3}}, "the model calls no dimension 'n'"),
+    ({"data": {"z": DATA}}, "the model has no input 'z'"),
+    ({"data": {}}, "there are no data for the input x"),
+    ({"data": numbers(3, 8)}, r"the data of the input x: an array of the shape \(3, 8\)"),
+    ({"data": numbers(2, 3, 8, 9)}, r"the input x: a shape of \(1, 3, 8, 9\), the model says \(1, 3, 8, 8\)"),
+    ({"data": np.full((1, 3, 8, 8), np.nan)}, "the data of the input x: not all numbers are finite"),
+    ({"data": np.zeros((0, 3, 8, 8))}, "the data of the input x: there are no samples"),
+    ({"constants": {"x": DATA[:1]}}, "the model has 0 inputs: "),
+    ({"model": QUANTISED}, "the model is quantised already"),
+    ({"model": network(3)}, "4 rows are no multiple of the input's 3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG)
+def test_what_is_refused(changes, message):
+    arguments = {"model": network(), "data": DATA, **changes}
+    with pytest.raises(InputError, match=message):
+        macaw.quantise(**arguments)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    onnx.save(network(), "m.onnx")
+    np.save("x.npy", DATA)
+    return tmp_path
+
+
+def test_the_command(folder, capsys):
+    assert (
+        run_command(
+            [
+                "quantise",
+                "m.onnx",
+                "--data",
+                "x.npy",
+                "-o",
+                "q.onnx",
+                "--per-channel",
+                "--layer",
+                "depth=int16",
+            ]
+        )
+        == 0
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("layer ")
+    assert next(line for line in lines if line.startswith("depth ")).split()[2] == "int8>int16"
+    assert lines[-1].endswith("floating-point: classes")
+    onnx.checker.check_model(onnx.load("q.onnx"), full_check=True)
+    assert (
+        run_command(
+            [
+                "quantise",
+                "m.onnx",
+                "--data",
+                "x=x.npy",
+                "-o",
+                "q.onnx",
+                "--json",
+                "--keep-float",
+                "Softmax",
+            ]
+        )
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["floats"] == ["classes"]
+
+
+COMMANDS = [
+    (["--data", "x.npy", "-o", "m.onnx"], "m.onnx is an input: it is not overwritten"),
+    (["--data", "a=x.npy", "--data", "x.npy", "-o", "q.onnx"], "--data 'x.npy': several inputs need names, NAME=FILE"),
+    (["--data", "x=x.npy", "--data", "x=x.npy", "-o", "q.onnx"], "--data gives x twice"),
+    (["--data", "x.npy", "-o", "q.onnx", "--layer", "depth"], "--layer 'depth' is not of the form NAME=TYPE"),
+    (["--data", "x.npy", "-o", "q.onnx", "--constant", "k=one"], "--constant 'k=one' is not of the form NAME=NUMBER"),
+    (["--data", "x.npy", "-o", "q.onnx", "--dim", "n"], "--dim 'n' is not of the form NAME=N"),
+    (["--data", "no.npy", "-o", "q.onnx"], "no.npy"),
+    (["--data", "x.npy", "-o", "q.onnx", "--constant", "k=1.5"], "the model has no input 'k'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "message"), COMMANDS)
+def test_wrong_commands(words, message, folder, capsys):
+    assert run_command(["quantise", "m.onnx", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_package_is_named(folder, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("onnx", "macaw.lowering.onnx"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(InputError, match=r"^an ONNX model needs the package onnx$") as caught:
+        macaw.quantise("m.onnx", DATA)
+    assert caught.value.hint == "pip install 'macaw-npu[onnx]'"
+
+
+PAGES = [ROOT / "docs" / name for name in ("networks.md", "cli.md")]
+SHOWN = [
+    line.split()[1:]
+    for page in PAGES
+    for line in page.read_text("utf-8").splitlines()
+    if line.startswith("    macaw quantise m.onnx")
+]
+
+
+@pytest.mark.parametrize("words", SHOWN, ids=" ".join)
+def test_commands_of_the_pages(words, folder):
+    assert run_command(words) == 0
+    onnx.checker.check_model(onnx.load("q.onnx"))
+
+
+def test_the_pages_have_commands():
+    assert len(SHOWN) >= 5
