@@ -32,19 +32,27 @@ _RESULT = "a2"
 _END = "t6"
 
 
-def scaled_kernel(operation: Scaled) -> Kernel:
-    """Return the code of an operation; inputs are at `x0` and `x1`, the result is at `y`."""
+def scaled_kernel(
+    operation: Scaled, inputs: Sequence[str] = ("x0", "x1"), result: str = "y"
+) -> Kernel:
+    """Return the code of an operation whose tensors have these symbols."""
     k = Kernel()
+    write_scaled(k, operation, inputs, result)
+    return k
+
+
+def write_scaled(k: Kernel, operation: Scaled, inputs: Sequence[str], result: str) -> None:
+    """Append the code of an operation whose tensors have these symbols."""
     group = _Group(operation)
     if isinstance(operation, ElementwiseProduct) and operation.by_channel:
-        _by_channel(k, operation, group)
-        return k
+        _by_channel(k, operation, group, (*inputs, result))
+        return
     paired = group.rounding.paired
     columns = Columns(GROUP, "int16" if paired else operation.dtype)  # of the same registers
     step = columns.group_bytes
     for number in range(operation.count):
-        k.put(f"la {_POINTERS[number]}, x{number}")
-    k.put(f"la {_RESULT}, y")
+        k.put(f"la {_POINTERS[number]}, {inputs[number]}")
+    k.put(f"la {_RESULT}, {result}")
     group.begin(k)
     loaded = [_LOADED[number][: columns.registers] for number in range(operation.count)]
     pointers = _POINTERS[: operation.count]
@@ -59,15 +67,15 @@ def scaled_kernel(operation: Scaled) -> Kernel:
     with k.loop(-(-count // (2 * GROUP if paired else GROUP)), "a0", step, _END):
         group.write(k, loaded, lambda: load(step), moves)
         columns.store(k, group.rounding.results, _RESULT, -step)
-    return k
 
 
-def _by_channel(k: Kernel, operation: ElementwiseProduct, group: _Group) -> None:
+def _by_channel(
+    k: Kernel, operation: ElementwiseProduct, group: _Group, symbols: Sequence[str]
+) -> None:
     """Write a product whose second input has one element a channel."""
     columns = Columns(operation.shape[-1], operation.dtype)
-    k.put("la a3, x0")
-    k.put("la a1, x1")
-    k.put("la a4, y")
+    for pointer, symbol in zip(("a3", "a1", "a4"), symbols, strict=True):
+        k.put(f"la {pointer}, {symbol}")
     group.begin(k)
     columns.begin(k)
     if columns.full_groups:

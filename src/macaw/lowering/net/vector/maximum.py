@@ -41,7 +41,7 @@ def maximum_kernel(pool: MaxPool) -> Kernel:
         kernel=(rows, 1),
         strides=(pool.strides[0], 1),
         pads=(pool.pads[0], 0, pool.pads[2], 0),
-        sizes=pool.result[:2],
+        sizes=(pool.result[0], pool.result[1]),
     )
     k.spaces["vc_scratch"] = elements(along.result) * Types.size(pool.dtype)
     _Maximum(k, along, ("x0", "vc_scratch", "vc_rows")).write()

@@ -173,13 +173,12 @@ class Pool(VectorOperation):
     @property
     def result(self) -> Shape:
         """The shape of the result."""
-        sides = self.sizes or tuple(
-            (self.image[axis] + self.pads[axis] + self.pads[axis + 2] - self.kernel[axis])
-            // self.strides[axis]
-            + 1
-            for axis in (0, 1)
-        )
-        return (*sides, self.image[2])
+        rows, columns = self.sizes or (self._side(0), self._side(1))
+        return (rows, columns, self.image[2])
+
+    def _side(self, axis: int) -> int:
+        padded = self.image[axis] + self.pads[axis] + self.pads[axis + 2]
+        return (padded - self.kernel[axis]) // self.strides[axis] + 1
 
     def window(self, axis: int, place: int) -> range:
         """Return the rows (axis 0) or columns (1) of the image in a window of the result."""
@@ -270,6 +269,157 @@ class GlobalAveragePool(VectorOperation):
                 f"sums of {self.image[0] * self.image[1]:,} elements of {self.dtype}",
                 "sums have 32 bits",
             )
+
+
+@dataclass(frozen=True)
+class Movement(VectorOperation):
+    """An operation that moves elements and changes none; `shape` is that of its input."""
+
+    shape: Shape
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return (self.shape,)
+
+
+@dataclass(frozen=True)
+class Transpose(Movement):
+    """The axes in another order: axis i of the result is axis `order[i]` of the input."""
+
+    order: tuple[int, ...]
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return tuple(self.shape[axis] for axis in self.order)
+
+    def check(self) -> None:
+        """Raise `LowerError` if the order is no permutation of the axes."""
+        if sorted(self.order) != list(range(len(self.shape))):
+            raise LowerError(f"axes in the order {self.order}", f"each of {len(self.shape)} once")
+        super().check()
+
+
+@dataclass(frozen=True)
+class Slice(Movement):
+    """In each axis `sizes` elements from `starts` on, each `steps` after the one before.
+
+    A step may be negative.
+    """
+
+    starts: tuple[int, ...]
+    sizes: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return self.sizes
+
+    def check(self) -> None:
+        """Raise `LowerError` if an element is outside the input."""
+        if not len(self.shape) == len(self.starts) == len(self.sizes) == len(self.steps):
+            raise LowerError("a slice does not have a start, a size and a step for each axis")
+        super().check()
+        for axis, length in enumerate(self.shape):
+            first = self.starts[axis]
+            last = first + (self.sizes[axis] - 1) * self.steps[axis]
+            if not (0 <= first < length and 0 <= last < length):
+                raise LowerError(f"a slice from {first} to {last} of an axis of {length}")
+
+
+@dataclass(frozen=True)
+class Pad(Movement):
+    """The input in a frame of elements `value`: `before` and `after` it in each axis."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    value: int = 0
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return tuple(
+            sum(lengths) for lengths in zip(self.before, self.shape, self.after, strict=True)
+        )
+
+    def check(self) -> None:
+        """Raise `LowerError` if the frame or its value has no meaning."""
+        if not len(self.shape) == len(self.before) == len(self.after):
+            raise LowerError("a pad does not have two numbers for each axis")
+        if min(self.before + self.after, default=0) < 0:
+            raise LowerError(f"pads of {self.before} and {self.after}", "at least 0")
+        super().check()
+        low, high = self.limits
+        if not low <= self.value <= high:
+            raise LowerError(f"a pad of {self.value}, which is no {self.dtype}")
+
+
+@dataclass(frozen=True)
+class Resize(Movement):
+    """An image (height, width, channels) in `sizes` rows and columns, from the nearest elements.
+
+    Row i of the result is row floor(i * height / sizes[0]) of the input; columns are the same.
+    These are ONNX's `nearest_mode=floor` with `asymmetric` coordinates.
+    """
+
+    sizes: tuple[int, int]
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return (*self.sizes, self.shape[-1])
+
+    def places(self, axis: int) -> list[int]:
+        """Return the rows (axis 0) or columns (1) of the input in the order of the result."""
+        return [i * self.shape[axis] // self.sizes[axis] for i in range(self.sizes[axis])]
+
+    def check(self) -> None:
+        """Raise `LowerError` unless the input is an image."""
+        if len(self.shape) != 3:
+            raise LowerError(f"an image has the shape {self.shape}", "(height, width, channels)")
+        super().check()
+
+
+@dataclass(frozen=True)
+class Concat(VectorOperation):
+    """Inputs of `shapes` one after the other along `axis`; input i is rescaled by `scales[i]`.
+
+    An input with the scale 1 is copied. The others become saturate(rne(f32(x) * scale)).
+    """
+
+    shapes: tuple[Shape, ...]
+    axis: int
+    scales: tuple[float, ...]
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return self.shapes
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        sides = list(self.shapes[0])
+        sides[self.axis] = sum(shape[self.axis] for shape in self.shapes)
+        return tuple(sides)
+
+    def check(self) -> None:
+        """Raise `LowerError` if shapes do not fit together or a scale is not finite."""
+        if not self.shapes or len(self.scales) != len(self.shapes):
+            raise LowerError("a concatenation does not have a scale for each of its inputs")
+        first = self.shapes[0]
+        if not 0 <= self.axis < len(first):
+            raise LowerError(f"axis {self.axis} of a tensor of {len(first)} axes")
+        for shape in self.shapes:
+            if (*shape[: self.axis], *shape[self.axis + 1 :]) != (
+                *first[: self.axis], *first[self.axis + 1 :],
+            ):  # fmt: skip
+                raise LowerError(f"shapes {first} and {shape} differ besides axis {self.axis}")
+        super().check()
+        for scale in self.scales:
+            _check_scale(scale)
 
 
 def _check_scale(scale: float) -> None:

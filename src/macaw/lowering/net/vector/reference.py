@@ -11,13 +11,18 @@ from numpy.typing import NDArray
 
 from macaw.lowering.net.vector.operations import (
     AveragePool,
+    Concat,
     ElementwiseProduct,
     GlobalAveragePool,
     MaxPool,
+    Pad,
     Pool,
     Rescale,
+    Resize,
+    Slice,
     Sum,
     Table,
+    Transpose,
     VectorOperation,
 )
 
@@ -75,6 +80,40 @@ def _(operation: GlobalAveragePool, x: Numbers) -> Numbers:
     sums = x.sum(axis=(0, 1), dtype=np.int32, keepdims=True)
     scale = np.float32(operation.scale / (x.shape[0] * x.shape[1]))
     return _result(operation, _float(sums) * scale)
+
+
+@compute.register
+def _(operation: Transpose, x: Numbers) -> Numbers:
+    return np.ascontiguousarray(x.transpose(operation.order))
+
+
+@compute.register
+def _(operation: Slice, x: Numbers) -> Numbers:
+    for axis, (start, size, step) in enumerate(
+        zip(operation.starts, operation.sizes, operation.steps, strict=True)
+    ):
+        x = x.take([start + step * i for i in range(size)], axis)
+    return x
+
+
+@compute.register
+def _(operation: Pad, x: Numbers) -> Numbers:
+    frame = list(zip(operation.before, operation.after, strict=True))
+    return np.pad(x, frame, constant_values=operation.value)
+
+
+@compute.register
+def _(operation: Resize, x: Numbers) -> Numbers:
+    return x[operation.places(0)][:, operation.places(1)]
+
+
+@compute.register
+def _(operation: Concat, *inputs: Numbers) -> Numbers:
+    parts = [
+        x if scale == 1 else compute(Rescale(operation.dtype, x.shape, scale), x)
+        for x, scale in zip(inputs, operation.scales, strict=True)
+    ]
+    return np.concatenate(parts, operation.axis)
 
 
 def _windows(operation: Pool, x: Numbers) -> Iterator[tuple[int, int, Numbers]]:

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 from macaw.isa.descriptors.vector import DESCRIPTOR
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
-from macaw.lowering.net.vector.average import average_kernel, global_average_kernel
-from macaw.lowering.net.vector.elementwise import scaled_kernel
+from macaw.lowering.net.vector.boxes import Copies, copies, copy_cycles
+from macaw.lowering.net.vector.copy_program import data_of_copies, expanded, write_copies
 from macaw.lowering.net.vector.kernel import Kernel, kernel_cycles, write_kernel
-from macaw.lowering.net.vector.maximum import maximum_kernel
-from macaw.lowering.net.vector.operations import (
-    AveragePool,
-    ElementwiseProduct,
-    GlobalAveragePool,
-    MaxPool,
-    Rescale,
-    Sum,
-    VectorOperation,
-)
+from macaw.lowering.net.vector.kernels import kernel_of, rescaling_kernel
+from macaw.lowering.net.vector.movement import Moves, moves_of
+from macaw.lowering.net.vector.operations import Concat, Movement, VectorOperation
 
-# Labels and views of all sources; besides these `x` with a number.
-VECTOR_LABELS = frozenset("run_vc vc_rows vc_rows_2 vc_zeros vc_scratch y".split())
+# Labels and views of all sources; besides these `x`, `vc_copy` and `vc_scratch` with a number.
+VECTOR_LABELS = frozenset("run_vc vc_rows vc_rows_2 vc_zeros vc_scratch vc_table vc_fill y".split())
 _LINE = 6  # words of a table in a line of the source
-_CALL = 26  # cycles of cp for a call, the start of vc, the wait and the return
+_CALL = 8  # cycles of cp for a call and the return
+_START = 18  # cycles of cp and vc for the start, the end and the wait
 
 
 @dataclass(frozen=True)
@@ -52,42 +45,39 @@ def vector_subroutine(operation: VectorOperation, name: str, linkage: VectorLink
     for number, (symbol, shape) in enumerate(zip(linkage.inputs, operation.inputs, strict=True)):
         out.put(_view(f"x{number}", operation.dtype, shape, symbol))
     out.put(_view("y", operation.dtype, operation.result, linkage.output))
-    _vector_part(out, linkage.entry, kernel_of(operation))
+    _write_parts(out, linkage.entry, _parts(operation))
     return SourceFiles(out.text())
 
 
 def cycles(operation: VectorOperation, config: Mapping[str, Any]) -> int:
-    """Predict the device cycles from the call of an operation's subroutine to its return."""
+    """Predict the device cycles from the call of an operation's subroutine to its return.
+
+    Other cores do not use external memory meanwhile.
+    """
     operation.check()
-    return _CALL * int(config["cp.divider"]) + kernel_cycles(kernel_of(operation).items, config)
+    parts = _parts(operation)
+    divider = int(config["cp.divider"])
+    result = _CALL * divider
+    if parts.kernel:
+        result += _START * divider + kernel_cycles(parts.kernel.items, config)
+    return result + sum(copy_cycles(item, config) for item in parts.copies)
 
 
-@singledispatch
-def kernel_of(operation: VectorOperation) -> Kernel:
-    """Return the code of vc that computes an operation."""
-    raise TypeError(f"no code for {type(operation).__name__}")
+@dataclass(frozen=True)
+class _Parts:
+    """Code of vc, and then copies of the dma."""
+
+    kernel: Kernel | None
+    copies: list[Copies]
+    moves: Moves
 
 
-@kernel_of.register(Sum)
-@kernel_of.register(Rescale)
-@kernel_of.register(ElementwiseProduct)
-def _(operation: Sum | Rescale | ElementwiseProduct) -> Kernel:
-    return scaled_kernel(operation)
-
-
-@kernel_of.register
-def _(operation: MaxPool) -> Kernel:
-    return maximum_kernel(operation)
-
-
-@kernel_of.register
-def _(operation: AveragePool) -> Kernel:
-    return average_kernel(operation)
-
-
-@kernel_of.register
-def _(operation: GlobalAveragePool) -> Kernel:
-    return global_average_kernel(operation)
+def _parts(operation: VectorOperation) -> _Parts:
+    if not isinstance(operation, Movement | Concat):
+        return _Parts(kernel_of(operation), [], Moves())
+    moves = moves_of(operation)
+    kernel = rescaling_kernel(moves.rescales) if moves.rescales else None
+    return _Parts(kernel, [item for box in moves.boxes for item in expanded(copies(box))], moves)
 
 
 def describe(operation: VectorOperation) -> str:
@@ -101,39 +91,51 @@ def _view(name: str, dtype: str, shape: tuple[int, ...], symbol: str) -> str:
     return f".view {name}, {dtype}, {', '.join(map(str, shape))}, at={symbol}"
 
 
-def _vector_part(out: Listing, entry: str, kernel: Kernel) -> None:
-    """Write the subroutine of cp that starts vc, and the code of vc."""
-    if kernel.spaces:
+def _write_parts(out: Listing, entry: str, parts: _Parts) -> None:
+    """Write the data, the subroutine of cp, and the code of vc."""
+    kernel, moves = parts.kernel, parts.moves
+    spaces = {**moves.spaces, **(kernel.spaces if kernel else {})}
+    if spaces:
         out.put(".bss")
-    for label, size in kernel.spaces.items():
+    for label, size in spaces.items():
         out.put(".balign 64")
         out.put(f".space {size}", label=label)
+    for label, (value, count) in moves.fills.items():
+        out.put(".data")
+        out.put(".balign 64")
+        number = int.from_bytes(value, "little")
+        out.put(f".fill {count}, {len(value)}, {number:#x}", "what a pad is", label=label)
     out.put(".core cp")
-    out.block(
-        f"""
-{entry}:
+    out.put("", label=entry)
+    if kernel:
+        out.block(
+            f"""
         li t0, {DESCRIPTOR.number} # vc
         la t1, run_vc
         core.start t0, t1
         li t0, {1 << DESCRIPTOR.number}
         core.wait t0
-        ret
-        """
-    )
-    if kernel.tables:
+            """
+        )
+    if parts.copies:
+        write_copies(out, parts.copies)
+    out.put("ret")
+    tables = data_of_copies(parts.copies) | (kernel.tables if kernel else {})
+    if tables:
         out.put(".section .data.cp")
         out.put(".balign 4")
-    for label, words in kernel.tables.items():
+    for label, words in tables.items():
         for number in range(0, len(words), _LINE):
             some = ", ".join(words[number : number + _LINE])
             out.put(f".word {some}", label="" if number else label)
-    out.put(".core vc")
-    out.put("", label="run_vc")
-    write_kernel(out, kernel.items)
-    out.block(
-        """
+    if kernel:
+        out.put(".core vc")
+        out.put("", label="run_vc")
+        write_kernel(out, kernel.items)
+        out.block(
+            """
         li a0, 0 # exit
         li a7, 93
         ecall
-        """
-    )
+            """
+        )

@@ -1,0 +1,102 @@
+"""Write transfers of the dma, and loops around them, as code of cp and words of its data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import prod
+
+from macaw.lowering.listing import Listing
+from macaw.lowering.net.vector.boxes import Copies
+
+_FEW = 4  # transfers that are written one by one rather than as a loop
+_COUNTERS = ("t3", "t4", "t5")  # of loops, from the innermost on
+_WORDS = 24  # bytes of a transfer's description
+
+
+def expanded(item: Copies) -> Iterator[Copies]:
+    """Yield transfers without loops if they are few, and with at most three loops otherwise."""
+    total = prod(loop[0] for loop in item.loops)
+    if not item.loops or (total > _FEW and len(item.loops) <= len(_COUNTERS)):
+        yield item
+        return
+    count, dst, src = item.loops[0]
+    for number in range(count):
+        yield from expanded(
+            replace(
+                item,
+                dst=(item.dst[0], item.dst[1] + number * dst),
+                src=(item.src[0], item.src[1] + number * src),
+                loops=item.loops[1:],
+            )
+        )
+
+
+def data_of_copies(items: Sequence[Copies]) -> dict[str, list[str]]:
+    """Return the words that describe the transfers, by their label."""
+    tables: dict[str, list[str]] = {}
+    for label, group in _groups(items):
+        tables[label] = [word for item in group for word in _words(item)]
+    return tables
+
+
+def write_copies(out: Listing, items: Sequence[Copies]) -> None:
+    """Write code that makes the transfers in their order and waits for them."""
+    for label, group in _groups(items):
+        out.put(f"la t0, {label}")
+        if group[0].loops:
+            _write_loops(out, group[0])
+        elif len(group) == 1:
+            out.put("dma.copy zero, t0")
+        else:
+            out.put(f"li t1, {len(group)}", "transfers")
+            out.put("dma.copy zero, t0", label="1")
+            out.put(f"addi t0, t0, {_WORDS}")
+            out.put("addi t1, t1, -1")
+            out.put("bnez t1, 1b")
+    out.put("dma.wait zero")
+
+
+def _groups(items: Sequence[Copies]) -> list[tuple[str, list[Copies]]]:
+    """Return runs of transfers without loops, and each with loops, with their label."""
+    groups: list[list[Copies]] = []
+    for item in items:
+        if groups and not item.loops and not groups[-1][0].loops:
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    return [(f"vc_copy_{number}", group) for number, group in enumerate(groups)]
+
+
+def _words(item: Copies) -> list[str]:
+    rows, dst_stride, src_stride = item.rows
+    numbers = (item.row_bytes, rows, dst_stride, src_stride)
+    return [_place(item.dst), _place(item.src), *map(str, numbers)]
+
+
+def _place(address: tuple[str, int]) -> str:
+    symbol, offset = address
+    return f"{symbol} + {offset}" if offset else symbol
+
+
+def _write_loops(out: Listing, item: Copies) -> None:
+    """Write a transfer in loops; t1 and t2 are its addresses."""
+    out.put(f"la t1, {_place(item.dst)}")
+    out.put(f"la t2, {_place(item.src)}")
+    loops = list(reversed(item.loops))  # from the innermost on
+    counters = list(zip(_COUNTERS, loops, strict=False))
+    for depth, (counter, loop) in reversed(list(enumerate(counters, 1))):
+        out.put(f"li {counter}, {loop[0]}")
+        out.put("", label=str(depth))
+    out.put("sw t1, 0(t0)")
+    out.put("sw t2, 4(t0)")
+    out.put("dma.copy zero, t0")
+    back = (0, 0)  # from the end of the inner loop to its begin
+    for depth, (counter, (count, dst, src)) in enumerate(counters, 1):
+        for register, step in (("t1", dst - back[0]), ("t2", src - back[1])):
+            if step:
+                out.put(f"li t6, {step}")
+                out.put(f"add {register}, {register}, t6")
+        back = (count * dst, count * src)
+        out.put(f"addi {counter}, {counter}, -1")
+        out.put(f"bnez {counter}, {depth}b")

@@ -1,0 +1,63 @@
+"""Choose the code of vc for each operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import singledispatch
+
+from macaw.lowering.net.vector.average import average_kernel, global_average_kernel
+from macaw.lowering.net.vector.elementwise import scaled_kernel, write_scaled
+from macaw.lowering.net.vector.kernel import Kernel
+from macaw.lowering.net.vector.lookup import table_kernel
+from macaw.lowering.net.vector.maximum import maximum_kernel
+from macaw.lowering.net.vector.operations import (
+    AveragePool,
+    ElementwiseProduct,
+    GlobalAveragePool,
+    MaxPool,
+    Rescale,
+    Sum,
+    Table,
+    VectorOperation,
+)
+
+
+@singledispatch
+def kernel_of(operation: VectorOperation) -> Kernel:
+    """Return the code of vc that computes an operation; inputs `x0`, `x1`, result `y`."""
+    raise TypeError(f"no code for {type(operation).__name__}")
+
+
+@kernel_of.register(Sum)
+@kernel_of.register(Rescale)
+@kernel_of.register(ElementwiseProduct)
+def _(operation: Sum | Rescale | ElementwiseProduct) -> Kernel:
+    return scaled_kernel(operation, [f"x{number}" for number in range(operation.count)], "y")
+
+
+@kernel_of.register
+def _(operation: MaxPool) -> Kernel:
+    return maximum_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: AveragePool) -> Kernel:
+    return average_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: GlobalAveragePool) -> Kernel:
+    return global_average_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: Table) -> Kernel:
+    return table_kernel(operation)
+
+
+def rescaling_kernel(rescales: Iterable[tuple[Rescale, str, str]]) -> Kernel:
+    """Return code that rescales several tensors: (operation, input's symbol, result's symbol)."""
+    k = Kernel()
+    for operation, source, target in rescales:
+        write_scaled(k, operation, [source], target)
+    return k

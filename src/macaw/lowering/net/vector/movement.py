@@ -1,0 +1,172 @@
+"""Describe operations that move elements as copies of boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import singledispatch
+
+import numpy as np
+
+from macaw.lowering.net.vector.boxes import Box, strides
+from macaw.lowering.net.vector.operations import (
+    Concat,
+    Movement,
+    Pad,
+    Rescale,
+    Resize,
+    Shape,
+    Slice,
+    Transpose,
+    VectorOperation,
+    elements,
+)
+from macaw.lowering.operation import Types
+
+_FILL = 256  # bytes that a pad is copied from
+
+
+@dataclass
+class Moves:
+    """What an operation does: rescale inputs into `spaces`, then copy boxes in their order.
+
+    `rescales` are (operation, symbol of the input, symbol of the result); `spaces` are the bytes of
+    memory by symbol, `fills` of constants: bytes of an element, and how many.
+    """
+
+    boxes: list[Box] = field(default_factory=list)
+    rescales: list[tuple[Rescale, str, str]] = field(default_factory=list)
+    spaces: dict[str, int] = field(default_factory=dict)
+    fills: dict[str, tuple[bytes, int]] = field(default_factory=dict)
+
+
+@singledispatch
+def moves_of(operation: VectorOperation) -> Moves:
+    """Return the copies of an operation."""
+    raise TypeError(f"no copies for {type(operation).__name__}")
+
+
+@moves_of.register
+def _(operation: Transpose) -> Moves:
+    size = Types.size(operation.dtype)
+    source = strides(operation.shape, size)
+    return _single(operation, 0, [source[axis] for axis in operation.order])
+
+
+@moves_of.register
+def _(operation: Slice) -> Moves:
+    source = strides(operation.shape, Types.size(operation.dtype))
+    first = sum(start * step for start, step in zip(operation.starts, source, strict=True))
+    return _single(operation, first, [a * b for a, b in zip(operation.steps, source, strict=True)])
+
+
+def _single(operation: Movement, first: int, source: list[int]) -> Moves:
+    """Return one box: the whole result, from the input with these strides."""
+    size = Types.size(operation.dtype)
+    target = strides(operation.result, size)
+    axes = tuple(zip(operation.result, target, source, strict=True))
+    return Moves([Box(("y", 0), ("x0", first), axes, size)])
+
+
+@moves_of.register
+def _(operation: Pad) -> Moves:
+    """Copy the frame as two slabs an axis, the later axes inside the earlier ones' middle."""
+    size = Types.size(operation.dtype)
+    target = strides(operation.result, size)
+    inner = list(operation.result)
+    first = 0
+    moves = Moves()
+    value = np.array(operation.value, operation.dtype).tobytes()
+    for axis, (before, after) in enumerate(zip(operation.before, operation.after, strict=True)):
+        for length, start in ((before, 0), (after, before + operation.shape[axis])):
+            if length:
+                slab = [*inner[:axis], length, *inner[axis + 1 :]]
+                _fill(moves, (first + start * target[axis]), slab, target, size)
+        inner[axis] = operation.shape[axis]
+        first += before * target[axis]
+    axes = tuple(zip(operation.shape, target, strides(operation.shape, size), strict=True))
+    moves.boxes.append(Box(("y", first), ("x0", 0), axes, size))
+    if any(operation.before + operation.after):
+        moves.fills["vc_fill"] = (value, _FILL // size)
+    return moves
+
+
+def _fill(moves: Moves, first: int, slab: list[int], target: Shape, size: int) -> None:
+    """Append copies of constants to a box of the result."""
+    run = size
+    axes: list[tuple[int, int, int]] = []
+    for length, stride in reversed(list(zip(slab, target, strict=True))):
+        if stride == run and not axes:
+            run *= length
+        elif length > 1:
+            axes.append((length, stride, 0))
+    whole, rest = divmod(run, _FILL)
+    pieces = [(whole, _FILL, first)] if whole else []
+    pieces += [(1, rest, first + whole * _FILL)] if rest else []
+    for count, length, start in pieces:
+        inner = ((count, _FILL, 0), (length, 1, 1))
+        moves.boxes.append(Box(("y", start), ("vc_fill", 0), (*reversed(axes), *inner), 1))
+
+
+@moves_of.register
+def _(operation: Resize) -> Moves:
+    """Copy the columns of all rows into memory between, then its rows.
+
+    A transfer whose source and destination overlap would wait for each row's write, so rows are
+    not copied inside the result.
+    """
+    size = Types.size(operation.dtype)
+    height, width, channels = operation.shape
+    rows, columns = operation.sizes
+    pitch, wide = channels * size, columns * channels * size
+    moves = Moves()
+    source, middle = "x0", "y"
+    if columns != width:
+        if rows != height:
+            middle = "vc_scratch"
+            moves.spaces[middle] = height * wide
+        for j, first, count, step in _places(operation, 1):
+            axes = ((height, wide, width * pitch), (count, step * pitch, pitch), (pitch, 1, 1))
+            moves.boxes.append(Box((middle, j * pitch), ("x0", first * pitch), axes, 1))
+        source = middle
+    if rows != height or columns == width:
+        for i, first, count, step in _places(operation, 0):
+            axes = ((count, step * wide, wide), (wide, 1, 1), (1, 1, 1))
+            moves.boxes.append(Box(("y", i * wide), (source, first * wide), axes, 1))
+    return moves
+
+
+def _places(operation: Resize, axis: int) -> list[tuple[int, int, int, int]]:
+    """Return (position, first place, length, step of positions) of places that count up by one."""
+    old, new = operation.shape[axis], operation.sizes[axis]
+    if new % old == 0:
+        return [(phase, 0, old, new // old) for phase in range(new // old)]
+    return [(*run, 1) for run in _runs(operation.places(axis))]
+
+
+def _runs(places: list[int]) -> list[tuple[int, int, int]]:
+    """Return (position, first place, length) of the runs in which places count up by one."""
+    runs: list[tuple[int, int, int]] = []
+    for position, place in enumerate(places):
+        if runs and place == runs[-1][1] + runs[-1][2]:
+            runs[-1] = (*runs[-1][:2], runs[-1][2] + 1)
+        else:
+            runs.append((position, place, 1))
+    return runs
+
+
+@moves_of.register
+def _(operation: Concat) -> Moves:
+    size = Types.size(operation.dtype)
+    target = strides(operation.result, size)
+    moves, first = Moves(), 0
+    for number, (shape, scale) in enumerate(zip(operation.shapes, operation.scales, strict=True)):
+        source = f"x{number}"
+        if scale != 1:
+            space = f"vc_scratch_{number}"
+            moves.spaces[space] = elements(shape) * size
+            moves.rescales.append((Rescale(operation.dtype, shape, scale), source, space))
+            source = space
+        axes = tuple(zip(shape, target, strides(shape, size), strict=True))
+        moves.boxes.append(Box(("y", first), (source, 0), axes, size))
+        first += shape[operation.axis] * target[operation.axis]
+    return moves
