@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 from macaw.emu.faults import Stop
 from macaw.emu.pe.fast.row import FastRow
+from macaw.isa.pe import REDUCTIONS
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.pe_engine_pairs import machines_of_engines, state_differences, stop_summary
 from tests.emu.pe_random_lists import content_hashes
 from tests.emu.pe_resident_loops import (
     HOLD,
+    JOIN,
     LOOP_ORDERS,
     PRODUCT,
     RQ,
@@ -207,3 +209,19 @@ def test_partial_sums_that_leave_their_range(overflow: str) -> None:
     assert isinstance(fast.row, FastRow)
     assert fast.row.controls.groups == 1
     assert fast.row.controls.splits == (overflow != "wrap")  # else all sums are right modulo 2^32
+
+
+@pytest.mark.parametrize("cluster", [0, 1])
+def test_an_exe_without_steps_during_a_loop(cluster: int) -> None:
+    """Raw sums skip a reduction into the scalar unit, which is the only instruction."""
+    config: dict[str, Any] = {"pe.clusters": 2}
+    made = LoopMaker(3, "first", **config)
+    made.clusters = 2
+    reduction = REDUCTIONS.index("scalar_add")
+    made.unit.config_packet(JOIN, "spu reduce src=0 dst=0", reduction=reduction)
+    loop = made.loop()
+    loop.unit.exe(JOIN, shift=1, clusters=1 << cluster)
+    pair = machines_of_engines(loop.unit)
+    agree_at_end(pair, [machine.device.run() for machine in pair])
+    results = pair[0].read(loop.out, loop.expected().size)
+    np.testing.assert_array_equal(results, loop.expected().reshape(-1))

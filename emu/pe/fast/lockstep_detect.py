@@ -89,6 +89,8 @@ def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
 
 def needs_bus(run: Run) -> bool:
     """Return whether a run can start no step before the bus begins its next segment."""
+    if not run["ops"]:
+        return False  # it has no steps, and ends at once
     first = run["ops"][0]
     return bool(first["segments"]) and first["first"] == NEVER
 
