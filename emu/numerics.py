@@ -7,6 +7,7 @@ signed and have at most 64 bits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,35 @@ def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
     half = 1 << (shift - 1)
     up = (rest > half) | ((rest == half) & (floor & 1 == 1))
     return np.asarray(floor + up)
+
+
+# The rule of `exponential`, for docs/timing-vc.md: binary64 numbers.
+EXP_LIMITS = (-110.0, 90.0)  # beyond, e to the power of x is 0 or infinite in binary32
+LOG2_E = float.fromhex("0x1.71547652b82fep+0")
+LN2_HIGH = float.fromhex("0x1.62e42fefap-1")  # its products with the exponents are exact
+LN2_LOW = float.fromhex("0x1.cf79abc9e3b3ap-40")
+EXP_TERMS = tuple(1.0 / math.factorial(n) for n in range(12))
+
+
+def exponential(values: ArrayLike) -> NDArray[np.float32]:
+    """Return e to the power of each binary32 number, as `vexp.f32` of vc does.
+
+    Each step is one operation of binary64, rounded once, so any machine with IEEE arithmetic gets
+    the same bits. With x the number, limited to -110 to 90: k = round(x * LOG2_E), half to even;
+    r = (x - k * LN2_HIGH) - k * LN2_LOW; p = the sum of r**n / n! for n = 0 to 11, by Horner's
+    rule; the result is p * 2**k, rounded to binary32. A NaN gives the canonical NaN.
+    """
+    with np.errstate(invalid="ignore"):  # of a NaN that is not quiet
+        x = np.clip(np.asarray(values, np.float32).astype(np.float64), *EXP_LIMITS)
+    k = np.rint(x * LOG2_E)
+    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    p = np.full_like(r, EXP_TERMS[-1])
+    for term in reversed(EXP_TERMS[:-1]):
+        p = p * r + term
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        powers = np.where(np.isnan(k), 0, k).astype(np.int32)
+        found = np.ldexp(p, powers).astype(np.float32)
+    return np.where(np.isnan(x), np.float32(np.nan), found)
 
 
 def sigmoid(values: ArrayLike) -> NDArray[np.float64]:

@@ -129,6 +129,13 @@ SIMD = (
     *_each("vabs",     _ALL,       unary,               0x0F, "rd, rs1",              "vector arithmetic", "The absolute value of each lane; the least integer stays as it is, of floats the sign is cleared."),
     *_each("vneg",     _ALL,       unary,               0x10, "rd, rs1",              "vector arithmetic", "The negative of each lane; the least integer stays as it is, of floats the sign is inverted."),
 
+    *_each("vmulh",    "w",        binary,              0x15, "rd, rs1, rs2",         "vector arithmetic", "Multiply signed lanes; the high half of the product stays."),
+    *_each("vmulhu",   "w",        binary,              0x16, "rd, rs1, rs2",         "vector arithmetic", "Multiply unsigned lanes; the high half of the product stays."),
+
+    *_each("vdiv",     "f32",      binary,              0x12, "rd, rs1, rs2",         "vector division", f"Divide the lanes of rs1 by those of rs2; a number by 0 is infinite, 0 by 0 a NaN. {_ROUNDED}", "vector_div_cycles"),
+    *_each("vsqrt",    "f32",      unary,               0x13, "rd, rs1",              "vector division", f"The square root of each lane; of a number below 0 a NaN, of -0 it is -0. {_ROUNDED}", "vector_div_cycles"),
+    *_each("vexp",     "f32",      unary,               0x14, "rd, rs1",              "vector division", "e to the power of each lane, by the rule of docs/timing-vc.md; at most 0.500001 units in the last place off; a NaN is the canonical one.", "vector_div_cycles"),
+
     *_each("vsll",     "b h w d",  binary,              0x18, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 left by the lane of rs2, modulo the lane's bits."),
     *_each("vsrl",     "b h w d",  binary,              0x19, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 right by the lane of rs2, modulo the lane's bits, zeros coming in."),
     *_each("vsra",     "b h w d",  binary,              0x1A, "rd, rs1, rs2",         "vector shift",  "Shift each lane of rs1 right by the lane of rs2, modulo the lane's bits, the sign coming in."),

@@ -30,6 +30,8 @@ class Timing(ScalarTiming):
         super().__init__(config, name)
         vector = int(config[f"{name}.vector_cycles"]) * self.divider
         self.of_family |= {row.family: vector for row in XVC}
+        division = int(config[f"{name}.vector_div_cycles"]) * self.divider
+        self.of_family["vector division"] = division
         self.of_family["pmac"] = int(config[f"{name}.pmac_cycles"]) * self.divider
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
-from macaw.emu.numerics import round_half_even_shift
+from macaw.emu.numerics import exponential, round_half_even_shift
 from macaw.isa.vector_layouts import VECTOR_BYTES, Element
 
 Lanes = NDArray[Any]
@@ -100,6 +100,26 @@ def vsub(a: Lanes, b: Lanes) -> Lanes:
 
 def vmul(a: Lanes, b: Lanes) -> Lanes:
     return _canonical(a * b)
+
+
+def vmulh(a: Lanes, b: Lanes) -> Lanes:
+    return (a.astype(_wider(a)) * b >> 8 * a.itemsize).astype(a.dtype)
+
+
+def vmulhu(a: Lanes, b: Lanes) -> Lanes:
+    return vmulh(_bits(a), _bits(b))
+
+
+def vdiv(a: Lanes, b: Lanes) -> Lanes:
+    return _canonical(a / b)
+
+
+def vsqrt(a: Lanes) -> Lanes:
+    return _canonical(np.sqrt(a))
+
+
+def vexp(a: Lanes) -> Lanes:
+    return _canonical(exponential(a))
 
 
 def vmin(a: Lanes, b: Lanes) -> Lanes:

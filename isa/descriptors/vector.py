@@ -11,6 +11,7 @@ SETTINGS = (
     Setting("vc.mul_cycles",          3, "from the issue of a multiplication to its result",             "cycles", 1,  64),
     Setting("vc.div_cycles",         20, "from the issue of a division or remainder to its result",      "cycles", 1, 256),
     Setting("vc.vector_cycles",       3, "from the issue of a vector instruction to its result",         "cycles", 1,  64),
+    Setting("vc.vector_div_cycles",  12, "from the issue of a vector division, root or exponential to its result", "cycles", 1, 256),
     Setting("vc.pmac_cycles",         4, "from the issue of a pmac to its result",                       "cycles", 1,  64),
     Setting("vc.branch_taken_cycles", 2, "from a taken branch or a jump to the next issue",              "cycles", 1,  64),
     Setting("vc.local_cycles",        2, "from a load of cp's local memory to its result",               "cycles", 1,  64),

@@ -6,7 +6,9 @@ A number is its bits. `Float(11, 5)` is binary16, `Float(24, 8)` binary32.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from math import isqrt
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,46 @@ class Float:
                 return self.nan
             return sign | self.infinity
         return self.rounded(self.value(x) * self.value(y), bool(sign))
+
+    def divide(self, x: int, y: int) -> int:
+        if self.is_nan(x) or self.is_nan(y):
+            return self.nan
+        sign = (x ^ y) & self.sign
+        zero, other = y & ~self.sign == 0, x & ~self.sign == 0
+        if (zero and other) or (self.is_infinite(x) and self.is_infinite(y)):
+            return self.nan
+        if zero or self.is_infinite(x):
+            return sign | self.infinity
+        if self.is_infinite(y):
+            return sign
+        return self.rounded(self.value(x) / self.value(y), bool(sign))
+
+    def root(self, x: int) -> int:
+        """The square root: the integer root of a number with many more bits, and what is left."""
+        if x & ~self.sign == 0:
+            return x
+        if self.is_nan(x) or x & self.sign:
+            return self.nan
+        if self.is_infinite(x):
+            return x
+        scaled = self.value(x) * 4**200  # a whole number: 2**-149 is the least of binary32
+        assert scaled.denominator == 1
+        floor = isqrt(scaled.numerator)
+        rest = Fraction(int(floor * floor != scaled.numerator), 2)  # somewhere below the next one
+        return self.rounded((floor + rest) / Fraction(2) ** 200)
+
+    def exponential(self, x: int) -> int:
+        """e to the power of x, from 60 digits of it."""
+        if self.is_nan(x):
+            return self.nan
+        if self.is_infinite(x):
+            return 0 if x & self.sign else x
+        value = self.value(x)
+        if abs(value) > 200:
+            return self.infinity if value > 0 else 0
+        with localcontext(Context(prec=60)):
+            exact = (Decimal(value.numerator) / Decimal(value.denominator)).exp()
+        return self.rounded(Fraction(exact))
 
     def convert(self, x: int, to: Float) -> int:
         """The number in another format."""

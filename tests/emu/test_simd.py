@@ -79,6 +79,7 @@ def arithmetic(name, element, x, y):
             "vadd": lambda: form.add(x, y),
             "vsub": lambda: form.add(x, form.negative(y) if not form.is_nan(y) else y),
             "vmul": lambda: form.multiply(x, y),
+            "vdiv": lambda: form.divide(x, y),
             "vmin": lambda: least(element, x, y),
             "vmax": lambda: least(element, x, y, -1),
         }[name]()
@@ -86,6 +87,7 @@ def arithmetic(name, element, x, y):
     return {
         "vadd": a + b, "vsub": a - b, "vmul": a * b, "vmin": min(a, b), "vmax": max(a, b),
         "vminu": min(x, y), "vmaxu": max(x, y),
+        "vmulh": a * b >> bits, "vmulhu": x * y >> bits,
         "vsll": x << count, "vsrl": x >> count, "vsra": a >> count,
     }[name]  # fmt: skip
 
@@ -124,6 +126,10 @@ def expected(name, element, sources, number):
         found = [-1 if compare(element, x, y, name) else 0 for x, y in zip(*data, strict=True)]
     elif name in ("vslli", "vsrli", "vsrai"):
         found = [arithmetic(name[:-1], element, x, number) for x in data[0]]
+    elif name == "vsqrt":
+        found = [SINGLE.root(x) for x in data[0]]
+    elif name == "vexp":
+        found = [SINGLE.exponential(x) for x in data[0]]
     elif name in ("vabs", "vneg"):
         found = [single(name, element, x) for x in data[0]]
     elif name in ("vsum", "vsumu"):

@@ -84,12 +84,13 @@ def test_latencies_come_from_the_configuration():
         ("vc__alu_cycles", "addi a0, zero, 1"), ("vc__mul_cycles", "mul a0, a1, a2"),
         ("vc__div_cycles", "rem a0, a1, a2"), ("vc__vector_cycles", "vsum.b vr0, vr1"),
         ("vc__pmac_cycles", "pmac.f32 vr3, vr0, vr1, vr2"), ("vc__branch_taken_cycles", "j .+4"),
-        ("vc__csr_cycles", "csrr a0, cycle"),
+        ("vc__csr_cycles", "csrr a0, cycle"), ("vc__vector_div_cycles", "vdiv.f32 vr0, vr1, vr2"),
+        ("vc__vector_div_cycles", "vsqrt.f32 vr0, vr1"), ("vc__vector_div_cycles", "vexp.f32 vr0, vr1"),
     ):  # fmt: skip
         assert time_of(source, **{setting: 7})[0] == 7, setting
     assert {name.partition(".")[2] for name in COSTS} == {
         "divider", "alu_cycles", "mul_cycles", "div_cycles", "vector_cycles", "pmac_cycles",
-        "branch_taken_cycles", "local_cycles", "csr_cycles",
+        "branch_taken_cycles", "local_cycles", "csr_cycles", "vector_div_cycles",
     }  # fmt: skip
 
 
@@ -356,7 +357,8 @@ def issue_times(lines):
         names = named_registers(mnemonic, operands)
         at = max([at + 1, *(ready.get(name, 0) for name in names)])
         wanted.append(at)
-        latency = LATENCIES.get(mnemonic, 4 if mnemonic.startswith("pmac") else 3)
+        vectors = {"vdiv.f32": 12, "vsqrt.f32": 12, "vexp.f32": 12} | LATENCIES
+        latency = vectors.get(mnemonic, 4 if mnemonic.startswith("pmac") else 3)
         for name in named_registers(mnemonic, operands[:1]):
             ready[name] = at + latency
     return issues[: len(wanted)], wanted

@@ -153,6 +153,7 @@ def traced_devices(core: str, seed: int, has_markers: bool = False):
         changes |= {
             "vc__vector_cycles": chance.randint(1, 6),
             "vc__pmac_cycles": chance.randint(1, 6),
+            "vc__vector_div_cycles": chance.randint(1, 15),
         }
     data = [(base, program.data)]
     devices = []

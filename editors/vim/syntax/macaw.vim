@@ -69,21 +69,22 @@ syntax keyword macawMnemonic contained vabs.w vadd.b vadd.f16 vadd.f32 vadd.h va
 syntax keyword macawMnemonic contained vceq.f32 vceq.h vceq.w vcle.b vcle.f16 vcle.f32 vcle.h vcle.w
 syntax keyword macawMnemonic contained vcleu.b vcleu.h vcleu.w vclt.b vclt.f16 vclt.f32 vclt.h
 syntax keyword macawMnemonic contained vclt.w vcltu.b vcltu.h vcltu.w vcvt.f16.f32 vcvt.f32.f16
-syntax keyword macawMnemonic contained vcvt.f32.w vcvt.w.f32 vext.b vext.d vext.f16 vext.f32 vext.h
-syntax keyword macawMnemonic contained vext.w vextu.b vextu.h vins.b vins.d vins.f16 vins.f32 vins.h
-syntax keyword macawMnemonic contained vins.w vld vlds.b vlds.d vlds.h vlds.w vmax.b vmax.f16
-syntax keyword macawMnemonic contained vmax.f32 vmax.h vmax.w vmaxu.b vmaxu.h vmaxu.w vmin.b
-syntax keyword macawMnemonic contained vmin.f16 vmin.f32 vmin.h vmin.w vminu.b vminu.h vminu.w vmov
-syntax keyword macawMnemonic contained vmul.b vmul.f16 vmul.f32 vmul.h vmul.w vnarrow.h vnarrow.w
-syntax keyword macawMnemonic contained vnarrowu.h vnarrowu.w vneg.b vneg.f16 vneg.f32 vneg.h vneg.w
-syntax keyword macawMnemonic contained vperm vsel vsll.b vsll.d vsll.h vsll.w vslli.b vslli.d
-syntax keyword macawMnemonic contained vslli.h vslli.w vsplat.b vsplat.d vsplat.f16 vsplat.f32
-syntax keyword macawMnemonic contained vsplat.h vsplat.w vsra.b vsra.d vsra.h vsra.w vsrai.b vsrai.d
-syntax keyword macawMnemonic contained vsrai.h vsrai.w vsrl.b vsrl.d vsrl.h vsrl.w vsrli.b vsrli.d
-syntax keyword macawMnemonic contained vsrli.h vsrli.w vst vsts.b vsts.d vsts.h vsts.w vsub.b
-syntax keyword macawMnemonic contained vsub.f16 vsub.f32 vsub.h vsub.w vsum.b vsum.f16 vsum.f32
-syntax keyword macawMnemonic contained vsum.h vsum.w vsumu.b vsumu.h vsumu.w vwiden.b vwiden.h
-syntax keyword macawMnemonic contained vwidenu.b vwidenu.h xor xori zext.b zext.h
+syntax keyword macawMnemonic contained vcvt.f32.w vcvt.w.f32 vdiv.f32 vexp.f32 vext.b vext.d
+syntax keyword macawMnemonic contained vext.f16 vext.f32 vext.h vext.w vextu.b vextu.h vins.b vins.d
+syntax keyword macawMnemonic contained vins.f16 vins.f32 vins.h vins.w vld vlds.b vlds.d vlds.h
+syntax keyword macawMnemonic contained vlds.w vmax.b vmax.f16 vmax.f32 vmax.h vmax.w vmaxu.b vmaxu.h
+syntax keyword macawMnemonic contained vmaxu.w vmin.b vmin.f16 vmin.f32 vmin.h vmin.w vminu.b
+syntax keyword macawMnemonic contained vminu.h vminu.w vmov vmul.b vmul.f16 vmul.f32 vmul.h vmul.w
+syntax keyword macawMnemonic contained vmulh.w vmulhu.w vnarrow.h vnarrow.w vnarrowu.h vnarrowu.w
+syntax keyword macawMnemonic contained vneg.b vneg.f16 vneg.f32 vneg.h vneg.w vperm vsel vsll.b
+syntax keyword macawMnemonic contained vsll.d vsll.h vsll.w vslli.b vslli.d vslli.h vslli.w vsplat.b
+syntax keyword macawMnemonic contained vsplat.d vsplat.f16 vsplat.f32 vsplat.h vsplat.w vsqrt.f32
+syntax keyword macawMnemonic contained vsra.b vsra.d vsra.h vsra.w vsrai.b vsrai.d vsrai.h vsrai.w
+syntax keyword macawMnemonic contained vsrl.b vsrl.d vsrl.h vsrl.w vsrli.b vsrli.d vsrli.h vsrli.w
+syntax keyword macawMnemonic contained vst vsts.b vsts.d vsts.h vsts.w vsub.b vsub.f16 vsub.f32
+syntax keyword macawMnemonic contained vsub.h vsub.w vsum.b vsum.f16 vsum.f32 vsum.h vsum.w vsumu.b
+syntax keyword macawMnemonic contained vsumu.h vsumu.w vwiden.b vwiden.h vwidenu.b vwidenu.h xor
+syntax keyword macawMnemonic contained xori zext.b zext.h
 syntax keyword macawMnemonic contained Set2dWindows SetCols SetDepth SetIterations SetKernel SetPad
 syntax keyword macawMnemonic contained SetRows SetRowsCols SetStride SetValid SetWindowHeight
 syntax keyword macawMnemonic contained SetWindowWidth end_chain m_rd m_wr mv_mul mv_mul_inc s_wr

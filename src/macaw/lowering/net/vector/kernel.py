@@ -200,6 +200,8 @@ class _Scoreboard:
             self.ready[names[0]] = max(done, self.time if mnemonic in ("li", "la") else 0)
 
     def latency(self, family: str) -> int:
+        if family == "vector division":
+            return self.of("vector_div_cycles")
         if family.startswith("vector"):
             return self.of("vector_cycles")
         if family == "pmac":

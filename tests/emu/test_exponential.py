@@ -1,0 +1,78 @@
+"""`vexp.f32`: its rule once more in plain Python, and its error against many digits."""
+
+from __future__ import annotations
+
+import math
+from decimal import Context, Decimal, localcontext
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from macaw.emu.numerics import exponential
+
+GREATEST = 0.500001  # units in the last place, as docs/timing-vc.md says
+
+
+def by_the_rule(x: float) -> float:
+    """What docs/timing-vc.md says, one operation of Python's floats after the other.
+
+    The result is a binary64 number, which is still to be rounded to binary32.
+    """
+    x = min(max(x, -110.0), 90.0)
+    k = round(x * float.fromhex("0x1.71547652b82fep+0"))
+    r = (x - k * float.fromhex("0x1.62e42fefap-1")) - k * float.fromhex("0x1.cf79abc9e3b3ap-40")
+    p = 1 / math.factorial(11)
+    for n in range(10, -1, -1):
+        p = p * r + 1 / math.factorial(n)
+    return math.ldexp(p, k)
+
+
+def some_numbers() -> NDArray[np.float32]:
+    rng = np.random.default_rng(3)
+    return np.concatenate(
+        [
+            rng.uniform(-105, 90, 6000),
+            rng.uniform(-1, 1, 3000),
+            rng.uniform(-1, 1, 1000) * 2.0 ** rng.uniform(-140, 0, 1000),
+            np.arange(-130, 128) * math.log(2),  # where k changes, and powers of two
+            (np.arange(-130, 128) + 0.5) * math.log(2),
+            [0.0, -0.0, 88.72283, 88.72284, -87.33654, -103.27893, -103.97208, -103.97209],
+        ]
+    ).astype(np.float32)
+
+
+def test_the_rule_bit_by_bit() -> None:
+    x = some_numbers()
+    with np.errstate(over="ignore"):
+        wanted = np.array([by_the_rule(value) for value in x.tolist()]).astype(np.float32)
+    assert exponential(x).tobytes() == wanted.tobytes()
+
+
+def test_the_error_of_finite_results() -> None:
+    x = some_numbers()
+    got = exponential(x)
+    finite = np.isfinite(got)
+    x, got = x[finite], got[finite]
+    units = np.maximum(np.spacing(got), np.float32(2.0**-149))
+    with localcontext(Context(prec=40)):
+        for value, result, unit in zip(x.tolist(), got.tolist(), units.tolist(), strict=True):
+            error = abs(Decimal(value).exp() - Decimal(result)) / Decimal(unit)
+            assert error <= Decimal(GREATEST), (value, result)
+
+
+@pytest.mark.parametrize(
+    ("x", "result"),
+    [
+        (0.0, 1.0), (-0.0, 1.0), (np.inf, np.inf), (-np.inf, 0.0), (3e38, np.inf), (-3e38, 0.0),
+        (88.72283, 3.4027985e38), (88.72284, np.inf), (-103.97208, 2.0**-149), (-103.9721, 0.0),
+        (2.0**-149, 1.0),
+    ],
+)  # fmt: skip
+def test_ends_of_the_range(x: float, result: float) -> None:
+    assert exponential(np.float32(x)) == np.float32(result)
+
+
+def test_nan_is_the_canonical_one() -> None:
+    noisy = np.array([0xFFC12345, 0x7F812345], np.uint32).view(np.float32)
+    assert exponential(noisy).view(np.uint32).tolist() == [0x7FC00000] * 2
