@@ -147,6 +147,17 @@ def pair(least: int) -> Kind:
     return kind
 
 
+def four(least: int) -> Kind:
+    """Return a kind that accepts four whole numbers of at least `least`."""
+    item = whole(least)
+
+    def kind(value: Any) -> str | None:
+        good = isinstance(value, tuple | list) and len(value) == 4
+        return None if good and not any(map(item, value)) else f"four whole numbers from {least}"
+
+    return kind
+
+
 def one_or_pair(least: int) -> Kind:
     """Return a kind that accepts one whole number of at least `least`, or two.
 

@@ -132,6 +132,10 @@ def assemble_lowered(program: SourceFiles, name: str) -> Program:
     image=arguments.optional(arguments.pair(1)),
     stride=arguments.one_or_pair(1),
     padding=arguments.one_or_pair(0),
+    pads=arguments.optional(arguments.four(0)),
+    dilation=arguments.one_or_pair(1),
+    groups=arguments.whole(1),
+    batch=arguments.optional(arguments.whole(1)),
     layout=arguments.word,
     out_layout=arguments.word,
     bias=arguments.optional(arguments.array),
@@ -151,6 +155,10 @@ def lower(
     image: tuple[int, int] | None = None,
     stride: Pair = 1,
     padding: Pair = 0,
+    pads: tuple[int, int, int, int] | None = None,
+    dilation: Pair = 1,
+    groups: int = 1,
+    batch: int | None = None,
     layout: str = "hwc",
     out_layout: str = "hwc",
     bias: ArrayLike | None = None,
@@ -167,8 +175,11 @@ def lower(
     Weights have shape (outputs, inputs) for a product, (outputs, height, width, channels) for
     `conv2d` and (channels, height, width) for `depthwise`. Activations have shape (inputs,) for
     `spmv`, (rows, inputs) for `spmm` and (height, width, channels) for a convolution, where `image`
-    is (height, width). With `layout="cwh"` (`depthwise` only) the image has shape (channels, width,
-    height); `out_layout` is the same choice for the results.
+    is (height, width). With `batch`, images and results have a first axis of that length. `pads` is
+    the padding above, left, below and right, where `padding` is not equal on opposite sides. With
+    `groups`, the weights of `conv2d` have the channels of a group, and an output depends only on
+    the channels of its own group. With `layout="cwh"` (`depthwise` only) the image has shape
+    (channels, width, height); `out_layout` is the same choice for the results.
 
     `bias` (outputs,) is added to the sums, then `activation` is applied. With a `shift`, results
     are divided by 2**shift and saturated to the element type. `density` is the share of activations
@@ -189,7 +200,15 @@ def lower(
     name, shift = name or operation, arguments.python_numbers(shift)
     matrix = np.asarray(weights)
     vectors = None if bias is None else np.asarray(bias)
-    _check_operation(operation, rows, image, stride, padding, (layout, out_layout))
+    _check_operation(operation, rows, image)
+    others = (stride, padding, pads, dilation, groups, batch, layout, out_layout)
+    if operation in PRODUCTS and (image, *others) != (None, 1, 0, None, 1, 1, None, "hwc", "hwc"):
+        raise InputError(
+            f"{operation} has no image, stride, padding, dilation, groups, batch or layout",
+            "conv2d and depthwise have",
+        )
+    if pads is not None and padding != 0:
+        raise InputError("pads and padding both give the padding", "pads=(1, 1, 2, 2) alone")
     try:
         product: Product
         if operation in PRODUCTS:
@@ -197,11 +216,17 @@ def lower(
             product = Product(int(rows or 1), matrix, vectors, activation, shift, vector)
         else:
             assert image is not None
+            sides = (*_pair(padding), *_pair(padding)) if pads is None else pads
+            above, left, below, right = map(int, sides)
             product = convolution(
                 matrix,
                 _pair(image),
                 stride=_pair(stride),
-                padding=_pair(padding),
+                padding=(above, left),
+                after=(below, right),
+                dilation=_pair(dilation),
+                groups=int(groups),
+                images=int(batch or 0),
                 depthwise=operation == "depthwise",
                 bias=vectors,
                 activation=activation,
@@ -229,15 +254,8 @@ def _pair(value: Pair) -> tuple[int, int]:
     return int(vertical), int(horizontal)
 
 
-def _check_operation(
-    operation: str,
-    rows: int | None,
-    image: tuple[int, int] | None,
-    stride: Pair,
-    padding: Pair,
-    layouts: tuple[str, str],
-) -> None:
-    """Raise `InputError` for an argument that the operation does not take, or that is missing."""
+def _check_operation(operation: str, rows: int | None, image: Pair | None) -> None:
+    """Raise `InputError` for rows or an image that the operation needs, or does not take."""
     if operation == "spmv" and rows not in (None, 1):
         raise InputError("spmv takes one vector", "spmm takes several rows of activations")
     if operation == "spmm" and rows is None:
@@ -248,11 +266,6 @@ def _check_operation(
         )
     if operation in CONVOLUTIONS and rows is not None:
         raise InputError(f"{operation} has no rows", "its activations are an image")
-    plain = (stride, padding, layouts) == (1, 0, ("hwc", "hwc"))
-    if operation in PRODUCTS and (image is not None or not plain):
-        raise InputError(
-            f"{operation} has no image, stride, padding or layout", "conv2d and depthwise have"
-        )
 
 
 def _check_word(what: str, word: str, words: Iterable[str]) -> None:

@@ -87,7 +87,9 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "lower": (("spmm", EYE), {"rows": 2}, {
         "operation": NOT_WORDS, "weights": NOT_ARRAYS, "rows": ("a", 0, -1, 1.5, True, (1, 2)),
         "image": (7, "8x8", (8,), (8, 0), (8.0, 8), (1, 2, 3)), "stride": ("same", 0, (1, 2, 3), None),
-        "padding": ("same", (0, 1, 1, 0), -1, 1.5, None), "layout": NOT_WORDS, "out_layout": NOT_WORDS,
+        "padding": ("same", (0, 1, 1, 0), -1, 1.5, None), "pads": (1, (1, 1), "1,1,1,1", (1, 1, 1, -1)),
+        "dilation": ("a", 0, (1, 2, 3), None), "groups": (0, "a", 1.5, None), "batch": (0, "a", 1.5),
+        "layout": NOT_WORDS, "out_layout": NOT_WORDS,
         "bias": (MASKED, "abc", object()), "activation": NOT_WORDS, "shift": ("a", -1, 1.5),
         "device": NOT_DEVICES, "mapping": (7, b"a"), "split": (7, b"a"), "density": ("a", None, True),
         "name": (7, b"a"),

@@ -137,8 +137,17 @@ def test_other_types(element: str, tmp_path: Path) -> None:
         (["spmv", "-w", "bias.npy"], "the weights have the shape (6,)"),
         (["spmv", "-w", "wide.npy"], "the weights hold int16, not all of which are int8"),
         (["spmv", "-w", "none.npy"], "cannot read none.npy: No such file or directory"),
-        (["spmv", "--image", "9x9"], "spmv has no image, stride, padding or layout"),
-        (["spmv", "--layout", "cwh"], "spmv has no image, stride, padding or layout"),
+        (
+            ["spmv", "--image", "9x9"],
+            "spmv has no image, stride, padding, dilation, groups, batch or layout",
+        ),
+        (
+            ["spmv", "--layout", "cwh"],
+            "spmv has no image, stride, padding, dilation, groups, batch or layout",
+        ),
+        (["conv2d", "--pads", "1,2,3"], "'1,2,3' is not four numbers TOP,LEFT,BOTTOM,RIGHT"),
+        (["conv2d", "--pads", "1,2,3," + 20 * "9"], "numbers have"),
+        (["spmv", "--groups", 2], "spmv has no image, stride, padding, dilation, groups, batch"),
         (["conv2d", "--image", "9by9"], "'9by9' is no number N, and no VERTICALxHORIZONTAL"),
         (["conv2d", "--image", "9"], "the weights have the shape (6, 10)"),
         (["spmv", "-w", "spmv.w.npy"], "spmv.w.npy is an input: it is not overwritten"),
@@ -156,3 +165,16 @@ def test_errors(
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "spmv.s").exists()
     assert (tmp_path / "spmv.w.npy").read_bytes() == before
+
+
+def test_options_of_convolutions_reach_the_program(macaw: Macaw, tmp_path: Path) -> None:
+    """Unequal padding, a dilation, groups and a batch, from the command line to the shapes."""
+    np.save(tmp_path / "w.npy", np.ones((4, 3, 3, 2), np.int8))
+    done = macaw("lower", "conv2d", "-w", tmp_path / "w.npy", "--image", "6x7", "--pads", "1,2,0,3",
+                 "--dilation", "2x1", "--groups", 2, "--batch", 3, "--device", "tiny", "--measure",
+                 "-o", tmp_path / "c.s")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "outputs equal NumPy's" in done.stdout
+    program = api.assemble(tmp_path / "c.s")
+    assert program.inputs[0].shape == (3, 6, 7, 4)
+    assert program.outputs[0].shape == (3, 3, 10, 4)

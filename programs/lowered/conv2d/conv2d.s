@@ -22,7 +22,7 @@ start_sums:
         .npy    "conv2d.bias.npy"                       # what sums begin with, by (n tile, row)
         .bss
         .balign 32
-x_copy: .array  int8, 12, 12, 4                         # x in a frame of zeros
+x_copy: .array  int8, 1, 12, 12, 4                      # x in a frame of zeros
 
 # ---------------- the array: every row runs this part
         .core   pe, row=0
@@ -84,6 +84,7 @@ last_product0:
         .equ    TILE_K, 4               # inputs of a tile
         .equ    LAST_K, 0               # where the last tile begins in its part
         .equ    COLUMNS, 1
+        .equ    IMAGE_TILES, 1
         .equ    TILE_X, 10
         .equ    LAST_X, 0
         .equ    BIAS, 32
@@ -95,6 +96,8 @@ last_product0:
         .equ    Y_ROW, 80 * Y_SIZE
         .equ    Y_COLUMN, 8 * Y_SIZE
         .equ    Y_DEPTH, 1 * Y_SIZE
+        .equ    X_IMAGE, 576 * X_SIZE
+        .equ    Y_IMAGE, 800 * Y_SIZE
         .equ    SUMS, 1600              # bytes of a row's raw sums of an iteration
         .equ    STARTS, 32              # bytes of what a row's sums begin with
         .equ    WEIGHT_BYTES, 16        # in a product's packet: how many bytes of weights
@@ -282,7 +285,7 @@ store:  lw      t0, STORE(s8)
 # loops, and behind it where a tile's place is counted from.
 fill_ping:
         .word   setup + EVERY_UNIT, load_address(setup), x_tile - setup, 1, 0, 0
-copies: .word   x_copy + 52, x, 40, 10, 48, 40          # x into its frame of zeros
+copies: .word   x_copy + 52, x + 0, 40, 10, 48, 40      # x into its frame of zeros
 ping_x: .word   x_tile + 0x0, x_copy + 0, 48, 7, 48, 48, x_copy + 0  # row 0: image from row 0, channel 0 on
         .word   x_tile + 0x100000, x_copy + 240, 48, 7, 48, 48, x_copy + 240  # row 1: image from row 5, channel 0 on
 ping_w: .word   w_tile + EVERY_UNIT, w, 0, 1, 0, 0, w   # all rows: of W[0:4, 0:4], W[0:4, 4:8]

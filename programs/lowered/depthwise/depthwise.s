@@ -23,7 +23,7 @@ start_sums:
         .npy    "depthwise.bias.npy"    # what sums begin with, by (n tile, row)
         .bss
         .balign 32
-x_copy: .array  int8, 8, 13, 13         # x in a frame of zeros
+x_copy: .array  int8, 1, 8, 13, 13      # x in a frame of zeros
 
 # ---------------- the array: every row runs this part
         .core   pe, row=0
@@ -78,6 +78,7 @@ last_product0:
         .equ    TILE_K, 1               # inputs of a tile
         .equ    LAST_K, 0               # where the last tile begins in its part
         .equ    COLUMNS, 1
+        .equ    IMAGE_TILES, 1
         .equ    TILE_X, 6
         .equ    LAST_X, 0
         .equ    BIAS, 32
@@ -89,6 +90,8 @@ last_product0:
         .equ    Y_ROW, 48 * Y_SIZE
         .equ    Y_COLUMN, 8 * Y_SIZE
         .equ    Y_DEPTH, 1 * Y_SIZE
+        .equ    X_IMAGE, 1352 * X_SIZE
+        .equ    Y_IMAGE, 288 * Y_SIZE
         .equ    SUMS, 576               # bytes of a row's raw sums of an iteration
         .equ    STARTS, 32              # bytes of what a row's sums begin with
         .equ    WEIGHT_BYTES, 16        # in a product's packet: how many bytes of weights

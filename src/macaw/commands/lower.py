@@ -21,7 +21,8 @@ TARGETS = ("pe", "fim")
 # By target, the parameters that no other target takes.
 ONLY = {
     "pe": (
-        *("weights", "rows", "image", "stride", "padding", "layout", "out_layout", "bias"),
+        *("weights", "rows", "image", "stride", "padding", "pads", "dilation", "groups"),
+        *("batch", "layout", "out_layout", "bias"),
         *("activation", "shift", "mapping", "split", "density"),
     ),
     "fim": ("number_format", "dims", "dynamic"),
@@ -39,6 +40,18 @@ def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> o
         raise click.BadParameter(f"'{value[:40]}': numbers have {DIGITS} digits at most")
     numbers = [int(part) for part in parts]
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def _four(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
+    """Return option text T,L,B,R as four numbers."""
+    if value is None:
+        return None
+    parts = value.split(",")
+    if len(parts) != 4 or not all(part.isascii() and part.isdigit() for part in parts):
+        raise click.BadParameter(f"'{value[:40]}' is not four numbers TOP,LEFT,BOTTOM,RIGHT")
+    if max(map(len, parts)) > DIGITS:
+        raise click.BadParameter(f"'{value[:40]}': numbers have {DIGITS} digits at most")
+    return tuple(int(part) for part in parts)
 
 
 def _mappings() -> Sequence[str]:
@@ -77,6 +90,22 @@ def _mappings() -> Sequence[str]:
 )
 @click.option("--stride", callback=_pair, default="1", metavar="N|YxX", help="Stride; default 1.")
 @click.option("--padding", callback=_pair, default="0", metavar="N|YxX", help="Padding; default 0.")
+@click.option(
+    "--pads", callback=_four, metavar="T,L,B,R", help="Unequal padding: top, left, bottom, right."
+)
+@click.option(
+    "--dilation", callback=_pair, default="1", metavar="N|YxX", help="Dilation; default 1."
+)
+@click.option(
+    "--groups",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Groups of channels (conv2d); default 1.",
+)
+@click.option(
+    "--batch", type=click.IntRange(min=1), metavar="N", help="Images, as a first axis of x and y."
+)
 @click.option(
     "--layout", default="hwc", metavar="NAME", help="Layout of the image: hwc, or cwh (depthwise)."
 )
@@ -151,6 +180,10 @@ def command(
     image: int | tuple[int, int] | None,
     stride: int | tuple[int, int],
     padding: int | tuple[int, int],
+    pads: tuple[int, int, int, int] | None,
+    dilation: int | tuple[int, int],
+    groups: int,
+    batch: int | None,
     layout: str,
     out_layout: str,
     bias: str | None,
@@ -201,6 +234,10 @@ def command(
         image=(image, image) if isinstance(image, int) else image,
         stride=stride,
         padding=padding,
+        pads=pads,
+        dilation=dilation,
+        groups=groups,
+        batch=batch,
         layout=layout,
         out_layout=out_layout,
         bias=files.read_array(bias) if bias else None,

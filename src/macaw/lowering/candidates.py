@@ -44,7 +44,9 @@ def least_cycles(
     if isinstance(product, Convolution) and product.matrix is not None:
         product = product.matrix
     part = array_partition(product, split, size)
-    rows = part.length("M") * (product.columns if isinstance(product, Convolution) else 1)
+    rows = part.length("M")
+    if isinstance(product, Convolution):
+        rows *= product.columns * product.image_count
     entries = np.count_nonzero(product.weights) / product.n * part.length("K") / product.k
     share = max(density, 0.5) if config["pe.design"] == "5b" else 1.0
     return float(rows * -(-part.length("N") // config["pe.pes"]) * entries * share)

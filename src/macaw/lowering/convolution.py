@@ -25,6 +25,10 @@ class Convolution(Product):
     have shape (outputs, kernel height · kernel width · channels), or for a depthwise convolution
     (channels, kernel height · kernel width). `m` is the number of output rows. If `turned`, x and y
     have one row, of which each element is a row here; in memory they are the same.
+
+    The kernel has the zeros that a dilation puts between its weights, and each output has zeros for
+    the channels of other groups: zeros are neither stored nor multiplied. With `images`, x and y
+    have a first axis of so many images; 0 means that there is no such axis.
     """
 
     width: int = 1
@@ -32,7 +36,11 @@ class Convolution(Product):
     channels: int = 1
     kernel: tuple[int, int] = (1, 1)
     stride: tuple[int, int] = (1, 1)
-    padding: tuple[int, int] = (0, 0)  # above and below, left and right
+    padding: tuple[int, int] = (0, 0)  # above, left
+    after: tuple[int, int] = (0, 0)  # padding below and on the right
+    dilation: tuple[int, int] = (1, 1)
+    groups: int = 1
+    images: int = 0
     depthwise: bool = False
     layout: str = "hwc"
     out_layout: str = "hwc"
@@ -46,12 +54,24 @@ class Convolution(Product):
     @property
     def columns(self) -> int:
         """The number of output columns."""
-        return (self.width + 2 * self.padding[1] - self.kernel[1]) // self.stride[1] + 1
+        return (self.padded[1] - self.kernel[1]) // self.stride[1] + 1
 
     @property
     def padded(self) -> tuple[int, int]:
         """The height and width of the image with its frame of zeros."""
-        return self.height + 2 * self.padding[0], self.width + 2 * self.padding[1]
+        height = self.height + self.padding[0] + self.after[0]
+        return height, self.width + self.padding[1] + self.after[1]
+
+    @property
+    def image_count(self) -> int:
+        """The number of images."""
+        return max(1, self.images)
+
+    @property
+    def image_pitches(self) -> tuple[int, int]:
+        """The distances, in elements, from an image to the next one: framed in x, and in y."""
+        height, width = self.padded
+        return height * width * self.channels, self.m * self.columns * self.n
 
     @cached_property
     def kernels(self) -> NDArray[Any]:
@@ -71,9 +91,10 @@ class Convolution(Product):
         image, results = (self.height, self.width, self.channels), (self.m, self.columns, self.n)
         if self.turned:
             image, results = (1, self.height, self.channels), (1, self.m, self.n)
+        batch = (self.images,) if self.images else ()
         return (
-            image if self.layout == "hwc" else image[::-1],
-            results if self.out_layout == "hwc" else results[::-1],
+            (*batch, *(image if self.layout == "hwc" else image[::-1])),
+            (*batch, *(results if self.out_layout == "hwc" else results[::-1])),
         )
 
     def pitches(self, layout: str, image: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -87,21 +108,23 @@ class Convolution(Product):
     @property
     def copies_input(self) -> bool:
         """Whether the dma first copies x into a frame of zeros."""
-        return max(self.padding) > 0
+        return max(*self.padding, *self.after) > 0
 
     @property
     def frame(self) -> tuple[int, ...]:
         """The shape of the image with its frame of zeros, in its memory layout."""
         sides = (*self.padded, self.channels)
-        return sides if self.layout == "hwc" else sides[::-1]
+        return (self.image_count, *(sides if self.layout == "hwc" else sides[::-1]))
 
     @cached_property
     def matrix(self) -> PointwiseProduct | None:
         """The matrix product that the convolution is, or None if it is none."""
-        plain = (self.kernel, self.padding) == ((1, 1), (0, 0))
-        if not plain or self.depthwise or self.out_layout != "hwc":
+        if self.kernel != (1, 1) or self.copies_input:
             return None
-        rows, form = self.m * self.columns, (self.activation, self.shift)
+        if self.depthwise or self.out_layout != "hwc":
+            return None
+        rows = self.image_count * self.m * self.columns
+        form = (self.activation, self.shift)
         return PointwiseProduct(rows, self.weights, self.bias, *form, image=self)
 
     @property
@@ -117,18 +140,28 @@ class Convolution(Product):
     @property
     def macs(self) -> int:
         """The number of products in a dense computation, including those with padding."""
-        return self.m * self.columns * self.weights.size
+        taps = [(size - 1) // by + 1 for size, by in zip(self.kernel, self.dilation, strict=True)]
+        inputs = self.k // self.groups
+        return self.image_count * self.m * self.columns * self.n * taps[0] * taps[1] * inputs
 
     def describe(self) -> str:
         """Return a description of the convolution for messages."""
         pairs = self.kernel, self.stride, self.padding, (self.height, self.width)
-        kernel, stride, padding, image = (
-            " × ".join(map(str, pair[::-1] if self.turned else pair)) for pair in pairs
-        )
-        return (
-            f"{'depthwise ' if self.depthwise else ''}convolution {kernel}, stride {stride},"
-            f" padding {padding}, of {image} × {self.channels} to {self.n} channels"
-        )
+        kernel, stride, padding, image = (self._sides(pair) for pair in pairs)
+        if self.after != self.padding:
+            padding += f" before and {self._sides(self.after)} after"
+        words = [f"{'depthwise ' if self.depthwise else ''}convolution {kernel}, stride {stride},"]
+        if self.dilation != (1, 1):
+            words.append(f"dilation {self._sides(self.dilation)},")
+        if self.groups > 1:
+            words.append(f"{self.groups} groups,")
+        words.append(f"padding {padding}, of")
+        if self.images:
+            words.append(f"{self.images} images of")
+        return " ".join([*words, f"{image} × {self.channels} to {self.n} channels"])
+
+    def _sides(self, pair: tuple[int, int]) -> str:
+        return " × ".join(map(str, pair[::-1] if self.turned else pair))
 
     def validated(self, config: Configuration) -> Convolution:
         """Return the convolution with weights and bias in the device's types.
@@ -161,7 +194,7 @@ class PointwiseProduct(Product):
     def frame(self) -> tuple[int, ...]:
         """The shape of the image of the pixels that are needed."""
         assert self.image is not None
-        return self.image.m, self.image.columns, self.image.channels
+        return self.m, self.image.channels
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -186,6 +219,10 @@ def convolution(
     *,
     stride: tuple[int, int] = (1, 1),
     padding: tuple[int, int] = (0, 0),
+    after: tuple[int, int] | None = None,
+    dilation: tuple[int, int] = (1, 1),
+    groups: int = 1,
+    images: int = 0,
     depthwise: bool = False,
     bias: NDArray[Any] | None = None,
     activation: str = "none",
@@ -195,35 +232,43 @@ def convolution(
 ) -> Convolution:
     """Return the convolution of an image of size `image` (height, width). Raises `LowerError`.
 
-    `weights` have shape (outputs, kernel height, kernel width, channels), or for a depthwise
-    convolution (channels, kernel height, kernel width).
+    `weights` have shape (outputs, kernel height, kernel width, channels of a group), or for a
+    depthwise convolution (channels, kernel height, kernel width). `padding` is above and left,
+    `after` below and right; without it they are equal. The outputs of a group depend only on the
+    channels of that group. With `images`, x and y have a first axis of so many images.
     """
     rank = 3 if depthwise else 4
     if weights.ndim != rank or not weights.size:
         names = "(channels, height, width)" if depthwise else "(outputs, height, width, channels)"
         raise LowerError(f"the weights have the shape {weights.shape}", f"kernels {names}")
+    after = padding if after is None else after
     if min(image) < 1:
         raise LowerError(f"an image of {image[0]} × {image[1]} pixels")
-    if min(stride) < 1 or min(padding) < 0:
-        raise LowerError(f"a stride of {stride} and a padding of {padding}")
+    if min(stride) < 1 or min(*padding, *after) < 0 or min(dilation) < 1:
+        raise LowerError(f"a stride of {stride}, a padding of {padding}, a dilation of {dilation}")
     for name in (layout, out_layout):
         if name not in LAYOUTS:
             raise LowerError(f"no layout '{name}'", "there are " + ", ".join(LAYOUTS))
     if layout != "hwc" and not depthwise:
         raise LowerError("conv2d takes images as hwc", "its results may be cwh")
+    outputs = int(weights.shape[0])
+    if groups > 1 and (depthwise or outputs % groups):
+        what = "a depthwise convolution" if depthwise else f"{outputs} outputs"
+        raise LowerError(f"{what} in {groups} groups", "groups divide the outputs of conv2d")
+    channels = outputs if depthwise else groups * int(weights.shape[3])
+    weights = _grouped(_dilated(weights, dilation), groups)
     kernel = (int(weights.shape[1]), int(weights.shape[2]))
-    spans = [size + 2 * pad for size, pad in zip(image, padding, strict=True)]
+    spans = [sum(sides) for sides in zip(image, padding, after, strict=True)]
     if spans[0] < kernel[0] or spans[1] < kernel[1]:
         raise LowerError(
             f"a kernel of {kernel[0]} × {kernel[1]} is larger than the image,"
             f" {spans[0]} × {spans[1]} with its padding"
         )
-    outputs = int(weights.shape[0])
     # One row of pixels lies in memory as a column does; more rows are more work for the array.
-    turned = image[0] == 1 == kernel[0] and not padding[0] and image[1] > 1
+    turned = image[0] == 1 == kernel[0] and spans[0] == 1 and image[1] > 1
     if turned:
         image, kernel, stride, padding = image[::-1], kernel[::-1], stride[::-1], padding[::-1]
-        spans = spans[::-1]
+        after, dilation, spans = after[::-1], dilation[::-1], spans[::-1]
     return Convolution(
         (spans[0] - kernel[0]) // stride[0] + 1,
         weights.reshape(outputs, -1),
@@ -232,10 +277,14 @@ def convolution(
         shift,
         width=image[1],
         height=image[0],
-        channels=outputs if depthwise else int(weights.shape[3]),
+        channels=channels,
         kernel=kernel,
         stride=stride,
         padding=padding,
+        after=after,
+        dilation=dilation,
+        groups=groups,
+        images=images,
         depthwise=depthwise,
         layout=layout,
         out_layout=out_layout,
@@ -243,25 +292,53 @@ def convolution(
     )
 
 
+def _dilated(weights: NDArray[Any], dilation: tuple[int, int]) -> NDArray[Any]:
+    """Return kernels with the zeros that a dilation puts between their rows and columns."""
+    if dilation == (1, 1):
+        return weights
+    sides = [(n - 1) * by + 1 for n, by in zip(weights.shape[1:3], dilation, strict=True)]
+    result = np.zeros((weights.shape[0], *sides, *weights.shape[3:]), weights.dtype)
+    result[:, :: dilation[0], :: dilation[1]] = weights
+    return result
+
+
+def _grouped(weights: NDArray[Any], groups: int) -> NDArray[Any]:
+    """Return kernels over all channels, with zeros for the channels of other groups."""
+    if groups == 1:
+        return weights
+    outputs, height, width, channels = weights.shape
+    result = np.zeros((groups, outputs // groups, height, width, groups, channels), weights.dtype)
+    parts = weights.reshape(groups, -1, height, width, channels)
+    for group in range(groups):
+        result[group, :, :, :, group] = parts[group]
+    return result.reshape(outputs, height, width, groups * channels)
+
+
 def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
-    """Return an array of shape (rows, columns, outputs): the sums without bias.
+    """Return the sums without bias: (rows, columns, outputs), with the axis of images if any.
 
     `whole` is the type in which NumPy adds.
     """
+    if product.images:
+        return np.stack([_sums(product, image, whole) for image in x])
+    return _sums(product, x, whole)
+
+
+def _sums(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
+    """Return the sums of one image."""
     if product.layout != "hwc":
         x = x.T
     if product.turned:
         x = x.swapaxes(0, 1)
-    (above, left), (down, right) = product.padding, product.stride
-    image: NDArray[Any] = np.pad(x.astype(whole), ((above, above), (left, left), (0, 0)))
+    (above, left), (below, right), (down, across) = product.padding, product.after, product.stride
+    image: NDArray[Any] = np.pad(x.astype(whole), ((above, below), (left, right), (0, 0)))
     kernels: NDArray[Any] = product.kernels.astype(whole)
     sums: NDArray[Any] = np.zeros((product.m, product.columns, product.n), whole)
-    for dy in range(product.kernel[0]):
-        for dx in range(product.kernel[1]):
-            rows = image[dy : dy + (product.m - 1) * down + 1 : down]
-            part = rows[:, dx : dx + (product.columns - 1) * right + 1 : right]
-            if product.depthwise:
-                sums += part * kernels[:, dy, dx, 0]
-            else:
-                sums += part @ kernels[:, dy, dx].T
+    for dy, dx in np.argwhere(kernels.any(axis=(0, 3))):
+        rows = image[dy : dy + (product.m - 1) * down + 1 : down]
+        part = rows[:, dx : dx + (product.columns - 1) * across + 1 : across]
+        if product.depthwise:
+            sums += part * kernels[:, dy, dx, 0]
+        else:
+            sums += part @ kernels[:, dy, dx].T
     return sums.swapaxes(0, 1) if product.turned else sums

@@ -111,7 +111,7 @@ def estimates(
     size, sum_size = Types.size(types.operand), some.sum_size
     groups, columns, k, n = grid.groups, grid.columns, grid.k, grid.n
     outputs = groups * columns
-    tiles = -(-part.length("M") // groups) * -(-product.columns // columns)
+    tiles = -(-part.length("M") // groups) * -(-product.columns // columns) * product.image_count
     shares = [-(-whole // cut) for whole, cut in zip(product.kernel, grid.taps, strict=True)]
     tiles_n, tiles_k = -(-part.length("N") // n), -(-part.length("K") // k) * prod(shares)
     steps = tiles * tiles_n * tiles_k

@@ -132,9 +132,9 @@ class ImagePlan(ProductPlan):
     def count(self, dim: str) -> int:
         """Return the number of tiles of a part in dimension M, N or K.
 
-        In M it includes the tiles side by side, in K the parts of the kernel.
+        In M it includes the tiles side by side and all images, in K the parts of the kernel.
         """
-        several = {"M": self.columns, "N": 1, "K": len(self.kernel_parts)}
+        several = {"M": self.columns * self.images, "N": 1, "K": len(self.kernel_parts)}
         return super().count(dim) * several[dim]
 
     @property
@@ -151,6 +151,11 @@ class ImagePlan(ProductPlan):
         return [y * row + x * column + tile for y, x in parts for tile in tiles]
 
     @property
+    def images(self) -> int:
+        """The number of images that the iterations go through, one after the other."""
+        return self.product.image_count
+
+    @property
     def pitches(self) -> dict[str, int]:
         """The distances, in elements, from one row, column or channel to the next in x and y.
 
@@ -165,6 +170,8 @@ class ImagePlan(ProductPlan):
             "Y_ROW": y[0],
             "Y_COLUMN": y[1],
             "Y_DEPTH": y[2],
+            "X_IMAGE": product.image_pitches[0],
+            "Y_IMAGE": product.image_pitches[1],
         }
 
     @property
@@ -172,6 +179,7 @@ class ImagePlan(ProductPlan):
         """The constants that cp's code for images needs, by name."""
         return {
             "COLUMNS": self.columns,
+            "IMAGE_TILES": self.count("M") // self.images,
             "TILE_X": self.tile.columns,
             "LAST_X": self.product.columns - self.tile.columns,
             "BIAS": self.start_rows * self.bias_bytes if self.product.bias is not None else 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from macaw.isa.pe import BLOCKS
@@ -162,30 +163,37 @@ def out_words(plan: ImagePlan, target: str) -> str:
 def _padding(plan: ImagePlan) -> list[Transfer]:
     """Return the transfers that copy x into its frame of zeros.
 
-    There is one transfer, or one for each channel if channels are the outermost dimension.
+    There is one transfer for each image, or one for each of its channels if channels are the
+    outermost dimension.
     """
     product, size = plan.product, Types.size(plan.types.operand)
     row, column, channel = (pitch * size for pitch in product.x_pitches)
-    place = product.padding[0] * row + product.padding[1] * column
-    what = "x into its frame of zeros"
-    if product.layout == "hwc":
-        line = product.width * column
-        if line == row:  # all rows follow each other in the frame, too
-            return [Transfer(f"{COPY} + {place}", "x", line * product.height, what=what)]
-        return [Transfer(f"{COPY} + {place}", "x", line, product.height, row, line, what)]
-    line, plane = product.height * size, product.height * product.width * size
-    return [
-        Transfer(
-            f"{COPY} + {place + item * channel}",
-            f"x + {item * plane}",
-            line,
-            product.width,
-            column,
-            line,
-            what if not item else "",
-        )
-        for item in range(product.channels)
-    ]
+    inside = product.padding[0] * row + product.padding[1] * column
+    pixels = product.height * product.width * size
+    what, transfers = "x into its frame of zeros", list[Transfer]()
+    for number in range(product.image_count):
+        place = number * product.image_pitches[0] * size + inside
+        source = number * product.channels * pixels
+        if product.layout == "hwc":
+            line, lines, pitch = product.width * column, product.height, row
+            if line == row:  # all rows follow each other in the frame, too
+                line, lines, pitch = line * lines, 1, 0
+            words = (line, lines, pitch, line if lines > 1 else 0)
+            transfers.append(Transfer(f"{COPY} + {place}", f"x + {source}", *words))
+            continue
+        line = product.height * size
+        transfers += [
+            Transfer(
+                f"{COPY} + {place + item * channel}",
+                f"x + {source + item * pixels}",
+                line,
+                product.width,
+                column,
+                line,
+            )
+            for item in range(product.channels)
+        ]
+    return [replace(transfers[0], what=what), *transfers[1:]]
 
 
 @activations_of.register

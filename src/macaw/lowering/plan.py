@@ -103,6 +103,11 @@ class ProductPlan:
         return 0
 
     @property
+    def images(self) -> int:
+        """The number of images that the iterations go through, one after the other."""
+        return 1
+
+    @property
     def pitches(self) -> dict[str, int]:
         """The distances, in elements, between neighbouring rows and between neighbouring columns.
 

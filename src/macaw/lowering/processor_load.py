@@ -39,15 +39,25 @@ def write_load(out: Listing, plan: ProductPlan) -> None:
 
 def _image_start(out: Listing, plan: ProductPlan) -> None:
     """Write code that computes where a tile of an image begins: its row in t3, its column in s6."""
+    index = INDEX["M"]
+    if plan.images > 1:
+        index = "t6"
+        out.block(
+            f"""
+        li t0, IMAGE_TILES # tiles of an image
+        divu a7, {INDEX["M"]}, t0 # the image
+        remu {index}, {INDEX["M"]}, t0
+            """
+        )
     if plan.columns == 1:
-        _tile_start(out, plan.count("M"), "M", "s2", "t3")
+        _tile_start(out, plan.count("M") // plan.images, "M", index, "t3")
         out.put("li s6, 0", "a tile has all columns")
         return
     out.block(
-        """
+        f"""
         li t0, COLUMNS # tiles side by side
-        divu t1, s2, t0
-        remu t2, s2, t0
+        divu t1, {index}, t0
+        remu t2, {index}, t0
         """
     )
     _tile_start(out, 2, "M", "t1", "t3")
@@ -100,6 +110,8 @@ def _place_of_outputs(out: Listing, plan: ProductPlan) -> None:
     )
     if plan.columns > 1:
         out.block("li t0, Y_COLUMN\nmul t0, s6, t0\nadd a5, a5, t0")
+    if plan.images > 1:
+        out.block("li t0, Y_IMAGE\nmul t0, a7, t0\nadd a5, a5, t0")
     if plan.returns_sums and not plan.keeps_sums_on_chip:
         out.block(
             f"""
@@ -187,6 +199,8 @@ def _load_activations(out: Listing, plan: ProductPlan) -> None:
         )
     if plan.columns > 1:
         out.block("li t0, X_COLUMN\nmul t0, s6, t0\nadd a2, a2, t0")
+    if plan.images > 1:
+        out.block("li t0, X_IMAGE\nmul t0, a7, t0\nadd a2, a2, t0")
     _move_in(out, "X", len(activations_in(plan)), "7")
     if plan.holds_activations:
         out.block("8:")

@@ -30,7 +30,9 @@ def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[
         sums = sums + product.bias.astype(whole)
     results = finish(product.activation, product.shift, types, sums)
     swaps_axes = isinstance(product, Convolution) and product.out_layout != "hwc"
-    return np.ascontiguousarray(results.T) if swaps_axes else results
+    if swaps_axes:
+        results = np.ascontiguousarray(results.swapaxes(-3, -1))
+    return results
 
 
 def finish(activation: str, shift: int | None, types: Types, sums: NDArray[Any]) -> NDArray[Any]:

@@ -174,14 +174,15 @@ def input_copies(plan: ProductPlan) -> list[Transfer]:
     pixel = image.channels * size
     return [
         Transfer(
-            f"{COPY} + {line * image.columns * pixel}",
-            f"x + {line * image.stride[0] * row}",
+            f"{COPY} + {(number * image.m + line) * image.columns * pixel}",
+            f"x + {number * image.image_pitches[0] * size + line * image.stride[0] * row}",
             pixel,
             image.columns,
             pixel,
             image.stride[1] * column,
-            "the pixels that are needed" if not line else "",
+            "the pixels that are needed" if not number + line else "",
         )
+        for number in range(image.image_count)
         for line in range(image.m)
     ]
 
