@@ -41,8 +41,19 @@ def _canonical(lanes: Lanes) -> Lanes:
     return lanes
 
 
+_INTEGERS = {f"{kind}{size}": np.dtype(f"<{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)}
+_WIDER = {
+    dtype: _INTEGERS[f"{dtype.kind}{2 * dtype.itemsize}"]
+    for dtype in _INTEGERS.values()
+    if dtype.itemsize < 8
+}
+_LIMITS = {
+    dtype: (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) for dtype in _INTEGERS.values()
+}
+
+
 def _wider(lanes: Lanes) -> np.dtype[Any]:
-    return np.dtype(f"<{lanes.dtype.kind}{2 * lanes.itemsize}")
+    return _WIDER[lanes.dtype]
 
 
 # Move
@@ -208,17 +219,23 @@ def vwidenu(a: Lanes, half: int) -> Lanes:
 
 
 def vnarrow(a: Lanes, b: Lanes, shamt: int) -> Lanes:
-    return _narrowed(a, b, shamt, np.dtype(f"<i{a.itemsize // 2}"))
+    return _narrowed(a, b, shamt, _INTEGERS[f"i{a.itemsize // 2}"])
 
 
 def vnarrowu(a: Lanes, b: Lanes, shamt: int) -> Lanes:
-    return _narrowed(a, b, shamt, np.dtype(f"<u{a.itemsize // 2}"))
+    return _narrowed(a, b, shamt, _INTEGERS[f"u{a.itemsize // 2}"])
 
 
 def _narrowed(a: Lanes, b: Lanes, shamt: int, to: np.dtype[Any]) -> Lanes:
-    limits = np.iinfo(to)
-    shifted = round_half_even_shift(np.concatenate((a, b)), shamt)
-    return np.clip(shifted, limits.min, limits.max).astype(to)
+    lanes = np.concatenate((a, b))
+    if shamt == 8 * a.itemsize - 1:  # the sum below might need one more bit
+        lanes = round_half_even_shift(lanes, shamt)
+    elif shamt:
+        floor = lanes >> shamt
+        rest = lanes & (1 << shamt) - 1
+        lanes = floor + (rest + (floor & 1) > 1 << shamt - 1)  # half goes up from odd numbers
+    low, high = _LIMITS[to]
+    return np.minimum(np.maximum(lanes, low), high).astype(to)
 
 
 # Compare
@@ -264,9 +281,9 @@ def vcvt_f32(a: Lanes, half: int | None = None) -> Lanes:
 
 
 def vcvt_w(a: Lanes) -> Lanes:
-    limits = np.iinfo(np.int32)
-    rounded = np.clip(np.rint(a.astype(np.float64)), limits.min, limits.max)
-    return np.where(np.isnan(a), float(limits.max), rounded).astype(np.int32)
+    low, high = _LIMITS[np.dtype(np.int32)]
+    rounded = np.rint(a.astype(np.float64))
+    return np.fmax(np.fmin(rounded, high), low).astype(np.int32)  # of a NaN fmin is `high`
 
 
 def vcvt_f16(a: Lanes, b: Lanes) -> Lanes:
