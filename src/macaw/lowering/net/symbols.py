@@ -19,7 +19,9 @@ _LAYER_LABELS = frozenset(
     start start_sums step store tile w w_tile weight_table x x_copy x_tile y
     """.split()
 )
-_LABEL_OF_NUMBER = re.compile(r"(product|(last|more)_product|(ping|pong)_[a-z])\d*")
+_LABEL_OF_NUMBER = re.compile(
+    r"(product|(last|more)_product|(ping|pong)_[a-z]|vc_(x|copy_|scratch_))\d*"
+)
 
 
 def layer_symbols(names: Iterable[str]) -> dict[str, str]:

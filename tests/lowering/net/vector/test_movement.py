@@ -99,10 +99,10 @@ def test_onnx_resizes_the_same(scales):
 
 def test_contiguous_axes_become_one_row():
     """By hand: a slice of the last axis of (2, 3, 8): six rows of 4 bytes."""
-    box = Box(("y", 0), ("x0", 2), ((2, 12, 24), (3, 4, 8), (4, 1, 1)), 1)
+    box = Box(("y", 0), ("vc_x0", 2), ((2, 12, 24), (3, 4, 8), (4, 1, 1)), 1)
     found = copies(box)
     assert (found.row_bytes, found.rows, found.loops) == (4, (6, 4, 8), ())
-    whole = copies(Box(("y", 0), ("x0", 0), ((2, 24, 24), (3, 8, 8), (8, 1, 1)), 1))
+    whole = copies(Box(("y", 0), ("vc_x0", 0), ((2, 24, 24), (3, 8, 8), (8, 1, 1)), 1))
     assert (whole.row_bytes, whole.rows, whole.loops) == (48, (1, 0, 0), ())
 
 

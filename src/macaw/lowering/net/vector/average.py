@@ -69,9 +69,9 @@ class Mean:
 
 
 def average_kernel(pool: AveragePool) -> Kernel:
-    """Return the code of an average pool; the image is at `x0`, the result at `y`."""
+    """Return the code of an average pool; the image is at `vc_x0`, the result at `y`."""
     k = Kernel()
-    _Average(k, pool, ("x0", "y", "vc_rows")).write()
+    _Average(k, pool, ("vc_x0", "y", "vc_rows")).write()
     return k
 
 
@@ -149,11 +149,11 @@ class _Average(Windows):
 
 
 def global_average_kernel(pool: GlobalAveragePool) -> Kernel:
-    """Return the code of a global average; the image is at `x0`, the result at `y`."""
+    """Return the code of a global average; the image is at `vc_x0`, the result at `y`."""
     k = Kernel()
     columns = Columns(pool.image[2], pool.dtype, VECTOR_BYTES // Columns(1, pool.dtype).size)
     columns.begin(k)
-    k.put("la s2, x0")
+    k.put("la s2, vc_x0")
     k.put("la s3, y")
     k.put(f"li s5, {columns.pitch}", "bytes from a position to the next")
     splat(k, SCALES[0], float(np.float32(pool.scale / (pool.image[0] * pool.image[1]))))

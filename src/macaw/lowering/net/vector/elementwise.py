@@ -33,7 +33,7 @@ _END = "t6"
 
 
 def scaled_kernel(
-    operation: Scaled, inputs: Sequence[str] = ("x0", "x1"), result: str = "y"
+    operation: Scaled, inputs: Sequence[str] = ("vc_x0", "vc_x1"), result: str = "y"
 ) -> Kernel:
     """Return the code of an operation whose tensors have these symbols."""
     k = Kernel()

@@ -21,7 +21,8 @@ _REGISTER = re.compile(r"\b(?:vr\d+|[ast]\d+|ra|sp|gp|tp)\b")
 _ROWS = {row.mnemonic: row for row in CORE.instructions}
 _FAMILY_OF_PSEUDO = {"li": "immediate", "la": "immediate", "mv": "immediate", "bnez": "branch",
                      "vsplat.f32": "vector move"}  # fmt: skip
-_WRITES_NOTHING = ("store", "branch")
+_DEFAULT = {setting.name.partition(".")[2]: int(setting.default) for setting in CORE.settings}
+_EXTERNAL = 21  # cycles from a load of external memory to its result, by default
 _REACH = 4096  # bytes, of a branch
 _FAR = 100  # added to the number of a loop's label: of its end
 _ACCESS = {"load": 4, "store": 4}  # families of scalar accesses, which take one beat
@@ -132,6 +133,34 @@ def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
                 out.put("", label=str(_FAR + depth))
 
 
+def _family(item: Instruction) -> str:
+    return _FAMILY_OF_PSEUDO.get(item.mnemonic) or _ROWS[item.mnemonic].family
+
+
+def registers_of(item: Instruction) -> list[str]:
+    """Return the registers that an instruction names, in the order of its operands."""
+    return _REGISTER.findall(item.text.partition(" ")[2])
+
+
+def is_store(item: Instruction) -> bool:
+    """Return whether an instruction writes memory."""
+    return _family(item) == "store" or item.mnemonic.startswith("vst")
+
+
+def destination(item: Instruction) -> str | None:
+    """Return the register that an instruction writes, if there is one."""
+    names = registers_of(item)
+    return None if not names or is_store(item) or _family(item) == "branch" else names[0]
+
+
+def latency_of(item: Instruction) -> int:
+    """Return the cycles from the issue of an instruction to its result, by default settings."""
+    family = _family(item)
+    if family == "load" or (family == "vector memory" and not is_store(item)):
+        return _DEFAULT["local_cycles"] if item.local else _EXTERNAL
+    return _DEFAULT["vector_cycles"] if family.startswith("vector") else 1
+
+
 @dataclass
 class _Scoreboard:
     """The next cycle of issue, and the first cycle in which each register may be used."""
@@ -177,9 +206,7 @@ class _Scoreboard:
         return int(self.config["vc.divider"]) * (int(self.config[f"vc.{name}"]) if name else 1)
 
     def issue(self, item: Instruction) -> None:
-        mnemonic = item.mnemonic
-        family = _FAMILY_OF_PSEUDO.get(mnemonic) or _ROWS[mnemonic].family
-        names = _REGISTER.findall(item.text.partition(" ")[2])
+        mnemonic, family, names = item.mnemonic, _family(item), registers_of(item)
         at = max([self.time, *(self.ready.get(name, 0) for name in names)])
         size, lanes = _ACCESS.get(family, 0), 1
         if family == "vector memory":
@@ -196,8 +223,9 @@ class _Scoreboard:
             last = at + (lanes - 1) * self.of()
             self.time = max(last + self.of(), last + beats)
             done = last + int(self.config["mem.external_latency"]) + beats
-        if names and family not in _WRITES_NOTHING and not mnemonic.startswith("vst"):
-            self.ready[names[0]] = max(done, self.time if mnemonic in ("li", "la") else 0)
+        target = destination(item)
+        if target:
+            self.ready[target] = max(done, self.time if mnemonic in ("li", "la") else 0)
 
     def latency(self, family: str) -> int:
         if family == "vector division":

@@ -24,7 +24,7 @@ from macaw.lowering.net.vector.operations import (
 
 @singledispatch
 def kernel_of(operation: VectorOperation) -> Kernel:
-    """Return the code of vc that computes an operation; inputs `x0`, `x1`, result `y`."""
+    """Return the code of vc that computes an operation; inputs `vc_x0`, `vc_x1`, result `y`."""
     raise TypeError(f"no code for {type(operation).__name__}")
 
 
@@ -32,7 +32,7 @@ def kernel_of(operation: VectorOperation) -> Kernel:
 @kernel_of.register(Rescale)
 @kernel_of.register(ElementwiseProduct)
 def _(operation: Sum | Rescale | ElementwiseProduct) -> Kernel:
-    return scaled_kernel(operation, [f"x{number}" for number in range(operation.count)], "y")
+    return scaled_kernel(operation, [f"vc_x{number}" for number in range(operation.count)], "y")
 
 
 @kernel_of.register

@@ -15,14 +15,14 @@ _REGISTERS = (*(f"s{number}" for number in range(12)), "a3", "a4", "a5", "a6")
 
 
 def table_kernel(operation: Table) -> Kernel:
-    """Return the code of a lookup; the input is at `x0`, the result at `y`.
+    """Return the code of a lookup; the input is at `vc_x0`, the result at `y`.
 
     It reads and writes up to the next multiple of 16 bytes, and reads 16 bytes more.
     """
     k = Kernel()
     entries = np.roll(np.asarray(operation.entries, np.int8), -128)  # by the unsigned byte
     k.tables["vc_table"] = [f"{word:#010x}" for word in entries.view("<u4")]
-    k.block("la a0, x0", "la a1, vc_table", "la a2, y")
+    k.block("la a0, vc_x0", "la a1, vc_table", "la a2, y")
     step = len(_REGISTERS)
     for place, register in enumerate(_REGISTERS):
         k.put(f"lbu {register}, {place}(a0)")

@@ -22,11 +22,11 @@ _LARGE = 16  # elements of a window that is computed in one pass
 
 
 def maximum_kernel(pool: MaxPool) -> Kernel:
-    """Return the code of a maximum pool; the image is at `x0`, the result at `y`."""
+    """Return the code of a maximum pool; the image is at `vc_x0`, the result at `y`."""
     k = Kernel()
     rows, columns = pool.kernel
     if rows == 1 or columns == 1 or rows * columns <= _LARGE:
-        _Maximum(k, pool, ("x0", "y", "vc_rows")).write()
+        _Maximum(k, pool, ("vc_x0", "y", "vc_rows")).write()
         return k
     along = replace(
         pool,
@@ -44,7 +44,7 @@ def maximum_kernel(pool: MaxPool) -> Kernel:
         sizes=(pool.result[0], pool.result[1]),
     )
     k.spaces["vc_scratch"] = elements(along.result) * Types.size(pool.dtype)
-    _Maximum(k, along, ("x0", "vc_scratch", "vc_rows")).write()
+    _Maximum(k, along, ("vc_x0", "vc_scratch", "vc_rows")).write()
     _Maximum(k, down, ("vc_scratch", "y", "vc_rows_2")).write()
     return k
 

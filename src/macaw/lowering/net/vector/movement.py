@@ -64,7 +64,7 @@ def _single(operation: Movement, first: int, source: list[int]) -> Moves:
     size = Types.size(operation.dtype)
     target = strides(operation.result, size)
     axes = tuple(zip(operation.result, target, source, strict=True))
-    return Moves([Box(("y", 0), ("x0", first), axes, size)])
+    return Moves([Box(("y", 0), ("vc_x0", first), axes, size)])
 
 
 @moves_of.register
@@ -84,7 +84,7 @@ def _(operation: Pad) -> Moves:
         inner[axis] = operation.shape[axis]
         first += before * target[axis]
     axes = tuple(zip(operation.shape, target, strides(operation.shape, size), strict=True))
-    moves.boxes.append(Box(("y", first), ("x0", 0), axes, size))
+    moves.boxes.append(Box(("y", first), ("vc_x0", 0), axes, size))
     if any(operation.before + operation.after):
         moves.fills["vc_fill"] = (value, _FILL // size)
     return moves
@@ -119,14 +119,14 @@ def _(operation: Resize) -> Moves:
     rows, columns = operation.sizes
     pitch, wide = channels * size, columns * channels * size
     moves = Moves()
-    source, middle = "x0", "y"
+    source, middle = "vc_x0", "y"
     if columns != width:
         if rows != height:
             middle = "vc_scratch"
             moves.spaces[middle] = height * wide
         for j, first, count, step in _places(operation, 1):
             axes = ((height, wide, width * pitch), (count, step * pitch, pitch), (pitch, 1, 1))
-            moves.boxes.append(Box((middle, j * pitch), ("x0", first * pitch), axes, 1))
+            moves.boxes.append(Box((middle, j * pitch), ("vc_x0", first * pitch), axes, 1))
         source = middle
     if rows != height or columns == width:
         for i, first, count, step in _places(operation, 0):
@@ -160,7 +160,7 @@ def _(operation: Concat) -> Moves:
     target = strides(operation.result, size)
     moves, first = Moves(), 0
     for number, (shape, scale) in enumerate(zip(operation.shapes, operation.scales, strict=True)):
-        source = f"x{number}"
+        source = f"vc_x{number}"
         if scale != 1:
             space = f"vc_scratch_{number}"
             moves.spaces[space] = elements(shape) * size

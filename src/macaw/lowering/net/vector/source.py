@@ -11,12 +11,13 @@ from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies, copies, copy_cycles
 from macaw.lowering.net.vector.copy_program import data_of_copies, expanded, write_copies
-from macaw.lowering.net.vector.kernel import Kernel, kernel_cycles, write_kernel
+from macaw.lowering.net.vector.kernel import Items, Kernel, kernel_cycles, write_kernel
 from macaw.lowering.net.vector.kernels import kernel_of, rescaling_kernel
 from macaw.lowering.net.vector.movement import Moves, moves_of
 from macaw.lowering.net.vector.operations import Concat, Movement, VectorOperation
+from macaw.lowering.net.vector.reorder import fastest_order
 
-# Labels and views of all sources; besides these `x`, `vc_copy` and `vc_scratch` with a number.
+# Labels and views of all sources; besides these `vc_x`, `vc_copy_` and `vc_scratch_` with a number.
 VECTOR_LABELS = frozenset("run_vc vc_rows vc_rows_2 vc_zeros vc_scratch vc_table vc_fill y".split())
 _LINE = 6  # words of a table in a line of the source
 _CALL = 8  # cycles of cp for a call and the return
@@ -43,7 +44,7 @@ def vector_subroutine(operation: VectorOperation, name: str, linkage: VectorLink
     out.extend([f"{name}.s - {describe(operation)}. Written by macaw compile."])
     out.put(f".global {linkage.entry}")
     for number, (symbol, shape) in enumerate(zip(linkage.inputs, operation.inputs, strict=True)):
-        out.put(_view(f"x{number}", operation.dtype, shape, symbol))
+        out.put(_view(f"vc_x{number}", operation.dtype, shape, symbol))
     out.put(_view("y", operation.dtype, operation.result, linkage.output))
     _write_parts(out, linkage.entry, _parts(operation))
     return SourceFiles(out.text())
@@ -59,7 +60,7 @@ def cycles(operation: VectorOperation, config: Mapping[str, Any]) -> int:
     divider = int(config["cp.divider"])
     result = _CALL * divider
     if parts.kernel:
-        result += _START * divider + kernel_cycles(parts.kernel.items, config)
+        result += _START * divider + kernel_cycles(parts.items, config)
     return result + sum(copy_cycles(item, config) for item in parts.copies)
 
 
@@ -68,16 +69,21 @@ class _Parts:
     """Code of vc, and then copies of the dma."""
 
     kernel: Kernel | None
+    items: Items
     copies: list[Copies]
     moves: Moves
 
 
 def _parts(operation: VectorOperation) -> _Parts:
     if not isinstance(operation, Movement | Concat):
-        return _Parts(kernel_of(operation), [], Moves())
+        code = kernel_of(operation)
+        return _Parts(code, fastest_order(code.items), [], Moves())
     moves = moves_of(operation)
     kernel = rescaling_kernel(moves.rescales) if moves.rescales else None
-    return _Parts(kernel, [item for box in moves.boxes for item in expanded(copies(box))], moves)
+    items = fastest_order(kernel.items) if kernel else ()
+    return _Parts(
+        kernel, items, [item for box in moves.boxes for item in expanded(copies(box))], moves
+    )
 
 
 def describe(operation: VectorOperation) -> str:
@@ -131,7 +137,7 @@ def _write_parts(out: Listing, entry: str, parts: _Parts) -> None:
     if kernel:
         out.put(".core vc")
         out.put("", label="run_vc")
-        write_kernel(out, kernel.items)
+        write_kernel(out, parts.items)
         out.block(
             """
         li a0, 0 # exit
