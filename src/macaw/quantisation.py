@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import textwrap
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from macaw.errors import InputError
 from macaw.lowering.errors import LowerError
 from macaw.phrases import plural, suggestion
 
+FLOATS = 6  # names of floating-point layers that the table lists
 METHODS, SCALES, TYPES = ("mse", "minmax"), ("power-of-two", "real"), ("int8", "int16")
 
 if TYPE_CHECKING:
@@ -49,26 +51,43 @@ class QuantisedModel:
         with files.replace_file(path) as stream:
             stream.write(self.model.SerializeToString())
 
-    def table(self) -> list[str]:
-        """Return the lines of a table with a row for each layer on integers."""
-        names = [row.name for row in self.losses]
-        width = min(max((len(name) for name in names), default=5), 40)
-        head = (
-            f"{'layer':<{width}}  {'operator':<18} {'types':<16} {'scale':>10}"
-            f" {'own dB':>7} {'dB':>7} {'mean error':>10}"
-        )
-        lines = [head]
-        for row in self.losses:
-            name = row.name if len(row.name) <= width else f"{row.name[: width - 1]}…"
-            operator = row.operator if len(row.operator) <= 18 else f"{row.operator[:17]}…"
-            lines.append(
-                f"{name:<{width}}  {operator:<18} {f'{row.input}>{row.output}':<16}"
-                f" {_scale_text(row.scale):>10} {row.own:>7.1f} {row.whole:>7.1f}"
-                f" {row.error:>+10.4f}"
+    @check_arguments(width=arguments.whole(1))
+    def table(self, width: int = 120) -> list[str]:
+        """Return the lines of a table with a row for each layer on integers.
+
+        Lines have at most `width` characters, but names keep at least 12.
+        """
+        cells = [("layer", "operator", "types", "scale", "own dB", "dB", "mean error")]
+        cells += [
+            (
+                row.name,
+                _end(row.operator, 16),
+                f"{row.input}>{row.output}",
+                _scale_text(row.scale),
+                f"{row.own:.1f}",
+                f"{row.whole:.1f}",
+                f"{row.error:+.4f}",
             )
+            for row in self.losses
+        ]
+        widths = [max(len(row[column]) for row in cells) for column in range(7)]
+        widths[0] = min(widths[0], max(width - sum(widths[1:]) - 7, 12))
+        lines = []
+        for name, operator, types, *figures in cells:
+            words = [
+                _end(name, widths[0]).ljust(widths[0]),
+                operator.ljust(widths[1]),
+                types.ljust(widths[2]),
+            ]
+            words += [text.rjust(size) for text, size in zip(figures, widths[3:], strict=True)]
+            lines.append(f"{words[0]}  {' '.join(words[1:])}".rstrip())
         layers = [row for row in self.losses if row.operator != "QuantizeLinear"]
         end = f"{plural(len(layers), 'layer')} on integers, {len(self.floats)} floating-point"
-        return [*lines, f"{end}: {', '.join(self.floats)}" if self.floats else end]
+        if self.floats:
+            some = ", ".join(_end(name, 40) for name in self.floats[:FLOATS])
+            more = f" and {len(self.floats) - FLOATS} more" if len(self.floats) > FLOATS else ""
+            end = f"{end}: {some}{more}"
+        return [*lines, *textwrap.wrap(end, width, break_long_words=False, break_on_hyphens=False)]
 
     def to_json(self) -> str:
         """Return the losses as JSON; a ratio without any noise or signal is null."""
@@ -80,6 +99,11 @@ class QuantisedModel:
             for row in self.losses
         ]
         return json.dumps({"layers": rows, "floats": list(self.floats)})
+
+
+def _end(name: str, most: int) -> str:
+    """Return the end of a name, which tells more than its beginning."""
+    return name if len(name) <= most else f"…{name[len(name) - most + 1 :]}"
 
 
 def _scale_text(scale: float | None) -> str:

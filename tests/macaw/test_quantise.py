@@ -163,6 +163,27 @@ def test_mixed_types():
     assert error(result, network()) < 0.1
 
 
+def test_products_of_two_activations_and_rough_functions_stay_float():
+    """Unless the user asks for integers."""
+    nodes = [
+        NODE("MatMul", ["x", "w"], ["a"]), NODE("MatMul", ["x", "v"], ["b"]), NODE("Transpose", ["b"], ["t"], perm=[1, 0]),
+        NODE("MatMul", ["a", "t"], ["s"], name="scores"), NODE("Gelu", ["a"], ["g"], name="gelu"), NODE("MatMul", ["s", "g"], ["y"], name="last"),
+    ]  # fmt: skip
+    made = model(
+        nodes, {"x": (4, 8)}, {"y": ((4, 8), TensorProto.FLOAT)}, w=numbers(8, 8), v=numbers(8, 8)
+    )
+    data = numbers(3, 4, 8)
+    assert macaw.quantise(made, data).floats == ("scores", "gelu", "last")
+    result = macaw.quantise(made, data, layers=dict.fromkeys(("scores", "gelu", "last"), "int8"))
+    kinds = {layer.name: type(layer) for layer in network_of(result.model).layers}
+    assert (kinds["scores"], kinds["gelu"], kinds["last"]) == (
+        ProductLayer,
+        TableLayer,
+        ProductLayer,
+    )
+    onnx.checker.check_model(result.model, full_check=True)
+
+
 def test_losses_are_those_of_the_integers():
     """Without all other layers a layer loses what its own rounding loses."""
     result = macaw.quantise(network(), DATA)
@@ -200,6 +221,7 @@ def test_tables_and_json(tmp_path):
     lines = result.table()
     assert lines[0].split() == "layer operator types scale own dB dB mean error".split()
     assert max(map(len, lines)) <= 120
+    assert max(map(len, result.table(80))) <= 80
     assert lines[-1] == "11 layers on integers, 1 floating-point: classes"
     rows = json.loads(result.to_json())
     assert [row["name"] for row in rows["layers"]] == [row.name for row in result.losses]
@@ -370,3 +392,32 @@ def test_commands_of_the_pages(words, folder):
 
 def test_the_pages_have_commands():
     assert len(SHOWN) >= 5
+
+
+def test_constants_without_dimensions_stay_so():
+    """An index of no dimension, and a factor of more dimensions than the value."""
+    nodes = [
+        NODE("MatMul", ["x", "w"], ["p"]), NODE("Relu", ["p"], ["r"]), NODE("Mul", ["r", "k"], ["m"]),
+        NODE("Gather", ["m", "i"], ["g"], axis=0), NODE("Exp", ["g"], ["y"]),
+    ]  # fmt: skip
+    made = model(
+        nodes,
+        {"x": (2, 4)},
+        {"y": ((3,), TensorProto.FLOAT)},
+        w=numbers(4, 3),
+        i=np.int64(1),
+        k=np.full((1, 1), 0.5, F32),
+    )
+    x = numbers(1, 2, 4)
+    result = macaw.quantise(made, x)
+    onnx.checker.check_model(result.model, full_check=True)
+    assert outputs_of(result.model, x=x[0])[0] == pytest.approx(
+        runtime_outputs(made, x=x[0])[0], rel=0.1
+    )
+    made = model(
+        [NODE("Mul", ["x", "k"], ["y"])],
+        {"x": (4,)},
+        {"y": ((4,), TensorProto.FLOAT)},
+        k=np.full((1,), 0.5, F32),
+    )
+    assert len(macaw.quantise(made, numbers(2, 4), layers={"y": "int8"}).losses) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -116,7 +117,8 @@ def command(
         constants=_numbers(constants),
     )
     result.write(output)
-    click.echo(result.to_json() if as_json else "\n".join(result.table()))
+    width = shutil.get_terminal_size((120, 24)).columns
+    click.echo(result.to_json() if as_json else "\n".join(result.table(width)))
     return EXIT_SUCCESS
 
 

@@ -78,7 +78,7 @@ def assign(graph: Graph, types: Types) -> Assignment:
             inputs = [made[name].label for name in data_inputs(graph, node) if name in made]
             count = len(data_inputs(graph, node))
             ready = len(inputs) == count and all(label in chosen for label in inputs)
-            usual = node.operator in WEIGHTED or (ready and not _is_rough(graph, node))
+            usual = has_weights(graph, node) or (ready and not _is_rough(node))
             if able and usual:
                 chosen[node.label] = types.default
         elif not able:
@@ -151,7 +151,7 @@ def _able(graph: Graph, node: Node) -> bool:
     return kind in MOVED and data_inputs(graph, node) == [node.inputs[0]]
 
 
-def _is_rough(graph: Graph, node: Node) -> bool:
+def _is_rough(node: Node) -> bool:
     """Return whether integers lose much in a node, so that it stays float if nobody asks."""
     if node.operator == "MatMul":
         return True  # of two tensors: attention

@@ -264,7 +264,9 @@ def _with_bias(
             for one in (weights, bias)
         ]
         shape = draft.values[name].shape
-        if all(constants) and len(product.inputs) == 2 and draft.values[other].shape == shape[-1:]:
+        of_channels = (1,) * (len(shape) - 1) + shape[-1:]
+        fits = draft.values[other].shape in (shape[-1:], of_channels)
+        if all(constants) and len(product.inputs) == 2 and fits:
             inputs = (*product.inputs, other)
             whole = replace(product, inputs=inputs, outputs=node.outputs, proto=None)
             return product, _with_parts(whole, product, node)

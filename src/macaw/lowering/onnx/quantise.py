@@ -225,9 +225,12 @@ class _Quantiser:
         scales = widened(scales, float(input_scale), by_scale, power)
         each = np.tile(scales, groups) if grouped else scales
         product = np.asarray(input_scale * each, np.float32)
+        rank = len(self.graph.values[node.outputs[0]].shape) if node.operator == "MatMul" else 1
+        # As many dimensions as the product: else onnxruntime 1.32 makes a Gemm and refuses it.
+        shape = (1,) * (rank - 1) + (-1,)
         names = [
             self._constant(node.inputs[1], w, scales, dtype, axis),
-            self._constant(bias_name, bias.reshape(-1), product, "int32", 0),
+            self._constant(bias_name, bias.reshape(shape), product, "int32", len(shape) - 1),
         ]
         integers = self.nodes[-1].inputs[0]
         self.biases[node.outputs[0]] = integers, product

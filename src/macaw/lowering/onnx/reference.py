@@ -168,7 +168,8 @@ def function_results(source: Quantisation, result: Tensor, layer: TableLayer, q:
         # The one input that is no constant is the tensor, or what the node before computed.
         operands = [layer.constants.get(name, real) if name else None for name in node.inputs]
         (real,) = compute(node, operands)
-    return quantise_array(real, result.quantisation, result.dtype)
+    # A constant of one element may have more dimensions than `q`.
+    return quantise_array(real.reshape(q.shape), result.quantisation, result.dtype)
 
 
 def _moves(network: Network, layer: MoveLayer, arrays: list[Array | None]) -> list[Array]:

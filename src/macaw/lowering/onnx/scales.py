@@ -49,12 +49,13 @@ def choose_scales(
     if rule.method == "minmax":
         return np.asarray(candidates[:, 0], np.float32)
     numbers = rows.astype(np.float32)
-    exact = function(numbers) if function else numbers
+    # A constant of one element may have more dimensions than the rows.
+    exact = (function(numbers) if function else numbers).reshape(numbers.shape)
     errors = np.empty(candidates.shape)
     for place in range(candidates.shape[1]):
         scale = candidates[:, place, None].astype(np.float32)
         steps = np.clip(np.rint(numbers / scale), -top - 1, top)
-        result = function(steps * scale) if function else steps * scale
+        result = (function(steps * scale) if function else steps * scale).reshape(exact.shape)
         errors[:, place] = np.square((result - exact).astype(np.float64)).sum(1)
     best = np.argmin(errors, axis=1)  # the first, so the largest, of equal ones
     return np.asarray(candidates[np.arange(len(best)), best], np.float32)

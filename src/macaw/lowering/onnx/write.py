@@ -23,7 +23,7 @@ def model_of(graph: Graph, name: str) -> onnx.ModelProto:
     nodes = [part for node in graph.nodes for part in _standard(draft, node)]
     whole = draft.finished(nodes, VERSION)
     constants = [
-        numpy_helper.from_array(np.ascontiguousarray(value.array), key)
+        numpy_helper.from_array(np.asarray(value.array, order="C"), key)  # also of no dimension
         for key, value in whole.values.items()
         if value.array is not None and key not in whole.outputs
     ]
