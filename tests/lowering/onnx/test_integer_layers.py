@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import onnx.reference
 import pytest
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.accumulators import accumulator_range, check_accumulators
@@ -99,6 +100,21 @@ def test_qlinear_convolutions_equal_onnxruntime(seed):
         (layer, *_) = network_of(made).layers
         assert isinstance(layer, WeightLayer)
         np.testing.assert_array_equal(outputs_of(made, x=x)[0], runtime_outputs(made, x=x)[0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_qlinear_convolutions_equal_the_reference_of_onnx(seed):
+    """With powers of two its binary64 rounds as binary32; it adds the zero point before it rounds."""
+    made, x = random_conv(np.random.default_rng(1000 + seed))
+    for row in made.graph.initializer:
+        array = numpy_helper.to_array(row)
+        if row.name in ("xs", "ws", "ys"):
+            array = np.exp2(np.round(np.log2(array))).astype(F32)
+        elif row.name == "yz":
+            array = np.zeros_like(array)
+        row.CopyFrom(numpy_helper.from_array(array, row.name))
+    (wanted,) = onnx.reference.ReferenceEvaluator(made).run(None, {"x": x})
+    np.testing.assert_array_equal(outputs_of(made, x=x)[0], wanted)
 
 
 @pytest.mark.parametrize("columns", [False, True])
@@ -539,4 +555,27 @@ def test_a_bias_that_does_not_fit():
         nodes, {"x": (1, 4)}, w=np.ones((4, 2), np.int8), ws=F32(1e-6), far=np.array([0, 1e6], F32)
     )
     with pytest.raises(LowerError, match=r"^node it \(Gemm\): its bias does not fit 32 bits$"):
+        network_of(made)
+
+
+def test_scales_of_half_precision_are_refused():
+    half = np.float16(0.5)
+    constants = {
+        "as": half,
+        "az": np.int8(0),
+        "b": np.ones((4, 2), np.int8),
+        "bs": half,
+        "bz": np.int8(0),
+        "ys": half,
+        "yz": np.int8(0),
+    }
+    made = model(
+        [NODE("QLinearMatMul", ["a", *constants], ["y"], name="it")],
+        {"a": ((2, 4), INT8)},
+        {"y": (None, INT8)},
+        **constants,
+    )
+    with pytest.raises(
+        LowerError, match=r"^node it \(QLinearMatMul\): scales of float16 are not done$"
+    ):
         network_of(made)

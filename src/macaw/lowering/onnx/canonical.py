@@ -18,6 +18,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.draft import Draft
 from macaw.lowering.onnx.graph import Graph, Node
 from macaw.lowering.onnx.read import node_error
+from macaw.lowering.onnx.values import element_name
 
 VERSION = 21  # the first with int16 in QuantizeLinear
 Rule = Callable[[Draft, Node], Sequence[Node]]
@@ -130,7 +131,10 @@ def _scatter(_draft: Draft, node: Node) -> list[Node]:
 
 def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> tuple[Node, str]:
     """Return a DequantizeLinear of (values, scale, zero point), and the name of its result."""
-    result = draft.value(f"{names[0]}_dequantized", draft.values[names[0]].shape, TensorProto.FLOAT)
+    element = draft.values[names[1]].element
+    if element != TensorProto.FLOAT:
+        raise LowerError(f"scales of {element_name(element)} are not done", "float")
+    result = draft.value(f"{names[0]}_dequantized", draft.values[names[0]].shape, element)
     attributes = {"axis": axis} if draft.values[names[1]].shape not in ((), (1,)) else {}
     inputs = tuple(name for name in names if name)
     return Node(f"{label}_{result}", "DequantizeLinear", inputs, (result,), attributes), result
