@@ -235,7 +235,7 @@ def _narrowed(a: Lanes, b: Lanes, shamt: int, to: np.dtype[Any]) -> Lanes:
         rest = lanes & (1 << shamt) - 1
         lanes = floor + (rest + (floor & 1) > 1 << shamt - 1)  # half goes up from odd numbers
     low, high = _LIMITS[to]
-    return np.minimum(np.maximum(lanes, low), high).astype(to)
+    return np.asarray(np.minimum(np.maximum(lanes, low), high).astype(to))
 
 
 # Compare

@@ -49,6 +49,7 @@ def test_instructions_stay_in_their_loop():
         k.block("vld vr0, 0(a0)", "vadd.h vr1, vr0, vr0", "addi a0, a0, 16")
     k.put("vmov vr2, vr1")
     *_, loop, last = reordered(k.items)
-    assert isinstance(loop, Loop) and isinstance(last, Instruction)
+    assert isinstance(loop, Loop)
+    assert isinstance(last, Instruction)
     assert texts(loop.body) == ["vld vr0, 0(a0)", "addi a0, a0, 16", "vadd.h vr1, vr0, vr0"]
     assert last.text == "vmov vr2, vr1"
