@@ -28,12 +28,16 @@ _start: la      t0, before
         sub     s1, s1, s0
         la      t0, cycles
         sw      s1, (t0)
+        la      t0, after
+        dma.copy zero, t0
+        dma.wait zero
         li      a0, 0
         li      a7, 93
         ecall
         .section .data.cp
         .balign 4
 before: .word   {move}, 1, 0, 0
+after:  .word   guarded, guard, 64, 1, 0, 0
 """
 
 
@@ -46,7 +50,8 @@ def run(
 ) -> tuple[NDArray[Any], int]:
     """The result of an operation on the device, and the cycles of its subroutine.
 
-    With `in_place` the result takes the place of a copy of the first input.
+    What follows the result, from the next multiple of 64 bytes on, must not change. With `in_place`
+    the result takes the place of a copy of the first input.
     """
     config = config or load("tiny")
     shapes = {f"in{number}": shape for number, shape in enumerate(operation.inputs)}
@@ -55,6 +60,7 @@ def run(
         f".input {name}, {operation.dtype}, {_text(shape)}" for name, shape in shapes.items()
     ]
     tensors.append(f".output out, {operation.dtype}, {_text(operation.result)}")
+    tensors += [".input guard, int8, 64", ".output guarded, int8, 64"]
     tensors += [f".global {', '.join([*shapes, 'out'])}", ".output cycles, int32, 1"]
     main = _MAIN.format(
         tensors="\n".join(tensors),
@@ -69,7 +75,11 @@ def run(
         write_sources(vector_subroutine(operation, "layer", linkage), place / "layer.s")
         program = macaw.assemble(place / "main.s", place / "layer.s")
     assert not program.warnings
-    result = macaw.run(program, dict(zip(shapes, inputs, strict=True)), engine=engine)
+    guard = np.arange(64, dtype=np.int8)
+    result = macaw.run(
+        program, dict(zip(shapes, inputs, strict=True)) | {"guard": guard}, engine=engine
+    )
+    np.testing.assert_array_equal(result.outputs["guarded"], guard)
     return result.outputs["out"], int(result.outputs["cycles"][0])
 
 

@@ -20,6 +20,7 @@ from macaw.lowering.net.vector.operations import (
     AveragePool,
     GlobalAveragePool,
     VectorOperation,
+    mean_scale,
 )
 from macaw.lowering.net.vector.windows import TABLE, Windows
 
@@ -88,7 +89,7 @@ class _Average(Windows):
         self.counts = sorted(set(counts), key=lambda count: (count != pool.kernel[1], count))
         for i, words in enumerate(self.extra):
             for count in self.counts:
-                scale = np.float32(pool.scale / (pool.counted(0, i) * count))
+                scale = mean_scale(pool.scale, pool.counted(0, i) * count)
                 words.append(f"{int(scale.view(np.uint32)):#x}")
 
     def outside(self, row: int) -> str:
@@ -156,7 +157,7 @@ def global_average_kernel(pool: GlobalAveragePool) -> Kernel:
     k.put("la s2, vc_x0")
     k.put("la s3, y")
     k.put(f"li s5, {columns.pitch}", "bytes from a position to the next")
-    splat(k, SCALES[0], float(np.float32(pool.scale / (pool.image[0] * pool.image[1]))))
+    splat(k, SCALES[0], float(mean_scale(pool.scale, pool.image[0] * pool.image[1])))
     if columns.full_groups:
         with k.loop(columns.full_groups, "s2", VECTOR_BYTES, "s6"):
             _global_group(k, pool, columns)

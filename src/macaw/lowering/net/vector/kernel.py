@@ -230,6 +230,8 @@ class _Scoreboard:
     def latency(self, family: str) -> int:
         if family == "vector division":
             return self.of("vector_div_cycles")
+        if family == "vector division":
+            return self.of("vector_div_cycles")
         if family.startswith("vector"):
             return self.of("vector_cycles")
         if family == "pmac":

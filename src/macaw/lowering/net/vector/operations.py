@@ -211,10 +211,10 @@ LARGEST_WINDOW = 256  # elements that AveragePool adds in 16 bits
 
 @dataclass(frozen=True)
 class AveragePool(Pool):
-    """The mean of each window: saturate(rne(f32(sum) * f32(scale / n))); the sum is exact.
+    """The mean of each window: saturate(rne(f32(sum) * m)), m = f32(f32(scale) / n).
 
-    n is the number of elements of the window in the image; if `counts_pads`, in the image with its
-    pads, which are zeros.
+    The sum is exact. n is the number of elements of the window in the image; if `counts_pads`, in
+    the image with its pads, which are zeros.
     """
 
     scale: float = 1.0
@@ -240,7 +240,7 @@ class AveragePool(Pool):
 
 @dataclass(frozen=True)
 class GlobalAveragePool(VectorOperation):
-    """The mean of each channel of an image: saturate(rne(f32(sum) * f32(scale / n))).
+    """The mean of each channel of an image: saturate(rne(f32(sum) * m)), m = f32(f32(scale) / n).
 
     The result has the shape (1, 1, channels); n is height times width, and the sum is exact.
     """
@@ -433,6 +433,11 @@ def _check_clip(operation: VectorOperation, clip: tuple[int, int] | None) -> Non
         raise LowerError(
             f"results are clipped to {clip[0]} to {clip[1]}", f"a range in {low} to {high}"
         )
+
+
+def mean_scale(scale: float, count: int) -> np.float32:
+    """Return the factor of a sum of `count` elements: the scale divided by the count, binary32."""
+    return np.float32(np.float32(scale) / np.float32(count))
 
 
 def elements(shape: Shape) -> int:

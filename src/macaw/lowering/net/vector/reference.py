@@ -24,6 +24,7 @@ from macaw.lowering.net.vector.operations import (
     Table,
     Transpose,
     VectorOperation,
+    mean_scale,
 )
 
 Numbers = NDArray[Any]
@@ -69,7 +70,7 @@ def _(operation: MaxPool, x: Numbers) -> Numbers:
 def _(operation: AveragePool, x: Numbers) -> Numbers:
     result = np.empty(operation.result, operation.dtype)
     for i, j, window in _windows(operation, x):
-        scale = np.float32(operation.scale / (operation.counted(0, i) * operation.counted(1, j)))
+        scale = mean_scale(operation.scale, operation.counted(0, i) * operation.counted(1, j))
         sums = window.sum(axis=(0, 1), dtype=np.int32)
         result[i, j] = _result(operation, _float(sums) * scale)
     return result
@@ -78,7 +79,7 @@ def _(operation: AveragePool, x: Numbers) -> Numbers:
 @compute.register
 def _(operation: GlobalAveragePool, x: Numbers) -> Numbers:
     sums = x.sum(axis=(0, 1), dtype=np.int32, keepdims=True)
-    scale = np.float32(operation.scale / (x.shape[0] * x.shape[1]))
+    scale = mean_scale(operation.scale, x.shape[0] * x.shape[1])
     return _result(operation, _float(sums) * scale)
 
 
