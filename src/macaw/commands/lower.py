@@ -114,7 +114,7 @@ def _mappings() -> Sequence[str]:
 )
 @click.option("--bias", type=click.Path(), metavar="FILE", help="Bias, .npy: (outputs,).")
 @click.option(
-    "--activation", default="none", metavar="NAME", help="Activation function: relu or none."
+    "--activation", default="none", metavar="NAME", help="Activation: none, relu, sigmoid or tanh."
 )
 @click.option(
     "--shift",

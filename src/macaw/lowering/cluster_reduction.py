@@ -70,13 +70,8 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
     If clusters or rows have to add their sums, the first sequence only stores raw sums. `what` is
     the comment of the final sequence, `raw` that of a sequence that stores raw sums.
     """
-    product, header, body = plan.product, "", []
-    if product.activation != "none":
-        header += f", activation={product.activation}"
-        body.append("spu activation, src=0, dst=0")
-    if product.shift is not None:
-        header += f", shift={product.shift}"
-        body.append("spu requantise, src=0, dst=0")
+    header = plan.header
+    body = [f"spu {function}, src=0, dst=0" for function in plan.functions]
     body.append("st base=0")
     if plan.reduces_sums:
         store = Sequence("final", FINAL, body[-1:], what=raw)

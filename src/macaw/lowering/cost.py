@@ -375,7 +375,7 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
         each = max(each, plan.bias_bytes / width) + 3
     elif plan.adds_start_sums:
         each += QUEUE_SUMS
-    kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+    kinds = len(plan.functions)
     special = kinds * finish * ceil(outputs * plan.pes / config["sfu.rate"])
     spread = config["mem.banks"] * config["mem.bank_width"]
     beats = plan.slots * outputs * size / min(width, spread)
@@ -401,7 +401,7 @@ def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> 
     first = row * (rows if whole else 1) + float(plan.weight_bytes.mean()) / width + 8
     joins = plan.reduces_clusters
     size = Types.size(plan.types.sum if raw or joins else plan.types.result)
-    kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+    kinds = len(plan.functions)
     special = 0.0
     if not raw and not joins:
         special = kinds * ceil(rows * plan.pes / config["sfu.rate"])
@@ -413,7 +413,7 @@ def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> 
 def _cluster_reduction_cycles(plan: ProductPlan, raw: bool) -> float:
     """Return the cycles in which cluster 0 adds the sums of all clusters of its row."""
     config = plan.config
-    kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+    kinds = len(plan.functions)
     parts = plan.partition.clusters + plan.has_start_sums
     bus = plan.pes * plan.sum_size / config["dist.bus_bytes"]
     moving = 5.0 if raw else 5 + max(3.5, kinds * ceil(plan.pes / config["sfu.rate"]))
@@ -446,7 +446,7 @@ def _store_end(plan: ProductPlan, exe: Exe, moves_end: float, units: float) -> f
     config, members = plan.config, plan.tile.members
     special = 0.0
     if exe.buffer == FINAL:
-        kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
+        kinds = len(plan.functions)
         one = ceil(plan.pes / config["sfu.rate"]) + config["sfu.latency"] - 2
         special = kinds * members * (one + 1)
     dtype = plan.types.sum if exe.buffer == RAW else plan.types.result

@@ -136,7 +136,7 @@ def estimates(
         starting = np.maximum(each, sums / width) + QUEUE_SUMS
         begins = bool(product.bias is not None)
         each = np.where(several, starting, each + QUEUE_SUMS * begins)
-    kinds = (product.activation != "none") + (product.shift is not None)
+    kinds = len(some.functions)
     finishing = kinds * outputs * some.pes / int(config["sfu.rate"]) / tiles_k
     result = Types.size(types.result)
     stored = (result + (tiles_k - 1) * sum_size) / tiles_k

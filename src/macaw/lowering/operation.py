@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
-from macaw.isa.pe import ACTIVATIONS, OPERAND_DTYPES, SUM_DTYPES
+from macaw.isa.pe import ACTIVATIONS, FIXED_POINT, OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.errors import LowerError
 
 # Activations that depend on one result alone.
-FUNCTIONS = tuple(name for name in ACTIVATIONS if name in ("none", "relu"))
+FUNCTIONS = tuple(name for name in ACTIVATIONS if name in ("none", "relu", *FIXED_POINT))
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,17 @@ class Product:
         """The number of inputs from which an output is computed."""
         return int(self.weights.shape[1])
 
+    def functions(self, config: Configuration) -> tuple[str, ...]:
+        """Return the functions of spu that make results of sums, in their order.
+
+        Sigmoid and tanh of integers bring the sums into the range of the results themselves.
+        """
+        names = ["activation"] if self.activation != "none" else []
+        whole = np.dtype(self.types(config).sum).kind == "i"
+        if self.shift is not None and not (whole and self.activation in FIXED_POINT):
+            names.append("requantise")
+        return tuple(names)
+
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The shapes of activations and results."""
@@ -135,6 +146,11 @@ class Product:
         if self.activation not in FUNCTIONS:
             raise LowerError(
                 f"no activation '{self.activation}'", "there are " + ", ".join(FUNCTIONS)
+            )
+        whole = np.dtype(types.sum).kind == "i"
+        if whole and self.activation in FIXED_POINT and self.shift is None:
+            raise LowerError(
+                f"{self.activation} of integers needs a shift", "the fraction bits of the sums"
             )
         if self.shift is not None and not 0 <= self.shift <= 63:
             raise LowerError(f"a shift of {self.shift} is out of range, 0 to 63")

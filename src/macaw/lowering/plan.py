@@ -152,6 +152,19 @@ class ProductPlan:
         return self.product.form + (", balanced" if self.balance else "")
 
     @property
+    def functions(self) -> tuple[str, ...]:
+        """The functions of spu that make results of sums, in their order."""
+        return self.product.functions(self.config)
+
+    @property
+    def header(self) -> str:
+        """The options of the sequence that makes results of sums."""
+        product, words = self.product, ""
+        if product.activation != "none":
+            words += f", activation={product.activation}"
+        return words + (f", shift={product.shift}" if product.shift is not None else "")
+
+    @property
     def mac_options(self) -> str:
         """The options of the instruction `mac` in the text of a sequence."""
         return ", balance" if self.balance else ""

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.numerics import round_half_even_shift, saturate, saturate_float
+from macaw.emu.numerics import (
+    fixed_point,
+    round_half_even_shift,
+    saturate,
+    saturate_float,
+    sigmoid,
+)
 from macaw.isa.config import Configuration
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.convolution import reference as convolved
 from macaw.lowering.operation import Product, Types
+
+_CURVES: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {"sigmoid": sigmoid, "tanh": np.tanh}
 
 
 def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[Any]:
@@ -37,8 +46,16 @@ def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[
 
 def finish(activation: str, shift: int | None, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
     """Return sums after activation and requantisation."""
+    curve = _CURVES.get(activation)
     if activation == "relu":
         sums = np.maximum(sums, 0)
+    elif curve is not None and sums.dtype.kind == "i":
+        assert shift is not None  # validated
+        return np.asarray(
+            fixed_point(curve, sums, shift, 8 * Types.size(types.operand)).astype(types.result)
+        )
+    elif curve is not None:
+        sums = np.asarray(curve(sums)).astype(types.sum).astype(sums.dtype)
     if shift is not None and sums.dtype.kind == "i":
         sums = saturate(round_half_even_shift(sums, shift), 8 * Types.size(types.operand))
     elif shift is not None:

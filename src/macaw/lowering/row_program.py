@@ -219,7 +219,7 @@ def arrays(plan: ProductPlan) -> list[Array]:
 @singledispatch
 def sequences(plan: ProductPlan) -> list[Sequence]:
     """Return the instruction sequences of the rows."""
-    tile, product = plan.tile, plan.product
+    tile = plan.tile
     loads = [f"ld activations, base={row * plan.blocks}" for row in range(tile.m)]
     result = []
     if plan.holds_activations:
@@ -240,14 +240,9 @@ def sequences(plan: ProductPlan) -> list[Sequence]:
     stores = [f"st base={a}" for a in members]
     if stores_raw(plan):
         result.append(Sequence("raw", RAW, moves + stores, what="sums to the unit as they are"))
-    header = ""
-    if product.activation != "none":
-        header += f", activation={product.activation}"
-        moves += [f"spu activation, src={a}, dst={a}" for a in members]
-    if product.shift is not None:
-        header += f", shift={product.shift}"
-        moves += [f"spu requantise, src={a}, dst={a}" for a in members]
-    result.append(Sequence("final", FINAL, moves + stores, header, "results to the unit"))
+    for function in plan.functions:
+        moves += [f"spu {function}, src={a}, dst={a}" for a in members]
+    result.append(Sequence("final", FINAL, moves + stores, plan.header, "results to the unit"))
     return result
 
 

@@ -92,7 +92,7 @@ def row_estimates(
     each = np.maximum(loads + 2, begins + np.where(whole, 0, row)) + STATIONARY_TURN
     each = each + np.where(adds & ~several, QUEUE_SUMS, 0)
     first = row * np.where(whole, rows, 1) + weights / width + 8
-    kinds = (product.activation != "none") + (product.shift is not None)
+    kinds = len(some.functions)
     result = Types.size(types.result)
     stored = (result + (tiles_k - 1) * sum_size) / tiles_k
     finishing = 0 if some.reduces_clusters else kinds * rows * some.pes / config["sfu.rate"]
