@@ -18,7 +18,7 @@ from macaw import arguments, files
 from macaw.arguments import check_arguments
 from macaw.errors import InputError
 from macaw.lowering.errors import LowerError
-from macaw.phrases import plural, suggestion
+from macaw.phrases import one_line, plural, suggestion
 
 FLOATS = 6  # names of floating-point layers that the table lists
 METHODS, SCALES, TYPES = ("mse", "minmax"), ("power-of-two", "real"), ("int8", "int16")
@@ -103,6 +103,7 @@ class QuantisedModel:
 
 def _end(name: str, most: int) -> str:
     """Return the end of a name, which tells more than its beginning."""
+    name = one_line(name)
     return name if len(name) <= most else f"…{name[len(name) - most + 1 :]}"
 
 
@@ -200,5 +201,6 @@ def _by_name(
     free = [name for name in names if name not in constants]
     if len(free) != 1:
         hint = "NAME=FILE, {'name': array}"
-        raise InputError(f"the model has {plural(len(free), 'input')}: {', '.join(free)}", hint)
+        some = ", ".join(one_line(name) for name in free[:8])
+        raise InputError(f"the model has {plural(len(free), 'input')}: {some}", hint)
     return {free[0]: np.asarray(data)}

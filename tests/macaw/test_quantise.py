@@ -422,3 +422,17 @@ def test_constants_without_dimensions_stay_so():
         k=np.full((1,), 0.5, F32),
     )
     assert len(macaw.quantise(made, numbers(2, 4), layers={"y": "int8"}).losses) == 2
+
+
+def test_nodes_may_share_a_name_and_products_may_be_of_vectors():
+    nodes = [
+        NODE("Exp", ["x"], ["e"], name="it"), NODE("MatMul", ["e", "w"], ["p"], name="it"), NODE("Sqrt", ["e"], ["q"], name="it"),
+        NODE("Add", ["p", "q"], ["s"], name="it"), NODE("MatMul", ["s", "v"], ["y"], name="it"),
+    ]  # fmt: skip
+    made = model(nodes, {"x": (4,)}, {"y": ((), TensorProto.FLOAT)}, w=numbers(4, 4), v=numbers(4))
+    x = numbers(3, 4)
+    result = macaw.quantise(made, x)
+    assert [row.name for row in result.losses if row.operator == "MatMul"] == ["it_2"]
+    (wanted,) = outputs_of(made, x=x[0])
+    assert outputs_of(result.model, x=x[0])[0] == pytest.approx(wanted, abs=0.5)
+    assert runtime_outputs(result.model, x=x[0])[0] == pytest.approx(wanted, abs=0.5)

@@ -237,3 +237,14 @@ def test_inputs_are_checked():
     made = model([NODE("Relu", ["x"], ["y"])], {"x": ((2,), TensorProto.BFLOAT16)})
     with pytest.raises(LowerError, match="numbers of the type bfloat16 are not computed"):
         outputs_of(made)
+
+
+def test_attributes_are_quoted_safely():
+    made = case(
+        "Pad", (2, 3), constants={"p": np.array([1, 0, 0, 2])}, mode="a\x1b[31m\t" + "b" * 900
+    )
+    with pytest.raises(LowerError) as caught:
+        outputs_of(made, x0=numbers(2, 3))
+    assert str(caught.value).isprintable()
+    assert str(caught.value).startswith("node it (Pad): the mode a\ufffd[31m\\tbbb")
+    assert len(str(caught.value)) < 350

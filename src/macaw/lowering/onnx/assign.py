@@ -46,7 +46,7 @@ class Types:
 
 @dataclass(frozen=True)
 class Assignment:
-    """By the label of a node its integer type, and for functions the node before in a chain.
+    """By the key of a node its integer type, and for functions the node before in a chain.
 
     `chained` has the values between functions that become one table: they are not quantised.
     """
@@ -62,7 +62,7 @@ def assign(graph: Graph, types: Types) -> Assignment:
     results of such nodes. Raises `LowerError` for names that the graph does not have, and for nodes
     that cannot be what the user asks.
     """
-    wanted = _by_label(graph, types)
+    wanted = _by_key(graph, types)
     chosen: dict[str, str] = {}
     made = producers(graph.nodes)
     for node in graph.nodes:
@@ -70,22 +70,22 @@ def assign(graph: Graph, types: Types) -> Assignment:
             check_operator(node)
         except LowerError as error:
             raise node_error(node.label, node.operator, error) from None
-        kind = wanted.get(node.label)
+        kind = wanted.get(node.key)
         if kind == FLOAT or (kind is None and node.operator in types.keep_float):
             continue
         able = _able(graph, node)
         if kind is None:
-            inputs = [made[name].label for name in data_inputs(graph, node) if name in made]
+            inputs = [made[name].key for name in data_inputs(graph, node) if name in made]
             count = len(data_inputs(graph, node))
-            ready = len(inputs) == count and all(label in chosen for label in inputs)
+            ready = len(inputs) == count and all(key in chosen for key in inputs)
             usual = has_weights(graph, node) or (ready and not _is_rough(node))
             if able and usual:
-                chosen[node.label] = types.default
+                chosen[node.key] = types.default
         elif not able:
             reason = LowerError("it has no rule for integers", "float")
             raise node_error(node.label, node.operator, reason)
         else:
-            chosen[node.label] = kind
+            chosen[node.key] = kind
     return Assignment(chosen, _chained(graph, chosen))
 
 
@@ -110,11 +110,11 @@ def has_weights(graph: Graph, node: Node) -> bool:
     attributes = node.attributes
     if attributes.get("transA", 0) or any(attributes.get(x, 1.0) != 1 for x in ("alpha", "beta")):
         return False
+    if w.ndim != 2 if node.operator in ("Gemm", "MatMul") else w.ndim < 3:
+        return False
     channels = graph.values[node.outputs[0]].shape[1 if "Conv" in node.operator else -1]
     array = graph.constant(bias)
-    if array is not None and array.size != channels:
-        return False
-    return w.ndim == 2 if node.operator in ("Gemm", "MatMul") else w.ndim >= 3
+    return array is None or array.size == channels
 
 
 def is_function(graph: Graph, node: Node) -> bool:
@@ -158,12 +158,12 @@ def _is_rough(node: Node) -> bool:
     return node.operator in UNARY and node.operator not in (*SMOOTH, *JOINED)
 
 
-def _by_label(graph: Graph, types: Types) -> dict[str, str]:
-    """Return the types that the user wants, by the labels of nodes. Raises `LowerError`."""
+def _by_key(graph: Graph, types: Types) -> dict[str, str]:
+    """Return the types that the user wants, by the keys of nodes. Raises `LowerError`."""
     names: dict[str, list[str]] = {}
     for node in graph.nodes:
         for name in dict.fromkeys((*parts(node), node.label, *node.outputs)):
-            names.setdefault(name, []).append(node.label)
+            names.setdefault(name, []).append(node.key)
     operators = {node.operator for node in graph.nodes}
     wanted: dict[str, str] = {}
     floats = dict.fromkeys((name for name in types.keep_float if name in names), FLOAT)
@@ -197,13 +197,13 @@ def _chained(graph: Graph, chosen: Mapping[str, str]) -> frozenset[str]:
             read[name] = read.get(name, 0) + 1
     between = set()
     for node in graph.nodes:
-        if node.label not in chosen or not is_function(graph, node) or node.operator in WEIGHTED:
+        if node.key not in chosen or not is_function(graph, node) or node.operator in WEIGHTED:
             continue
         (name,) = data_inputs(graph, node)
         before = made.get(name)
         if (
             before is not None
-            and chosen.get(before.label) == chosen[node.label]
+            and chosen.get(before.key) == chosen[node.key]
             and is_function(graph, before)
             and read[name] == 1
             and name not in graph.outputs

@@ -30,7 +30,12 @@ class Node:
     @property
     def label(self) -> str:
         """The name of the node, or that of its first output if the model gives it no name."""
-        return self.name or next((name for name in self.outputs if name), "")
+        return self.name or self.key
+
+    @property
+    def key(self) -> str:
+        """The name of the first output that has one. It is unique in a graph; names may not be."""
+        return next((name for name in self.outputs if name), "")
 
 
 @dataclass(frozen=True)

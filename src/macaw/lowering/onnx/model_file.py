@@ -11,6 +11,7 @@ from macaw.asm.diagnostics import printable
 from macaw.lowering.errors import LowerError
 
 LONGEST_NAME, LONGEST_REASON = 60, 200  # characters that a message quotes
+LONGEST_TEXT = 280  # characters of a message after the name of its node
 
 
 def parse(data: bytes, path: Path) -> onnx.ModelProto:
@@ -57,6 +58,11 @@ def _names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
 def message_name(name: str) -> str:
     """Return a name of the model for a message: printable, and cut to `LONGEST_NAME` characters."""
     return _cut(printable(name.replace("\t", "\\t")), LONGEST_NAME)
+
+
+def message_text(error: BaseException) -> str:
+    """Return an error message that may quote the model: printable, and not too long."""
+    return _cut(printable(str(error).replace("\t", "\\t")), LONGEST_TEXT)
 
 
 def reason(error: BaseException) -> str:

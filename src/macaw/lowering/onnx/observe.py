@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.network import Network
 from macaw.lowering.onnx.reference import evaluate
 
@@ -41,7 +42,8 @@ def observe(
             flat = arrays[name].reshape(-1)
             most = float(np.abs(flat).max(initial=0))
             if not np.isfinite(most):
-                raise LowerError(f"the value {name} is not finite for sample {place}")
+                where = f"the value {message_name(name)}"
+                raise LowerError(f"{where} is not finite for sample {place}")
             largest[name] = max(largest[name], most)
             step = max(len(flat) // each, 1)
             # An odd offset each time, so that not always the same pixels are seen.

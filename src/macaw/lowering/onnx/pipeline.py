@@ -84,7 +84,7 @@ def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Quantise
     quantised = model_of(made.graph, name)
     check(quantised)
     losses = layer_losses(network_of(quantised), plain, made.sources, runs)
-    floats = tuple(node.label for node in graph.nodes if node.label not in assignment.types)
+    floats = tuple(node.label for node in graph.nodes if node.key not in assignment.types)
     return QuantisedResult(quantised, tuple(losses), floats)
 
 

@@ -61,17 +61,17 @@ def stored_values(graph: Graph, assignment: Assignment) -> dict[str, str]:
     made, types = producers(graph.nodes), assignment.types
     found: dict[str, str] = {}
     for node in graph.nodes:
-        if node.label not in types:
+        if node.key not in types:
             continue
         for name in data_inputs(graph, node):
             before = made.get(name)
-            if name in assignment.chained or (before and before.label in types):
+            if name in assignment.chained or (before and before.key in types):
                 continue
             wide = found.get(name) == "int16"
-            found[name] = "int16" if wide else types[node.label]
+            found[name] = "int16" if wide else types[node.key]
         result = node.outputs[0]
         if result not in assignment.chained:
-            found[result] = types[node.label]
+            found[result] = types[node.key]
     return found
 
 
@@ -133,7 +133,7 @@ class _Quantiser:
             nodes = [node for node in self.graph.nodes if name in node.inputs]
             if len(nodes) != 1 or name in self.graph.outputs:
                 break
-            if nodes[0].label not in self.assignment.types or not is_function(self.graph, nodes[0]):
+            if nodes[0].key not in self.assignment.types or not is_function(self.graph, nodes[0]):
                 break
             chain.append(nodes[0])
             name = nodes[0].outputs[0]
@@ -160,7 +160,7 @@ class _Quantiser:
         return QuantisedGraph(graph, self.stored, self.sources, self.biases)
 
     def _node(self, node: Node) -> None:
-        integers = self.assignment.types.get(node.label)
+        integers = self.assignment.types.get(node.key)
         inputs = [self.real.get(name, name) for name in node.inputs]
         if integers and has_weights(self.graph, node):
             inputs[1:] = self._weights(node, integers)

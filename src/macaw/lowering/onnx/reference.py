@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.network import (
     FloatLayer,
     Layer,
@@ -53,10 +54,10 @@ def evaluate(network: Network, inputs: Arrays) -> dict[str, Array]:
         tensor = network.tensors[name]
         array = inputs.get(name)
         if array is None:
-            raise LowerError(f"there is no array for the input {name}")
+            raise LowerError(f"there is no array for the input {message_name(name)}")
         if array.shape != tensor.shape or array.dtype != np.dtype(tensor.dtype):
             raise LowerError(
-                f"the input {name} is of {tensor.dtype} {tensor.shape}, the array of"
+                f"the input {message_name(name)} is of {tensor.dtype} {tensor.shape}, the array of"
                 f" {array.dtype} {array.shape}"
             )
         arrays[name] = array
@@ -77,10 +78,8 @@ def evaluate_layer(network: Network, layer: Layer, arrays: list[Array | None]) -
     for name, array in zip(layer.outputs, results, strict=True):
         tensor = network.tensors.get(name)
         if tensor and (array.shape != tensor.shape or array.dtype != np.dtype(tensor.dtype)):
-            wrong = LowerError(
-                f"its result {name} is {array.dtype} {array.shape}, not {tensor.dtype}"
-                f" {tensor.shape}"
-            )
+            kinds = f"{array.dtype} {array.shape}, not {tensor.dtype} {tensor.shape}"
+            wrong = LowerError(f"its result {message_name(name)} is {kinds}")
             raise node_error(layer.name, layer.operator, wrong)
     return results
 

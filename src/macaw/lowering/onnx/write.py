@@ -20,7 +20,7 @@ _OWN = ("activation_range", "parts")  # attributes that ONNX does not have
 def model_of(graph: Graph, name: str) -> onnx.ModelProto:
     """Return the ONNX model of a fused graph of operator set 21, with the name `name`."""
     draft = Draft(graph)
-    nodes = [part for node in graph.nodes for part in _standard(draft, node)]
+    nodes = _named([part for node in graph.nodes for part in _standard(draft, node)])
     whole = draft.finished(nodes, VERSION)
     constants = [
         numpy_helper.from_array(np.asarray(value.array, order="C"), key)  # also of no dimension
@@ -38,6 +38,20 @@ def model_of(graph: Graph, name: str) -> onnx.ModelProto:
     return helper.make_model(
         made, opset_imports=opsets, ir_version=IR_VERSION, producer_name="macaw"
     )
+
+
+def _named(nodes: list[Node]) -> list[Node]:
+    """Return nodes whose names differ, as onnxruntime demands: a number makes them differ."""
+    taken: set[str] = set()
+    named = []
+    for node in nodes:
+        name, number = node.name, 1
+        while name in taken:
+            number += 1
+            name = f"{node.name}_{number}"
+        taken |= {name} - {""}
+        named.append(replace(node, name=name))
+    return named
 
 
 def _declared(graph: Graph, name: str) -> onnx.ValueInfoProto:
