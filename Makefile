@@ -14,7 +14,7 @@ SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
 PYTEST_ARGS ?= $(SPREAD)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs picture vsix clean
+.PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs picture picture-vscode vsix clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
@@ -29,6 +29,7 @@ help:
 	@echo "make vsix     build/macaw.vsix, the extension of VS Code (needs npm)"
 	@echo "make test-extras  VS Code and its extension (needs npm); PyTorch and TensorFlow (gigabytes)"
 	@echo "make picture  the pictures, docs/profile.md, docs/debugging-story.md and docs/notebook.ipynb, from real runs (needs chromium)"
+	@echo "make picture-vscode  the pictures of docs/vscode.md, from a real VS Code (needs npm, chromium)"
 	@echo "PYTHON=python3.13 chooses another Python"
 
 setup: $(READY)
@@ -80,6 +81,8 @@ test-extras: $(READY) vsix
 	@npm install --silent --no-save --prefix build/vscode vscode-textmate@9 vscode-oniguruma@2
 	@$(RUN)/python -m tests.editors build/vscode
 	@$(RUN)/python -m tests.editors.vsix build/macaw.vsix build/code-server
+	@$(RUN)/python -m tests.editors.debugging build/macaw.vsix build/code-server
+	@$(RUN)/python -m pytest -q -rs tests/debugger/test_dap_testsupport.py
 	@test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
 	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[concord,frameworks]'
 	@$(FRAMEWORKS)/bin/python -m tests.lowering.concord
@@ -105,6 +108,9 @@ picture: $(READY)
 	@$(RUN)/python docs/picture.py
 	@$(RUN)/python docs/shown.py
 	@$(RUN)/python docs/notebook.py
+
+picture-vscode: $(READY) vsix
+	@$(RUN)/python -m tests.editors.debugging build/macaw.vsix build/code-server docs/vscode
 
 clean:
 	rm -rf .venv* build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

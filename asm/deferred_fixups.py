@@ -38,8 +38,7 @@ class LocalReference(NamedTuple):
 
 def statement_start(match: re.Match[str]) -> int:
     """Return the offset in the source at which the statement of a matched line begins."""
-    # `.2byte` begins with no name, so it belongs to what follows the first word.
-    return next(match.start(group) for group in (1, 2, 3) if match[group] is not None)
+    return match.start(1) if match[1] is not None else match.start(2)
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:

@@ -230,6 +230,9 @@ class Adapter:
             row = self._breakpoints.record(point)
             self.connection.notify("breakpoint", {"reason": "changed", "breakpoint": row})
         target, launch = self._loaded()
+        # Without this event VS Code goes on to show why the program stopped before.
+        body = {"threadId": target.threads.stopped(), "allThreadsContinued": True}
+        self.connection.notify("continued", body)
         target.start(launch.stop_on_entry and not launch.no_debug)
 
     def _pause(self, _arguments: Mapping[str, Any]) -> None:

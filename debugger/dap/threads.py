@@ -53,9 +53,12 @@ class Threads:
         return self.session.device.cores[name].number + 1
 
     def stopped(self) -> int:
-        """Return the thread of the last stop."""
+        """Return the thread of the last stop; if its core is idle, the first core that runs."""
         where = self.session.last_stop.where
-        return self.number(self.session.core.name if where is None else where.core)
+        name = self.session.core.name if where is None else where.core
+        running = self.session.threads
+        is_idle = where is None or where.address is None
+        return self.number(running[0] if is_idle and running and name not in running else name)
 
     def core(self, arguments: Mapping[str, Any]) -> Core:
         """Return the core of the `threadId`. Raises `RequestError`."""

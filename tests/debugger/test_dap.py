@@ -174,6 +174,7 @@ def test_restart_assembles_the_files_again(client, write):
     write(CALLS.replace("li   a0, 3", "li   a0, 4"))
     stop = client.stop("restart")
     assert stop["hitBreakpointIds"] == [row["id"]]
+    assert client.event("continued")["allThreadsContinued"]
     assert client.event("breakpoint")["breakpoint"]["id"] == row["id"]
     assert client.request("evaluate", expression="a0")["result"] == "32"
     write("nonsense")
@@ -300,3 +301,14 @@ def test_an_editor_shows_a_message_only_if_an_action_fails(client, write):
         number = client.send(command, arguments)
         response = client.message(number)
         assert response["body"]["error"]["showUser"] is is_shown, command
+
+
+def test_a_stop_in_an_idle_core_is_shown_in_one_that_runs(client):
+    """The focus is an array, which does not run yet at cycle 0."""
+    thread = client.entry(SHIFT / "wrong_shift.s", inputs={"x": str(SHIFT / "x.npy")})
+    client.say("tbreak finish1")
+    there = client.stop("continue", threadId=thread)["threadId"]
+    assert there != thread
+    client.say("goto 0", frameId=client.frame(there)["id"])
+    assert client.event("stopped")["threadId"] == thread
+    assert client.frame(thread)["name"] == "_start"

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from macaw.emu.engines import ENGINES
-from macaw.emu.pe.fast.row import FastRow
 from macaw.isa.config import ConfigError, Configuration
 from macaw.isa.pe import ACTIVATIONS
 from tests.emu.pe_builder import NAMES, Unit, element_types, scales, sequence
@@ -129,34 +128,6 @@ def test_two_layers_of_two_types_in_one_loop() -> None:
     fast, _ = run_and_compare(unit, [11, 40, 40, 7])
     for out, sums in outs:
         assert fast.read(out, 60).reshape(12, 5).tolist() == sums.tolist()
-
-
-@pytest.mark.parametrize(("base", "groups"), [(4, 1), (0, 0)])
-def test_lockstep_of_one_type(base: int, groups: int) -> None:
-    """Blocks of another type that the loop does not read do not keep clusters from lockstep.
-
-    If it does read them, the mac faults in the same cycle in both engines.
-    """
-    unit = Unit(WIDE | {"pe.clusters": 3})
-    unit.config_packet(1, "ld activations base=0")
-    unit.config_packet(
-        2,
-        *("ld weights", "ld activations base=4", f"mac base={base} acc=0", "spu nonsf src=0 dst=0"),
-        steps=[(2, 0, 3, 0), (3, 1, 1, 0)],
-        types=element_types("int8", "int16"),
-        state=1,
-        inner=5,
-        pipeline=4,
-    )
-    x, matrix = np.arange(21) * 1000, np.ones((12, 9))
-    unit.exe(1, unit.dense(np.ones(300)))
-    unit.exe(2, unit.weights(matrix), unit.dense(x, element="int16"), last=1)
-    fast, _ = run_and_compare(unit, [])
-    assert isinstance(fast.row, FastRow)
-    assert fast.row.controls.groups == groups
-    if groups:
-        sums = [int(x[3 * n : 3 * n + 9].sum()) for n in range(5)]
-        assert fast.row.state.output[:, :, :5].reshape(-1, 5).tolist() == [sums] * 12
 
 
 def mismatched(kind: str) -> Unit:

@@ -14,6 +14,20 @@ const factory = {
   },
 };
 
+// VS Code says nothing if the command of a debugger is missing.
+const trackers = {
+  createDebugAdapterTracker() {
+    return {
+      onError(error) {
+        vscode.window.showErrorMessage(
+          `Macaw: '${command().join(" ")} dap' fails: ${error.message.replace(/\.$/, "")}. ` +
+            "The setting macaw.command names the command."
+        );
+      },
+    };
+  },
+};
+
 // The inputs that a source declares and that have a file beside it: { x: "/home/me/x.npy" }.
 function inputsBeside(document) {
   const folder = path.dirname(document.uri.fsPath);
@@ -78,6 +92,7 @@ const hovers = {
 function activate(context) {
   context.subscriptions.push(
     vscode.debug.registerDebugAdapterDescriptorFactory("macaw", factory),
+    vscode.debug.registerDebugAdapterTrackerFactory("macaw", trackers),
     vscode.debug.registerDebugConfigurationProvider("macaw", provider),
     vscode.languages.registerEvaluatableExpressionProvider({ language: "macaw" }, hovers)
   );

@@ -7,11 +7,11 @@ const memory = require("./memory");
 const tasks = require("./tasks");
 const views = require("./views");
 
-async function activate(context) {
-  for (const part of [tasks, debuggers, views, memory]) {
+// The debugger does not wait for the language server, which may not even be installed.
+function activate(context) {
+  for (const part of [tasks, debuggers, views, memory, language]) {
     part.activate(context);
   }
-  await language.activate(context);
 }
 
 module.exports = { activate, deactivate: language.stop };

@@ -38,7 +38,7 @@ async function start() {
   } catch (error) {
     client = undefined;
     vscode.window.showErrorMessage(
-      `Macaw: '${[program, ...first].join(" ")} lsp' does not start: ${error.message}. ` +
+      `Macaw: '${[program, ...first].join(" ")} lsp' does not start: ${error.message ?? error}. ` +
         "pip install 'macaw-npu[lsp]' brings it; the setting macaw.command names it."
     );
   }

@@ -5,14 +5,14 @@ const vscode = require("vscode");
 const { ask, onChange } = require("./session");
 
 const SCHEME = "macaw-memory";
-const ROW = 16; // bytes of a line
+const ROW = 8; // bytes of a line: two columns of editors fit on a screen
 const MOST = 4096; // bytes that one document shows
 
 function address(number) {
   return `0x${number.toString(16).padStart(8, "0")}`;
 }
 
-// Lines of 16 bytes: the address, the bytes, the characters of ASCII.
+// Lines of 8 bytes: the address, the bytes, the characters of ASCII.
 function dump(start, data) {
   const lines = [];
   for (let at = 0; at < data.length; at += ROW) {

@@ -1,4 +1,4 @@
-// The extension in VS Code's editor: `node code_server.mjs ADDRESS FOLDER FILE` opens a folder and a
+// The extension in VS Code's editor: `node vsix.mjs ADDRESS FOLDER FILE` opens a folder and a
 // file of it in a code-server and prints what the page shows, as JSON. Run by `make test-extras`.
 import { createRequire } from "module";
 

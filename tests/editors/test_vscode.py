@@ -1,0 +1,91 @@
+"""The manifest of the VS Code extension against the debugger's server, its page and its scripts."""
+
+import json
+import re
+
+from macaw.debugger.dap.launch import read_launch
+from tests.editors.view import ROOT
+
+FOLDER = ROOT / "editors" / "vscode"
+CONTRIBUTES = json.loads((FOLDER / "package.json").read_text("utf-8"))["contributes"]
+SCRIPTS = "".join(path.read_text("utf-8") for path in sorted((FOLDER / "src").glob("*.js")))
+PAGE = (ROOT / "docs" / "vscode.md").read_text("utf-8")
+(DEBUGGER,) = CONTRIBUTES["debuggers"]
+ATTRIBUTES = DEBUGGER["configurationAttributes"]["launch"]["properties"]
+VALUES = {
+    "program": "a.s", "inputs": {"x": "x.npy"}, "device": "tiny", "engine": "fast", "item": 1,
+    "cwd": "/p", "stopOnEntry": True, "stopOnExit": True,
+}  # fmt: skip
+
+
+def test_each_attribute_of_a_launch_configuration_is_read_and_in_the_page():
+    """The server reads what the manifest offers, and nothing else than `noDebug` beside it."""
+    assert list(ATTRIBUTES) == list(VALUES)
+    asked = []
+
+    class Asked(dict):
+        def get(self, key, default=None):
+            asked.append(key)
+            return super().get(key, default)
+
+    launch = read_launch(Asked(VALUES))
+    assert set(asked) == {*VALUES, "noDebug"}
+    assert (launch.program, launch.folder, launch.item) == (("/p/a.s",), "/p", 1)
+    table = re.findall(r"^\| `(\w+)` \|", PAGE, re.M)
+    assert table == list(VALUES)
+    in_dap = (ROOT / "docs" / "dap.md").read_text("utf-8")
+    assert {*VALUES, "noDebug"} <= set(re.findall(r"^\| `(\w+)` \|", in_dap, re.M))
+
+
+def test_snippets_have_attributes_that_there_are():
+    bodies = [item["body"] for item in DEBUGGER["configurationSnippets"]]
+    for body in (*bodies, *DEBUGGER["initialConfigurations"]):
+        assert (body["type"], body["request"]) == ("macaw", "launch")
+        assert set(body) <= {"type", "request", "name", *ATTRIBUTES}
+        assert "program" in body
+    for label in (
+        item["label"].removeprefix("Macaw: ") for item in DEBUGGER["configurationSnippets"]
+    ):
+        assert f"*{label}*" in PAGE
+
+
+def test_breakpoints_can_be_in_the_languages_of_the_debugger():
+    assert [item["language"] for item in CONTRIBUTES["breakpoints"]] == DEBUGGER["languages"]
+    assert DEBUGGER["languages"] == ["macaw", "c"]
+
+
+def test_commands_and_views_of_the_manifest_are_registered():
+    commands = {item["command"] for item in CONTRIBUTES["commands"]}
+    registered = set(re.findall(r'registerCommand\("([\w.]+)"', SCRIPTS))
+    assert commands <= registered
+    assert registered - commands == {"macaw.showLine"}  # no command of the user
+    used = {item["command"] for items in CONTRIBUTES["menus"].values() for item in items}
+    assert used <= commands
+    views = {item["id"] for items in CONTRIBUTES["views"].values() for item in items}
+    made = re.findall(r'(?:createTreeView|registerWebviewViewProvider)\("([\w.]+)"', SCRIPTS)
+    assert set(made) == views
+    for items in CONTRIBUTES["views"].values():
+        for item in items:
+            assert f"| Macaw: {item['name']} |" in PAGE
+
+
+def test_settings_of_the_scripts_are_in_the_manifest():
+    given = set(re.findall(r'\.get\("([\w.]+)"\)', SCRIPTS))
+    assert {f"macaw.{name}" for name in given} == set(CONTRIBUTES["configuration"]["properties"])
+
+
+def test_a_project_cannot_allow_the_shell():
+    setting = CONTRIBUTES["configuration"]["properties"]["macaw.debug.allowShell"]
+    assert (setting["default"], setting["scope"]) == (False, "machine")
+
+
+def test_the_pictures_of_the_page_are_small():
+    names = re.findall(r"\(vscode/(\w+)\.png\)", PAGE)
+    folder = ROOT / "docs" / "vscode"
+    assert sorted(names) == sorted(path.stem for path in folder.iterdir())
+    script = (ROOT / "tests" / "editors" / "debugging.mjs").read_text("utf-8")
+    for name in names:
+        data = (folder / f"{name}.png").read_bytes()
+        assert data.startswith(b"\x89PNG")
+        assert len(data) < 150_000
+        assert f'"{name}"' in script
