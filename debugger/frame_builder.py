@@ -15,6 +15,7 @@ import numpy as np
 from macaw.debugger.causes.stalls import rows
 from macaw.debugger.commands.code import around, cores_by_address, source_lines
 from macaw.debugger.commands.displays import display_answers
+from macaw.debugger.commands.introduction import introduction
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.operands import symbol_at
 from macaw.debugger.commands.points import point_text
@@ -39,6 +40,7 @@ from macaw.debugger.frame import (
     visible,
 )
 from macaw.debugger.heat_map import HeatMap
+from macaw.debugger.moments import Moment, Moments
 from macaw.debugger.places import Place, compact
 from macaw.debugger.register_numbers import as_numbers
 from macaw.debugger.state_paths import Members, count_items
@@ -53,7 +55,6 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 LINES = 2000  # of output that the panel keeps
-MOMENTS = 400  # of the past, for the timeline and sparklines
 BEFORE, BEHIND = 40, 80  # instructions around the present one
 ROW = 16  # bytes to a row of memory
 ROWS = 64
@@ -80,10 +81,12 @@ class FrameBuilder:
         self._changes: dict[
             Hashable, tuple[Any, int, int]
         ] = {}  # value, the stops at which it changed and was last seen
-        self._past: deque[tuple[int, Mapping[Any, int], Mapping[str, str]]] = deque(maxlen=MOMENTS)
+        self._past = Moments()
         self._before: dict[str, dict[str, int]] = {}
         self._now: dict[str, dict[str, int]] = {}
         self._heat = HeatMap(interpreter.session)
+        interpreter.session.on_moment = self._note_states
+        self.add_text("answer", introduction(interpreter.session))
 
     # The output panel
 
@@ -133,13 +136,19 @@ class FrameBuilder:
 
         Records of this cycle and of later cycles are dropped first.
         """
-        session = self.interpreter.session
-        cycle = session.device.cycle
-        while self._past and self._past[-1][0] >= cycle:
-            self._past.pop()
-        states = {core.name: _state(core) for core in session.device.order}
+        device = self.interpreter.session.device
+        self._past.drop_from(device.cycle)
         levels = {(str(place), name): level for place, name, level, _, _ in self._levels()}
-        self._past.append((cycle, levels, states))
+        self._past.add(Moment(device.cycle, self._states(), levels))
+
+    def _states(self) -> dict[str, str]:
+        return {core.name: _state(core) for core in self.interpreter.session.device.order}
+
+    def _note_states(self) -> int:
+        """Record the present core states during a run or a replay; return the next cycle for it."""
+        cycle = self.interpreter.session.device.cycle
+        self._past.add(Moment(cycle, self._states(), {}))
+        return cycle + self._past.apart
 
     def note_stop(self) -> None:
         """React to a stop: ages and changes of counters count from this moment."""
@@ -295,7 +304,7 @@ class FrameBuilder:
         queues = []
         for place, name, level, capacity, high in rows:
             key = str(place), name
-            past = tuple(levels[key] for _, levels, _ in self._past if key in levels)
+            past = tuple(x.levels[key] for x in self._past if key in x.levels)
             mark = None
             if high:
                 mark = count_items(Members(session.device, place).find((high,)).read())
@@ -373,10 +382,10 @@ class FrameBuilder:
         """Return the past states of the cores that were ever busy."""
         tracks = []
         for core in self.interpreter.session.device.order:
-            past = tuple(states.get(core.name, "idle") for _, _, states in self._past)
+            past = tuple(x.states.get(core.name, "idle") for x in self._past)
             if any(state != "idle" for state in past):
                 tracks.append(Track(core.name, past))
-        return Timeline(tuple(cycle for cycle, _, _ in self._past), tuple(tracks))
+        return Timeline(tuple(x.cycle for x in self._past), tuple(tracks))
 
     def watches(self) -> tuple[WatchRow, ...]:
         """Return the displays with their values, followed by the points."""

@@ -42,6 +42,9 @@ class Runner:
         self.monitor = monitor
         # Called with (what, cycle) between time slices; what: "running", "replaying", "going back".
         self.on_progress: Callable[[str, int], object] | None = None
+        # Called between acts; it returns the cycle from which on it is called again.
+        self.on_moment: Callable[[], int] | None = None
+        self._moment = 0
         self._deadline = 0.0  # of the slice
         self._ran = 0.0  # seconds since the last checkpoint
         self._costs: list[float] = []  # seconds that the last ones took; the least counts
@@ -168,6 +171,7 @@ class Runner:
         """Run the device until it stops by itself or a stop is requested; return the stop."""
         device, interrupts = self.debuggee.device, self.debuggee.interrupts
         device.pause = self._pause
+        self._moment = 0
         interrupts.running = True
         try:
             while True:
@@ -194,6 +198,8 @@ class Runner:
         return min(max(APART, SHARE * min(self._costs, default=0)), MOST_APART)
 
     def _pause(self) -> bool:
+        if self.on_moment is not None and self.debuggee.device.cycle >= self._moment:
+            self._moment = self.on_moment()
         return self.debuggee.interrupts.pending or perf_counter() >= self._deadline
 
 

@@ -112,6 +112,18 @@ class Session(Motion):
     def on_progress(self, call: Callable[[str, int], object] | None) -> None:
         self._runner.on_progress = call
 
+    @property
+    def on_moment(self) -> Callable[[], int] | None:
+        """A function that is called between acts of cores, in runs and replays.
+
+        It returns the device cycle from which on it is called again. It must not change the state.
+        """
+        return self._runner.on_moment
+
+    @on_moment.setter
+    def on_moment(self, call: Callable[[], int] | None) -> None:
+        self._runner.on_moment = call
+
     # Other threads
 
     @property

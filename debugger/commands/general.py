@@ -16,6 +16,7 @@ from macaw.debugger.commands.completion import completions
 from macaw.debugger.commands.gdb_spellings import HABITS
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.table import COMMANDS, GROUPS, Command, candidates, command, find
+from macaw.debugger.events import events_of
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
@@ -45,7 +46,7 @@ def _help(context: Context, line: Line) -> Answer:
             some = [(row.usage, row.meaning) for row in matches]
             return answers.table(("command", "what it does"), some)
         try:
-            return answers.text(about(find(name)), name)
+            return answers.text([*about(find(name)), *_events(context, find(name))], name)
         except CommandError as error:
             raise CommandError(str(error), error.hint, line.place("NAME")) from None
     lines = []
@@ -54,6 +55,15 @@ def _help(context: Context, line: Line) -> Answer:
         rows = [row for row in COMMANDS.values() if row.group == group]
         lines += [f"{meaning}:", *(f"  {row.name:{width}}  {row.meaning}" for row in rows)]
     return answers.text([*lines, "help NAME shows the operands of a command"])
+
+
+def _events(context: Context, row: Command) -> list[str]:
+    """Return lines with the events of the device, for the help of a command that takes one."""
+    if "EVENT" not in row.usage:
+        return []
+    events = events_of(context.session.device)
+    width = max(map(len, events))
+    return ["  EVENT is one of", *(f"    {x.name:{width}}  {x.meaning}" for x in events.values())]
 
 
 def about(row: Command) -> list[str]:

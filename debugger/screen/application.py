@@ -14,24 +14,27 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import Float, FloatContainer, HSplit, Layout, Window
-from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
+from prompt_toolkit.layout.controls import FormattedTextControl
 from prompt_toolkit.layout.menus import CompletionsMenu
 from prompt_toolkit.layout.processors import BeforeInput
-from prompt_toolkit.mouse_events import MouseEventType
+from prompt_toolkit.mouse_events import MouseButton, MouseEvent, MouseEventType
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.search import stop_search
 from prompt_toolkit.widgets import SearchToolbar
 
+from macaw.debugger.commands.gdb_spellings import HABITS
 from macaw.debugger.frame_builder import LINES
 from macaw.debugger.layout import PANELS
 from macaw.debugger.screen.completion import CommandCompleter
-from macaw.debugger.screen.control import Panels
-from macaw.debugger.screen.keys import KEYS, bar, table
+from macaw.debugger.screen.control import CommandLine, Panels
+from macaw.debugger.screen.keys import KEYS, Key, bar_keys, table
 from macaw.debugger.screen.line_history import LineHistory
 from macaw.debugger.screen.worker import Worker
 from macaw.debugger.views.area import UNICODE, Area, Signs
-from macaw.debugger.views.composer import Composer
+from macaw.debugger.views.composer import DIGITS, Composer, Hit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,8 +130,9 @@ class Screen:
 
     def _layout(self) -> Layout:
         search = SearchToolbar()
-        field = BufferControl(
-            self.buffer,
+        field = CommandLine(
+            self._go_back,
+            buffer=self.buffer,
             input_processors=[BeforeInput(lambda: self.interpreter.prompt, style="bold")],
             search_buffer_control=search.control,
         )
@@ -155,11 +159,41 @@ class Screen:
             return [("bold", f" {text}: Ctrl-C stops it ")]
         frame = worker.frame
         style = "bold fg:ansired" if frame.reason in BAD else "bold"
-        width = self.app.output.get_size().columns
-        return [(style, Area(width, 1, self.signs).cut(f" {frame.status} ", width))]
+        digits = self._digits()
+        width = self.app.output.get_size().columns - len(digits)
+        status = Area(width, 1, self.signs).cut(f" {frame.status} ", width)
+        return [(style, status.ljust(width) if digits else status), *digits]
 
-    def _bar(self) -> str:
-        return bar(self.app.output.get_size().columns)
+    def _digits(self) -> StyleAndTextTuples:
+        """Return the digits of all panels, which the user can click, if the mouse is on."""
+        if not self.arrangement.mouse:
+            return []
+
+        def click(panel: str, event: MouseEvent) -> None:
+            if event.event_type is MouseEventType.MOUSE_UP:
+                self._show_panel(panel)
+
+        return [("", digit, partial(click, panel)) for panel, digit in DIGITS.items()]
+
+    def _bar(self) -> StyleAndTextTuples:
+        width = self.app.output.get_size().columns
+        pieces: StyleAndTextTuples = []
+        for key, text in bar_keys(width):
+            pieces += [("", "  ")] if pieces else []
+            pieces.append(("", text, partial(self._click_key, key)))
+        return pieces
+
+    def _click_key(self, key: Key, event: MouseEvent) -> None:
+        """Press a key that was clicked in the bar; after a right click, the key with Shift."""
+        if event.event_type is not MouseEventType.MOUSE_UP:
+            return
+        if event.button is MouseButton.RIGHT:
+            back = next((x for x in KEYS if x.label == f"Shift-{key.label}"), None)
+            if back is None:
+                return
+            key = back
+        for name in key.keys:
+            self.app.key_processor.feed(KeyPress(Keys(name)))
 
     # Keys
 
@@ -236,13 +270,13 @@ class Screen:
         """Return whether the output panel shows a page of an answer, and more pages follow."""
         return bool(self._pages())
 
-    def _page(self, way: int, event: KeyPressEvent) -> None:
+    def _page(self, way: int, event: KeyPressEvent | None = None) -> None:
         """Show the next (1) or the previous (-1) page of an answer."""
         scroll = self.arrangement.scroll
         scroll["output"] = max(0, scroll.get("output", 0) + way * self._pages()[0])
         self.arrangement.note_change()
 
-    def _end_pages(self, event: KeyPressEvent) -> None:
+    def _end_pages(self, event: KeyPressEvent | None = None) -> None:
         """Show the end of an answer."""
         self.arrangement.scroll["output"] = LINES
         self.arrangement.note_change()
@@ -255,11 +289,15 @@ class Screen:
         if word:
             self._submit(f"help {word[0].partition('/')[0]}")
             return
-        keys = [f"{name:14} {meaning}" for name, meaning in table()]
-        more = "help lists the commands, help NAME says all about one, help gdb is for GDB's users"
+        rows = list(table())
+        widths = [max(len(row[at]) for row in rows) for at in (0, 1)]
+        keys = [f"{name:{widths[0]}}  {meaning:{widths[1]}}  {mouse}" for name, meaning, mouse in
+                (("key", "what it does", "with `mouse on`"), *rows)]  # fmt: skip
+        width = max(len(name) for name, _ in HABITS)
+        habits = [f"{name:{width}}  {here}" for name, here in (("GDB", "here"), *HABITS)]
+        more = "help lists the commands, help NAME says all about one"
         self.arrangement.scroll.pop("output", None)
-        self.worker.note([*keys, more])
-        self.arrangement.active = "output"
+        self.worker.note([*keys, "", "For users of GDB", *habits, "", more])
         self.arrangement.zoom("output")
 
     def _break(self, event: KeyPressEvent) -> None:
@@ -304,6 +342,9 @@ class Screen:
             self._submit(f"panel {self.arrangement.active} {what}", quiet=True)
 
     def _panel(self, panel: str, event: KeyPressEvent) -> None:
+        self._show_panel(panel)
+
+    def _show_panel(self, panel: str) -> None:
         self.arrangement.active = panel
         self.arrangement.show(panel)
 
@@ -312,8 +353,12 @@ class Screen:
             self.words.palette = False
             self.buffer.cancel_completion()
             return
+        self._go_back()
+
+    def _go_back(self) -> None:
+        """Return to the command line: show all panels, and the end of a long answer."""
         if self._has_pages():
-            self._end_pages(event)
+            self._end_pages()
         self.arrangement.active = ""
         self.arrangement.zoom("")
 
@@ -352,15 +397,32 @@ class Screen:
         self._grid_target = place
         self._submit(f"focus {place}", quiet=True)
 
-    def _mouse(self, what: MouseEventType, panel: str, place: str | None) -> None:
-        """React to the mouse: the wheel scrolls; a click activates a panel or focuses a unit."""
-        if what in WHEEL:
-            self._scroll_panel(panel, WHEEL[what])
-        elif what is MouseEventType.MOUSE_UP:
-            self.arrangement.active = panel
-            self.arrangement.note_change()
-            if place is not None:
-                self._aim(place)
+    def _mouse(self, event: MouseEvent, hit: Hit) -> None:
+        """React to the mouse on a panel. The table of keys has the key that does the same."""
+        what = event.event_type
+        if what in WHEEL and hit.row == 0:
+            self._submit(f"panel {hit.panel} {'grow' if WHEEL[what] < 0 else 'shrink'}", quiet=True)
+        elif what in WHEEL:
+            self._scroll_panel(hit.panel, WHEEL[what])
+        elif what is not MouseEventType.MOUSE_UP:
+            return
+        elif hit.panel == "output" and hit.is_last and self._has_pages():
+            is_back = event.button is MouseButton.RIGHT
+            if not is_back or self._pages()[1]:
+                self._page(-1 if is_back else 1)
+        elif hit.row == 0 and self.arrangement.active == hit.panel:
+            self._submit("zoom", quiet=True)
+        elif hit.place is not None and hit.place == self._focus():
+            self._show_panel("registers")
+        else:
+            self._show_panel(hit.panel)
+            if hit.place is not None:
+                self._aim(hit.place)
+
+    def _focus(self) -> str:
+        """Return the unit of the grid that has the focus."""
+        grid = self.worker.frame.parts.get("grid")
+        return "" if grid is None else grid.focus
 
 
 def _depth() -> ColorDepth:

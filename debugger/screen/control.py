@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.layout.controls import UIContent, UIControl
+from prompt_toolkit.layout.controls import BufferControl, UIContent, UIControl
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
-from macaw.debugger.views.composer import Composer
+from macaw.debugger.views.composer import Composer, Hit
 
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding.key_bindings import NotImplementedOrNone
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from macaw.debugger.frame import Frame
     from macaw.debugger.screen.worker import Worker
 
-OnMouse = Callable[[MouseEventType, str, str | None], object]
+OnMouse = Callable[[MouseEvent, Hit], object]
 COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray",
            "brightblack", "brightred", "brightgreen", "brightyellow", "brightblue",
            "brightmagenta", "brightcyan", "white")  # fmt: skip
@@ -40,14 +40,28 @@ def style_of(style: Style | None) -> str:
     return " ".join(words)
 
 
+class CommandLine(BufferControl):
+    """The command line; it calls `on_click` after a click."""
+
+    def __init__(self, on_click: Callable[[], object], **options: Any) -> None:
+        super().__init__(**options)
+        self.on_click = on_click
+
+    def mouse_handler(self, mouse_event: MouseEvent) -> NotImplementedOrNone:
+        """React to a click."""
+        result = super().mouse_handler(mouse_event)
+        self.buffer.exit_selection()  # with one, after a double click, keys would insert nothing
+        if mouse_event.event_type is MouseEventType.MOUSE_UP:
+            self.on_click()
+            return None
+        return result
+
+
 class Panels(UIControl):
     """All panels as one control."""
 
     def __init__(self, worker: Worker, composer: Composer, on_mouse: OnMouse) -> None:
-        """Build the control; it calls `on_mouse(event, panel, place)` for clicks and the wheel.
-
-        `place` is the unit of the grid below the pointer, or None.
-        """
+        """Build the control; it calls `on_mouse(event, hit)` for clicks and the wheel."""
         self.worker = worker
         self.composer = composer
         self.on_mouse = on_mouse
@@ -75,7 +89,7 @@ class Panels(UIControl):
         hit = self.composer.at(self.worker.frame, x, y, *self._size)
         if hit is None:
             return NotImplemented
-        self.on_mouse(mouse_event.event_type, *hit)
+        self.on_mouse(mouse_event, hit)
         return None
 
     def _draw(self, frame: Frame, width: int, height: int) -> list[StyleAndTextTuples]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 from rich.segment import Segment
@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from macaw.debugger.layout import Arrangement, Rectangle
 
 Row = list[Segment]
+
+
+class Hit(NamedTuple):
+    """What is at a cell of the screen: a row of a panel, and the unit if it shows one."""
+
+    panel: str
+    row: int  # 0 is the title
+    is_last: bool  # the last row of the panel
+    place: str | None  # the unit of the grid that the cell belongs to
+
+
 DIGITS = {panel: str((at + 1) % 10) for at, panel in enumerate(PANELS)}
 
 
@@ -53,13 +64,10 @@ class Composer:
         """Return the panels that a screen of this size shows."""
         return self.arrangement.panels(width, height)
 
-    def at(
-        self, frame: Frame, x: int, y: int, width: int, height: int
-    ) -> tuple[str, str | None] | None:
-        """Return the panel at cell (x, y) of a screen, and the unit of the grid there, if any.
+    def at(self, frame: Frame, x: int, y: int, width: int, height: int) -> Hit | None:
+        """Return what is at cell (x, y) of a screen, None outside of all panels.
 
-        `width` and `height` are the size of the screen in cells. The result is None outside of all
-        panels.
+        `width` and `height` are the size of the screen in cells.
         """
         for rectangle in self._rectangles(frame, width, height)[0]:
             across, down = x - rectangle.x, y - rectangle.y
@@ -68,7 +76,7 @@ class Composer:
                 place = (
                     place_at(frame, self._area(rectangle), across, down - 1) if is_grid else None
                 )
-                return rectangle.panel, place
+                return Hit(rectangle.panel, down, down == rectangle.height - 1, place)
         return None
 
     def area(self, panel: str) -> Area | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 
 from rich.text import Text
@@ -18,7 +19,10 @@ def need(frame: Frame, width: int, signs: Signs) -> int:
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return a row for each core, the newest moment at the right, and a legend with the cycles."""
+    """Return a row for each core, and a legend with the cycles.
+
+    The columns of a row are at equal distances in time, from the first known cycle to the present.
+    """
     part: Timeline = frame.parts["timeline"]
     if not part.tracks:
         return [line((area.cut("nothing has run yet", area.width), FAINT))]
@@ -26,13 +30,23 @@ def view(frame: Frame, area: Area) -> list[Text]:
     marks = {"run": signs.running, "wait": signs.waiting, "idle": signs.idle}
     names = max(len(track.core) for track in part.tracks)
     width = max(1, area.width - names - 1)
+    shown = _moments(part.cycles, width)
     lines = []
     for at in replace(area, height=max(1, area.height - 1)).window(len(part.tracks)):
         track = part.tracks[at]
         text = line((track.core.rjust(names) + " ", NAME))
-        for state in track.past[-width:]:
+        for moment in shown:
+            state = track.past[moment]
             text.append(marks[state], STYLES[state])
         lines.append(text)
-    cycles = part.cycles[-width:]
-    legend = f"cycles {cycles[0]:,} to {cycles[-1]:,}; {signs.running} runs {signs.waiting} waits"
+    first, last = part.cycles[0], part.cycles[-1]
+    legend = f"cycles {first:,} to {last:,}; {signs.running} runs {signs.waiting} waits"
     return [*lines, line((area.cut(legend, area.width), FAINT))]
+
+
+def _moments(cycles: tuple[int, ...], width: int) -> list[int]:
+    """Return for each column the number of the last moment that is not later."""
+    first, last = cycles[0], cycles[-1]
+    count = min(width, last - first + 1)
+    apart = (last - first) / max(1, count - 1)
+    return [bisect_right(cycles, first + round(at * apart)) - 1 for at in range(count)]

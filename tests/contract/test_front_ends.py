@@ -31,7 +31,7 @@ PUBLIC = {
     "comparison.paired_causes": "of two sessions", "comparison.subjects": "what is compared",
     "comparison.observations": "the record of what differs",
     "instruction_texts": "instructions as text", "where": "places in the source",
-    "register_numbers": "registers as numbers",
+    "moments": "past states for a timeline", "register_numbers": "registers as numbers",
     "frame": "what the screen shows", "layout": "the user's choice of panels",
 }  # fmt: skip
 

@@ -186,9 +186,11 @@ def _registers(age):
 def test_going_back_takes_the_past_of_queues_with_it():
     screen = Screen(session("layer"))
     screen.do("focus pe[0]", "stepc 10", "stepc 30", "stepc 5")
-    assert screen.frame(200, 50).parts["timeline"].cycles == (0, 10, 40, 45)
+    assert screen.frame(200, 50).parts["timeline"].cycles[-1] == 45
+    assert {0, 10, 40} <= set(screen.frame(200, 50).parts["timeline"].cycles)
     screen.do("goto 20")
-    assert screen.frame(200, 50).parts["timeline"].cycles == (0, 10, 20)
+    assert screen.frame(200, 50).parts["timeline"].cycles[-1] == 20
+    assert screen.frame(200, 50).parts["queues"][0].past == (0, 0)  # of 10 and 20
 
 
 def test_sparklines_by_hand():

@@ -1,0 +1,59 @@
+"""Keeps what cores and queues did at past moments of a run, for a timeline."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+MOST = 400  # moments; if there are more, every second one is dropped
+
+
+class Moment(NamedTuple):
+    """A moment: the device cycle, and the states of cores and levels of queues by name.
+
+    A core's state is "run", "wait" or "idle". Without `levels` no queue was looked at.
+    """
+
+    cycle: int
+    states: Mapping[str, str]
+    levels: Mapping[Any, int]
+
+
+class Moments:
+    """The past moments of one run, in the order of their cycles.
+
+    Between stops the moments are `apart` cycles apart. This distance is doubled whenever there are
+    more than `MOST`, so that a run of any length has between half of them and all.
+    """
+
+    def __init__(self) -> None:
+        self.apart = 1
+        self._rows: list[Moment] = []
+
+    def __iter__(self) -> Iterator[Moment]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, moment: Moment) -> None:
+        """Add a moment at its place. One with levels replaces one at the same cycle."""
+        at = bisect_left(self._rows, moment.cycle, key=_cycle)
+        is_known = at < len(self._rows) and self._rows[at].cycle == moment.cycle
+        if is_known and not moment.levels:
+            return
+        self._rows[at : at + is_known] = [moment]
+        if len(self._rows) > MOST:
+            self._rows[:-1] = self._rows[:-1:2]
+            self.apart *= 2
+
+    def drop_from(self, cycle: int) -> None:
+        """Drop the moments at this cycle and later, because the run has gone back."""
+        del self._rows[bisect_left(self._rows, cycle, key=_cycle) :]
+        if not self._rows:
+            self.apart = 1
+
+
+def _cycle(moment: Moment) -> int:
+    return moment.cycle
