@@ -171,6 +171,24 @@ class WatchRow:
 
 
 @dataclass(frozen=True)
+class Side:
+    """An item of two runs, with its text in each of them."""
+
+    name: str
+    this: str
+    other: str
+
+
+@dataclass(frozen=True)
+class Against:
+    """Two runs side by side. `message` says what is equal, or why there are no rows."""
+
+    names: tuple[str, str] = ("", "")
+    rows: tuple[Side, ...] = ()
+    message: str = ""
+
+
+@dataclass(frozen=True)
 class Frame:
     """The data of the screen at one moment.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from macaw.debugger.both_runs import both_runs
 from macaw.debugger.causes.stalls import rows
 from macaw.debugger.commands.code import around, cores_by_address, source_lines
 from macaw.debugger.commands.displays import display_answers
@@ -23,6 +24,7 @@ from macaw.debugger.commands.text import answer_text, stop_lines, value_text
 from macaw.debugger.counters import counter_units, read_counters
 from macaw.debugger.frame import (
     OLD,
+    Against,
     Code,
     CodeRow,
     Counter,
@@ -86,7 +88,8 @@ class FrameBuilder:
         self._now: dict[str, dict[str, int]] = {}
         self._heat = HeatMap(interpreter.session)
         interpreter.session.on_moment = self._note_states
-        self.add_text("answer", introduction(interpreter.session))
+        lines = introduction(interpreter.session)
+        self.add_text("answer", [self._short(line) for line in lines])
 
     # The output panel
 
@@ -403,6 +406,11 @@ class FrameBuilder:
             )
         return tuple(watch_rows)
 
+    def against(self) -> Against:
+        """Return both of two runs, with what differs."""
+        context = self.interpreter.context
+        return both_runs(context.session, context.other)
+
 
 _PARTS: Mapping[str, Callable[[FrameBuilder], Any]] = {
     "code": FrameBuilder.code,
@@ -415,6 +423,7 @@ _PARTS: Mapping[str, Callable[[FrameBuilder], Any]] = {
     "stalls": FrameBuilder.stalls,
     "timeline": FrameBuilder.timeline,
     "watches": FrameBuilder.watches,
+    "against": FrameBuilder.against,
 }
 
 

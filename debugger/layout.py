@@ -17,7 +17,10 @@ PANELS = {
     "stalls": "who waits for what, and for whom",
     "timeline": "states of cores at past moments of the run",
     "watches": "displays, watches and breakpoints",
+    "against": "both of two runs (`--against`), and what differs",
 }
+DIGITS = dict(zip(PANELS, "1234567890a", strict=True))  # with Alt, the key of a panel
+OF_TWO = "against"  # a panel that is shown if there are two runs
 SMALLEST = (60, 16)  # columns, rows; a smaller terminal shows one panel and `SENTENCE`
 MOST = 8.0  # the largest factor of a panel's height, either way
 LEAST = (12, 3)  # least columns and rows of a panel with its title
@@ -259,7 +262,8 @@ class Arrangement:
 
     def plain(self) -> dict[str, Any]:
         """Return the settings that a file keeps between sessions."""
-        return {"layout": self.name, "shown": self.extra_panels, "hidden": self.hidden_panels,
+        return {"layout": self.name, "shown": [x for x in self.extra_panels if x != OF_TWO],
+                "hidden": self.hidden_panels,
                 "shares": self.shares, "heat": self.heat, "mouse": self.mouse,
                 "pages": self.pages}  # fmt: skip
 

@@ -9,7 +9,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.table import command
 from macaw.debugger.heat_map import HeatMap
-from macaw.debugger.layout import NAMES, PANELS
+from macaw.debugger.layout import DIGITS, NAMES, PANELS
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
@@ -45,7 +45,7 @@ def _layout(context: Context, line: Line) -> Answer:
 def _panel(context: Context, line: Line) -> Answer:
     arrangement, name = context.arrangement, line.get("NAME")
     if name is None:
-        rows = [((at + 1) % 10, panel, what) for at, (panel, what) in enumerate(PANELS.items())]
+        rows = [(DIGITS[panel], panel, what) for panel, what in PANELS.items()]
         return answers.table(("Alt", "panel", "what it shows"), rows)
     _check(name)
     (what,) = line.words or ["show"]

@@ -27,14 +27,14 @@ from prompt_toolkit.widgets import SearchToolbar
 
 from macaw.debugger.commands.gdb_spellings import HABITS
 from macaw.debugger.frame_builder import LINES
-from macaw.debugger.layout import PANELS
+from macaw.debugger.layout import DIGITS
 from macaw.debugger.screen.completion import CommandCompleter
 from macaw.debugger.screen.control import CommandLine, Panels
 from macaw.debugger.screen.keys import KEYS, Key, bar_keys, table
 from macaw.debugger.screen.line_history import LineHistory
 from macaw.debugger.screen.worker import Worker
 from macaw.debugger.views.area import UNICODE, Area, Signs
-from macaw.debugger.views.composer import DIGITS, Composer, Hit
+from macaw.debugger.views.composer import Composer, Hit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -229,8 +229,8 @@ class Screen:
             elif key.act:
                 bindings.add(*key.keys)(acts[key.act])
         bindings.add("<sigint>")(self._stop)
-        for at, panel in enumerate(PANELS):
-            bindings.add("escape", str((at + 1) % 10), eager=True)(partial(self._panel, panel))
+        for panel, digit in DIGITS.items():
+            bindings.add("escape", digit, eager=True)(partial(self._panel, panel))
         free = Condition(
             lambda: not self.buffer.complete_state and not self.app.layout.is_searching
         )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from macaw.debugger.views import (
+    against,
     code,
     counters,
     grid,
@@ -43,6 +44,7 @@ VIEWS: Mapping[str, View] = {
     "stalls": stalls.view,
     "timeline": timeline.view,
     "watches": watches.view,
+    "against": against.view,
 }
 
 
@@ -52,6 +54,7 @@ NEEDS: Mapping[str, Need] = {
     "grid": grid.need,
     "counters": counters.need,
     "timeline": timeline.need,
+    "against": against.need,
 }
 LISTS = ("queues", "stalls", "watches")  # panels with one row for each item
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
 
-from macaw.debugger.layout import PANELS, SENTENCE
+from macaw.debugger.layout import DIGITS, SENTENCE
 from macaw.debugger.views import draw, need
 from macaw.debugger.views.area import ACTIVE, FAINT, TITLE, UNICODE, Area, Signs, cut_text, line
 from macaw.debugger.views.grid import place_at
@@ -29,9 +29,6 @@ class Hit(NamedTuple):
     row: int  # 0 is the title
     is_last: bool  # the last row of the panel
     place: str | None  # the unit of the grid that the cell belongs to
-
-
-DIGITS = {panel: str((at + 1) % 10) for at, panel in enumerate(PANELS)}
 
 
 class Composer:

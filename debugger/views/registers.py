@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import wrap
 
 from rich.cells import cell_len
@@ -36,9 +37,10 @@ def view(frame: Frame, area: Area) -> list[Text]:
         for count in range(1, len(zeros) + 1):
             others = _rows([row for row in part if row not in zeros[-count:]], area)
             if len(others) < area.height:
-                text = f"{count} more registers are 0"
-                area.window(len(others))
-                return [*others, line((area.cut(text, area.width), FAINT))]
+                break
+        shown = replace(area, height=area.height - 1).window(len(others))
+        text = area.cut(f"{count} more registers are 0", area.width)
+        return [*(others[at] for at in shown), line((text, FAINT))]
     return [rows[at] for at in area.window(len(rows))]
 
 

@@ -18,6 +18,7 @@ from macaw.asm.program import Program
 from macaw.debugger.commands.context import OtherRun
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.line import CommandError
+from macaw.debugger.layout import OF_TWO
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
@@ -293,6 +294,8 @@ def run_screen(interpreter: Interpreter, lines: Iterable[str]) -> None:
 
     folder = state_folder()
     interpreter.arrangement.take(_read_layout(folder / LAYOUT))
+    if interpreter.context.other is not None:
+        interpreter.arrangement.show(OF_TWO)
     history = history_file()
 
     def keep(arrangement: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from tests.contract import imports
 
 FRONT_ENDS = (
     "macaw.debugger.commands", "macaw.debugger.screen", "macaw.debugger.views",
-    "macaw.debugger.gdb", "macaw.debugger.dap", "macaw.debugger.frame_builder",
+    "macaw.debugger.gdb", "macaw.debugger.dap", "macaw.debugger.frame_builder", "macaw.debugger.both_runs",
     "macaw.debugger.heat_map", "macaw.debugging", "macaw.commands.debug", "macaw.notebook.device",
     "macaw.notebook.heat", "macaw.notebook.session",
 )  # fmt: skip

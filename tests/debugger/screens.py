@@ -16,17 +16,18 @@ GOLDENS = Path(__file__).parent / "screens"
 class Screen:
     """An interpreter whose panels are drawn without a terminal."""
 
-    def __init__(self, session, signs=UNICODE):
-        self.interpreter = Interpreter(session, DebuggerFiles())
+    def __init__(self, session, signs=UNICODE, interpreter=None):
+        self.interpreter = interpreter or Interpreter(session, DebuggerFiles())
         self.arrangement = self.interpreter.arrangement
         self.builder = FrameBuilder(self.interpreter, self.arrangement)
         self.composer = Composer(self.arrangement, signs)
-        session.on_output = self.builder.add_output
+        self.interpreter.session.on_output = self.builder.add_output
         self.builder.note_stop()
         self.frame(200, 50)
 
     def do(self, *lines, size=(200, 50)):
         """Execute lines as the screen does: after each the visible panels are computed."""
+        answer = None
         for line in lines:
             self.builder.add_command(line)
             answer = self.interpreter.execute(line)
@@ -55,4 +56,10 @@ SCREEN_STORIES = {
     ),
     "cp": ("hello", ["stepi 3", "print nothing", "x/8xw text", "print/x a0", "continue"]),
     "vc": ("vector_dot", ["stepc 100", "focus vc", "stepi 3", "display x5", "stepi"]),
+}
+
+MORE_STORIES = {  # of which there are goldens of the panels alone
+    "first": ("digits_mlp", []),
+    "why": ("digits_mlp", ["continue", "why y[0,3] depth 3"]),
+    "island": ("fim_mlp", ["stepc 1300", "focus fim[0,1]"]),
 }

@@ -34,7 +34,8 @@ def test_the_three_things_to_try_work(name):
     for line in tried[:2]:
         assert run.execute(line).kind != "error", line
     if tried[1].startswith("break"):
-        assert run.execute("continue").stopped.reason == "breakpoint"
+        run.execute("continue")
+        assert run.session.last_stop.reason == "breakpoint"
         run.execute("delete")
         run.execute("continue")
     assert run.execute(tried[2]).kind in ("text", "table"), tried

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.frame import (
     OLD,
     Code,
@@ -21,12 +22,22 @@ from macaw.debugger.frame import (
     Register,
     visible,
 )
-from macaw.debugger.layout import LAYOUTS, MOST, NAMES, PANELS, SENTENCE, Arrangement, divide
+from macaw.debugger.layout import (
+    LAYOUTS,
+    MOST,
+    NAMES,
+    OF_TWO,
+    PANELS,
+    SENTENCE,
+    Arrangement,
+    divide,
+)
 from macaw.debugger.views import VIEWS, draw
 from macaw.debugger.views.area import ASCII, UNICODE, Area, spark
 from macaw.debugger.views.composer import Composer
+from macaw.debugging import DebuggerFiles, join_runs
 from tests.debugger.programs import of_source, session
-from tests.debugger.screens import GOLDENS, SCREEN_SIZES, SCREEN_STORIES, Screen
+from tests.debugger.screens import GOLDENS, MORE_STORIES, SCREEN_SIZES, SCREEN_STORIES, Screen
 from tests.debugger.sources import LONG_LOOP
 
 pytestmark = pytest.mark.once
@@ -35,12 +46,17 @@ AROUND = 3  # rows for status, input and keys
 
 
 @pytest.mark.parametrize("size", SCREEN_SIZES, ids="{0[0]}x{0[1]}".format)
-@pytest.mark.parametrize("story", SCREEN_STORIES)
+@pytest.mark.parametrize("story", [*SCREEN_STORIES, *MORE_STORIES])
 def test_goldens(story, size):
     """`MACAW_GOLDENS=write` writes them; look at them before you keep them."""
-    folder, lines = SCREEN_STORIES[story]
+    folder, lines = {**SCREEN_STORIES, **MORE_STORIES}[story]
     screen = Screen(session(folder))
-    screen.do(*lines, size=size)
+    screen.do(*lines, size=(size[0], size[1] - AROUND))
+    check_golden(screen, story, size)
+
+
+def check_golden(screen, story, size):
+    """Compare the panels with the golden of a story."""
     width, height = size
     frame = screen.frame(width, height - AROUND)
     found = f"{frame.status}\n{screen.composer.text(frame, width, height - AROUND)}\n"
@@ -48,6 +64,45 @@ def test_goldens(story, size):
     if os.environ.get("MACAW_GOLDENS") == "write":
         place.write_text(found, "utf-8")
     assert found == place.read_text("utf-8")
+
+
+def two_runs():
+    """A screen of two runs, of which one has another constant, at their first difference."""
+    runs = [Interpreter(of_source(LONG_LOOP.replace("3", step)), DebuggerFiles()) for step in "35"]
+    join_runs(runs[0], runs[1], "slow.s", "quick.s")
+    screen = Screen(None, interpreter=runs[0])
+    screen.arrangement.show(OF_TWO)
+    return screen
+
+
+@pytest.mark.parametrize("size", SCREEN_SIZES, ids="{0[0]}x{0[1]}".format)
+def test_golden_of_two_runs(size):
+    screen = two_runs()
+    if size[0] < 60:
+        screen.arrangement.active = OF_TWO
+    screen.do("compare registers", "stepi", size=(size[0], size[1] - AROUND))
+    check_golden(screen, "two", size)
+
+
+def test_the_against_panel_shows_what_differs_and_nothing_else():
+    screen = two_runs()
+    frame = screen.builder.frame([OF_TWO])
+    assert [row.name for row in frame.parts[OF_TWO].rows] == ["cycle", "at", "instruction", "stop"]
+    screen.do("compare registers", "stepi")
+    part = screen.builder.frame([OF_TWO]).parts[OF_TWO]
+    assert part.names == ("slow.s", "quick.s")
+    other = screen.interpreter.context.other.session
+    mine, theirs = (run.registers("cp") for run in (screen.interpreter.session, other))
+    names = [name for name in mine if mine[name] != theirs[name]]
+    assert names
+    shown = {row.name: (row.this, row.other) for row in part.rows[1:-3]}
+    assert shown == {x: (str(mine[x]), str(theirs[x])) for x in names if x != "pc"}
+    alone = Screen(session("hello"))
+    assert (
+        "--against FILE starts two"
+        in draw(OF_TWO, alone.builder.frame([OF_TWO]), Area(80, 3))[0].plain
+    )
+    assert OF_TWO not in screen.arrangement.plain()["shown"]  # for a session with one run
 
 
 @pytest.mark.parametrize("signs", [UNICODE, ASCII])
@@ -109,9 +164,9 @@ def test_the_page_names_these_panels():
         "grid",
         "counters",
     }
-    assert {box.panel for box in Arrangement().rectangles(200, 47)} == set(PANELS)
+    assert {box.panel for box in Arrangement().rectangles(200, 47)} == set(PANELS) - {OF_TWO}
     columns = [x for layout in LAYOUTS.values() for band in layout for x in band.columns]
-    assert {panel for column in columns for panel, _ in column.panels} == set(PANELS)
+    assert {panel for column in columns for panel, _ in column.panels} == set(PANELS) - {OF_TWO}
 
 
 def test_a_small_terminal_has_one_panel_and_a_sentence():

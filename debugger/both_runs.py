@@ -1,0 +1,96 @@
+"""Compares where two runs are now and what their registers and queues contain, for a panel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macaw.debugger.commands.text import stop_lines, value_text, where_text
+from macaw.debugger.frame import Against, Side, visible
+from macaw.debugger.instruction_texts import InstructionTexts
+from macaw.debugger.places import Place
+from macaw.debugger.register_numbers import as_numbers
+from macaw.debugger.state_paths import Members, count_items
+from macaw.debugger.values import AccessError
+from macaw.emu.copies import original
+
+if TYPE_CHECKING:
+    from macaw.debugger.commands.context import OtherRun
+    from macaw.debugger.session import Session
+
+NO_OTHER = "there is no other run: macaw debug FILE --against FILE starts two"
+
+
+def both_runs(session: Session, other: OtherRun | None) -> Against:
+    """Return both sides of two runs: positions, and the registers and queues that differ.
+
+    The registers are those of the first focused place, in both runs. Without another run the
+    result has a message.
+    """
+    if other is None:
+        return Against(message=NO_OTHER)
+    runs = session, other.session
+    place = session.focus[0]
+    one, two = (_values(run, place) for run in runs)
+    names = dict.fromkeys((*one, *two))
+    differing = [name for name in names if one.get(name) != two.get(name)]
+    rows = [
+        Side("cycle", *(f"{run.device.cycle:,}" for run in runs)),
+        *(Side(name, one.get(name, "-"), two.get(name, "-")) for name in differing),
+        Side("at", *(_position(run, place) for run in runs)),
+        Side("instruction", *(_instruction(run, place) for run in runs)),
+        Side("stop", *(visible(next(stop_lines(run.last_stop))) for run in runs)),
+    ]
+    equal = len(names) - len(differing)
+    summary = f"{equal} registers and queues of {place} are equal" if names else ""
+    return Against((other.this_name, other.name), tuple(rows), summary)
+
+
+def _position(run: Session, place: Place) -> str:
+    core = run.device.cores.get(place.core)
+    if core is None:
+        return "-"
+    where = run.where(core)
+    return (
+        where_text(where).removeprefix(f"{core.name} at ") if where.address is not None else "idle"
+    )
+
+
+def _instruction(run: Session, place: Place) -> str:
+    core = run.device.cores.get(place.core)
+    address = core.next_address if core is not None and core.running else None
+    if core is None or address is None:
+        return "-"
+    return visible(InstructionTexts(run.program).at(original(run.program, core, address)) or "-")
+
+
+def _values(run: Session, place: Place) -> dict[str, str]:
+    """Return the registers and queue levels of a place as texts; none if the device lacks it."""
+    if place.core not in run.device.cores:
+        return {}
+    members = Members(run.device, place)
+    values: dict[str, str] = {}
+    for file in members.table.files:
+        for names in file.names:
+            try:
+                value = members.find((names[0],)).read()
+            except (AccessError, IndexError):
+                continue
+            for name, part in as_numbers(members, names[0], value):
+                values[name] = _text(part)
+    for queue in members.table.queues:
+        if queue.held:
+            try:
+                values[f"{queue.name}.level"] = str(
+                    count_items(members.find((queue.name, "level")).read())
+                )
+            except (AccessError, IndexError):
+                continue
+    return values
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return " ".join(value_text(x) for x in value.reshape(-1).tolist())
+    return value_text(value.item() if isinstance(value, np.generic) else value)
