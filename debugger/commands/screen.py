@@ -76,8 +76,8 @@ def _zoom(context: Context, line: Line) -> Answer:
     "mouse [on|off]",
     "screen",
     "let the screen use the mouse; without operands: show whether it does",
-    details="After a click on a panel, keys go to it. A click on a unit of the grid moves the\n"
-    "focus. The wheel scrolls. In most terminals text can then be selected with Shift held.",
+    details="F1 lists for each key what does the same with the mouse.\n"
+    "In most terminals text can then be selected with Shift held.",
 )
 def _mouse(context: Context, line: Line) -> Answer:
     arrangement = context.arrangement
