@@ -12,11 +12,13 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from onnx import numpy_helper
 
 import macaw
+from macaw.lowering.net.network import ProductLayer
 from macaw.lowering.onnx import reference
 from macaw.networks import report as network_report
-from tests.lowering.net.models import ModelBuilder, residual_model, small_model
+from tests.lowering.net.models import ModelBuilder, real_model, residual_model, small_model
 from tests.macaw.command_runs import run_here
 
 
@@ -51,6 +53,21 @@ def test_every_layer_equals_the_reference_evaluator(compiled, image):
     ]  # fmt: skip
     for name in ("in_q", "stem_relu", "depth", "point_relu"):
         np.testing.assert_array_equal(run.tensors[name], expected[name])
+    np.testing.assert_array_equal(run.outputs["y"], expected["y"])
+
+
+def test_scales_of_channels_tables_and_all_that_convolutions_have():
+    network = macaw.compile(real_model(), device="tiny")
+    image = np.random.default_rng(7).normal(size=(1, 4, 9, 9)).astype(np.float32)
+    run = network.run(x=image)
+    assert [layer.equal for layer in run.layers] == [True] * 7
+    layers = network.assignment.network.layers
+    products = {x.name: x.product for x in layers if isinstance(x, ProductLayer)}
+    assert products["/stem/Conv"].scales is not None
+    assert len(set(products["/stem/Conv"].scales)) == 8
+    assert products["/groups/Conv"].table is not None
+    expected = reference.evaluate(network.network, {"x": image})
+    assert expected["six"].max() == round(0.4 / 0.09)
     np.testing.assert_array_equal(run.outputs["y"], expected["y"])
 
 
@@ -207,21 +224,35 @@ def refusal(builder: ModelBuilder) -> str:
 
 def test_refusals_name_the_node_and_the_reason():
     builder = ModelBuilder(0, (1, 3, 8, 8))
-    builder.conv("a", 4, 3, scale=0.3)
-    assert refusal(builder) == "node /a/Conv (Conv): its scales are not one power of two"
-    builder = ModelBuilder(0, (1, 3, 8, 8))
-    builder.conv("a", 4, 3, result=2.0**-14)
-    assert "its results are 2**3 times its sums" in refusal(builder)
-    builder = ModelBuilder(0, (1, 4, 8, 8))
-    builder.conv("a", 4, 1, group=2)
-    assert refusal(builder) == "node /a/Conv (Conv): 2 groups of 2 channels"
-    builder = ModelBuilder(0, (1, 3, 8, 8))
     builder.conv("a", 4, 3)
     builder.value = builder.node("Softmax", [builder.value], "soft")
-    assert "it computes real numbers" in refusal(builder)
+    assert refusal(builder).startswith("node /soft/Softmax (Softmax): it computes real numbers")
     builder = ModelBuilder(0, (2, 3, 8, 8))
     builder.conv("a", 4, 3)
     assert "a batch of 2" in refusal(builder)
+    builder = ModelBuilder(0, (1, 3, 8, 8))
+    builder.conv("a", 3, 3)
+    builder.value = builder.node("Transpose", [builder.value], "turned", perm=[0, 2, 3, 1])
+    builder.shape = (1, 6, 6, 3)
+    builder.quantise("turned", builder.scale)
+    assert refusal(builder) == (
+        "node /turned/Transpose (Transpose): no core of the device computes it yet"
+    )
+    builder = ModelBuilder(0, (1, 3, 8, 8))
+    builder.conv("a", 4, 3)
+    builder.constants[-1].CopyFrom(numpy_helper.from_array(np.int8(5), "a_z"))
+    assert refusal(builder) == "node /a/Conv (Conv): its results have the zero point 5"
+
+
+def test_a_network_of_one_table(image):
+    """x + x is a function of one tensor; no layer is for the array."""
+    builder = ModelBuilder(0, (1, 3, 8, 8))
+    builder.value = builder.node("Add", [builder.value, builder.value], "twice")
+    builder.quantise("twice", builder.scale)
+    run = macaw.compile(builder.model()).run(x=image)
+    assert [layer.report.operator for layer in run.layers] == ["table"]
+    steps = np.clip(np.rint(image / np.float32(2.0**-5)), -128, 127)
+    np.testing.assert_array_equal(run.outputs["y"], np.clip(2 * steps, -128, 127) / 32)
 
 
 def test_what_is_not_there_is_named(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from macaw.lowering.finishing import Finish, finish
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.row_program import (
@@ -43,10 +44,10 @@ def reduction_arrays(plan: ProductPlan) -> list[Array]:
     return arrays
 
 
-def reduction_sequences(plan: ProductPlan, header: str, final: list[str]) -> list[Sequence]:
+def reduction_sequences(plan: ProductPlan, steps: Finish) -> list[Sequence]:
     """Return the sequences that add sums, and the sequence that moves the sums out.
 
-    `header` has options of the last sequence, and `final` has its last instructions.
+    `steps` are what the last sequence does with the sums before it stores them.
     """
     parts = {
         "add_clusters": (JOIN, plan.partition.clusters + plan.has_start_sums, plan.reduces_clusters)
@@ -59,8 +60,9 @@ def reduction_sequences(plan: ProductPlan, header: str, final: list[str]) -> lis
             options = (f".loop inner={count}",)
             sequences.append(Sequence(name, buffer, ["ld psums"], what=what, options=options))
     if sequences:
-        body = ["spu nonsf, src=0, dst=0", *final]
-        sequences.append(Sequence("row", ROW, body, header, "moves the sums of a position out"))
+        body = ["spu nonsf, src=0, dst=0", *steps.body, "st base=0"]
+        what = "moves the sums of a position out"
+        sequences.append(Sequence("row", ROW, body, steps.header, what, steps.options, steps.data))
     return sequences
 
 
@@ -70,13 +72,21 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
     If clusters or rows have to add their sums, the first sequence only stores raw sums. `what` is
     the comment of the final sequence, `raw` that of a sequence that stores raw sums.
     """
-    header = plan.header
-    body = [f"spu {function}, src=0, dst=0" for function in plan.functions]
-    body.append("st base=0")
+    steps = finish(plan, [0])
+    body = [*steps.body, "st base=0"]
     if plan.reduces_sums:
         store = Sequence("final", FINAL, body[-1:], what=raw)
-        return [store, *reduction_sequences(plan, header, body)]
-    return [Sequence("final", FINAL, body, header, what)]
+        return [store, *reduction_sequences(plan, steps)]
+    return [Sequence("final", FINAL, body, steps.header, what, steps.options, steps.data)]
+
+
+def finishing_lists_by_position(plan: ProductPlan) -> tuple[str, ...]:
+    """Return the names of the lists that execute the sequence that finishes sums.
+
+    If there are sums to add, it follows the addition; else it follows all positions of a tile.
+    """
+    names = list_names(plan) if plan.reduces_clusters or not plan.reduces_rows else ()
+    return (*names, "merge") if plan.reduces_rows else names
 
 
 def iteration_sizes(plan: ProductPlan, own: int) -> list[int]:

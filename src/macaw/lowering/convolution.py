@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
 from macaw.lowering.operation import Product
 
@@ -125,7 +124,8 @@ class Convolution(Product):
             return None
         rows = self.image_count * self.m * self.columns
         form = (self.activation, self.shift)
-        return PointwiseProduct(rows, self.weights, self.bias, *form, image=self)
+        product = PointwiseProduct(rows, self.weights, self.bias, *form, image=self)
+        return replace(product, scales=self.scales, table=self.table)
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
@@ -162,16 +162,6 @@ class Convolution(Product):
 
     def _sides(self, pair: tuple[int, int]) -> str:
         return " × ".join(map(str, pair[::-1] if self.turned else pair))
-
-    def validated(self, config: Configuration) -> Convolution:
-        """Return the convolution with weights and bias in the device's types.
-
-        Raises `LowerError`.
-        """
-        plain = Product(
-            self.m, self.weights, self.bias, self.activation, self.shift, self.vector
-        ).validated(config)
-        return replace(self, weights=plain.weights, bias=plain.bias)
 
 
 @dataclass(frozen=True, eq=False)

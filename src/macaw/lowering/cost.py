@@ -15,6 +15,7 @@ from math import ceil, gcd
 import numpy as np
 
 from macaw.isa.pe import ACCUMULATORS
+from macaw.lowering.finishing import factor_bytes
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.operation import Types
@@ -25,6 +26,7 @@ from macaw.lowering.row_program import (
     HOLD,
     RAW,
     Exe,
+    factor_loads,
     has_entry_part,
     list_names,
     lists,
@@ -53,6 +55,7 @@ QUEUE_SUMS = 3  # of an output position: what its sum begins with, from the outp
 STATIONARY_TURN = 3  # of a row of activations: move out, write back, fetch
 HANDING = 2  # at the end of a balanced mac: sums go back to the owners of given loads
 CP_TURN = 22  # from the end of an iteration's work to the next one's dispatch
+CONFIG_CYCLES = 3  # cycles of a sequence on the bus, with its packet
 CP_START = 50  # before the first load, and after the last store
 
 
@@ -119,6 +122,8 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
             _row_cycles(plan, entries, density, entering, first, last),
             _reduction_cycles(plan, last),
         )
+        if last and factor_bytes(plan):  # the config packet with the factors
+            row += CONFIG_CYCLES + factor_bytes(plan) / plan.config["dist.bus_bytes"]
         move, code = _overlapped_work(plan, moves, entering, first, last)
         loads = _cycles_of_transfers(plan, _step_loads(plan, moves, entering, first))
         loading += share * loads
@@ -162,6 +167,7 @@ def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Tra
     weights = int(plan.weight_bytes.sum()) * (min(m, 2) if plan.mapping is WEIGHT else m)
     sums = rows * plan.partial_bytes
     begins = m * n * plan.start_rows * plan.start_bytes if plan.has_start_sums else 0
+    begins += factor_loads(plan) * plan.partition.rows * factor_bytes(plan)
     sums_returned = m * n * (k - 1) * sums if plan.returns_sums else 0
     results = _bytes(moves.results) * m * n
     away = 0 if plan.keeps_sums_on_chip else sums_returned
@@ -234,6 +240,8 @@ def _step_loads(
     """
     if plan.has_start_sums and (first or (plan.returns_sums and not plan.keeps_sums_on_chip)):
         yield TransferShape(1, plan.start_rows, plan.start_bytes)
+    if factor_bytes(plan):
+        yield TransferShape(1, plan.partition.rows, factor_bytes(plan))
     if entering or not plan.holds_activations:
         yield from moves.activations
     loads = weight_transfers(plan)

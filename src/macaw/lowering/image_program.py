@@ -9,6 +9,7 @@ from macaw.isa.pe import BLOCKS
 from macaw.lowering.cluster_reduction import (
     cluster_reduction_exes,
     final_sequences,
+    finishing_lists_by_position,
     iteration_lists,
     iteration_sizes,
     reduction_arrays,
@@ -24,6 +25,7 @@ from macaw.lowering.row_program import (
     Packets,
     Sequence,
     arrays,
+    finishing_lists,
     list_sizes,
     lists,
     sequences,
@@ -111,6 +113,9 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
 @lists.register
 def _lists(plan: ImagePlan) -> list[Packets]:
     return iteration_lists(plan, partial(_exes, plan), "the last k")
+
+
+finishing_lists.register(ImagePlan, finishing_lists_by_position)
 
 
 @list_sizes.register

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import macaw.lowering.image_program  # noqa: F401 - it registers the rows and transfers of an ImagePlan
 from macaw.isa.config import load, presets
+from macaw.lowering.finishing import factor_bytes, factors
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.listing import Listing
 from macaw.lowering.plan import ProductPlan
@@ -104,6 +105,10 @@ def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, ND
         out.put(
             f'.npy "{name}.bias.npy"', "what sums begin with, by (n tile, row)", label="start_sums"
         )
+    if factor_bytes(plan):
+        files[f"{name}.factors.npy"] = factors(plan)
+        out.put(".balign 32")
+        out.put(f'.npy "{name}.factors.npy"', "scales and table, by (n tile, row)", label="factors")
     if plan.copies_input or plan.returns_sums:
         out.put(".bss")
         out.put(".balign 32")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from macaw.lowering.errors import LowerError
 
 # Activations that depend on one result alone.
 FUNCTIONS = tuple(name for name in ACTIVATIONS if name in ("none", "relu", *FIXED_POINT))
+ENTRIES = 256  # of a table: one for each number of int8
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,15 @@ class Product:
     weights: NDArray[Any]
     bias: NDArray[Any] | None = None
     activation: str = "none"
-    shift: int | None = None  # requantise by 2**shift; None: raw sums
+    shift: int | None = None  # requantise by 2**shift; None: raw sums, or by `scales`
     vector: bool = False
+    scales: NDArray[np.float32] | None = None  # (n,): requantise by a factor for each output
+    table: NDArray[Any] | None = None  # (256,): maps results after they are requantised
+
+    @property
+    def requantises(self) -> bool:
+        """Whether results have the type of the operands."""
+        return self.shift is not None or self.scales is not None
 
     @cached_property
     def weights_before(self) -> NDArray[np.int64]:
@@ -88,8 +96,10 @@ class Product:
         """
         names = ["activation"] if self.activation != "none" else []
         whole = np.dtype(self.types(config).sum).kind == "i"
-        if self.shift is not None and not (whole and self.activation in FIXED_POINT):
+        if self.requantises and not (whole and self.activation in FIXED_POINT):
             names.append("requantise")
+        if self.table is not None:
+            names.append("activation")
         return tuple(names)
 
     @property
@@ -126,7 +136,7 @@ class Product:
 
     def types(self, config: Configuration) -> Types:
         """Return the element types on a device."""
-        return Types.of(config, self.shift is not None)
+        return Types.of(config, self.requantises)
 
     def tensor_bytes(self, config: Configuration) -> int:
         """Return the number of bytes of activations and results in external memory."""
@@ -134,7 +144,7 @@ class Product:
         sizes = (types.size(types.operand), types.size(types.result))
         return sum(math.prod(shape) * size for shape, size in zip(self.shapes, sizes, strict=True))
 
-    def validated(self, config: Configuration) -> Product:
+    def validated(self, config: Configuration) -> Self:
         """Return the product with weights and bias in the device's types. Raises `LowerError`."""
         types = self.types(config)
         if self.weights.ndim != 2 or not self.weights.size:
@@ -154,6 +164,7 @@ class Product:
             )
         if self.shift is not None and not 0 <= self.shift <= 63:
             raise LowerError(f"a shift of {self.shift} is out of range, 0 to 63")
+        self._check_factors(types)
         bias = None
         if self.bias is not None:
             if self.bias.shape != (self.n,):
@@ -162,7 +173,31 @@ class Product:
                 )
             bias = as_dtype(self.bias, types.sum, "the bias")
         weights = as_dtype(self.weights, types.operand, "the weights")
-        return Product(self.m, weights, bias, self.activation, self.shift, self.vector)
+        return replace(self, weights=weights, bias=bias)
+
+    def _check_factors(self, types: Types) -> None:
+        """Raise `LowerError` for scales or a table that do not fit the product."""
+        if self.scales is not None:
+            if self.shift is not None:
+                raise LowerError("there are both a shift and scales")
+            if self.scales.shape != (self.n,) or self.scales.dtype != np.float32:
+                raise LowerError(
+                    f"the scales are {self.scales.dtype} of shape {self.scales.shape}",
+                    f"float32 of shape ({self.n},)",
+                )
+            if not np.isfinite(self.scales).all():
+                raise LowerError("a scale is no finite number")
+            if np.dtype(types.sum).kind != "i":
+                raise LowerError("scales for sums of floating-point numbers", "integers")
+        if self.table is None:
+            return
+        if not self.requantises or self.activation != "none" or types.operand != "int8":
+            raise LowerError("a table is for int8 after a shift or scales, without an activation")
+        if self.table.shape != (ENTRIES,) or self.table.dtype != np.int8:
+            raise LowerError(
+                f"the table is {self.table.dtype} of shape {self.table.shape}",
+                "int8 of shape (256,)",
+            )
 
 
 def as_dtype(array: NDArray[Any], dtype: str, what: str) -> NDArray[Any]:

@@ -162,6 +162,8 @@ class ProductPlan:
         product, words = self.product, ""
         if product.activation != "none":
             words += f", activation={product.activation}"
+        if product.table is not None:
+            words += ", activation=table"
         return words + (f", shift={product.shift}" if product.shift is not None else "")
 
     @property

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from macaw.lowering.finishing import factor_bytes
 from macaw.lowering.listing import Listing
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.plan import ProductPlan
-from macaw.lowering.row_program import has_entry_part, list_names
+from macaw.lowering.row_program import finishing_lists, has_entry_part, list_names
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 INDEX = {"M": "s2", "N": "s3", "K": "s4"}  # the loop counters
@@ -26,6 +27,8 @@ def write_load(out: Listing, plan: ProductPlan) -> None:
     _place_of_outputs(out, plan)
     if plan.has_start_sums:
         _load_sums(out, plan)
+    if factor_bytes(plan):
+        _load_factors(out, plan)
     _load_activations(out, plan)
     _load_weights(out, plan)
     out.block(
@@ -150,6 +153,16 @@ def _load_sums(out: Listing, plan: ProductPlan) -> None:
     else:
         out.block(f"{'5:' if away else ''} lw a0, START(s8)\nsw t0, SRC(a0)\ndma.copy zero, a0")
     if not away:
+        out.block("6:")
+
+
+def _load_factors(out: Listing, plan: ProductPlan) -> None:
+    """Write code that loads the factors of the tile's outputs, if the list configures them."""
+    if list_names(plan)[0] not in finishing_lists(plan):
+        out.block("li t0, RESULTS\nlw t1, STORE(s8)\nbne t0, t1, 6f # raw sums stay")
+    out.block(f"li a2, {factor_bytes(plan)} * ROWS\nmul a2, a2, s3")
+    _move_in(out, "FACTORS", 1, "7")
+    if list_names(plan)[0] not in finishing_lists(plan):
         out.block("6:")
 
 

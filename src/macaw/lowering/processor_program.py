@@ -17,7 +17,20 @@ from macaw.lowering.processor_load import INDEX, write_load
 from macaw.lowering.transfers import FURTHER_UNIT, PONG, UNIT, input_copies, results_out
 
 _NAMES = {"M": "rows of activations", "N": "outputs", "K": "inputs"}
-_FRAME = ("LIST", "STORE", "PLACE", "HALF", "X", "W", "START", "SUMS_AWAY", "Y", "CARRY", "GATHER")
+_FRAME = (
+    "LIST",
+    "STORE",
+    "PLACE",
+    "HALF",
+    "X",
+    "W",
+    "START",
+    "SUMS_AWAY",
+    "Y",
+    "CARRY",
+    "GATHER",
+    "FACTORS",
+)
 
 
 def write_processor(out: Listing, plan: ProductPlan, subroutine: str = "") -> None:

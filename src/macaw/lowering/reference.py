@@ -37,17 +37,17 @@ def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[
         sums = x.astype(whole) @ product.weights.astype(whole).T
     if product.bias is not None:
         sums = sums + product.bias.astype(whole)
-    results = finish(product.activation, product.shift, types, sums)
+    results = finish(product, types, sums)
     swaps_axes = isinstance(product, Convolution) and product.out_layout != "hwc"
     if swaps_axes:
         results = np.ascontiguousarray(results.swapaxes(-3, -1))
     return results
 
 
-def finish(activation: str, shift: int | None, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
-    """Return sums after activation and requantisation."""
-    curve = _CURVES.get(activation)
-    if activation == "relu":
+def finish(product: Product, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
+    """Return sums after activation and requantisation; the last axis has the outputs."""
+    shift, curve = product.shift, _CURVES.get(product.activation)
+    if product.activation == "relu":
         sums = np.maximum(sums, 0)
     elif curve is not None and sums.dtype.kind == "i":
         assert shift is not None  # validated
@@ -56,10 +56,16 @@ def finish(activation: str, shift: int | None, types: Types, sums: NDArray[Any])
         )
     elif curve is not None:
         sums = np.asarray(curve(sums)).astype(types.sum).astype(sums.dtype)
-    if shift is not None and sums.dtype.kind == "i":
+    if product.scales is not None:
+        steps = np.rint(sums.astype(np.float32) * product.scales)
+        info = np.iinfo(types.operand)
+        sums = np.clip(steps, info.min, info.max)
+    elif shift is not None and sums.dtype.kind == "i":
         sums = saturate(round_half_even_shift(sums, shift), 8 * Types.size(types.operand))
     elif shift is not None:
         sums = saturate_float(np.ldexp(sums, -shift), types.operand)
+    if product.table is not None:
+        sums = product.table[sums.astype(np.int64)]  # by the byte of a number
     return np.asarray(sums.astype(types.result))
 
 

@@ -24,9 +24,18 @@ from macaw.isa.pe import (
     SEQUENCE,
     SEQUENCE_ALIGN,
     STEP,
+    TYPES,
+)
+from macaw.lowering.finishing import (
+    SCALE,
+    TABLE,
+    config_size,
+    factor_bytes,
+    factor_slots,
+    finish,
 )
 from macaw.lowering.listing import Listing
-from macaw.lowering.operation import Types
+from macaw.lowering.operation import ENTRIES, Types
 from macaw.lowering.plan import ProductPlan
 
 # Instruction buffers; products of group g have PRODUCT + g.
@@ -57,13 +66,21 @@ class Sequence:
     body: list[str]
     header: str = ""
     what: str = ""
-    options: tuple[str, ...] = ()  # .loop, .step and .then
+    options: tuple[str, ...] = ()  # .loop, .step, .then and .types
+    data: tuple[str, ...] = ()  # segments of its config, which is then in the lists, not in setup
 
     @property
     def size(self) -> int:
         """The number of bytes of the sequence."""
         steps = sum(option.startswith(".step") for option in self.options)
-        return SEQUENCE.size + steps * STEP.size + INSTRUCTION_BYTES * len(self.body)
+        types = sum(option.startswith(".types") for option in self.options)
+        records = steps * STEP.size + types * TYPES.size
+        return SEQUENCE.size + records + INSTRUCTION_BYTES * len(self.body)
+
+    def config(self) -> str:
+        """Return the assembly statement of the packet that configures the sequence."""
+        data = f", data=({', '.join(self.data)})" if self.data else ""
+        return f"config ib={self.buffer}, {self.name}{data}"
 
 
 @dataclass(frozen=True)
@@ -110,7 +127,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
     out.title("the array: every row runs this part")
     out.put(".core pe, row=0")
     at = 0
-    for array in arrays(plan):
+    for array in all_arrays(plan):
         shape = ", ".join(map(str, array.shape))
         if memory:
             place = f"{memory} + {at:#x}"
@@ -130,20 +147,67 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
     out.comment()
     out.put(".list setup", "once")
     for sequence in buffers:
-        out.put(f"config ib={sequence.buffer}, {sequence.name}")
+        if not sequence.data:
+            out.put(sequence.config())
     out.put(".endlist")
+    final = next((sequence for sequence in buffers if sequence.data), None)
     for packets in lists(plan):
         out.comment()
         out.put(f".list {packets.name}", packets.what)
-        for exe in packets.exes:
-            out.put(exe.text(), exe.what, label=exe.label)
+        configures = final is not None and packets.name in finishing_lists(plan)
+        for number, exe in enumerate(packets.exes):
+            label = exe.label
+            if configures and final is not None and number == _entry_exes(plan, packets):
+                again, _, label = label.rpartition(": ") if ": " in label else ("", "", label)
+                if label.endswith("_again"):
+                    again, label = label, ""
+                to = to_clusters(plan, range(plan.summing_clusters))
+                out.put(final.config() + to, "the factors of these outputs", label=again)
+            out.put(exe.text(), exe.what, label=label)
         out.put(".endlist")
+
+
+@singledispatch
+def finishing_lists(plan: ProductPlan) -> tuple[str, ...]:
+    """Return the names of the lists that execute the sequence that finishes sums.
+
+    It stores raw sums, too, if the plan has no other sequence for that.
+    """
+    return ("merge",) if plan.reduces_rows else list_names(plan)[1:]
+
+
+def factor_loads(plan: ProductPlan) -> int:
+    """Return the number of iterations for which the factors of results are loaded."""
+    if not factor_bytes(plan):
+        return 0
+    always = list_names(plan)[0] in finishing_lists(plan)
+    return plan.count("M") * plan.count("N") * (plan.count("K") if always else 1)
+
+
+def _entry_exes(plan: ProductPlan, packets: Packets) -> int:
+    """Return the number of a list's first exes that some iterations leave out."""
+    return int(has_entry_part(plan) and packets.name != "merge")
+
+
+def all_arrays(plan: ProductPlan) -> list[Array]:
+    """Return the arrays that each half of a unit holds, those of factors among them."""
+    result = arrays(plan)
+    if plan.product.scales is not None:
+        result.append(Array(SCALE, "float32", (factor_slots(plan),), "a scale for each PE"))
+    if plan.product.table is not None:
+        result.append(Array(TABLE, plan.types.operand, (ENTRIES,), "results by their bytes"))
+    return result
 
 
 def program_bytes(plan: ProductPlan) -> int:
     """Return the bytes of lists and sequences, which cp copies to both halves of each unit."""
     buffers = sequences(plan)
-    bodies = [len(buffers) * (PACKET.size + SEGMENT.size), *list_sizes(plan)]
+    configured = sum(not sequence.data for sequence in buffers)
+    bodies = [configured * (PACKET.size + SEGMENT.size), *list_sizes(plan)]
+    if factor_bytes(plan):
+        names = [*dict.fromkeys(list_names(plan)), *["merge"] * plan.reduces_rows]
+        for place, name in enumerate(names, 1):
+            bodies[place] += config_size(plan) * (name in finishing_lists(plan))
     at = 0
     for body in bodies:  # each with its end mark
         at = align_up(at, PACKET_ALIGN) + body + 1
@@ -160,7 +224,7 @@ def align_up(offset: int, align: int) -> int:
 def unit_bytes(plan: ProductPlan) -> int:
     """Return the number of bytes that program and arrays take in a half of a unit."""
     at = program_bytes(plan)
-    for array in arrays(plan):
+    for array in all_arrays(plan):
         at = align_up(at, DATA_ALIGN) + array.size
     return at
 
@@ -240,9 +304,9 @@ def sequences(plan: ProductPlan) -> list[Sequence]:
     stores = [f"st base={a}" for a in members]
     if stores_raw(plan):
         result.append(Sequence("raw", RAW, moves + stores, what="sums to the unit as they are"))
-    for function in plan.functions:
-        moves += [f"spu {function}, src={a}, dst={a}" for a in members]
-    result.append(Sequence("final", FINAL, moves + stores, plan.header, "results to the unit"))
+    steps, what = finish(plan, members), "results to the unit"
+    body = [*moves, *steps.body, *stores]
+    result.append(Sequence("final", FINAL, body, steps.header, what, steps.options, steps.data))
     return result
 
 

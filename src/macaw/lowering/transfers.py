@@ -11,6 +11,7 @@ from functools import singledispatch
 
 from macaw.isa import memory_map
 from macaw.lowering.convolution import PointwiseProduct
+from macaw.lowering.finishing import SCALE, TABLE, factor_bytes
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
@@ -241,15 +242,18 @@ def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> N
         if plan.reduces_rows:
             _put(out, f"{name}_g", [_sums("gathered", "partial", "SUMS", "UNIT", GATHER)], add, add)
         _put(out, f"{name}_y", results_out(plan), "", add, base="dst")
-    out.comment("Frames: what cp knows of a half (words LIST to GATHER).")
+        if factor_bytes(plan):
+            _put(out, f"{name}_f", [_factors_in(plan)], add, "", base="src")
+    out.comment("Frames: what cp knows of a half (words LIST to FACTORS).")
     for half, name in enumerate(("ping", "pong")):
         carries = f"{name}_c" if plan.keeps_sums_on_chip else "0"
         gathers = f"{name}_g" if plan.reduces_rows else "0"
         start = f"{name}_p" if plan.has_start_sums else "0"
+        factors = f"{name}_f" if factor_bytes(plan) else "0"
         sums_out = f"{name}_s" if plan.returns_sums and not plan.keeps_sums_on_chip else "0"
         out.put(
             f".word 0, NOTHING, 0, {'PONG' if half else 0}, {name}_x, {name}_w, {start},"
-            f" {sums_out}, {name}_y, {carries}, {gathers}",
+            f" {sums_out}, {name}_y, {carries}, {gathers}, {factors}",
             label=name,
         )
     if plan.input_offsets:
@@ -273,6 +277,14 @@ weight_table:
         .endr
         """
     )
+
+
+def _factors_in(plan: ProductPlan) -> Transfer:
+    """Return the transfer of the factors of a tile's outputs to the rows that finish sums."""
+    first = SCALE if plan.product.scales is not None else TABLE
+    size = factor_bytes(plan)
+    what = "how sums become results"
+    return Transfer(first, "factors", size, "ROWS", "UNIT", size, what)
 
 
 def _sums(dst: str, src: str, dst_stride: str, src_stride: str, what: str) -> Transfer:

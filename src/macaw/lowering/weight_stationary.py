@@ -21,6 +21,7 @@ from macaw.isa.pe import BLOCKS, OUT, PACKET, SEGMENT
 from macaw.lowering.cluster_reduction import (
     cluster_reduction_exes,
     final_sequences,
+    finishing_lists_by_position,
     iteration_lists,
     iteration_sizes,
     most_summands,
@@ -40,6 +41,7 @@ from macaw.lowering.row_program import (
     Packets,
     Sequence,
     arrays,
+    finishing_lists,
     list_sizes,
     lists,
     sequences,
@@ -242,6 +244,9 @@ def _product(plan: WeightStationaryPlan) -> Sequence:
 @lists.register
 def _lists(plan: WeightStationaryPlan) -> list[Packets]:
     return iteration_lists(plan, partial(_exes, plan), "an iteration")
+
+
+finishing_lists.register(WeightStationaryPlan, finishing_lists_by_position)
 
 
 @list_sizes.register

@@ -39,13 +39,14 @@ class ModelBuilder:
         self.value = self.node("DequantizeLinear", [integers, *factors], f"{name}_dq")
         self.scale = scale
 
-    def weights(self, name: str, shape: tuple[int, ...], scale: float) -> str:
+    def weights(self, name: str, shape: tuple[int, ...], scale: float, each: bool = False) -> str:
+        """Constant weights; with `each`, a scale of its own for each output."""
         numbers = self.rng.integers(-8, 9, shape).astype(np.int8)
-        inputs = [
-            self.constant(f"{name}_w", numbers),
-            self.constant(f"{name}_ws", np.float32(scale)),
-        ]
-        return self.node("DequantizeLinear", inputs, f"{name}_wdq")
+        scales = np.float32(scale)
+        if each:
+            scales = (scale * self.rng.uniform(0.5, 2, shape[0])).astype(np.float32)
+        inputs = [self.constant(f"{name}_w", numbers), self.constant(f"{name}_ws", scales)]
+        return self.node("DequantizeLinear", inputs, f"{name}_wdq", axis=0)
 
     def bias(self, name: str, outputs: int, scale: float) -> str:
         numbers = self.rng.integers(-100, 101, outputs) * np.float32(self.scale * scale)
@@ -53,26 +54,42 @@ class ModelBuilder:
 
     def conv(
         self, name: str, outputs: int, kernel: int, *, stride: int = 1, padding: int = 0,
-        group: int = 1, relu: bool = True, scale: float = 2.0**-6, result: float = 2.0**-4,
-        **attributes: Any,
+        pads: tuple[int, ...] = (), dilation: int = 1, group: int = 1, relu: bool = True,
+        scale: float = 2.0**-6, each: bool = False, result: float = 2.0**-4,
     ) -> None:  # fmt: skip
+        """Add a convolution; `pads` are (top, left, bottom, right) in place of `padding`."""
         channels, height, width = self.shape[1:]
-        weights = self.weights(name, (outputs, channels // group, kernel, kernel), scale)
+        weights = self.weights(name, (outputs, channels // group, kernel, kernel), scale, each)
         inputs = [self.value, weights, self.bias(name, outputs, scale)]
+        sides = pads or (padding,) * 4
         self.value = self.node(
-            "Conv",
-            inputs,
-            name,
-            strides=[stride] * 2,
-            pads=[padding] * 4,
-            group=group,
-            **attributes,
-        )
+            "Conv", inputs, name, strides=[stride] * 2, pads=sides, group=group,
+            dilations=[dilation] * 2,
+        )  # fmt: skip
         if relu:
             self.value = self.node("Relu", [self.value], f"{name}_relu")
         self.quantise(name, result)
-        sizes = ((size + 2 * padding - kernel) // stride + 1 for size in (height, width))
+        reach = (kernel - 1) * dilation + 1
+        sizes = (
+            (size + sides[axis] + sides[axis + 2] - reach) // stride + 1
+            for axis, size in enumerate((height, width))
+        )
         self.shape = (self.shape[0], outputs, *sizes)
+
+    def function(self, name: str, operator: str, result: float, *limits: float) -> None:
+        """Add a function of each element; `limits` are those of Clip."""
+        bounds = [
+            self.constant(f"{name}_{place}", np.float32(limit))
+            for place, limit in enumerate(limits)
+        ]
+        self.value = self.node(operator, [self.value, *bounds], name)
+        self.quantise(name, result)
+
+    def join(self, name: str, other: str, channels: int, result: float) -> None:
+        """Join the channels with those of another quantised value, which has `channels`."""
+        self.value = self.node("Concat", [self.value, other], name, axis=1)
+        self.quantise(name, result)
+        self.shape = (1, self.shape[1] + channels, *self.shape[2:])
 
     def add(self, name: str, other: str, *, relu: bool = False, result: float = 2.0**-4) -> None:
         """Add another value of the same shape, quantised before (`value` at that time)."""
@@ -138,6 +155,24 @@ def residual_model(seed: int = 0) -> onnx.ModelProto:
     builder.average("all")
     builder.flatten()
     builder.gemm("classes", 3)
+    return builder.model()
+
+
+def real_model(seed: int = 0) -> onnx.ModelProto:
+    """Scales that are no powers of two, for each channel; what convolutions have; tables."""
+    builder = ModelBuilder(seed, (1, 4, 9, 9), 0.031)
+    builder.conv("stem", 8, 3, pads=(1, 0, 2, 1), scale=0.013, each=True, result=0.057)
+    stem = builder.value
+    builder.conv("wide", 8, 3, dilation=2, pads=(2, 2, 2, 2), each=True, relu=False, result=0.043)
+    builder.function("swish", "HardSwish", 0.039)
+    builder.join("both", stem, 8, 0.06)
+    builder.conv("groups", 12, 3, group=4, each=True, scale=0.02, relu=False, result=0.05)
+    builder.nodes[-2:] = []
+    builder.value = "groups"
+    builder.function("six", "Clip", 0.09, 0.0, 0.4)
+    builder.average("mean")
+    builder.flatten()
+    builder.gemm("classes", 5, scale=0.011)
     return builder.model()
 
 

@@ -19,22 +19,16 @@ from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
-from macaw.lowering.net.vector.operations import (
-    AveragePool,
-    ElementwiseProduct,
-    GlobalAveragePool,
-    MaxPool,
-    Sum,
-    VectorOperation,
-)
+from macaw.lowering.net.vector.operations import VectorOperation
+from macaw.lowering.net.vector_layers import NO_CORE, vector_operation
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx.network import Quantisation, Requantisation, Tensor
-from macaw.lowering.onnx.requantise import quotient_of_scales
-from macaw.lowering.onnx.window import Window
-from macaw.lowering.operation import Product
+from macaw.lowering.operation import ENTRIES, Product
 
 _SAME_BYTES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity")
-_NO_CORE = "no core of the device computes it yet"
+# The largest shift of a sum that equals a product of binary32: for a larger sum than binary32 has,
+# the result saturates.
+_EXACT_SHIFT = 16
 
 
 @dataclass(frozen=True)
@@ -142,7 +136,7 @@ class _Assigner:
     def _layer(self, layer: model_layers.Layer) -> None:
         rule = _RULES.get(type(layer))
         if rule is None:
-            raise LowerError(_NO_CORE)
+            raise LowerError(NO_CORE)
         rule(self, layer)
 
     def _add_tensor(self, name: str, dtype: str = "") -> NetTensor:
@@ -185,7 +179,7 @@ class _Assigner:
                 result, source, integers, model.shape, model.dtype, offset=layer.offset
             )
         else:
-            raise LowerError(_NO_CORE)
+            raise LowerError(NO_CORE)
 
     def real(self, layer: model_layers.FloatLayer) -> None:
         """Take the quantisation of an input or the dequantisation of an output."""
@@ -203,8 +197,8 @@ class _Assigner:
             self.outputs[result] = Edge(
                 result, source, integers, model.shape, model.dtype, quantisation
             )
-        else:
-            raise LowerError(f"it computes real numbers; {_NO_CORE}", "macaw quantise")
+        elif layer.operator != "DequantizeLinear":  # the layer that reads its result is refused
+            raise LowerError(f"it computes real numbers; {NO_CORE}", "macaw quantise")
 
     def _quantisation(self, layer: model_layers.Layer, dtype: str) -> Quantisation:
         constants = [self.model.constants.get(name) for name in layer.inputs[1:] if name]
@@ -231,10 +225,10 @@ class _Assigner:
         elif layer.operator in ("Gemm", "MatMul"):
             product = self._product(layer, x)
         else:
-            raise LowerError(_NO_CORE)
+            raise LowerError(NO_CORE)
         (name,) = layer.outputs
         sums = SUM_DTYPES[self.config["pe.element"]]
-        result = self._add_tensor(name, self.element if product.shift is not None else sums)
+        result = self._add_tensor(name, self.element if product.requantises else sums)
         if prod(product.shapes[1]) != prod(result.shape):
             raise LowerError(f"its results are {product.shapes[1]}, not {result.shape}")
         self.layers.append(ProductLayer(layer.name, (layer.inputs[0],), name, product))
@@ -246,7 +240,7 @@ class _Assigner:
         output = layer.output
         assert not isinstance(output, Requantisation)
         if name not in self.model.outputs:
-            raise LowerError(f"its sums become real numbers; {_NO_CORE}", "macaw quantise")
+            raise LowerError(f"its sums become real numbers; {NO_CORE}", "macaw quantise")
         if (output.low, output.high) != (-np.inf, np.inf):
             raise LowerError("an activation of real numbers at an output", "macaw quantise")
         tensor = self.model.tensors[name]
@@ -255,25 +249,27 @@ class _Assigner:
             multipliers=output.multipliers,
         )  # fmt: skip
 
-    def _finish(self, layer: model_layers.WeightLayer) -> tuple[str, int | None]:
-        """Return activation and shift of a layer. Raises `LowerError`."""
+    def _finish(self, layer: model_layers.WeightLayer, product: Product) -> Product:
+        """Return a product with what makes results of its sums. Raises `LowerError`."""
         output = layer.output
         if not isinstance(output, Requantisation):
-            return "none", None
-        shifts = output.shifts
-        if shifts is None or np.ptp(shifts):
-            raise LowerError("its scales are not one power of two", "macaw quantise --power-of-two")
-        shift = int(shifts.reshape(-1)[0])
-        if shift < 0:
-            raise LowerError(f"its results are 2**{-shift} times its sums")
+            return product
+        if output.zero_point:
+            raise LowerError(f"its results have the zero point {output.zero_point}", "0")
         info = np.iinfo(self.element)
-        if output.zero_point or output.high != info.max or output.low not in (info.min, 0):
-            raise LowerError(
-                f"its results have the zero point {output.zero_point} and the range {output.low} to"
-                f" {output.high}",
-                f"zero point 0, from {info.min} or 0 to {info.max}",
-            )
-        return "relu" if output.low == 0 else "none", shift
+        shifts, factors = output.shifts, dict[str, Any]()
+        if shifts is not None and not np.ptp(shifts) and 0 <= shifts.flat[0] <= _EXACT_SHIFT:
+            factors["shift"] = int(shifts.flat[0])
+        else:
+            factors["scales"] = np.broadcast_to(output.multipliers, (product.n,)).copy()
+        if (output.low, output.high) == (0, info.max) and np.all(output.multipliers > 0):
+            factors["activation"] = "relu"
+        elif (output.low, output.high) != (info.min, info.max):
+            if self.element != "int8":
+                raise LowerError(f"its results have the range {output.low} to {output.high}")
+            numbers = np.arange(ENTRIES, dtype=np.uint8).view(np.int8)
+            factors["table"] = np.clip(numbers, output.low, output.high)
+        return replace(product, **factors)
 
     def _bias(self, layer: model_layers.WeightLayer) -> NDArray[Any] | None:
         return layer.bias if np.any(layer.bias) else None
@@ -284,26 +280,22 @@ class _Assigner:
             raise LowerError("a convolution of two dimensions is computed, no other")
         if layer.input_zero and any((*window.before, *window.after)):
             raise LowerError(f"its padding has the number {layer.input_zero}, not 0")
-        if window.before != window.after:
-            raise LowerError(f"its padding is {window.before} before and {window.after} behind")
-        if window.dilations != (1, 1):
-            raise LowerError(f"its dilations are {window.dilations}")
         outputs, inputs = layer.weights.shape[:2]
-        depthwise = layer.groups > 1
-        if depthwise and (inputs != 1 or outputs != layer.groups):
-            raise LowerError(f"{layer.groups} groups of {inputs} channels")
+        depthwise = layer.groups > 1 and inputs == 1 and outputs == layer.groups
         kernels = layer.weights[:, 0] if depthwise else np.moveaxis(layer.weights, 1, -1)
-        activation, shift = self._finish(layer)
-        return convolution(
+        (top, left), (bottom, right) = window.before, window.after
+        product = convolution(
             np.ascontiguousarray(kernels),
             (x.shape[0], x.shape[1]),
             stride=(window.strides[0], window.strides[1]),
-            padding=(window.before[0], window.before[1]),
+            padding=(top, left),
+            after=(bottom, right),
+            dilation=(window.dilations[0], window.dilations[1]),
+            groups=1 if depthwise else layer.groups,
             depthwise=depthwise,
             bias=self._bias(layer),
-            activation=activation,
-            shift=shift,
         )
+        return self._finish(layer, product)
 
     def _product(self, layer: model_layers.WeightLayer, x: NetTensor) -> Product:
         weights = layer.weights
@@ -315,12 +307,10 @@ class _Assigner:
         inputs = weights.shape[1]
         if len(x.shape) > 2 or x.shape[-1] != inputs:
             raise LowerError(f"a product of {x.shape} and {inputs} inputs")
-        activation, shift = self._finish(layer)
         rows = 1 if len(x.shape) == 1 else x.shape[0]
-        return Product(
-            rows, np.ascontiguousarray(weights), self._bias(layer), activation, shift,
-            vector=len(x.shape) == 1,
-        )  # fmt: skip
+        matrix = np.ascontiguousarray(weights)
+        product = Product(rows, matrix, self._bias(layer), vector=len(x.shape) == 1)
+        return self._finish(layer, product)
 
     def _vector(self, layer: model_layers.Layer, operation: VectorOperation) -> None:
         """Give a layer to vc."""
@@ -329,101 +319,20 @@ class _Assigner:
         self._add_tensor(name)
         self.layers.append(VectorLayer(layer.name, layer.inputs, name, operation))
 
-    def _clip(self, output: Requantisation, dtype: str) -> tuple[int, int] | None:
-        """Return the range of results, None for that of their type. Raises `LowerError`."""
-        if output.zero_point:
-            raise LowerError(f"its results have the zero point {output.zero_point}", "0")
-        info = np.iinfo(dtype)
-        limits = output.low, output.high
-        return None if limits == (info.min, info.max) else limits
-
-    def sum(self, layer: model_layers.SumLayer) -> None:
-        """Give a sum of two tensors to vc."""
+    def vector(self, layer: model_layers.Layer) -> None:
+        """Give a layer on whole tensors to vc."""
         tensors = [self.read(name) for name in layer.inputs]
-        shape, dtype = tensors[0].shape, tensors[0].dtype
-        if len(tensors) != 2 or any(layer.zeros):
-            raise LowerError(f"a sum of {len(tensors)} tensors, zero points {layer.zeros}")
-        result = self.model.tensors[layer.outputs[0]]
-        if tensors[1] != NetTensor(tensors[1].name, dtype, shape) or result.dtype != dtype:
-            raise LowerError("its tensors differ in shape or type")
-        clip = self._clip(layer.output, dtype)
-        first, second = layer.multipliers
-        self._vector(layer, Sum(dtype, shape, (first, second), clip))
-
-    def product(self, layer: model_layers.ProductLayer) -> None:
-        """Give an elementwise product of two tensors to vc."""
-        a, b = (self.read(name) for name in layer.inputs)
-        if layer.operator != "Mul" or any(layer.zeros):
-            raise LowerError(_NO_CORE)
-        inputs = layer.inputs
-        if len(a.shape) == 1 < len(b.shape) or a.shape[:-1] == (1, 1) != b.shape[:-1]:
-            a, b, inputs = b, a, inputs[::-1]
-        result = self.model.tensors[layer.outputs[0]]
-        if not a.dtype == b.dtype == result.dtype:
-            raise LowerError("its tensors differ in type")
-        by_channel = b.shape != a.shape
-        if by_channel and (prod(b.shape) != a.shape[-1] or b.shape[-1] != a.shape[-1]):
-            raise LowerError(f"a product of {a.shape} and {b.shape}")
-        if not isinstance(layer.output, Requantisation):
-            raise LowerError(f"its products become real numbers; {_NO_CORE}", "macaw quantise")
-        if layer.output.multipliers.size != 1 or self._clip(layer.output, a.dtype) is not None:
-            raise LowerError("its results have a range or scales by channel")
-        scale = float(layer.output.multipliers.reshape(-1)[0])
-        operation = ElementwiseProduct(a.dtype, a.shape, scale, by_channel)
+        operation, order = vector_operation(self.model, layer, tensors)
+        inputs = tuple(layer.inputs[number] for number in order)
         self._vector(replace(layer, inputs=inputs), operation)
-
-    def pool(self, layer: model_layers.PoolLayer) -> None:
-        """Give a pool to vc."""
-        x, output = self.read(layer.inputs[0]), layer.output
-        if len(x.shape) != 3 or layer.input_zero:
-            raise LowerError(f"a pool of {x.shape} with the zero point {layer.input_zero}")
-        if "Max" in layer.operator:
-            if output is not None and not _keeps_integers(output, x.dtype):
-                raise LowerError("its results have another scale than its input")
-            window = layer.window
-            if window is None:
-                shape = (x.shape[0], x.shape[1])
-                self._vector(layer, MaxPool(x.dtype, x.shape, shape))
-                return
-            self._vector(layer, MaxPool(x.dtype, x.shape, *self._window(layer, window)))
-            return
-        if output is None or self._clip(output, x.dtype) is not None:
-            raise LowerError("its results have a range")
-        source, result = (
-            self.model.tensors[name].quantisation for name in (layer.inputs[0], layer.outputs[0])
-        )
-        if source is None or result is None:
-            raise LowerError("its scales are not known")
-        scale = float(quotient_of_scales(source.scale, result.scale))
-        if layer.window is None:
-            if layer.axes != (2, 3):
-                raise LowerError(
-                    f"a mean over the axes {layer.axes}", "the mean of an image, (2, 3)"
-                )
-            self._vector(layer, GlobalAveragePool(x.dtype, x.shape, scale))
-            return
-        counts_pads = output.multipliers.size == 1 and any(layer.window.before)
-        operation = AveragePool(
-            x.dtype, x.shape, *self._window(layer, layer.window), scale, counts_pads
-        )
-        if not _has_multipliers(operation, output.multipliers):
-            raise LowerError("its windows have other numbers of elements")
-        self._vector(layer, operation)
-
-    def _window(
-        self, layer: model_layers.Layer, window: Window
-    ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int], tuple[int, int]]:
-        """Return kernel, strides, pads and sizes of the result. Raises `LowerError`."""
-        if window.dilations != (1, 1):
-            raise LowerError(f"its dilations are {window.dilations}")
-        height, width = self.model.tensors[layer.outputs[0]].shape[2:]
-        (rows, columns), (down, right) = window.kernel, window.strides
-        return (rows, columns), (down, right), (*window.before, *window.after), (height, width)
 
     def move(self, layer: model_layers.MoveLayer) -> None:
         """Let a tensor share the bytes of another one, if only its shape differs."""
-        if layer.operator not in _SAME_BYTES or any(layer.rescales):
-            raise LowerError(_NO_CORE)
+        if layer.operator not in _SAME_BYTES:
+            self.vector(layer)
+            return
+        if any(layer.rescales):
+            raise LowerError(NO_CORE)
         (name,), source = layer.outputs, layer.inputs[0]
         tensor = self.read(source)
         before, after = self.model.tensors[source], self.model.tensors[name]
@@ -435,25 +344,6 @@ class _Assigner:
             self.flat[name] = before.shape[1], before.shape[2], before.shape[3]
         elif source in self.flat:
             self.flat[name] = self.flat[source]
-
-
-def _keeps_integers(output: Requantisation, dtype: str) -> bool:
-    """Return whether integers of a type stay as they are."""
-    info = np.iinfo(dtype)
-    limits = (output.zero_point, output.low, output.high) == (0, info.min, info.max)
-    return limits and bool(np.all(output.multipliers == 1))
-
-
-def _has_multipliers(operation: AveragePool, multipliers: NDArray[np.float32]) -> bool:
-    """Return whether an operation multiplies the sum of each window by the given number."""
-    sides = [
-        [operation.counted(axis, place) for place in range(operation.result[axis])]
-        for axis in (0, 1)
-    ]
-    rows, columns = (np.asarray(side, np.float32) for side in sides)
-    numbers = rows[:, None] * columns
-    expected = np.float32(operation.scale) / numbers
-    return bool(np.all(np.broadcast_to(multipliers, (1, 1, *expected.shape)) == expected))
 
 
 def _same_order(before: Tensor, after: Tensor) -> bool:
@@ -468,8 +358,9 @@ _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.SignLayer: _Assigner.sign,
     model_layers.FloatLayer: _Assigner.real,
     model_layers.WeightLayer: _Assigner.weights,
-    model_layers.SumLayer: _Assigner.sum,
-    model_layers.ProductLayer: _Assigner.product,
-    model_layers.PoolLayer: _Assigner.pool,
+    model_layers.SumLayer: _Assigner.vector,
+    model_layers.ProductLayer: _Assigner.vector,
+    model_layers.PoolLayer: _Assigner.vector,
+    model_layers.TableLayer: _Assigner.vector,
     model_layers.MoveLayer: _Assigner.move,
 }

@@ -1,0 +1,89 @@
+"""How sums become results: the steps of the special-function unit, and the factors they need.
+
+Factors are scales, a float32 for each output, and a table of 256 entries. They are segments of the
+config packet of the sequence that finishes sums, so a list that finishes sums begins with that
+packet. The dma brings the factors of a tile's outputs to each row (docs/format-pe.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.pe import DATA_ALIGN, PACKET, SEGMENT
+from macaw.lowering.operation import ENTRIES
+from macaw.lowering.plan import ProductPlan
+
+SCALE, TABLE = "y_scales", "y_table"  # the arrays in a unit
+SCALE_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The last steps of a sequence that stores results: its options, its spu instructions.
+
+    `data` are the segments of its config packet.
+    """
+
+    header: str
+    options: tuple[str, ...]
+    body: tuple[str, ...]
+    data: tuple[str, ...]
+
+
+def finish(plan: ProductPlan, blocks: Iterable[int]) -> Finish:
+    """Return the steps that make results of the sums in some blocks of the output queue."""
+    options, data = tuple[str, ...](), tuple[str, ...]()
+    if plan.product.scales is not None:
+        options, data = (".types requantise=scale",), (f"scales {SCALE} sliced",)
+    if plan.product.table is not None:
+        data = (*data, f"table {TABLE}")
+    places = list(blocks)
+    body = (f"spu {name}, src={block}, dst={block}" for name in plan.functions for block in places)
+    return Finish(plan.header, options, tuple(body), data)
+
+
+def factor_slots(plan: ProductPlan) -> int:
+    """Return the number of PEs of a row that finish sums."""
+    return plan.summing_clusters * plan.pes
+
+
+def table_offset(plan: ProductPlan) -> int:
+    """Return the offset in bytes of the table in a row's factors."""
+    if plan.product.scales is None:
+        return 0
+    return -(-factor_slots(plan) * SCALE_BYTES // DATA_ALIGN) * DATA_ALIGN
+
+
+def factor_bytes(plan: ProductPlan) -> int:
+    """Return the bytes of the factors of a row for a tile of outputs."""
+    if plan.product.table is not None:
+        return table_offset(plan) + ENTRIES
+    return factor_slots(plan) * SCALE_BYTES if plan.product.scales is not None else 0
+
+
+def config_size(plan: ProductPlan) -> int:
+    """Return the bytes of the packet that configures the sequence that finishes sums."""
+    segments = (plan.product.scales is not None) + (plan.product.table is not None)
+    return PACKET.size + (1 + segments) * SEGMENT.size
+
+
+def factors(plan: ProductPlan) -> NDArray[np.uint8]:
+    """Return the factors of all tiles of outputs: bytes of shape (n tiles, rows, factor bytes)."""
+    product, tile, part = plan.product, plan.tile, plan.partition
+    tiles, rows, size = plan.count("N"), part.rows, factor_bytes(plan)
+    scales = np.zeros((tiles, rows, plan.summing_clusters, plan.pes), "<f4")
+    if product.scales is not None:
+        for i, p, q in np.ndindex(*scales.shape[:3]):
+            n = part.start("N", p, q) + plan.tile_start("N", i)
+            scales[i, p, q, : tile.n] = product.scales[n : n + tile.n]
+    data = np.zeros((tiles, rows, size), np.uint8)
+    if product.scales is not None:
+        flat = scales.reshape(tiles, rows, -1).view(np.uint8)
+        data[..., : flat.shape[-1]] = flat
+    if product.table is not None:
+        data[..., table_offset(plan) :] = product.table.view(np.uint8)
+    return data

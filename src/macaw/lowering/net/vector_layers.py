@@ -1,0 +1,211 @@
+"""Make operations of vc from the layers of a quantised model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.network import NetTensor
+from macaw.lowering.net.vector.operations import (
+    AveragePool,
+    Concat,
+    ElementwiseProduct,
+    GlobalAveragePool,
+    MaxPool,
+    Sum,
+    Table,
+    VectorOperation,
+)
+from macaw.lowering.onnx.network import (
+    Layer,
+    MoveLayer,
+    Network,
+    PoolLayer,
+    ProductLayer,
+    Requantisation,
+    SumLayer,
+    TableLayer,
+)
+from macaw.lowering.onnx.requantise import quotient_of_scales
+from macaw.lowering.onnx.window import Window
+
+NO_CORE = "no core of the device computes it yet"
+# The axes (height, width, channels) of an image on the device, by those of the model.
+_IMAGE_AXES = {1: 2, 2: 0, 3: 1}
+Tensors = Sequence[NetTensor]
+Sides = tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int], tuple[int, int]]
+
+
+def vector_operation(
+    model: Network, layer: Layer, tensors: Tensors
+) -> tuple[VectorOperation, tuple[int, ...]]:
+    """Return the operation that computes a layer, and the numbers of its inputs in their order.
+
+    `tensors` are the layer's inputs on the device. Raises `LowerError`.
+    """
+    rule = _RULES.get(type(layer))
+    if rule is None:
+        raise LowerError(NO_CORE)
+    order = tuple(range(len(tensors)))
+    if isinstance(layer, ProductLayer) and _is_smaller(tensors[0], tensors[1]):
+        order = order[::-1]
+    operation: VectorOperation = rule(model, layer, [tensors[number] for number in order])
+    return operation, order
+
+
+def _is_smaller(one: NetTensor, other: NetTensor) -> bool:
+    """Return whether only the first tensor has no positions, just channels."""
+    return prod(one.shape[:-1]) == 1 < prod(other.shape[:-1])
+
+
+def _clip(output: Requantisation, dtype: str) -> tuple[int, int] | None:
+    """Return the range of results, None for that of their type. Raises `LowerError`."""
+    if output.zero_point:
+        raise LowerError(f"its results have the zero point {output.zero_point}", "0")
+    info = np.iinfo(dtype)
+    limits = output.low, output.high
+    return None if limits == (info.min, info.max) else limits
+
+
+def _check_types(model: Network, layer: Layer, tensors: Tensors) -> None:
+    result = model.tensors[layer.outputs[0]].dtype
+    types = {result, *(tensor.dtype for tensor in tensors)}
+    if len(types) > 1:
+        raise LowerError("its tensors have the types " + ", ".join(sorted(types)))
+
+
+def _sum(model: Network, layer: SumLayer, tensors: Tensors) -> VectorOperation:
+    _check_types(model, layer, tensors)
+    shapes = {tensor.shape for tensor in tensors}
+    if len(tensors) != 2 or len(shapes) != 1 or any(layer.zeros):
+        raise LowerError(
+            f"a sum of {len(tensors)} tensors, zero points {layer.zeros}",
+            "two tensors of one shape, zero points 0",
+        )
+    first, second = layer.multipliers
+    dtype = tensors[0].dtype
+    return Sum(dtype, tensors[0].shape, (first, second), _clip(layer.output, dtype))
+
+
+def _product(model: Network, layer: ProductLayer, tensors: Tensors) -> VectorOperation:
+    a, b = tensors
+    if layer.operator != "Mul" or any(layer.zeros):
+        raise LowerError(NO_CORE)
+    _check_types(model, layer, tensors)
+    by_channel = b.shape != a.shape
+    if by_channel and not prod(b.shape) == a.shape[-1] == b.shape[-1]:
+        raise LowerError(f"a product of {a.shape} and {b.shape}")
+    if not isinstance(layer.output, Requantisation):
+        raise LowerError(f"its products become real numbers; {NO_CORE}", "macaw quantise")
+    if layer.output.multipliers.size != 1 or _clip(layer.output, a.dtype) is not None:
+        raise LowerError("its results have a range or scales by channel")
+    scale = float(layer.output.multipliers.reshape(-1)[0])
+    return ElementwiseProduct(a.dtype, a.shape, scale, by_channel)
+
+
+def _pool(model: Network, layer: PoolLayer, tensors: Tensors) -> VectorOperation:
+    (x,) = tensors
+    if len(x.shape) != 3 or layer.input_zero:
+        raise LowerError(f"a pool of {x.shape} with the zero point {layer.input_zero}")
+    _check_types(model, layer, tensors)
+    if "Max" in layer.operator:
+        if layer.output is not None and not _keeps_integers(layer.output, x.dtype):
+            raise LowerError("its results have another scale than its input")
+        if layer.window is None:
+            return MaxPool(x.dtype, x.shape, (x.shape[0], x.shape[1]))
+        return MaxPool(x.dtype, x.shape, *_sides(model, layer, layer.window))
+    return _mean(model, layer, x)
+
+
+def _mean(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
+    output = layer.output
+    if output is None or _clip(output, x.dtype) is not None:
+        raise LowerError("its results have a range")
+    source, result = (
+        model.tensors[name].quantisation for name in (layer.inputs[0], layer.outputs[0])
+    )
+    if source is None or result is None:
+        raise LowerError("its scales are not known")
+    scale = float(quotient_of_scales(source.scale, result.scale))
+    if layer.window is None:
+        if layer.axes != (2, 3):
+            raise LowerError(f"a mean over the axes {layer.axes}", "the axes of an image, 2 and 3")
+        return GlobalAveragePool(x.dtype, x.shape, scale)
+    sides = _sides(model, layer, layer.window)
+    counts_pads = output.multipliers.size == 1 and any(sides[2])
+    operation = AveragePool(x.dtype, x.shape, *sides, scale, counts_pads)
+    if not _has_multipliers(operation, output.multipliers):
+        raise LowerError("its windows have other numbers of elements")
+    return operation
+
+
+def _sides(model: Network, layer: Layer, window: Window) -> Sides:
+    """Return kernel, strides, pads and sizes of the result. Raises `LowerError`."""
+    if window.dilations != (1, 1):
+        raise LowerError(f"its dilations are {window.dilations}")
+    height, width = model.tensors[layer.outputs[0]].shape[2:]
+    (rows, columns), (down, across) = window.kernel, window.strides
+    (top, left), (bottom, right) = window.before, window.after
+    return (rows, columns), (down, across), (top, left, bottom, right), (height, width)
+
+
+def _keeps_integers(output: Requantisation, dtype: str) -> bool:
+    """Return whether integers of a type stay as they are."""
+    info = np.iinfo(dtype)
+    limits = (output.zero_point, output.low, output.high) == (0, info.min, info.max)
+    return limits and bool(np.all(output.multipliers == 1))
+
+
+def _has_multipliers(operation: AveragePool, multipliers: NDArray[np.float32]) -> bool:
+    """Return whether an operation multiplies the sum of each window by the given number."""
+    rows, columns = (
+        np.asarray(
+            [operation.counted(axis, place) for place in range(operation.result[axis])], np.float32
+        )
+        for axis in (0, 1)
+    )
+    expected = np.float32(operation.scale) / (rows[:, None] * columns)
+    return bool(np.all(np.broadcast_to(multipliers, (1, 1, *expected.shape)) == expected))
+
+
+def _table(model: Network, layer: TableLayer, tensors: Tensors) -> VectorOperation:
+    (x,) = tensors
+    _check_types(model, layer, tensors)
+    if layer.table is None:
+        raise LowerError(f"a function of {x.dtype}", "functions of int8 are tables")
+    return Table(x.dtype, x.shape, tuple(int(entry) for entry in layer.table))
+
+
+def _move(model: Network, layer: MoveLayer, tensors: Tensors) -> VectorOperation:
+    if layer.operator != "Concat":
+        raise LowerError(NO_CORE)
+    _check_types(model, layer, tensors)
+    rank = len(model.tensors[layer.inputs[0]].shape)
+    axis = int(layer.node.attributes["axis"]) % rank
+    if axis == 0:
+        raise LowerError("images of a batch are joined", "one image")
+    place = _IMAGE_AXES[axis] if rank == 4 else axis - (rank - len(tensors[0].shape))
+    scales = []
+    for rescale, zero in zip(layer.rescales, layer.zeros or (0,) * len(tensors), strict=True):
+        if rescale is None:
+            scales.append(1.0)
+            continue
+        if rescale.multipliers.size != 1 or zero or _clip(rescale, tensors[0].dtype) is not None:
+            raise LowerError("its inputs have zero points, or scales by channel")
+        scales.append(float(rescale.multipliers.reshape(-1)[0]))
+    shapes = tuple(tensor.shape for tensor in tensors)
+    return Concat(tensors[0].dtype, shapes, place, tuple(scales))
+
+
+_RULES: Mapping[type[Layer], Callable[[Network, Any, Tensors], VectorOperation]] = {
+    SumLayer: _sum,
+    ProductLayer: _product,
+    PoolLayer: _pool,
+    TableLayer: _table,
+    MoveLayer: _move,
+}
