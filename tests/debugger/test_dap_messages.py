@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -195,5 +196,30 @@ def test_paths_count_from_the_folder_of_the_launch(write, tmp_path):
         message = refused(client, "evaluate", expression="diff a0 x.npy", context="repl")
         assert "No such file" not in message
         assert "int32" in message
+        client.request("disconnect")
+        assert process.wait(60) == 0
+
+
+def test_a_breakpoint_in_c():
+    """The paths of C's sources count from the folder in which the compiler ran: `cwd`."""
+    folder = Path(__file__).with_name("gdb_runs")
+    lines = (folder / "stepped.c").read_text("utf-8").splitlines()
+    line = 1 + next(at for at, text in enumerate(lines) if "return x + y" in text)
+    with subprocess.Popen(
+        [sys.executable, "-m", "macaw", "dap"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        client = Client(process.stdout.fileno(), process.stdin.fileno())
+        client.launch(folder / "stepped_O0.elf", cwd=str(folder))
+        source = {"path": str(folder / "stepped.c")}
+        (row,) = client.request("setBreakpoints", source=source, breakpoints=[{"line": line}])[
+            "breakpoints"
+        ]
+        assert (row["verified"], row["line"]) == (True, line)
+        client.stop("configurationDone")
+        frames = client.request("stackTrace", threadId=1)["stackFrames"]
+        assert [frame["name"].partition("+")[0] for frame in frames[:3]] == ["add", "sum", "main"]
+        assert (frames[0]["line"], frames[0]["source"]["path"]) == (line, source["path"])
         client.request("disconnect")
         assert process.wait(60) == 0

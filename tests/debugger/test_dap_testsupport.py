@@ -59,7 +59,7 @@ def installed(folder: Path) -> None:
 
 
 @pytest.mark.once
-@pytest.mark.may_skip_in_ci  # npm is no package of CI: Debian's needs 400 others; make test-extras has it
+@pytest.mark.may_skip_in_ci  # CI installs no npm; make test-extras needs it anyway
 def test_every_announced_request_by_the_client_of_vs_code(tmp_path):
     installed(tmp_path)
     source = tmp_path / "loop.s"
