@@ -8,9 +8,10 @@ from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import wrong_operands
 from macaw.asm.expressions import Address, number
 from macaw.asm.forms.pe.image import RowImage
+from macaw.asm.forms.pe.sequence_members import MEMBERS, MemberValue, check_words, numbers
 from macaw.asm.forms.pe.writers import Move, move
 from macaw.asm.layout import Area
-from macaw.asm.operands import BoundOperands, bind, check, known_word, unknown_word, value_of
+from macaw.asm.operands import BoundOperands, bind, value_of
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum, Definition
 from macaw.asm.syntax import (
@@ -25,7 +26,7 @@ from macaw.asm.syntax import (
     Statement,
 )
 from macaw.isa import codec
-from macaw.isa.kinds import Immediate, Kind
+from macaw.isa.kinds import Immediate
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Structure
 from macaw.isa.pe import (
@@ -53,7 +54,6 @@ from macaw.isa.pe import (
 )
 from macaw.isa.rows import Instruction
 
-_MEMBERS = {member.name: member for member in (*TYPES.members, *SEQUENCE.members)}
 _WINDOW = STATES.index("sw")
 _LOOP = ("inner", "outer")
 _APART = ("pe", "cluster")
@@ -65,26 +65,6 @@ _HEADER = tuple(
     for member in SEQUENCE.members
     if member.name not in ("count", "then", "records", *_LOOP)
 )
-
-
-@dataclass(frozen=True, slots=True)
-class MemberValue:
-    """An expression for a member of a record, and the context that evaluates it."""
-
-    context: StatementContext
-    node: Node
-
-    def value(self, name: str, kind: Kind) -> int:
-        """Return the value of the member `name`.
-
-        Raises `Mistake`, and before the layout `NotYet`.
-        """
-        word = known_word(kind, self.node)
-        if word is not None:
-            return word
-        if kind.by_name:
-            raise unknown_word(name, kind, self.node)
-        return check(name, kind, number(self.node, self.context), self.node)
 
 
 @dataclass(slots=True)
@@ -146,9 +126,9 @@ class OpenSequence:
         self._header = {
             x: MemberValue(context, context.fold(item.value)) for x, item in named.items()
         }
-        _check_words(self._header)
+        check_words(self._header)
         state = self._header.get("state")
-        sliding = state and state.value("state", _MEMBERS["state"].legal) == _WINDOW
+        sliding = state and state.value("state", MEMBERS["state"].legal) == _WINDOW
         if state and sliding and "window" not in named:
             context.warn(
                 "state=sw without window=: the array refuses a window of no entries",
@@ -172,9 +152,9 @@ class OpenSequence:
 
     @property
     def _pipeline(self) -> int:
-        kind = _MEMBERS["pipeline"].legal
+        kind = MEMBERS["pipeline"].legal
         value = self._header.get("pipeline")
-        return value.value("pipeline", kind) if value else _MEMBERS["pipeline"].default
+        return value.value("pipeline", kind) if value else MEMBERS["pipeline"].default
 
     def add_option(self, context: StatementContext, statement: Statement) -> None:
         """Add a `.loop`, `.types`, `.step`, `.stride` or `.then` line. Raises `Mistake`."""
@@ -222,11 +202,11 @@ class OpenSequence:
         if any(record.kind is TYPES for record in self._records):
             raise Mistake("the sequence has two .types", statement.head)
         self._records.append(_Record(TYPES, context, statement.head, values))
-        _check_words(values)
+        check_words(values)
         has = available(self._image.state.config)
         for name in OPERAND_TYPES:
             if name in values:
-                legal = _MEMBERS[name].legal
+                legal = MEMBERS[name].legal
                 element = legal.format(values[name].value(name, legal))
                 if element not in (DEFAULT, *has):
                     raise Mistake(
@@ -306,7 +286,7 @@ class OpenSequence:
         Report each wrong value at its own line.
         """
         values = {"count": len(self._items), "records": len(self._records)}
-        values |= _numbers(self._header)
+        values |= numbers(self._header)
         if self._then is not None:
             with self._then.context.state.report.catching(self._then.context.line):
                 values["then"] = THEN + self._then.value("ib", _BUFFER)
@@ -316,7 +296,7 @@ class OpenSequence:
 
     def _record_bytes(self, record: _Record) -> bytes:
         if record.kind is TYPES:
-            return codec.pack(TYPES, _numbers(record.options))
+            return codec.pack(TYPES, numbers(record.options))
         values, members = {}, {member.name: member for member in record.kind.members}
         with record.context.state.report.catching(record.context.line):
             place, entry = self._target(record)
@@ -388,7 +368,7 @@ class OpenSequence:
         }
         found = {}
         for kind, (name, choice, values) in uses.items():
-            legal = _MEMBERS[name].legal
+            legal = MEMBERS[name].legal
             is_used = name in values and values[name].value(name, legal) == choice
             option = f"{name}={legal.format(choice)}"
             found[kind] = f".types {option}" if values is types else option, is_used
@@ -406,7 +386,7 @@ class OpenSequence:
 
     def element(self, name: str) -> str:
         """Return the element type of `weights` or `activations`; pe.element if it names none."""
-        legal, value = _MEMBERS[name].legal, self._types.get(name)
+        legal, value = MEMBERS[name].legal, self._types.get(name)
         word = DEFAULT if value is None else legal.format(value.value(name, legal))
         return str(self._image.state.config["pe.element"]) if word == DEFAULT else word
 
@@ -436,7 +416,7 @@ class OpenSequence:
         if self.is_incomplete:
             raise AlreadyReported
         value = self._header.get("reduction")
-        reduction = value.value("reduction", _MEMBERS["reduction"].legal) if value else 0
+        reduction = value.value("reduction", MEMBERS["reduction"].legal) if value else 0
         queue_moves = [
             move(item.row, _values(item.context, item), reduction) for item in self._items
         ]
@@ -452,7 +432,7 @@ class OpenSequence:
             value = self._header.get(name)
             if value is not None:
                 try:
-                    count *= value.value(name, _MEMBERS[name].legal)
+                    count *= value.value(name, MEMBERS[name].legal)
                 except Mistake:
                     return None
         return count
@@ -478,23 +458,6 @@ class SequenceTable:
         if not isinstance(value, Address):
             return None
         return self._by_place.get((id(value.area), value.offset))
-
-
-def _check_words(members: Mapping[str, MemberValue]) -> None:
-    """Raise `Mistake` for a member whose value is a word that its kind does not have."""
-    for name, value in members.items():
-        kind = _MEMBERS[name].legal
-        if kind.by_name:
-            value.value(name, kind)
-
-
-def _numbers(members: Mapping[str, MemberValue]) -> dict[str, int]:
-    """Return the values of members; report each wrong value at its own line."""
-    values = {}
-    for name, value in members.items():
-        with value.context.state.report.catching(value.context.line):
-            values[name] = value.value(name, _MEMBERS[name].legal)
-    return values
 
 
 def _written_target(step: _Record) -> tuple[str, int | None, str]:
