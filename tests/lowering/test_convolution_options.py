@@ -41,7 +41,7 @@ def sums_of(
     return result
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 1 << 32))
 def test_they_compute_what_the_definition_says(data: st.DataObject, seed: int) -> None:
     """Seed 000 ¶138: batches of images; the rest is what networks have."""

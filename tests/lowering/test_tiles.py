@@ -140,6 +140,7 @@ def test_the_least_estimates_of_products_have_nearly_the_least_costs(
 # Parts of the array
 
 
+@pytest.mark.long
 def test_a_larger_device_is_never_slower() -> None:
     """Without multicasts, products took up to 1.9 times as long on `large` as on `base`."""
     weights, x = integers(128, 128, zeros=0.5), integers(128, 128, zeros=0.5)
@@ -153,7 +154,7 @@ def test_a_larger_device_is_never_slower() -> None:
     assert taken["large"] <= 1.03 * taken["base"]  # as exact as the predictions are
 
 
-@pytest.mark.parametrize("shape", [(8, 8, 8), (1, 40, 24), (64, 16, 64), (3, 100, 10)])
+@pytest.mark.parametrize("shape", [(8, 8, 8), (3, 100, 10)])
 def test_more_rows_are_never_predicted_to_cost_more(shape: tuple[int, int, int]) -> None:
     """Plans for half of the rows or of the clusters are candidates, too."""
     m, n, k = shape
@@ -179,7 +180,7 @@ def test_fewer_rows_take_fewer_cycles_where_they_are_chosen() -> None:
 # Forms
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     stride=st.tuples(st.integers(1, 3), st.integers(1, 3)),
     side=st.tuples(st.integers(1, 12), st.integers(1, 12)),
