@@ -77,6 +77,7 @@ class FrameBuilder:
         self.log: deque[OutputLine] = deque(maxlen=LINES)
         self.version = 0
         self._lines = 0  # that the log ever had
+        self._open_stream = ""  # whose last line has no end yet
         self._command = -1  # number of the last line with a command
         self._answer = 0  # number of the first line of the last answer
         self._stops = 0
@@ -94,8 +95,16 @@ class FrameBuilder:
     # The output panel
 
     def add_output(self, stream: str, data: bytes) -> None:
-        """Add a piece of the program's output to the output panel."""
-        self._add(stream, data.decode("utf-8", "replace").splitlines())
+        """Add a piece of the program's output to the output panel.
+
+        A piece that follows a line without an end continues this line.
+        """
+        text = data.decode("utf-8", "replace")
+        lines = text.splitlines()
+        if lines and self._open_stream == stream and self.log and self.log[-1].kind == stream:
+            self.log[-1] = OutputLine(stream, self.log[-1].text + visible(lines.pop(0)))
+        self._add(stream, lines)
+        self._open_stream = "" if text.endswith("\n") else stream
 
     def add_command(self, line: str) -> None:
         """Add to the output panel a command that will be executed next."""

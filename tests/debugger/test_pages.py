@@ -116,3 +116,17 @@ def test_an_answer_of_very_many_lines_keeps_its_begin():
     assert [row.text for row in part.lines[:2]] == ["echo", "row 0"]
     assert part.lines[-1].text == f"... {2 * LINES + 2:,} more lines are not shown"
     assert part.first == 0
+
+
+def test_pieces_of_a_line_are_one_line():
+    screen = Screen(session("hello"))
+    for stream, data in (("stdout", b"y["), ("stdout", b"3"), ("stdout", b"] = 9\nnext"), ("stderr", b"oh"), ("stdout", b" line\n"), ("stdout", b"end\n")):  # fmt: skip
+        screen.builder.add_output(stream, data)
+    written = [(row.kind, row.text) for row in screen.builder.log if row.kind.startswith("std")]
+    assert written == [
+        ("stdout", "y[3] = 9"),
+        ("stdout", "next"),
+        ("stderr", "oh"),
+        ("stdout", " line"),
+        ("stdout", "end"),
+    ]
