@@ -10,7 +10,6 @@ from macaw.debugger.commands.text import where_text
 if TYPE_CHECKING:
     from macaw.debugger.session import Session
 
-SCALAR = ("cp", "vc", "nnp")  # cores whose labels of functions are before instructions
 COMMAND = 18  # columns for a command
 
 
@@ -51,26 +50,35 @@ def introduction(session: Session) -> list[str]:
 
 
 def first_label(session: Session) -> str:
-    """Return a label of code, if possible of a core that cp starts; "" if there is none.
+    """Return a label of code, if possible of a core that is not the first; "" if there is none.
 
-    Only labels of which it is sure that they are before an instruction count.
+    Only labels of functions count, and only of cores without units: there it is sure that an
+    instruction follows.
     """
-    program = session.program
+    program, first = session.program, _first_core(session)
+    kinds = {core.table.name for core in session.device.order if not core.table.levels}
     labels = []
     for symbol in program.symbols:
         section = program.section_at(symbol.value) if symbol.section else None
-        if section is None or section.core not in SCALAR or symbol.value == program.entry:
+        if section is None or section.core not in kinds or symbol.value == program.entry:
             continue
         if symbol.kind == "func" and symbol.name.isidentifier():
-            labels.append((section.core == "cp", symbol.value, symbol.name))
+            labels.append((section.core == first, symbol.value, symbol.name))
     return min(labels)[2] if labels else ""
 
 
+def _first_core(session: Session) -> str | None:
+    """Return the kind of the core at which the program starts."""
+    entry = session.program.entry
+    section = None if entry is None else session.program.section_at(entry)
+    return None if section is None else section.core
+
+
 def _other_core(session: Session) -> str:
-    """Return the first core besides cp that has a part of the program, "" if there is none."""
+    """Return the first core, besides the one that starts, with a part of the program, or ""."""
     kinds = {x.core for x in session.program.sections if x.core is not None and x.size}
-    names = (core.name for core in session.device.order if core.table.name in kinds - {"cp"})
-    return next(names, "")
+    kinds.discard(_first_core(session))
+    return next((core.name for core in session.device.order if core.table.name in kinds), "")
 
 
 def _row(command: str, meaning: str) -> str:
