@@ -81,28 +81,21 @@ def rates(forms: Sequence[Lowering], rounds: int) -> list[float]:
 
 
 def measured(device: str, layers: dict[str, Layer], rounds: int) -> Iterator[str]:
-    """Yield the table of a device, and whether the targets are met."""
-    lines, targets = [], []
+    """Yield the lines of a device's table one by one, then whether the targets are met."""
+    yield table([device, "MACs", "without bias", "with bias", "bias, split f"], []).rstrip("\n")
+    targets = []
     for name, layer in layers.items():
         forms = [lowered(layer, device, bias, None) for bias in (False, True)]
         if layer[0] == "conv2d" and layer[1][3] >= DEEP:
             forms.append(lowered(layer, device, True, K_SPLIT))
         plain, *others = rates(forms, rounds)
         cells = [f"{rate / 1e6:.1f} ({rate / plain:.2f})" for rate in others]
-        lines.append(
-            [
-                name,
-                f"{forms[0].product.macs:,}",
-                f"{plain / 1e6:.1f}",
-                *cells,
-                *[""] * (2 - len(cells)),
-            ]
-        )
+        cells = [name, f"{forms[0].product.macs:,}", f"{plain / 1e6:.1f}", *cells]
+        yield "| " + " | ".join([*cells, *[""] * (5 - len(cells))]) + " |"
         for what, rate in zip(("bias", "split f"), others, strict=False):
-            text = f"{device}, {name}, {what}: {rate / plain:.2f} of the rate without, at least {LEAST}"
-            targets.append(target(text, rate >= LEAST * plain))
-    yield table([device, "MACs", "without bias", "with bias", "bias, split f"], lines)
-    yield "".join(targets)
+            share = f"{rate / plain:.2f} of the rate without, at least {LEAST}"
+            targets.append(target(f"{device}, {name}, {what}: {share}", rate >= LEAST * plain))
+    yield "\n" + "".join(targets)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
