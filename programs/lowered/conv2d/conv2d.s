@@ -113,6 +113,7 @@ last_product0:
         .equ    Y, 32
         .equ    CARRY, 36
         .equ    GATHER, 40
+        .equ    FACTORS, 44
         .equ    DST, 0
         .equ    SRC, 4
         .equ    BYTES, 8
@@ -304,9 +305,9 @@ pong_y: .word   y + 0, result + 0x0 + PONG, 4, 50, 8, 8, y + 0  # row 0, cluster
         .word   y + 4, result + 0x4 + PONG, 4, 50, 8, 8, y + 4  # row 0, cluster 1: of O[0:5, :, 4:8]
         .word   y + 400, result + 0x100000 + PONG, 4, 50, 8, 8, y + 400  # row 1, cluster 0: of O[5:10, :, 0:4]
         .word   y + 404, result + 0x100004 + PONG, 4, 50, 8, 8, y + 404  # row 1, cluster 1: of O[5:10, :, 4:8]
-# Frames: what cp knows of a half (words LIST to GATHER).
-ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, ping_p, 0, ping_y, 0, 0
-pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, pong_p, 0, pong_y, 0, 0
+# Frames: what cp knows of a half (words LIST to FACTORS).
+ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, ping_p, 0, ping_y, 0, 0, 0
+pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, pong_p, 0, pong_y, 0, 0, 0
 
 # Where the weights of each tile lie and their bytes, by (n, k).
         .set    tile, 0

@@ -101,6 +101,7 @@ last_product0:
         .equ    Y, 32
         .equ    CARRY, 36
         .equ    GATHER, 40
+        .equ    FACTORS, 44
         .equ    DST, 0
         .equ    SRC, 4
         .equ    BYTES, 8
@@ -284,9 +285,9 @@ pong_y: .word   y + 0, result + 0x0 + PONG, 4, 8, 24, 8, y + 0  # row 0, cluster
         .word   y + 12, result + 0x4 + PONG, 4, 8, 24, 8, y + 12  # row 0, cluster 1: of O[0:8, 12:24]
         .word   y + 192, result + 0x100000 + PONG, 4, 8, 24, 8, y + 192  # row 1, cluster 0: of O[8:16, 0:12]
         .word   y + 204, result + 0x100004 + PONG, 4, 8, 24, 8, y + 204  # row 1, cluster 1: of O[8:16, 12:24]
-# Frames: what cp knows of a half (words LIST to GATHER).
-ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, ping_p, 0, ping_y, 0, 0
-pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, pong_p, 0, pong_y, 0, 0
+# Frames: what cp knows of a half (words LIST to FACTORS).
+ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, ping_p, 0, ping_y, 0, 0, 0
+pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, pong_p, 0, pong_y, 0, 0, 0
 
 # Where the weights of each tile lie and their bytes, by (n, k).
         .set    tile, 0

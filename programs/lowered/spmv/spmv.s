@@ -89,6 +89,7 @@ last_product0:
         .equ    Y, 32
         .equ    CARRY, 36
         .equ    GATHER, 40
+        .equ    FACTORS, 44
         .equ    DST, 0
         .equ    SRC, 4
         .equ    BYTES, 8
@@ -260,9 +261,9 @@ pong_x: .word   x_tile + 0x0 + PONG, x + 0, 48, 1, 48, 48, x + 0  # row 0: of I[
 pong_w: .word   w_tile + EVERY_UNIT + PONG, w, 0, 1, 0, 0, w  # all rows: of W[0:48, 0:12], W[0:48, 12:24]
 pong_y: .word   y + 0, result + 0x0 + PONG, 16, 1, 96, 32, y + 0  # row 0, cluster 0: of O[0:1, 0:12]
         .word   y + 48, result + 0x10 + PONG, 16, 1, 96, 32, y + 48  # row 0, cluster 1: of O[0:1, 12:24]
-# Frames: what cp knows of a half (words LIST to GATHER).
-ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, 0, 0, ping_y, 0, 0
-pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, 0, 0, pong_y, 0, 0
+# Frames: what cp knows of a half (words LIST to FACTORS).
+ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, 0, 0, ping_y, 0, 0, 0
+pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, 0, 0, pong_y, 0, 0, 0
 
 # Where the weights of each tile lie and their bytes, by (n, k).
         .set    tile, 0
