@@ -60,7 +60,10 @@ def test_scales_of_channels_tables_and_all_that_convolutions_have():
     network = macaw.compile(real_model(), device="tiny")
     image = np.random.default_rng(7).normal(size=(1, 4, 9, 9)).astype(np.float32)
     run = network.run(x=image)
-    assert [layer.equal for layer in run.layers] == [True] * 7
+    assert [layer.equal for layer in run.layers] == [True] * 6
+    assert [layer.report.operator for layer in run.layers] == [
+        "conv 3×3", "conv 3×3 + table", "concat", "conv 3×3 + table", "globalaveragepool", "product",
+    ]  # fmt: skip
     layers = network.assignment.network.layers
     products = {x.name: x.product for x in layers if isinstance(x, ProductLayer)}
     assert products["/stem/Conv"].scales is not None

@@ -326,6 +326,32 @@ class _Assigner:
         inputs = tuple(layer.inputs[number] for number in order)
         self._vector(replace(layer, inputs=inputs), operation)
 
+    def table(self, layer: model_layers.TableLayer) -> None:
+        """Let the array look results up, if nothing else reads them; else give the table to vc."""
+        (source,), (name,) = layer.inputs, layer.outputs
+        before = next((item for item in self.layers if item.output == source), None)
+        readers = sum(source in other.inputs for other in self.model.layers)
+        if (
+            not isinstance(before, ProductLayer)
+            or not before.product.requantises
+            or layer.table is None
+            or layer.table.dtype != np.int8
+            or readers > 1
+            or source in self.model.outputs
+        ):
+            self.vector(layer)
+            return
+        product, numbers = before.product, np.arange(ENTRIES, dtype=np.uint8).view(np.int8)
+        if product.activation == "relu":  # as good after the rounding: it keeps the order
+            numbers = np.maximum(numbers, 0)
+        elif product.table is not None:
+            numbers = product.table
+        entries = layer.table[numbers.astype(np.int64) + ENTRIES // 2]
+        joined = replace(product, activation="none", table=entries)
+        self.layers[self.layers.index(before)] = replace(before, output=name, product=joined)
+        del self.tensors[source]
+        self._add_tensor(name)
+
     def move(self, layer: model_layers.MoveLayer) -> None:
         """Let a tensor share the bytes of another one, if only its shape differs."""
         if layer.operator not in _SAME_BYTES:
@@ -361,6 +387,6 @@ _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.SumLayer: _Assigner.vector,
     model_layers.ProductLayer: _Assigner.vector,
     model_layers.PoolLayer: _Assigner.vector,
-    model_layers.TableLayer: _Assigner.vector,
+    model_layers.TableLayer: _Assigner.table,
     model_layers.MoveLayer: _Assigner.move,
 }

@@ -101,12 +101,14 @@ def _limiter(cost: Cost) -> str:
 
 def operator(product: Product) -> str:
     """Return a short name of a product's operation, with the size of a kernel."""
+    table = "" if product.table is None else " + table"
     if not isinstance(product, Convolution):
-        return "product"
+        return f"product{table}"
     kind = "depthwise" if product.depthwise else "conv"
-    size = "×".join(map(str, product.kernel))
+    pairs = zip(product.kernel, product.dilation, strict=True)
+    size = "×".join(str((reach - 1) // step + 1) for reach, step in pairs)
     stride = "" if product.stride == (1, 1) else f"/{'×'.join(map(str, product.stride))}"
-    return f"{kind} {size}{stride}"
+    return f"{kind} {size}{stride}{table}"
 
 
 def nonzero_macs(product: Product) -> int:
