@@ -66,7 +66,7 @@ def test_a_click_on_a_unit_moves_the_focus_and_the_wheel_scrolls():
 
     typist = Typist(debug, SIZE).play(act)
     assert str(debug.focus[0]) == "pe[0,1].3"
-    assert "focus" not in " ".join(typist.log)
+    assert not [line for line in typist.log if line.startswith("focus")]
 
 
 def test_arrows_in_the_grid_say_nothing_and_what_an_empty_line_repeats_stays():
@@ -83,7 +83,7 @@ def test_arrows_in_the_grid_say_nothing_and_what_an_empty_line_repeats_stays():
         user.until("step done at cycle 2 ")
 
     typist = Typist(debug, SIZE).play(act)
-    assert not [line for line in typist.log if "focus" in line]
+    assert not [line for line in typist.log if line.startswith("focus")]
     assert typist.interpreter.history == ["stepc"]
 
 
@@ -167,7 +167,7 @@ ACTIONS = (  # a key of the table, what a terminal sends for it, what the mouse 
     ("Alt-+", "\x1b+", lambda user: at_title(user, "2 registers", WHEEL_UP)),
     ("Alt--", "\x1b-", lambda user: at_title(user, "2 registers", WHEEL_DOWN)),
     LINE,
-    ("Alt-digit", "\x1b9", lambda user: click(SIZE[0] - 2, 0)),  # a panel that is not shown
+    ("Alt-digit", "\x1b9", lambda user: click(SIZE[0] - 3, 0)),  # a panel that is not shown
     LINE,
     ("Alt-digit", "\x1b5", lambda user: at_title(user, "5 memory")),
     ("arrows, Page Up, Page Down", "\x1b[B" * 3, lambda user: mouse(WHEEL_DOWN, SIZE[0] - 3, 34)),
@@ -206,13 +206,14 @@ def states_after(actions):
                 lambda _, n=number: len(marks) == n or user.screen.app.is_running is False, "a key"
             )
             user.wait(lambda _: not user.screen.worker.waiting, "the end of a command")
-            version = user.screen.app.render_counter
-            user.screen.app.invalidate()
-            user.wait(
-                lambda _, v=version: (
-                    user.screen.app.render_counter > v or user.screen.app.is_running is False
+            for _ in range(2):  # the first one may have begun before the action
+                version = user.screen.app.render_counter
+                user.screen.app.invalidate()
+                user.wait(
+                    lambda _, v=version: (
+                        user.screen.app.render_counter > v or user.screen.app.is_running is False
+                    )
                 )
-            )
             screen, view = user.screen, user.screen.arrangement
             shares = {panel: round(share, 6) for panel, share in view.shares.items()}
             scroll = {panel: rows for panel, rows in view.scroll.items() if rows}
