@@ -159,7 +159,7 @@ def global_average_kernel(pool: GlobalAveragePool) -> Kernel:
     k.put(f"li s5, {columns.pitch}", "bytes from a position to the next")
     splat(k, SCALES[0], float(mean_scale(pool.scale, pool.image[0] * pool.image[1])))
     if columns.full_groups:
-        with k.loop(columns.full_groups, "s2", VECTOR_BYTES, "s6"):
+        with k.loop(columns.full_groups, "s2", VECTOR_BYTES, "s6", "16 bytes of channels"):
             _global_group(k, pool, columns)
             k.add("s2", VECTOR_BYTES)
             k.add("s3", VECTOR_BYTES)
@@ -183,7 +183,7 @@ def _global_group(k: Kernel, pool: GlobalAveragePool, columns: Columns) -> None:
         for register in SECOND:
             k.put(f"vsplat.w {register}, zero")
         k.put("li s7, 0")
-        with k.loop(count // chunk, "s7", 1, "s8"):
+        with k.loop(count // chunk, "s7", 1, "s8", f"{chunk} positions"):
             _sum(k, mean, columns, chunk)
             _collect(k)
             k.put("addi s7, s7, 1")
@@ -222,7 +222,7 @@ def _sum(k: Kernel, mean: Mean, columns: Columns, count: int) -> None:
         return
     for register in loaded:
         load(register)
-    with k.loop(passes - 1, "a0", _DEPTH * columns.pitch, "s9"):
+    with k.loop(passes - 1, "a0", _DEPTH * columns.pitch, "s9", f"{_DEPTH} positions"):
         for register in loaded:
             mean.add(register)
             load(register)

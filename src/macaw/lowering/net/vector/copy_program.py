@@ -8,6 +8,7 @@ from math import prod
 
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies
+from macaw.lowering.net.vector.kernel import place
 
 _FEW = 4  # transfers that are written one by one rather than as a loop
 _COUNTERS = ("t3", "t4", "t5")  # of loops, from the innermost on
@@ -71,18 +72,13 @@ def _groups(items: Sequence[Copies]) -> list[tuple[str, list[Copies]]]:
 def _words(item: Copies) -> list[str]:
     rows, dst_stride, src_stride = item.rows
     numbers = (item.row_bytes, rows, dst_stride, src_stride)
-    return [_place(item.dst), _place(item.src), *map(str, numbers)]
-
-
-def _place(address: tuple[str, int]) -> str:
-    symbol, offset = address
-    return f"{symbol} + {offset}" if offset else symbol
+    return [place(*item.dst), place(*item.src), *map(str, numbers)]
 
 
 def _write_loops(out: Listing, item: Copies) -> None:
     """Write a transfer in loops; t1 and t2 are its addresses."""
-    out.put(f"la t1, {_place(item.dst)}")
-    out.put(f"la t2, {_place(item.src)}")
+    out.put(f"la t1, {place(*item.dst)}")
+    out.put(f"la t2, {place(*item.src)}")
     loops = list(reversed(item.loops))  # from the innermost on
     counters = list(zip(_COUNTERS, loops, strict=False))
     for depth, (counter, loop) in reversed(list(enumerate(counters, 1))):

@@ -64,7 +64,8 @@ def write_scaled(k: Kernel, operation: Scaled, inputs: Sequence[str], result: st
     load(0)
     moves = [f"addi {pointer}, {pointer}, {step}" for pointer in (*pointers, _RESULT)]
     count = elements(operation.shape)
-    with k.loop(-(-count // (2 * GROUP if paired else GROUP)), "a0", step, _END):
+    group_size = 2 * GROUP if paired else GROUP
+    with k.loop(-(-count // group_size), "a0", step, _END, f"{group_size} elements"):
         group.write(k, loaded, lambda: load(step), moves)
         columns.store(k, group.rounding.results, _RESULT, -step)
 
@@ -79,7 +80,7 @@ def _by_channel(
     group.begin(k)
     columns.begin(k)
     if columns.full_groups:
-        with k.loop(columns.full_groups, "a1", columns.group_bytes, "s0"):
+        with k.loop(columns.full_groups, "a1", columns.group_bytes, "s0", "16 channels"):
             _positions(k, operation, columns, group)
             for pointer in ("a1", "a3", "a4"):
                 k.add(pointer, columns.group_bytes)
@@ -107,7 +108,7 @@ def _positions(k: Kernel, operation: ElementwiseProduct, columns: Columns, group
             k.add("a0", pitch)
         columns.load(k, first, "a0", pitch if near else 0)
 
-    with k.loop(count, "a0", pitch, _END):
+    with k.loop(count, "a0", pitch, _END, "a position"):
         group.write(k, [first], load, [f"addi a0, a0, {pitch}"] if near else [])
         columns.store(k, group.rounding.results, "a2")
         k.add("a2", pitch)

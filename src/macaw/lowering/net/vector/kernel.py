@@ -50,6 +50,7 @@ class Loop:
     pointer: str
     end: str
     body: tuple[Instruction | Loop, ...]
+    comment: str = ""
 
     @property
     def words(self) -> int:
@@ -64,6 +65,11 @@ class Loop:
 
 
 Items = Sequence[Instruction | Loop]
+
+
+def place(symbol: str, offset: int) -> str:
+    """Return the expression of an address."""
+    return f"{symbol} + {offset}" if offset else symbol
 
 
 class Kernel:
@@ -101,10 +107,12 @@ class Kernel:
             self.block(f"li t5, {amount}", f"add {register}, {register}, t5")
 
     @contextmanager
-    def loop(self, count: int, pointer: str, step: int, end: str) -> Iterator[None]:
+    def loop(
+        self, count: int, pointer: str, step: int, end: str, comment: str = ""
+    ) -> Iterator[None]:
         """Repeat what is appended inside `count` times; it adds `step` to the pointer each time.
 
-        The register `end` gets the last value of the pointer.
+        The register `end` gets the last value of the pointer. The comment says what a pass is.
         """
         if count > 1:
             self.block(f"li {end}, {count * step}", f"add {end}, {pointer}, {end}")
@@ -114,7 +122,7 @@ class Kernel:
         if count == 1:
             self._open[-1] += body
         elif count > 1:
-            self._open[-1].append(Loop(count, pointer, end, tuple(body)))
+            self._open[-1].append(Loop(count, pointer, end, tuple(body), comment))
 
 
 def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
@@ -123,7 +131,7 @@ def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
         if isinstance(item, Instruction):
             out.put(item.text, item.comment)
         else:
-            out.put("", label=str(depth))
+            out.put("", item.comment, label=str(depth))
             write_kernel(out, item.body, depth + 1)
             if item.is_near:
                 out.put(f"bne {item.pointer}, {item.end}, {depth}b")

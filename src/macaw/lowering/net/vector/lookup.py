@@ -26,7 +26,7 @@ def table_kernel(operation: Table) -> Kernel:
     step = len(_REGISTERS)
     for place, register in enumerate(_REGISTERS):
         k.put(f"lbu {register}, {place}(a0)")
-    with k.loop(-(-elements(operation.shape) // step), "a0", step, "t6"):
+    with k.loop(-(-elements(operation.shape) // step), "a0", step, "t6", f"{step} elements"):
         for register in _REGISTERS:
             k.put(f"add {register}, {register}, a1")
         for register in _REGISTERS:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from macaw.lowering.net.vector.kernel import Kernel
+from macaw.lowering.net.vector.kernel import Kernel, place
 from macaw.lowering.net.vector.operations import MaxPool, Pool, elements
 from macaw.lowering.net.vector.windows import Windows
 from macaw.lowering.operation import Types
@@ -65,7 +65,7 @@ class _Maximum(Windows):
 
     def outside(self, row: int) -> str:
         nearest = min(max(row, 0), self.pool.image[0] - 1)
-        return f"{self.source} + {nearest * self.pool.image[1] * self.pitch}"
+        return place(self.source, nearest * self.pool.image[1] * self.pitch)
 
     def separate(self, j: int, offsets: Sequence[int]) -> None:
         places = [(row, offset) for offset in offsets for row in range(self.pool.kernel[0])]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.net.vector.columns import Columns
-from macaw.lowering.net.vector.kernel import Kernel
+from macaw.lowering.net.vector.kernel import Kernel, place
 from macaw.lowering.net.vector.operations import Pool
 
 RESULT = "s4"  # the address of the next element of the result
@@ -78,7 +78,9 @@ class Windows:
         self._write_table()
         if columns.full_groups:
             k.put(f"li {_GROUP}, 0", "the first channel of a group, in bytes")
-            with k.loop(columns.full_groups, _GROUP, VECTOR_BYTES, _GROUP_END):
+            with k.loop(
+                columns.full_groups, _GROUP, VECTOR_BYTES, _GROUP_END, "16 bytes of channels"
+            ):
                 self._group()
                 k.add(_GROUP, VECTOR_BYTES)
         if columns.last is not None:
@@ -92,7 +94,7 @@ class Windows:
             first = i * pool.strides[0] - pool.pads[0]
             for row in range(first, first + pool.kernel[0]):
                 inside = 0 <= row < pool.image[0]
-                words.append(f"{self.source} + {row * row_bytes}" if inside else self.outside(row))
+                words.append(place(self.source, row * row_bytes) if inside else self.outside(row))
             words += self.extra[i]
         self.k.tables[self.table] = words
 
@@ -102,7 +104,7 @@ class Windows:
         k.put(f"la {RESULT}, {self.target}")
         k.put(f"add {RESULT}, {RESULT}, {_GROUP}")
         words = 4 * (pool.kernel[0] + len(self.extra[0]))
-        with k.loop(pool.result[0], TABLE, words, _TABLE_END):
+        with k.loop(pool.result[0], TABLE, words, _TABLE_END, "a row of the result"):
             if self.many_rows:
                 k.put(f"mv {_COLUMN}, {_GROUP}")
             else:
@@ -143,7 +145,7 @@ class Windows:
     def repeat(self, count: int, columns: int, body: Callable[[], None]) -> None:
         """Write a loop that advances the addresses of the rows by `columns` in each pass."""
         pointer = _COLUMN if self.many_rows else _ROWS[0]
-        with self.k.loop(count, pointer, columns * self.pitch, _LOOP_END):
+        with self.k.loop(count, pointer, columns * self.pitch, _LOOP_END, "columns of the result"):
             body()
 
     def store(self, registers: Sequence[str]) -> None:
