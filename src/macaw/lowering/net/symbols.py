@@ -20,7 +20,7 @@ _LAYER_LABELS = frozenset(
     """.split()
 )
 _LABEL_OF_NUMBER = re.compile(
-    r"(product|(last|more)_product|(ping|pong)_[a-z]|vc_(x|copy_|scratch_))\d*"
+    r"(product|(last|more)_product|(ping|pong)_[a-z]|vc_(x|copy|scratch))\d*"
 )
 
 

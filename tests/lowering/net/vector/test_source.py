@@ -39,7 +39,7 @@ def test_no_label_is_the_symbol_of_a_layer():
         for name in pair
         if name
     } - {"layer"}
-    assert {"vc_x1", "vc_copy_0", "vc_scratch_1", "vc_rows_2", "vc_zeros", "vc_fill"} <= labels
+    assert {"vc_x1", "vc_copy0", "vc_scratch1", "vc_rows_2", "vc_zeros", "vc_fill"} <= labels
     assert {"vc_table", "run_vc", "y", "vc_scratch"} <= labels
     assert not labels & set(layer_symbols(labels).values())
 

@@ -66,7 +66,7 @@ def _groups(items: Sequence[Copies]) -> list[tuple[str, list[Copies]]]:
             groups[-1].append(item)
         else:
             groups.append([item])
-    return [(f"vc_copy_{number}", group) for number, group in enumerate(groups)]
+    return [(f"vc_copy{number}", group) for number, group in enumerate(groups)]
 
 
 def _words(item: Copies) -> list[str]:

@@ -162,7 +162,7 @@ def _(operation: Concat) -> Moves:
     for number, (shape, scale) in enumerate(zip(operation.shapes, operation.scales, strict=True)):
         source = f"vc_x{number}"
         if scale != 1:
-            space = f"vc_scratch_{number}"
+            space = f"vc_scratch{number}"
             moves.spaces[space] = elements(shape) * size
             moves.rescales.append((Rescale(operation.dtype, shape, scale), source, space))
             source = space

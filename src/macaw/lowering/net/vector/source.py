@@ -17,7 +17,7 @@ from macaw.lowering.net.vector.movement import Moves, moves_of
 from macaw.lowering.net.vector.operations import Concat, Movement, VectorOperation
 from macaw.lowering.net.vector.reorder import fastest_order
 
-# Labels and views of all sources; besides these `vc_x`, `vc_copy_` and `vc_scratch_` with a number.
+# Labels and views of all sources; besides these `vc_x`, `vc_copy` and `vc_scratch` with a number.
 VECTOR_LABELS = frozenset("run_vc vc_rows vc_rows_2 vc_zeros vc_scratch vc_table vc_fill y".split())
 _LINE = 6  # words of a table in a line of the source
 _CALL = 8  # cycles of cp for a call and the return
