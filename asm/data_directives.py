@@ -377,7 +377,7 @@ DATA = (
     D(".fill",    ".fill REPEAT [, size [, value]]",  "Store a value of size bytes (by default 1) REPEAT times.", _fill, example=".fill 8, 4, 0x3f800000"),
     D(".incbin",  ".incbin \"FILE\" [, skip [, count]]", "Store the bytes of a file: count bytes after the first skip bytes, by default all.", _incbin, example="notes: .incbin \"notes.txt\""),
     D(".array",   ".array dtype, dimension, ...",    "Store an array of zeros with an element type and a shape.", _array, example="sums: .array int32, 4, 8"),
-    D(".view",    ".view NAME, dtype, dimension, ..., at=ADDRESS", "Name bytes of an earlier line, with an element type and a shape. Views may overlap.", _view, example=".view rows, int8, 8, 8, at=x_tile"),
+    D(".view",    ".view NAME, dtype, dimension, ..., at=ADDRESS", "Name bytes of an earlier line, with an element type and a shape. Views may overlap.", _view, example="a: .array int8, 64\n.view rows, int8, 8, 8, at=a"),
     D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "Store the elements of the array in a file, or of a part of it, row by row.", _npy, example="w: .npy \"weights.npy\"[0:2]"),
 )
 # fmt: on

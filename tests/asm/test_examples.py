@@ -163,6 +163,7 @@ GNU_KNOWS_NOT = (
     ".output",
     ".hint",
     ".array",
+    ".view",
     ".npy",
     ".sparse",
     ".tiles",

@@ -24,7 +24,7 @@ STORES = {
     "activations": "activations bitmask block_loaded",
     "accumulators": "accumulators",
     "output-queue": "output output_written",
-    "register-file": "words headers origins registers steps strides",
+    "register-file": "words headers origins registers steps strides types scaled scales tables",
     "scalars": "scalar_sums scalar_held",
     "unit": "ping0 pong0",
 }
@@ -33,7 +33,7 @@ STORE_OF = {field: store for store, fields in STORES.items() for field in fields
 WORK = set(
     "mac_left mac_next mac_base mac_limit mac_sum mac_reached q1 q1_head q1_count q2 q2_head q2_count"
     " balancing given handing helpers sfu_fifo sfu_tokens"
-    " segment_entries buffer sfu_jobs sfu_pipe computing doing doing_since parsers units runs due reached counted_to"
+    " block_types queue_types segment_entries buffer sfu_jobs sfu_pipe computing doing doing_since parsers units runs due reached counted_to"
     " begun latest macs_before"
     " next_packet packet beat bus_free return_turn returning returned"
     " time stopped retired running waiting waited cycle arbiter traffic feeding free local external".split()
