@@ -164,6 +164,7 @@ GNU_KNOWS_NOT = (
     ".hint",
     ".array",
     ".view",
+    ".dense",
     ".npy",
     ".sparse",
     ".tiles",

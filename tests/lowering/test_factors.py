@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +25,7 @@ from tests.fuzzing import sessions
 from tests.lowering.running import made
 
 
-def random_product(draw: st.DrawFn, rng: np.random.Generator) -> Product:
+def random_product(draw: Callable[..., Any], rng: np.random.Generator) -> Product:
     """A product or convolution with scales, a table, or both."""
     outputs = draw(st.integers(1, 20))
     bias = rng.integers(-50, 50, outputs).astype(np.int32) if draw(st.booleans()) else None

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import macaw
 from macaw.isa.config import Configuration, load
+from macaw.lowering.convolution import Convolution
+from macaw.lowering.image_plan import ImagePlan
 
 pytestmark = pytest.mark.once
 
@@ -45,7 +47,10 @@ def test_a_kernel_of_more_weights_than_the_queue_holds(shape, image, cut):
     operation = "conv2d" if len(shape) == 4 else "depthwise"
     found = macaw.lower(operation, weights, image=image, bias=rng.integers(-9, 9, shape[0]),
                         shift=9, device="tiny")  # fmt: skip
-    assert (found.choice.selection.plan.tile.taps != found.product.kernel) == cut
+    plan, product = found.choice.selection.plan, found.product
+    assert isinstance(plan, ImagePlan)
+    assert isinstance(product, Convolution)
+    assert (plan.tile.taps != product.kernel) == cut
     measured = found.measure()
     assert measured.equal
     assert measured.external_bytes == found.cost.traffic.external

@@ -243,7 +243,7 @@ def test_refusals_name_the_node_and_the_reason():
     )
     builder = ModelBuilder(0, (1, 3, 8, 8))
     builder.conv("a", 4, 3)
-    builder.constants[-1].CopyFrom(numpy_helper.from_array(np.int8(5), "a_z"))
+    builder.constants[-1].CopyFrom(numpy_helper.from_array(np.array(5, np.int8), "a_z"))
     assert refusal(builder) == "node /a/Conv (Conv): its results have the zero point 5"
 
 

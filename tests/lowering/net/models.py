@@ -42,9 +42,8 @@ class ModelBuilder:
     def weights(self, name: str, shape: tuple[int, ...], scale: float, each: bool = False) -> str:
         """Constant weights; with `each`, a scale of its own for each output."""
         numbers = self.rng.integers(-8, 9, shape).astype(np.int8)
-        scales = np.float32(scale)
-        if each:
-            scales = (scale * self.rng.uniform(0.5, 2, shape[0])).astype(np.float32)
+        factors = self.rng.uniform(0.5, 2, shape[0]) if each else np.ones(())
+        scales = (scale * factors).astype(np.float32)
         inputs = [self.constant(f"{name}_w", numbers), self.constant(f"{name}_ws", scales)]
         return self.node("DequantizeLinear", inputs, f"{name}_wdq", axis=0)
 
