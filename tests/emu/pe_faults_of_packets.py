@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from tests.emu.pe_builder import Unit, sequence
+import numpy as np
+
+from tests.emu.pe_builder import Unit, element_types, sequence
 from tests.emu.pe_faults import BASE, CASES, EIGHT, LAYER, SECOND, SEQ, WORDS, case, layer
 
 # Packets
+
+
+@case("type mismatch", SEQ + 0x1C, "the activations are int8, the sequence in buffer 0 multiplies int16")
+def activations_of_another_type() -> Unit:
+    unit = Unit({"pe.widest": "int16"})
+    unit.config_packet(0, *LAYER[:-1], types=element_types("int8", "int16"))
+    activations = unit.dense(np.ones(20), "broadcast int8", element="int8")
+    unit.exe(0, activations, unit.weights(np.ones((8, 20))))
+    return unit
 
 
 @case(
