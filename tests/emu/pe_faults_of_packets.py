@@ -10,7 +10,11 @@ from tests.emu.pe_faults import BASE, CASES, EIGHT, LAYER, SECOND, SEQ, WORDS, c
 # Packets
 
 
-@case("type mismatch", SEQ + 0x1C, "the activations are int8, the sequence in buffer 0 multiplies int16")
+@case(
+    "type mismatch",
+    SEQ + 0x1C,
+    "the activations are int8, the sequence in buffer 0 multiplies int16",
+)
 def activations_of_another_type() -> Unit:
     unit = Unit({"pe.widest": "int16"})
     unit.config_packet(0, *LAYER[:-1], types=element_types("int8", "int16"))
