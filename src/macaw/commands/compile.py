@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from macaw.commands import suggestions
+from macaw.commands.options import device_option, dims_option
 from macaw.errors import EXIT_SUCCESS
 
 REPORTS = ("table", "csv", "json")
@@ -21,20 +21,8 @@ REPORTS = ("table", "csv", "json")
     metavar="FOLDER",
     help="Write the program into this folder; default the name of the model.",
 )
-@click.option(
-    "--device",
-    default="base",
-    show_default=True,
-    metavar="NAME|FILE",
-    shell_complete=suggestions.devices,
-)
-@click.option(
-    "--dim",
-    "dims",
-    multiple=True,
-    metavar="NAME=N",
-    help="Set the dimension that the model calls NAME to N.",
-)
+@device_option
+@dims_option("the model")
 @click.option(
     "--report",
     type=click.Choice(REPORTS),

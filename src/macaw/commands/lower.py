@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from macaw.commands import suggestions
-from macaw.commands.options import DIGITS, LazyChoice
+from macaw.commands.options import DIGITS, LazyChoice, device_option, dims_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
@@ -122,13 +121,7 @@ def _mappings() -> Sequence[str]:
     metavar="N",
     help="Requantise: divide by 2**N, saturate to the element type.",
 )
-@click.option(
-    "--device",
-    default="base",
-    show_default=True,
-    metavar="NAME|FILE",
-    shell_complete=suggestions.devices,
-)
+@device_option
 @click.option(
     "--mapping",
     type=LazyChoice(_mappings),
@@ -153,13 +146,7 @@ def _mappings() -> Sequence[str]:
     metavar="NAME",
     help="Number format of a graph: fp16 or fp32.",
 )
-@click.option(
-    "--dim",
-    "dims",
-    multiple=True,
-    metavar="NAME=N",
-    help="Set the dimension that a graph calls NAME to N.",
-)
+@dims_option("a graph")
 @click.option(
     "--dynamic",
     is_flag=True,

@@ -209,6 +209,26 @@ def program_options(
     return decorate
 
 
+device_option = click.option(
+    "--device",
+    default="base",
+    show_default=True,
+    metavar="NAME|FILE",
+    shell_complete=suggestions.devices,
+)
+
+
+def dims_option(owner: str) -> Callable[[Command], Command]:
+    """Return an option --dim, which gives sizes to dimensions that `owner` only names."""
+    return click.option(
+        "--dim",
+        "dims",
+        multiple=True,
+        metavar="NAME=N",
+        help=f"Set the dimension that {owner} calls NAME to N.",
+    )
+
+
 def engine_option(text: str) -> Callable[[Command], Command]:
     """Return an option --engine with the help `text`; its value is the name of an engine."""
     return click.option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from macaw.commands.lower_fim import dimensions
+from macaw.commands.options import dims_option
 from macaw.errors import EXIT_SUCCESS
 
 if TYPE_CHECKING:
@@ -63,13 +64,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Leave a layer, or all layers with this operator, floating-point.",
 )
-@click.option(
-    "--dim",
-    "dims",
-    multiple=True,
-    metavar="NAME=N",
-    help="Set the dimension that the model calls NAME to N.",
-)
+@dims_option("the model")
 @click.option(
     "--constant",
     "constants",
