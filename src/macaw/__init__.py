@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from macaw.layer_lowering import lower as lower
     from macaw.networks.compiled import CompiledNetwork as CompiledNetwork
     from macaw.networks.compiled import NetworkRun as NetworkRun
-    from macaw.networks.compiler import compile as compile  # noqa: A004 - by name
+    from macaw.networks.compiler import compile as compile  # noqa: A004 - a public name, never imported bare
     from macaw.networks.compiler import load_network as load_network
     from macaw.profiling.model import Profile as Profile
     from macaw.profiling.profiler import profile as profile

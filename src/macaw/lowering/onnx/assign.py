@@ -152,7 +152,7 @@ def _able(graph: Graph, node: Node) -> bool:
 
 
 def _is_rough(node: Node) -> bool:
-    """Return whether integers lose much in a node, so that it stays float if nobody asks."""
+    """Return whether a node is imprecise in integers; by default it stays float."""
     if node.operator == "MatMul":
         return True  # of two tensors: attention
     return node.operator in UNARY and node.operator not in (*SMOOTH, *JOINED)

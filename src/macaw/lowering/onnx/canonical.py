@@ -42,7 +42,7 @@ def _without(node: Node, *names: str) -> dict[str, Any]:
 
 
 def _attributes_as_inputs(*names: str) -> Rule:
-    """Return a rule: attributes become the inputs behind those that the node has."""
+    """Return a rule that turns attributes into inputs, after those that the node has."""
 
     def rule(draft: Draft, node: Node) -> list[Node]:
         inputs = list(node.inputs)

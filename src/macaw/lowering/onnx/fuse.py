@@ -221,7 +221,7 @@ def _functions(draft: Draft) -> list[Node]:
 
 
 def _with_parts(node: Node, *nodes: Node) -> Node:
-    """Return the node with the names of all nodes of the model that it stands for."""
+    """Return the node with the names of the model's nodes that it replaces."""
     names = dict.fromkeys(name for one in nodes for name in parts(one))
     return replace(node, attributes={**node.attributes, "parts": tuple(names)})
 
@@ -273,7 +273,7 @@ def _with_bias(
     return None
 
 
-# --- activations behind layers ---
+# --- activations after layers ---
 
 
 def bounds(draft: Draft, node: Node) -> tuple[float, float] | None:

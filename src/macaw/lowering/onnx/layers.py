@@ -171,7 +171,7 @@ class _Builder:
         )
 
     def _view(self, node: Node) -> bool:
-        """Note what a DequantizeLinear stands for; no layer is needed before somebody reads it."""
+        """Record the integers of a DequantizeLinear; a layer that reads its result uses them."""
         source = node.inputs[0]
         if self.graph.constant(source) is not None:
             constant = quantised_constant(self.graph, node)

@@ -22,7 +22,7 @@ LAYOUTS = {3: "NCW", 4: "NCHW", 5: "NCDHW"}  # of images, by the number of dimen
 
 @dataclass(frozen=True)
 class Quantisation:
-    """An integer q stands for the real number scale · (q - zero_point); `scale` is binary32."""
+    """An integer q means the real number scale · (q - zero_point); `scale` is binary32."""
 
     scale: float
     zero_point: int = 0

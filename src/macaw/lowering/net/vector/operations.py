@@ -8,6 +8,7 @@ defines the results.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -21,20 +22,20 @@ LARGEST_SCALE = 2.0**64  # of a product's magnitude: no sum of two products beco
 
 
 @dataclass(frozen=True)
-class VectorOperation:
+class VectorOperation(ABC):
     """An operation whose inputs and result have elements of type `dtype`."""
 
     dtype: str
 
     @property
+    @abstractmethod
     def inputs(self) -> tuple[Shape, ...]:
         """The shapes of the inputs."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def result(self) -> Shape:
         """The shape of the result."""
-        raise NotImplementedError
 
     def check(self) -> None:
         """Raise `LowerError` if the operation cannot be computed."""

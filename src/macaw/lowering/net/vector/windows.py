@@ -7,6 +7,7 @@ are separate code; the others are a loop.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -43,7 +44,7 @@ def _is_inside(pool: Pool, j: int) -> bool:
     return first >= 0 and first + pool.kernel[1] <= pool.image[1]
 
 
-class Windows:
+class Windows(ABC):
     """Code for a pool that is being written; subclasses write what is done with a window."""
 
     def __init__(self, k: Kernel, pool: Pool, names: tuple[str, str, str]) -> None:
@@ -56,20 +57,20 @@ class Windows:
         self.pitch = self.columns.pitch
         self.many_rows = pool.kernel[0] > len(_ROWS)  # addresses do not fit the registers
 
+    @abstractmethod
     def outside(self, row: int) -> str:
         """Return the address of what takes the place of a row outside the image."""
-        raise NotImplementedError
 
-    def begin_row(self) -> None:
+    def begin_row(self) -> None:  # noqa: B027 - not every pool needs something
         """Write what a row of the result needs once."""
 
+    @abstractmethod
     def separate(self, j: int, offsets: Sequence[int]) -> None:
         """Write one element: its window has the columns at `offsets` bytes, in each row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def repeated(self, count: int) -> int:
         """Write `count` interior elements or some fewer; return how many. Advance the rows."""
-        raise NotImplementedError
 
     def write(self) -> None:
         """Write the code."""

@@ -56,7 +56,7 @@ def _gemm(node: Node, arrays: Arrays) -> list[Array]:
 def _matmul(_node: Node, arrays: Arrays) -> list[Array]:
     a = first(arrays)
     y = matrix_product(a, first(arrays, 1)).astype(a.dtype)
-    bias = optional(arrays, 2)  # of a sum that `fuse` found behind the product
+    bias = optional(arrays, 2)  # `fuse` makes it of a sum that follows the product
     return [y if bias is None else y + bias]
 
 

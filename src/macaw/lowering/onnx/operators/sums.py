@@ -74,7 +74,7 @@ def _taps(window: Window, sizes: tuple[int, ...], place: tuple[int, ...]) -> tup
 def transposed_convolution(
     x: Array, w: Array, window: Window, sizes: tuple[int, ...], groups: int, zero: int = 0
 ) -> Array:
-    """Return the sums of a transposed convolution, of which `zero` stands for 0 in `x`.
+    """Return the sums of a transposed convolution; the number `zero` in `x` means 0.
 
     `x` is (batch, channels, ...), `w` (channels, outputs / groups, ...). The sums are as those of
     `convolution`.
