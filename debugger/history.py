@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from macaw.emu.device import Device, Snapshot
+    from macaw.emu.device import Device
+from macaw.emu.snapshot import Snapshot
 
 Position = tuple[int, int]  # cycle, turn: all acts before it in order of (time, core) are done
 START: Position = (0, 0)

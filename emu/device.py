@@ -8,7 +8,6 @@ core.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,30 +23,13 @@ from macaw.emu.copies import original
 from macaw.emu.core import Core, Listener
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError, Fault, Place, Stop
+from macaw.emu.snapshot import Snapshot
 from macaw.emu.state import Change, State, StateError, StateField
 from macaw.emu.system import System
 from macaw.emu.waits import NEVER
 from macaw.isa import registry
 
 Builder = Callable[["Device"], list[Core]]
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The whole state of a device at one position of a run.
-
-    It never changes. Snapshots share the memory pages that are equal.
-    """
-
-    device: Mapping[str, Any]
-    memory: Mapping[str, Any]
-    cores: Mapping[str, Mapping[str, Any]]
-    turn: int = 0  # cores with lower numbers have had their turn in that cycle
-
-    @property
-    def cycle(self) -> int:
-        """The device time."""
-        return int(self.device["cycle"])
 
 
 def builders() -> list[Builder]:

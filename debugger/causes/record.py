@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.debugger.history import Checkpoint, History, Position
     from macaw.emu.core import Event
-    from macaw.emu.device import Snapshot
+    from macaw.emu.snapshot import Snapshot
 
 MOST = 6_000_000  # announcements, and steps that cores remember
 _LINE = 6  # accesses are found by lines of 2 ** so many bytes

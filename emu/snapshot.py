@@ -1,0 +1,25 @@
+"""A snapshot of a device: its whole state at one position of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The whole state of a device at one position of a run.
+
+    It never changes. Snapshots share the memory pages that are equal.
+    """
+
+    device: Mapping[str, Any]
+    memory: Mapping[str, Any]
+    cores: Mapping[str, Mapping[str, Any]]
+    turn: int = 0  # cores with lower numbers have had their turn in that cycle
+
+    @property
+    def cycle(self) -> int:
+        """The device time."""
+        return int(self.device["cycle"])

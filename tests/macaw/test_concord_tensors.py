@@ -1,0 +1,311 @@
+"""`macaw.concord`: the tensors of a program, its data, and what is followed through memories."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import macaw as api
+from macaw.asm.source import Source
+from macaw.concordance.concordance import Concordance
+from tests.macaw.concord_programs import SAMPLES
+
+
+def test_tensors_at_one_place() -> None:
+    """A tile of Dram and the same bytes as vectors: one tensor; hinted ones agree (seed 003 ¶65-66)."""
+    text = """.device tiny
+        .data
+        .array  float16, 8, 4
+        .output y, float16, 2, 4, at=netout
+        .core   nnp
+        m_rd    Dram, 0
+        m_wr    MatrixRf, 0
+        v_rd    Dram, 2
+        mv_mul  0
+        v_wr    NetOutQ
+        v_rd    Dram, 0
+        v_wr    NetOutQ
+        end_chain
+"""
+    found = api.concord(api.assemble(Source(text, "tile.s")))
+    assert {name: x.shape for name, x in found.inputs.items()} == {"matrix_dram_0": (4, 4)}
+    tile = np.arange(16, dtype=np.float16).reshape(4, 4)
+    assert found.check({"matrix_dram_0": tile}) is None
+    assert np.array_equal(found.run({"matrix_dram_0": tile})["y"], [tile @ tile[2], tile[0]])
+    first, second = (".hint tensor v, Dram, 2, 1, 4\n", ".hint tensor W, Dram, 0, 4, 4\n")
+    rest = text[text.index("        m_rd") : text.index("        v_rd")]
+    hinted = text.replace(rest, "").replace("v_rd    Dram, 2", "v_rd    Dram, 2\n v_wr MulVrf, 0\n")
+    hinted = hinted.replace("        mv_mul  0\n", f"{rest} v_rd MulVrf, 0\n mv_mul 0\n")
+    hinted = hinted.replace(".core   nnp\n", f".core   nnp\n{first}{second}")
+    found = api.concord(api.assemble(Source(hinted, "tile.s")))
+    data = {"v": tile[2], "W": tile}
+    assert found.check(data) is None
+    with pytest.raises(api.InputError, match="W and v share a place in external memory"):
+        found.check({**data, "v": tile[1]})
+    # The first tensor of a layer need not lie there.
+    hinted = hinted.replace(".data", ".input x, float16, 1, 4, at=netin\n.data")
+    hinted = hinted.replace(second, f"{second} v_rd NetInQ\n v_wr NetOutQ\n")
+    hinted = hinted.replace("2, 4, at=netout", "3, 4, at=netout")
+    found = api.concord(api.assemble(Source(hinted, "tile.s")))
+    data["x"] = tile[3]
+    assert list(found.inputs) == ["x", "v", "W"]
+    assert found.check(data) is None
+    with pytest.raises(api.InputError, match="W and v share a place in external memory"):
+        found.check({**data, "v": tile[1]})
+
+
+def test_two_inputs_in_one_queue() -> None:
+    """The stream of NetInQ is both, one behind the other."""
+    text = """.device tiny
+        .input  a, float16, 1, 4, at=netin
+        .input  b, float16, 2, 4, at=netin
+        .output y, float16, 3, 4, at=netout
+        .core   nnp
+        SetIterations(3)
+        v_rd    NetInQ
+        v_wr    NetOutQ
+        end_chain
+"""
+    found = api.concord(api.assemble(Source(text, "two.s")))
+    rows = np.arange(12, dtype=np.float16).reshape(3, 4)
+    assert np.array_equal(found.emulate({"a": rows[0], "b": rows[1:]})["y"], rows)
+
+
+HEAD = """        .device tiny
+        .output y, float16, 1, 4, at=netout
+        .data
+        .npy    "numbers.npy"
+        .core   nnp
+"""
+
+
+def followed(tmp_path: Path, body: str, head: str = HEAD) -> Concordance:
+    """A program with 64 vectors of numbers in Dram; emulator and software give the same."""
+    numbers = np.random.default_rng(5).normal(size=(64, 4)).astype(np.float16)
+    np.save(tmp_path / "numbers.npy", numbers)
+    (tmp_path / "layer.s").write_text(f"{head}{body}        end_chain\n")
+    found = api.concord(tmp_path / "layer.s")
+    assert found.check({**found.tensors.select({}), **found.random()}) is None
+    assert found.check(found.tensors.select({})) is None  # the program's own data
+    return found
+
+
+TILE_WRITTEN = """        SetIterations(4)
+        v_rd_inc Dram, 8, 1
+        v_wr_inc Dram, 16, 1            # a tile, row by row
+        SetIterations(1)
+"""
+MULTIPLIED = """        m_rd    Dram, 4
+        m_wr    MatrixRf, 0
+        v_rd    Dram, 0
+        mv_mul  0
+        v_wr    NetOutQ
+"""
+
+
+def test_tiles_that_the_program_wrote_as_vectors(tmp_path: Path) -> None:
+    """What a product depends on is followed through Dram (seed 003 ¶72)."""
+    found = followed(tmp_path, TILE_WRITTEN + MULTIPLIED)
+    assert {name: x.address for name, x in found.inputs.items()} == {"dram_8": 8, "dram_0": 0}
+    assert "matrix_of_rows(dram_8, 1, 1)" in found.text
+
+
+def test_a_tile_of_which_the_program_wrote_a_part(tmp_path: Path) -> None:
+    """Rows that were written, and rows that come from outside (seed 003 ¶72)."""
+    part = TILE_WRITTEN.replace("SetIterations(4)", "SetIterations(2)").replace("16, 1", "17, 1")
+    found = followed(tmp_path, part + MULTIPLIED)
+    places = {x.address: x.rows for x in found.inputs.values()}
+    assert places == {8: 2, 16: 1, 19: 1, 0: 1}
+
+
+def test_a_tile_that_changes_after_it_was_read(tmp_path: Path) -> None:
+    """The old tile and the new one, and the rows of a matrix that lies there (seed 003 ¶72)."""
+    two = MULTIPLIED.replace("Dram, 4", "Dram, 2") + TILE_WRITTEN.replace("Dram, 16", "Dram, 9")
+    head = HEAD.replace("1, 4, at", "2, 4, at")
+    found = followed(tmp_path, two + MULTIPLIED.replace("Dram, 4", "Dram, 2"), head)
+    assert next(iter(found.inputs)) == "matrix_dram_2"
+    assert found.text.count(" = mv_mul(") == 2
+
+
+def test_a_declared_tensor_that_is_read_as_tiles() -> None:
+    """It is the tensor that `macaw run` takes: its rows are the rows of tiles (seed 003 ¶65-66)."""
+    text = """.device tiny
+        .input  pad, float16, 4, 4
+        .input  W, float16, 8, 4
+        .input  x, float16, 1, 4, at=netin
+        .output y, float16, 2, 4, at=netout
+        .core   nnp
+        SetRowsCols(2, 1)
+        m_rd    Dram, (W - pad) / 32  # tiles of 32 bytes
+        m_wr    MatrixRf, 0
+        v_rd    NetInQ
+        mv_mul  0
+        v_wr    NetOutQ
+        end_chain
+"""
+    program = api.assemble(Source(text, "tile.s"))
+    found = api.concord(program)
+    assert {name: x.shape for name, x in found.inputs.items()} == {"W": (8, 4), "x": (4,)}
+    random = np.random.default_rng(4)
+    pad, w = (random.normal(size=(rows, 4)).astype(np.float16) for rows in (4, 8))
+    x = random.normal(size=(1, 4)).astype(np.float16)
+    y = api.run(program, {"pad": pad, "W": w, "x": x}).outputs["y"]
+    assert np.array_equal(found.run({"W": w, "x": x[0]})["y"], y)
+    assert found.check({"W": w, "x": x[0]}) is None
+
+
+def test_a_matrix_that_leaves_is_followed(tmp_path: Path) -> None:
+    """m_wr Dram gives what its quantiser left of it, and that is quantised again (seed 003 ¶44)."""
+    body = MULTIPLIED.replace(
+        "        v_rd", "        m_rd MatrixRf, 0\n m_wr Dram, 9\n        v_rd"
+    )
+    body += "        m_rd Dram, 9\n m_wr MatrixRf, 1\n v_rd Dram, 38\n mv_mul 1\n v_wr NetOutQ\n"
+    found = followed(tmp_path, body, HEAD.replace("1, 4, at", "2, 4, at"))
+    assert "requantise_matrix(" in found.text
+    assert found.outputs["dram_36"].shape == (4, 4)
+
+
+def test_a_chain_that_writes_over_itself(tmp_path: Path) -> None:
+    """Iteration by iteration, in each all writes in their order (seed 003 ¶56)."""
+    body = """        SetIterations(3)
+        v_rd_inc Dram, 32, 1
+        v_wr_inc AddSubVrf0, 0, 1
+        v_wr_inc AddSubVrf0, 1, 1
+        SetIterations(4)
+        v_rd_inc AddSubVrf0, 0, 1
+        v_wr    NetOutQ
+"""
+    found = followed(tmp_path, body, HEAD.replace("1, 4, at", "4, 4, at"))
+    x = np.arange(12, dtype=np.float16).reshape(3, 4)
+    assert np.array_equal(found.run({"dram_32": x})["y"], x[[0, 1, 2, 2]])
+
+
+def test_a_load_that_is_not_used_at_the_end(tmp_path: Path) -> None:
+    """The numbers of nodes that no output needs are not given to others."""
+    body = "        v_rd Dram, 0\n        v_relu\n        v_wr NetOutQ\n"
+    found = followed(tmp_path, body + "        v_rd Dram, 41\n        v_wr AddSubVrf1, 0\n")
+    assert list(found.inputs) == ["dram_0"]
+    assert found.text.count("v_relu(") == 2
+
+
+def test_data_of_another_type(tmp_path: Path) -> None:
+    """float32 in the file of an fp16 program, and where it is."""
+    text = """        .device tiny
+        .input  x, float16, 4, 4, at=netin
+        .output y, float16, 4, 4, at=netout
+        .core   nnp
+        .hint   tensor W, MatrixRf, 0, 4, 4
+        m_rd    Dram, 0
+        m_wr    MatrixRf, 0
+        SetIterations(4)
+        v_rd    NetInQ
+        mv_mul  0
+        v_wr    NetOutQ
+        end_chain
+        .data
+        .npy    "w.npy"
+"""
+    (tmp_path / "layer.s").write_text(text)
+    np.save(tmp_path / "w.npy", np.eye(4, dtype=np.float32))
+    message = r"layer.s:14: these data are float32, and W is read from them as float16 \(nnp.host"
+    with pytest.raises(api.InputError, match=message) as refused:
+        api.concord(tmp_path / "layer.s")
+    assert refused.value.hint == "numpy.save(FILE, array.astype(numpy.float16))"
+    for good in (np.eye(4, dtype=np.float16), np.zeros((2, 4), np.float32), np.eye(4, dtype="u2")):
+        np.save(tmp_path / "w.npy", good)
+        assert list(api.concord(tmp_path / "layer.s").inputs) == ["W", "x"]
+    np.save(tmp_path / "w.npy", np.ones((2, 4), np.float32))
+    halves = '        .array float16, 2, 4\n        .npy "w.npy"\n'  # the first two rows are right
+    (tmp_path / "layer.s").write_text(text[: text.index("        .npy")] + halves)
+    with pytest.raises(api.InputError, match=r"layer.s:15: these data are float32"):
+        api.concord(tmp_path / "layer.s")
+
+
+def test_the_program_s_own_data(tmp_path: Path) -> None:
+    """An image that the program holds need not be given."""
+    text = (SAMPLES / "conv.s").read_text()
+    text = text.replace("256, 4\n", '128, 4\n        .npy "image.npy"\n')
+    (tmp_path / "conv.s").write_text(text)
+    image = np.zeros((24, 8), np.float16)
+    image[:, :5] = np.random.default_rng(2).normal(size=(24, 5))
+    np.save(tmp_path / "image.npy", image.reshape(48, 4))
+    found = api.concord(tmp_path / "conv.s")
+    data = found.random()
+    del data["image"]
+    assert found.check(data) is None
+    whole = found.run({**data, "image": image[:, :5]})["pooled"]
+    assert whole.any()
+    assert np.array_equal(found.run(data)["pooled"], whole)
+    with pytest.raises(api.InputError, match="image is 24 × 5, the data has 3"):
+        found.check({**data, "image": np.zeros(3, np.float16)})
+
+
+def test_data_that_fill_a_tensor_up_are_zeros(tmp_path: Path) -> None:
+    """Else the processor multiplies what the software does not know (seed 003 ¶65-66)."""
+    text = """        .device tiny
+        .output y, float16, 1, 4, at=netout
+        .core   nnp
+        .hint   tensor W, MatrixRf, 0, 4, 3
+        m_rd    Dram, 0
+        m_wr    MatrixRf, 0
+        v_rd    Dram, 4
+        mv_mul  0
+        v_wr    NetOutQ
+        end_chain
+        .data
+        .npy    "w.npy"
+"""
+    (tmp_path / "layer.s").write_text(text)
+    w = np.ones((5, 4), np.float16)
+    np.save(tmp_path / "w.npy", w)
+    with pytest.raises(api.InputError, match="W is 4 × 3, and the program's data that fill it up"):
+        api.concord(tmp_path / "layer.s")
+    w[:4, 3] = 0
+    np.save(tmp_path / "w.npy", w)
+    assert api.concord(tmp_path / "layer.s").check({}) is None
+
+
+def test_a_state_of_a_loop_that_an_instruction_goes_on_with() -> None:
+    """States whose names are long are `last[0]`, which is a name for nothing else."""
+    text = """        .device tiny
+        .core   nnp
+        .rept   3
+        v_rd_inc AddSubVrf1, 7, 1
+        v_sigm
+        v_wr    NetOutQ
+        v_rd    Dram, 9
+        v_wr    NetOutQ
+        v_rd    Dram, 10
+        v_wr    NetOutQ
+        s_wr    width, 2
+        v_rd    Dram, 0
+        v_wr    Dram, 10
+        v_rd_inc InitialVrf, 3, 0
+        v_wr    NetOutQ
+        v_rd_inc AddSubVrf1, 8, 0
+        v_wr    Dram, 0
+        .endr
+        end_chain
+"""
+    data = "        .data\n        .array float16, 16, 4\n        .output y, float16, 12, 4, at=netout\n"
+    found = api.concord(api.assemble(Source(text.replace("tiny\n", f"tiny\n{data}"), "loop.s")))
+    assert "last[0]" in found.text
+    assert found.check(found.random()) is None
+
+
+def test_dram_where_a_queue_s_tensor_is() -> None:
+    """The dma reads x from there and writes y there: what lies in Dram then is not followed."""
+    text = """        .device tiny
+        .input  x, float16, 1, 4, at=netin
+        .output y, float16, 1, 4, at=netout
+        .core   nnp
+        v_rd    NetInQ
+        v_wr    NetOutQ
+        v_wr    Dram, {}
+        end_chain
+"""
+    for place, name in ((0, "x"), (8, "y")):
+        with pytest.raises(api.InputError, match=f"dram_{place} lies in Dram where '{name}' is in"):
+            api.concord(api.assemble(Source(text.format(place), "t.s")))
+    found = api.concord(api.assemble(Source(text.format(9), "t.s")))
+    assert found.check(found.random()) is None
