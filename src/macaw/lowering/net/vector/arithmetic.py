@@ -71,12 +71,13 @@ class Rounding:
     floating: bool = True
     shift: int = 0
     paired: bool = False  # quarters have 16 bits, of two groups of int8
+    quarters: tuple[str, ...] = FIRST
 
     @property
     def results(self) -> tuple[str, ...]:
         """The registers of a group of results, or of two groups."""
         single = self.operation.dtype == "int8" and not self.paired
-        return FIRST[:1] if single else (FIRST[0], FIRST[2])
+        return self.quarters[:1] if single else self.quarters[::2]
 
     def begin(self, k: Kernel) -> None:
         """Write the code that the rounding needs once."""
@@ -91,14 +92,15 @@ class Rounding:
 
     def write(self, k: Kernel, between: Sequence[str] = ()) -> None:
         """Write the rounding of the quarters; `between` is code that does not depend on it."""
+        quarters = self.quarters
         if self.floating:
-            each(k, "vcvt.w.f32", FIRST)
+            each(k, "vcvt.w.f32", quarters)
         letter = "h" if self.paired else "w"
-        k.put(f"vnarrow.{letter} {FIRST[0]}, {FIRST[0]}, {FIRST[1]}, {self.shift}")
-        k.put(f"vnarrow.{letter} {FIRST[2]}, {FIRST[2]}, {FIRST[3]}, {self.shift}")
+        for low, high in (quarters[:2], quarters[2:]):
+            k.put(f"vnarrow.{letter} {low}, {low}, {high}, {self.shift}")
         k.block(*between)
         if len(self.results) == 1:
-            k.put(f"vnarrow.h {FIRST[0]}, {FIRST[0]}, {FIRST[2]}, 0")
+            k.put(f"vnarrow.h {quarters[0]}, {quarters[0]}, {quarters[2]}, 0")
         self.write_clip(k)
 
     def write_clip(self, k: Kernel) -> None:

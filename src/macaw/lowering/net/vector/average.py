@@ -7,7 +7,7 @@ a scale, which depends on how many elements count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -26,7 +26,9 @@ from macaw.lowering.net.vector.windows import TABLE, Windows
 
 _WIDENED = ("vr12", "vr13")  # an element of a window in twice the bits
 _LOADED = ("vr0", "vr1", "vr2", "vr3", *SECOND, "vr15")
-_DEPTH = 4  # elements that GlobalAveragePool loads ahead
+_REACH = 2048  # bytes, of an offset
+_NEAR = 4  # loads ahead with an offset each are better than twice as many without
+_SUMS = "vc_scratch"  # sums of 32 bits for each channel of several positions
 
 
 class Mean:
@@ -153,49 +155,107 @@ def global_average_kernel(pool: GlobalAveragePool) -> Kernel:
     """Return the code of a global average; the image is at `vc_x0`, the result at `y`."""
     k = Kernel()
     columns = Columns(pool.image[2], pool.dtype, VECTOR_BYTES // Columns(1, pool.dtype).size)
+    positions = pool.image[0] * pool.image[1]
     columns.begin(k)
-    k.put("la s2, vc_x0")
-    k.put("la s3, y")
-    k.put(f"li s5, {columns.pitch}", "bytes from a position to the next")
-    splat(k, SCALES[0], float(mean_scale(pool.scale, pool.image[0] * pool.image[1])))
-    if columns.full_groups:
-        with k.loop(columns.full_groups, "s2", VECTOR_BYTES, "s6", "16 bytes of channels"):
-            _global_group(k, pool, columns)
-            k.add("s2", VECTOR_BYTES)
-            k.add("s3", VECTOR_BYTES)
-    if columns.last is not None:
-        if columns.full_groups:
-            back = columns.last * columns.size - columns.full_groups * VECTOR_BYTES
-            k.add("s2", back)
-            k.add("s3", back)
-        _global_group(k, pool, columns)
+    splat(k, SCALES[0], float(mean_scale(pool.scale, positions)))
+    fold = columns.fold(positions)
+    if fold == 1:
+
+        def average() -> None:
+            widened = _sums(k, Mean(k, pool), columns, positions)
+            columns.store(k, [Mean(k, pool).finish(SCALES[0], widened)], "s3")
+
+        _each_group(k, columns, ("vc_x0", columns.group_bytes), ("y", columns.group_bytes), average)
+        return k
+    # Some positions are treated as one. Their sums are added at the end.
+    folded = columns.folded(fold)
+    sums = Columns(columns.channels, "int32", columns.lanes)
+    k.spaces[_SUMS] = fold * sums.pitch + VECTOR_BYTES
+
+    def add() -> None:
+        if not _sums(k, Mean(k, pool), folded, positions // fold) and pool.dtype == "int8":
+            widen_quarters(k, FIRST)
+        folded_sums.store(k, FIRST[: folded_sums.registers], "s3")
+
+    folded_sums = sums.folded(fold)
+    parts = (_SUMS, sums.group_bytes)
+    _each_group(k, folded, ("vc_x0", folded.group_bytes), parts, add)
+    _each_group(
+        k,
+        columns,
+        parts,
+        ("y", columns.group_bytes),
+        lambda: _average_of_sums(k, pool, columns, sums, fold),
+    )
     return k
 
 
-def _global_group(k: Kernel, pool: GlobalAveragePool, columns: Columns) -> None:
-    """Write the means of a group of channels."""
-    mean = Mean(k, pool)
-    count = pool.image[0] * pool.image[1]
+def _each_group(
+    k: Kernel,
+    columns: Columns,
+    source: tuple[str, int],
+    target: tuple[str, int],
+    write: Callable[[], None],
+) -> None:
+    """Write a loop over the groups of channels: s2 points to a group of `source`, s3 of `target`.
+
+    Both are given as a symbol and the bytes of a group.
+    """
+    pointers = (("s2", *source), ("s3", *target))
+    for pointer, symbol, _ in pointers:
+        k.put(f"la {pointer}, {symbol}")
+    if columns.full_groups:
+        with k.loop(columns.full_groups, "s2", source[1], "s6", "16 bytes of channels"):
+            write()
+            for pointer, _, step in pointers:
+                k.add(pointer, step)
+    if columns.last is not None:
+        if columns.full_groups:
+            back = columns.last - columns.full_groups * columns.lanes
+            for pointer, _, step in pointers:
+                k.add(pointer, back * step // columns.lanes)
+        write()
+
+
+def _average_of_sums(
+    k: Kernel, pool: GlobalAveragePool, columns: Columns, sums: Columns, count: int
+) -> None:
+    """Write the averages of a group of channels from `count` sums of 32 bits for each channel."""
+    quarters = FIRST[: sums.registers]
+    sums.begin(k)
+    sums.load(k, quarters, "s2")
+    for number in range(1, count):
+        others = (SECOND, _LOADED)[number % 2][: sums.registers]
+        sums.load(k, others, "s2", number * sums.pitch)
+        each(k, "vadd.w", quarters, others)
+    columns.begin(k)
+    columns.store(k, [Mean(k, pool).finish(SCALES[0], True)], "s3")
+
+
+def _sums(k: Kernel, mean: Mean, columns: Columns, count: int) -> bool:
+    """Write the sums of a group of channels over `count` positions, from s2 on.
+
+    Return whether the sums of int8 are widened to 32 bits, in the four quarters.
+    """
     k.put("mv a0, s2")
+    k.put(f"li s5, {columns.pitch}", "bytes from a position to the next")
     chunk = LARGEST_WINDOW if mean.is_byte else count
-    several = count > chunk
-    if several:
-        for register in SECOND:
-            k.put(f"vsplat.w {register}, zero")
-        k.put("li s7, 0")
-        with k.loop(count // chunk, "s7", 1, "s8", f"{chunk} positions"):
-            _sum(k, mean, columns, chunk)
-            _collect(k)
-            k.put("addi s7, s7, 1")
-    rest = count % chunk if several else count
-    if rest:
-        _sum(k, mean, columns, rest)
-        if several:
-            _collect(k)
-    if several:
-        for register, total in zip(FIRST, SECOND, strict=True):
-            k.put(f"vmov {register}, {total}")
-    columns.store(k, [mean.finish(SCALES[0], several)], "s3")
+    if count <= chunk:
+        _sum(k, mean, columns, count, (*_LOADED[:4], *SECOND))
+        return False
+    for register in SECOND:
+        k.put(f"vsplat.w {register}, zero")
+    k.put("li s7, 0")
+    with k.loop(count // chunk, "s7", 1, "s8", f"{chunk} positions"):
+        _sum(k, mean, columns, chunk, _LOADED[:4])
+        _collect(k)
+        k.put("addi s7, s7, 1")
+    if count % chunk:
+        _sum(k, mean, columns, count % chunk, _LOADED[:4])
+        _collect(k)
+    for register, total in zip(FIRST, SECOND, strict=True):
+        k.put(f"vmov {register}, {total}")
+    return True
 
 
 def _collect(k: Kernel) -> None:
@@ -204,27 +264,41 @@ def _collect(k: Kernel) -> None:
     each(k, "vadd.w", SECOND, FIRST)
 
 
-def _sum(k: Kernel, mean: Mean, columns: Columns, count: int) -> None:
-    """Write the sums of `count` positions from a0 on; a0 goes on to the next."""
+def _sum(k: Kernel, mean: Mean, columns: Columns, count: int, loaded: Sequence[str]) -> None:
+    """Write the sums of `count` positions from a0 on; a0 goes on to the next.
 
-    def load(register: str) -> None:
-        columns.load(k, [register], "a0")
-        k.put("add a0, a0, s5")
+    `loaded` are the registers into which positions are loaded ahead.
+    """
+    reached = -(-_REACH // columns.pitch)  # positions
+    near = reached >= min(_NEAR, len(loaded))
+    loaded = loaded[:reached] if near else loaded
+
+    def load(number: int) -> None:
+        columns.load(k, [loaded[number]], "a0", number * columns.pitch if near else 0)
+        if not near:
+            k.put("add a0, a0, s5")
+
+    def advance(positions: int) -> None:
+        if near:
+            k.add("a0", positions * columns.pitch)
 
     mean.begin()
-    passes, rest = divmod(count, _DEPTH)
-    loaded = _LOADED[:_DEPTH]
-    for register in loaded[:rest]:
-        load(register)
+    passes, rest = divmod(count, len(loaded))
+    for number in range(rest):
+        load(number)
     for register in loaded[:rest]:
         mean.add(register)
+    advance(rest)
     if not passes:
         return
-    for register in loaded:
-        load(register)
-    with k.loop(passes - 1, "a0", _DEPTH * columns.pitch, "s9", f"{_DEPTH} positions"):
-        for register in loaded:
+    for number in range(len(loaded)):
+        load(number)
+    advance(len(loaded))
+    step = len(loaded) * columns.pitch
+    with k.loop(passes - 1, "a0", step, "s9", f"{len(loaded)} positions"):
+        for number, register in enumerate(loaded):
             mean.add(register)
-            load(register)
+            load(number)
+        advance(len(loaded))
     for register in loaded:
         mean.add(register)

@@ -71,6 +71,18 @@ class Columns:
         """The number of vector registers of a group."""
         return self.group_bytes // VECTOR_BYTES
 
+    def fold(self, positions: int) -> int:
+        """Return how many positions to treat as one, so that each begins at a multiple of 16.
+
+        It is 1 if `positions` is not a multiple of that number, or hardly more.
+        """
+        count = VECTOR_BYTES // self.granule
+        return count if positions % count == 0 and positions > count else 1
+
+    def folded(self, count: int) -> Columns:
+        """Return the channels of `count` positions as those of one."""
+        return Columns(count * self.channels, self.dtype, self.lanes)
+
     def begin(self, k: Kernel) -> None:
         """Write the code that strided accesses need once."""
         if self.granule < VECTOR_BYTES:
@@ -96,6 +108,10 @@ class Columns:
             for channel in some:
                 spare = _SPARE[channel % len(_SPARE)]
                 k.put(f"s{letter} {spare}, {offset + channel * self.size}({pointer})")
+
+    def move(self, k: Kernel, register: str, pointer: str, offset: int = 0) -> None:
+        """Store 16 bytes, also of channels that belong to the next position."""
+        self._access(k, "st", register, pointer, offset)
 
     def _access(self, k: Kernel, which: str, register: str, pointer: str, offset: int) -> None:
         if not -2048 <= offset < 2048:

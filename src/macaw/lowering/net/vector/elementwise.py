@@ -8,7 +8,9 @@ next multiple of 64 bytes, where the next tensor begins, and reads at most 64 by
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.net.vector.arithmetic import (
     FIRST,
     SCALES,
@@ -30,6 +32,9 @@ _LOADED = (("vr0", "vr1"), ("vr2", "vr3"))  # a group of each input
 _POINTERS = ("a0", "a1")
 _RESULT = "a2"
 _END = "t6"
+_CHANNELS = ("a3", "a1", "a4")  # first input, second input and result of a product by channels
+_REPEATED = "vc_scratch"  # the second input, several times
+_COPIED = 4  # groups of 16 bytes that are copied at once
 
 
 def scaled_kernel(
@@ -74,51 +79,131 @@ def _by_channel(
     k: Kernel, operation: ElementwiseProduct, group: _Group, symbols: Sequence[str]
 ) -> None:
     """Write a product whose second input has one element a channel."""
+    a, b, result = symbols
     columns = Columns(operation.shape[-1], operation.dtype)
-    for pointer, symbol in zip(("a3", "a1", "a4"), symbols, strict=True):
+    positions = elements(operation.shape[:-1])
+    columns.begin(k)
+    fold = columns.fold(positions)
+    if fold > 1:
+        _repeat(k, columns, fold, b)
+        columns, positions, b = columns.folded(fold), positions // fold, _REPEATED
+    for pointer, symbol in zip(_CHANNELS, (a, b, result), strict=True):
         k.put(f"la {pointer}, {symbol}")
     group.begin(k)
-    columns.begin(k)
     if columns.full_groups:
         with k.loop(columns.full_groups, "a1", columns.group_bytes, "s0", "16 channels"):
-            _positions(k, operation, columns, group)
-            for pointer in ("a1", "a3", "a4"):
+            _positions(k, operation, columns, group, positions)
+            for pointer in _CHANNELS:
                 k.add(pointer, columns.group_bytes)
     if columns.last is not None:
         if columns.full_groups:
             back = (columns.last - columns.full_groups * GROUP) * columns.size
-            for pointer in ("a1", "a3", "a4"):
+            for pointer in _CHANNELS:
                 k.add(pointer, back)
-        _positions(k, operation, columns, group)
+        _positions(k, operation, columns, group, positions)
 
 
-def _positions(k: Kernel, operation: ElementwiseProduct, columns: Columns, group: _Group) -> None:
-    """Write the loop over the positions of a group of channels."""
-    first, second = (registers[: columns.registers] for registers in _LOADED)
+def _repeat(k: Kernel, columns: Columns, count: int, symbol: str) -> None:
+    """Write copies of the second input one after the other: as many as positions are folded.
+
+    A copy may write beyond its end. The next copy writes there afterwards.
+    """
+    k.spaces[_REPEATED] = count * columns.pitch + VECTOR_BYTES
+    k.put(f"la a2, {_REPEATED}")
+    k.put(f"li t3, {-(-columns.pitch // VECTOR_BYTES) * VECTOR_BYTES - columns.pitch}")
+    k.put("li s1, 0")
+    with k.loop(count, "s1", 1, "s2", "a copy for each position"):
+        k.put(f"la a1, {symbol}")
+        groups = -(-columns.pitch // VECTOR_BYTES)
+        for together in (_COPIED, 1):
+            passes, groups = divmod(groups, together)
+            with k.loop(passes, "a1", together * VECTOR_BYTES, "s0"):
+                for number in range(together):
+                    columns.load(k, [f"vr{number}"], "a1", number * VECTOR_BYTES)
+                for number in range(together):
+                    columns.move(k, f"vr{number}", "a2", number * VECTOR_BYTES)
+                k.add("a1", together * VECTOR_BYTES)
+                k.add("a2", together * VECTOR_BYTES)
+        k.put("sub a2, a2, t3")
+        k.put("addi s1, s1, 1")
+
+
+def _positions(
+    k: Kernel, operation: ElementwiseProduct, columns: Columns, group: _Group, count: int
+) -> None:
+    """Write the loop over the positions of a group of channels: some of them in each pass."""
+    second = _LOADED[1][: columns.registers]
     columns.load(k, second, "a1")
     group.widen_second(k, second)
     k.block("mv a0, a3", "mv a2, a4")
-    columns.load(k, first, "a0")
-    pitch = columns.pitch
-    near = pitch < 2048
-    count = elements(operation.shape[:-1])
+    sets = _register_sets(operation, group, columns)
+    passes, rest = divmod(count, len(sets))
 
-    def load() -> None:
-        if not near:
-            k.add("a0", pitch)
-        columns.load(k, first, "a0", pitch if near else 0)
+    def load(number: int) -> None:
+        columns.load(k, sets[number].loaded, "a0", number * columns.pitch)
 
-    with k.loop(count, "a0", pitch, _END, "a position"):
-        group.write(k, [first], load, [f"addi a0, a0, {pitch}"] if near else [])
-        columns.store(k, group.rounding.results, "a2")
-        k.add("a2", pitch)
+    def compute(number: int, *, reload: bool) -> None:
+        some = _Group(operation, sets[number].quarters)
+        some.write(k, [sets[number].loaded], lambda: load(number) if reload else None, [])
+        columns.store(k, some.rounding.results, "a2", number * columns.pitch)
+
+    for number in range(rest):
+        load(number)
+    for number in range(rest):
+        compute(number, reload=False)
+    if not passes:
+        return
+    if rest:
+        k.add("a0", rest * columns.pitch)
+        k.add("a2", rest * columns.pitch)
+    step = len(sets) * columns.pitch
+    for number in range(len(sets)):
+        load(number)
+    k.add("a0", step)
+    what = "a position" if len(sets) == 1 else f"{len(sets)} positions"
+    with k.loop(passes - 1, "a0", step, _END, what):
+        for number in range(len(sets)):
+            compute(number, reload=True)
+        k.add("a0", step)
+        k.add("a2", step)
+    for number in range(len(sets)):
+        compute(number, reload=False)
+
+
+@dataclass(frozen=True)
+class _Registers:
+    """The registers of one position: of the loaded group, and of its quarters."""
+
+    loaded: tuple[str, ...]
+    quarters: tuple[str, ...]
+
+
+def _register_sets(
+    operation: ElementwiseProduct, group: _Group, columns: Columns
+) -> list[_Registers]:
+    """Return registers for several positions at once, as many as there are registers for."""
+    halves = operation.dtype == "int8" and _halves(group.form)
+    taken = {*(SECOND[::2] if operation.dtype == "int8" else SECOND), SCALES[0]}
+    free = [name for name in (f"vr{number}" for number in range(16)) if name not in taken]
+    size = columns.registers + (2 if halves else 4)
+    sets = []
+    for first in range(0, len(free) - size + 1, size):
+        loaded, quarters = (
+            free[first : first + columns.registers],
+            free[first:][columns.registers :],
+        )
+        if halves:  # only the first and the third are used
+            quarters = [quarters[0], quarters[0], quarters[1], quarters[1]]
+        sets.append(_Registers(tuple(loaded), tuple(quarters[:4])))
+    return sets
 
 
 class _Group:
-    """The arithmetic of an operation on a group of 16 elements."""
+    """The arithmetic of an operation on a group of 16 elements, in the registers `quarters`."""
 
-    def __init__(self, operation: Scaled) -> None:
+    def __init__(self, operation: Scaled, quarters: tuple[str, ...] = FIRST) -> None:
         self.operation = operation
+        self.quarters = quarters
         self.form = fixed_point(operation)
         self.scales: tuple[int | float, ...] = (
             self.form.multipliers
@@ -131,7 +216,12 @@ class _Group:
         shift = self.form.shift if self.form else 0
         by_channel = isinstance(operation, ElementwiseProduct) and operation.by_channel
         self.rounding = Rounding(
-            operation, clip, self.form is None, shift, _halves(self.form) and not by_channel
+            operation,
+            clip,
+            self.form is None,
+            shift,
+            _halves(self.form) and not by_channel,
+            quarters,
         )
 
     def begin(self, k: Kernel) -> None:
@@ -162,7 +252,8 @@ class _Group:
         `load_next` writes the loads of the next groups, `moves` advance the pointers.
         """
         is_product = isinstance(self.operation, ElementwiseProduct)
-        quarters = (FIRST, SECOND)[: len(loaded)]
+        first = self.quarters
+        quarters = (first, SECOND)[: len(loaded)]
         paired = self.rounding.paired
         wide = self.operation.dtype == "int16"
         for sources, targets in zip(loaded, quarters, strict=True):
@@ -172,15 +263,15 @@ class _Group:
                 widen_halves(k, sources, targets)
         load_next()
         if is_product and (wide or paired):
-            each(k, "vmul.w" if wide else "vmul.h", FIRST, SECOND)
+            each(k, "vmul.w" if wide else "vmul.h", first, SECOND)
         elif is_product:
-            each(k, "vmul.h", FIRST[::2], SECOND[::2])
+            each(k, "vmul.h", first[::2], SECOND[::2])
         quarters = quarters[:1] if is_product else quarters
         if _halves(self.form) and not paired:
             if self.scales[0] != 1:
-                each(k, "vmul.h", FIRST[::2], SCALES[0])
+                each(k, "vmul.h", first[::2], SCALES[0])
             k.block(*moves)
-            k.put(f"vnarrow.h {FIRST[0]}, {FIRST[0]}, {FIRST[2]}, {self.rounding.shift}")
+            k.put(f"vnarrow.h {first[0]}, {first[0]}, {first[2]}, {self.rounding.shift}")
             return
         if not wide and not paired:
             for targets in quarters:
@@ -193,7 +284,7 @@ class _Group:
             if scale != 1:
                 each(k, f"vmul.{kind}", targets, register)
         if len(quarters) == 2:
-            each(k, f"vadd.{kind}", FIRST, SECOND)
+            each(k, f"vadd.{kind}", first, SECOND)
         self.rounding.write(k, moves)
 
 
