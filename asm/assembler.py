@@ -135,7 +135,7 @@ class Assembly:
         state: AssemblyState,
         defines: Mapping[str, str | int],
         budget: Budget,
-        is_gnu: bool = False,
+        is_gnu: bool,
     ) -> None:
         self.state = state
         self.files: list[str] = []  # the names of the caller's sources

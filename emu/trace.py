@@ -103,7 +103,7 @@ class TraceBlock(Groups):
         self,
         number: int,
         uses: Sequence[tuple[str, int, int, int]],
-        until: int = 0,
+        until: int,
         begin: int = BEFORE,
     ) -> None:
         """Report the uses of an instruction, and possibly its begin and end.

@@ -52,14 +52,13 @@ class Command:
     repeats: bool = False  # an empty line repeats it
     alone: bool = False  # repeated without its operands, it goes on where it was
     details: str = ""
-    screen: bool = False  # it works on a screen only
     body: bool = False  # without an operand TEXT, lines up to `end` follow it
     check: Check | None = None  # refuses a line before its lines up to `end` are read
 
     @property
     def is_for_both(self) -> bool:
         """Whether a plain line works on both of two runs side by side."""
-        return self.group in BOTH and not self.screen
+        return self.group in BOTH
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,7 +79,6 @@ def command(
     repeats: bool = False,
     alone: bool = False,
     details: str = "",
-    screen: bool = False,
     body: bool = False,
     check: Check | None = None,
 ) -> Callable[[Act], Act]:
@@ -102,7 +100,6 @@ def command(
             repeats,
             alone,
             details,
-            screen,
             body,
             check,
         )

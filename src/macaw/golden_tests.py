@@ -115,9 +115,9 @@ def files_of(folder: Path) -> list[Path]:
 def run_folders(
     folders: Iterable[Path],
     *,
-    update: bool = False,
-    workers: int = 1,
-    on_load: OnLoad | None = None,
+    update: bool,
+    workers: int,
+    on_load: OnLoad | None,
 ) -> Iterator[Outcome]:
     """Run golden folders, in `workers` processes, and yield the outcomes in the order given.
 
@@ -132,7 +132,7 @@ def run_folders(
         yield from map_in_processes(run, folders, min(workers, len(folders)))
 
 
-def run_folder(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) -> Outcome:
+def run_folder(folder: Path, *, update: bool, on_load: OnLoad | None) -> Outcome:
     """Run a golden folder and return its outcome, also if it cannot be run."""
     start = perf_counter()
     try:

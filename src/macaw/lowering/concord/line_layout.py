@@ -53,7 +53,7 @@ def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[st
     return [*lines, f"{blank}{group.brackets[1]}{end}"]
 
 
-def bare(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
+def bare(start: str, group: Group, end: str, indent: int) -> list[str]:
     """Return lines as `lay_out` does, for a tuple that needs no brackets if it fits in one line."""
     line = f"{start}{', '.join(map(str, group.items))}{end}"
     if len(group.items) > 1 and len(line) <= WIDTH:

@@ -75,10 +75,10 @@ class Job(Protocol):
         For products and pairs of products it is only an upper bound.
         """
 
-    def blocks(self, row: int = 0) -> list[Block]:
+    def blocks(self) -> list[Block]:
         """Return the blocks that the island executes at each start."""
 
-    def phases(self, row: int = 0) -> Iterator[Phase]:
+    def phases(self) -> Iterator[Phase]:
         """Yield the starts of the island, each with its copies."""
 
     def files(self) -> dict[str, NDArray[Any]]:
@@ -113,13 +113,13 @@ class ProductJob:
         """An upper bound of the number of words of the job's program."""
         return self.stream.most_words
 
-    def blocks(self, row: int = 0) -> list[Block]:
+    def blocks(self) -> list[Block]:
         """Return the blocks that the island executes at each start."""
-        return program(self.stream, row)
+        return program(self.stream)
 
-    def phases(self, row: int = 0) -> Iterator[Phase]:
+    def phases(self) -> Iterator[Phase]:
         """Yield the starts, each with its copies; B is copied before the first start and stays."""
-        router, (a, b) = Router(self.stream, row), self.tasks[0].inputs
+        router, (a, b) = Router(self.stream), self.tasks[0].inputs
         size = self.stream.shape.numbers.size
         left, right = operand(a, size, "a"), operand(b, size, "b")
         for start in range(self.stream.starts):

@@ -92,7 +92,7 @@ class PointwiseJob:
         """The number of words of the job's program."""
         return sum(2 + words_of(block.items) for block in self.blocks()) + 1
 
-    def blocks(self, row: int = 0) -> list[Block]:
+    def blocks(self) -> list[Block]:
         """Return a single block, which has all banks."""
         head = (
             Word(f"mmr op, {FUNCTION_NAMES[self.function]}"),
@@ -100,9 +100,9 @@ class PointwiseJob:
             Word(f"mmr format, {FORMATS[self.form].name}"),
             Word("mmr rz_step, 1 # slices of Rz one after the other"),
         )
-        body = Repeat(self.rows, (Word(f"act {row} + row", ACT), *self._row()), "row")
+        body = Repeat(self.rows, (Word("act row", ACT), *self._row()), "row")
         modes = (Mode(self.function, ELEMENTWISE, self.form),)
-        return [Block(tuple(range(self.banks)), (*head, body), modes, row + self.rows - 1)]
+        return [Block(tuple(range(self.banks)), (*head, body), modes, self.rows - 1)]
 
     def _row(self) -> Iterator[Item]:
         """Yield the words for a row, in groups of as many columns as register Rz holds."""
@@ -124,7 +124,7 @@ class PointwiseJob:
             yield Word(f"iosa[{columns}] <- rz", OPERATE, count, operation=STORE)
             yield Word("mmr rz_slot, 0")
 
-    def phases(self, row: int = 0) -> Iterator[Phase]:
+    def phases(self) -> Iterator[Phase]:
         """Yield the only start, with its copies."""
         size = FORMATS[self.form].size
         bring = []
@@ -132,15 +132,15 @@ class PointwiseJob:
             place = Location(EXTERNAL, tensor.memory.name, tensor.offset * size)
             if tensor.data is not None:
                 place = Location(EXTERNAL, f"{'ab'[side]}.tiles")
-            bring.append(self._bring(place, side, row))
+            bring.append(self._bring(place, side))
         result = Location(EXTERNAL, self.task.output.name)
         copies = [
             Copy(result.at(here), bank, *form, src_stride=pitch, dst_stride=separate_end)
-            for bank, here, form, pitch, separate_end in self._chunks(len(self.task.inputs), row)
+            for bank, here, form, pitch, separate_end in self._chunks(len(self.task.inputs))
         ]
         yield Phase(tuple(bring), (Route(tuple(copies), {}),))
 
-    def _bring(self, src: Location, side: int, row: int) -> Route:
+    def _bring(self, src: Location, side: int) -> Route:
         before: tuple[Copy, ...] = ()
         scratch = {}
         if src.offset % COLUMN_BYTES:  # a beat from there would span two columns
@@ -149,13 +149,11 @@ class PointwiseJob:
             before, scratch, src = (Copy(there, src, count),), {there.symbol: count}, there
         copies = (
             Copy(bank, src.at(here), *form, dst_stride=pitch, src_stride=separate_end)
-            for bank, here, form, pitch, separate_end in self._chunks(side, row)
+            for bank, here, form, pitch, separate_end in self._chunks(side)
         )
         return Route((*before, *copies), scratch)
 
-    def _chunks(
-        self, side: int, row: int
-    ) -> Iterator[tuple[Location, int, tuple[int, int], int, int]]:
+    def _chunks(self, side: int) -> Iterator[tuple[Location, int, tuple[int, int], int, int]]:
         """Yield the copies of operand `side`.
 
         The elements are the location in the banks, the byte offset in the tensor, the shape (bytes
@@ -164,7 +162,7 @@ class PointwiseJob:
         left = self.task.output.numbers * FORMATS[self.form].size
         chunk, here = self.chunk * COLUMN_BYTES, 0
         for number in range(self.rows):
-            offset = (row + number) * ROW_BYTES + side * chunk
+            offset = number * ROW_BYTES + side * chunk
             place = Location(ISLAND, offset=offset, island=self.island)
             whole = min(self.banks, left // chunk)
             if whole:

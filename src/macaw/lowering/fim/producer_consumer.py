@@ -78,10 +78,10 @@ class ProducerConsumerJob:
         """An upper bound of the number of words of the job's program."""
         return self.producer.most_words + self.consumer.most_words + 8
 
-    def blocks(self, row: int = 0) -> list[Block]:
+    def blocks(self) -> list[Block]:
         """Return two blocks: the producer, which also sets up the buffer, and the consumer."""
-        (first,), (second,) = program(self.producer, row), program(self.consumer, row)
-        low = self.producer.offset(self._bank, row) // COLUMN_BYTES
+        (first,), (second,) = program(self.producer), program(self.consumer)
+        low = self.producer.offset(self._bank) // COLUMN_BYTES
         places = (f"{self.producer.address(column):#x}" for column in (low, low + self._size))
         head = (
             Word(f"mmr b{_BETWEEN}_low, {next(places)}", POINT, value=_BETWEEN, start=low, end=low),
@@ -95,12 +95,12 @@ class ProducerConsumerJob:
         )
         return [replace(first, items=(*head, *first.items, *tail)), second]
 
-    def phases(self, row: int = 0) -> Iterator[Phase]:
+    def phases(self) -> Iterator[Phase]:
         """Yield the only start, with its copies."""
         size = self.producer.shape.numbers.size
         a, b = self.parts[0].product.inputs
         c = self.parts[1].product.inputs[1]
-        first, second = Router(self.producer, row), Router(self.consumer, row)
+        first, second = Router(self.producer), Router(self.consumer)
         bring = (
             first.bring_b(operand(b, size, "b")),
             second.bring_b(operand(c, size, "c")),

@@ -201,9 +201,9 @@ class StreamTiling:
         """A bit mask of the banks that the stream uses."""
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
-    def offset(self, bank: int, row: int = 0, column: int = 0) -> int:
-        """Return the byte offset in the island of column `column` in row `row` of a bank."""
-        return bank * self.memory.bank_bytes + row * ROW_BYTES + column * COLUMN_BYTES
+    def offset(self, bank: int, row: int = 0) -> int:
+        """Return the byte offset in the island of row `row` of a bank."""
+        return bank * self.memory.bank_bytes + row * ROW_BYTES
 
     def address(self, column: int) -> int:
         """Return the address of a column; `column` counts all columns of the island."""

@@ -37,27 +37,27 @@ from macaw.lowering.fim.block_program import (
 from macaw.lowering.fim.stream import StreamTiling
 
 
-def program(stream: StreamTiling, row: int = 0) -> list[Block]:
-    """Return the blocks of a stream; `row` is the first row that they may use in their banks."""
+def program(stream: StreamTiling) -> list[Block]:
+    """Return the blocks of a stream."""
     return [
         Block(
             tuple(stream.bank(block, number) for number in range(stream.banks)),
-            (*_setup(stream, block, row), *_rounds(stream, block, row)),
+            (*_setup(stream, block), *_rounds(stream, block)),
             stream.modes,
-            row + stream.last_row,
+            stream.last_row,
         )
         for block in range(stream.blocks)
     ]
 
 
-def _setup(stream: StreamTiling, block: int, row: int) -> Iterator[Item]:
+def _setup(stream: StreamTiling, block: int) -> Iterator[Item]:
     yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[stream.layout]}")
     yield Word(f"mmr format, {stream.shape.numbers.name}")
     yield Word("mmr rz_step, 1 # slices of Rz one after the other")
     if stream.link.takes_pushed:
         return
-    first, number = _first(stream, block, row), stream.link.buffer + block
+    first, number = _first(stream, block), stream.link.buffer + block
     end = first + stream.buffer_columns + 1
     low, high = (f"{stream.address(column):#x}" for column in (first, end))
     yield Word(f"mmr b{number}_low, {low}", POINT, value=number, start=first, end=first)
@@ -66,19 +66,19 @@ def _setup(stream: StreamTiling, block: int, row: int) -> Iterator[Item]:
     yield Word(text, POINT, value=number, end=end)
 
 
-def _first(stream: StreamTiling, block: int, row: int) -> int:
-    return stream.offset(stream.buffer(block), row) // COLUMN_BYTES
+def _first(stream: StreamTiling, block: int) -> int:
+    return stream.offset(stream.buffer(block)) // COLUMN_BYTES
 
 
-def _rounds(stream: StreamTiling, block: int, row: int) -> Iterator[Item]:
-    first = _first(stream, block, row)
+def _rounds(stream: StreamTiling, block: int) -> Iterator[Item]:
+    first = _first(stream, block)
     for number in range(stream.rounds):
         if number:
             low, buffer = f"{stream.address(first):#x}", stream.link.buffer + block
             again = Word(f"mmr b{buffer}_start, {low}", POINT, value=buffer, start=first)
             yield from _with_lock(buffer, again) if stream.link.takes_pushed else (again,)
         yield _pull(stream, block)
-        yield Repeat(stream.items, tuple(_item(stream, block, number, row)), "item")
+        yield Repeat(stream.items, tuple(_item(stream, block, number)), "item")
 
 
 def _with_lock(buffer: int, word: Word) -> Iterator[Item]:
@@ -93,10 +93,10 @@ def _pull(stream: StreamTiling, block: int) -> Word:
     return Word(f"pull gio, {number}, all", PULL, value=number, register=GIO, every=True)
 
 
-def _item(stream: StreamTiling, block: int, number: int, row: int) -> Iterator[Item]:
+def _item(stream: StreamTiling, block: int, number: int) -> Iterator[Item]:
     """Yield the words that compute item `number` of a round."""
     slot = 0  # rz_slot
-    first = row + number * stream.depth
+    first = number * stream.depth
     for deep in range(stream.depth):
         yield Word(f"act {first + deep}", ACT)
         for step in range(min(stream.deep, stream.steps - deep * stream.deep)):
@@ -108,7 +108,7 @@ def _item(stream: StreamTiling, block: int, number: int, row: int) -> Iterator[I
             yield from _step(stream, block, step, int(at > 0))
             slot = _slot(stream, stream.high * stream.wide)
     if stream.after:
-        yield from _functions(stream, row + stream.operand_row + number)
+        yield from _functions(stream, stream.operand_row + number)
         slot = 0
     if slot:
         yield Word("mmr rz_slot, 0")
@@ -119,7 +119,7 @@ def _item(stream: StreamTiling, block: int, number: int, row: int) -> Iterator[I
             yield Word("mmr rz_slot, 0")
         return
     place = f"({number * stream.items} + item) * {stream.slices}"
-    yield Word(f"act {row + stream.result_row} + {place} / {COLUMNS}", ACT)
+    yield Word(f"act {stream.result_row} + {place} / {COLUMNS}", ACT)
     column = f"{place} % {COLUMNS}"
     columns = column if stream.slices == 1 else f"{column} : {column} + {stream.slices}"
     yield Word(f"iosa[{columns}] <- rz", OPERATE, stream.slices, operation=STORE)

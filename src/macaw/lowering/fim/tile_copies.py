@@ -49,14 +49,14 @@ def _count(first: int, step: int, end: int) -> int:
 
 
 class Router:
-    """Makes a stream's copies; `row` is the first row that it may use in the banks."""
+    """Makes a stream's copies."""
 
-    def __init__(self, stream: StreamTiling, row: int) -> None:
-        self.stream, self.row = stream, row
+    def __init__(self, stream: StreamTiling) -> None:
+        self.stream = stream
         self.size = stream.shape.numbers.size  # of a number
 
-    def _bank(self, bank: int, row: int = 0, column: int = 0) -> Location:
-        offset = self.stream.offset(bank, self.row + row, column)
+    def _bank(self, bank: int, row: int = 0) -> Location:
+        offset = self.stream.offset(bank, row)
         return Location(ISLAND, offset=offset, island=self.stream.island)
 
     # --- B ---
