@@ -115,7 +115,7 @@ def test_files_are_those_of_the_script(name: str) -> None:
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 @pytest.mark.parametrize("name", LAYERS)
 def test_concordant_software_gives_the_same_bits(name: str, target: str) -> None:
-    """The tensors have the names of the hints; the program holds the start of a state itself (seed 003 ¶61-62)."""
+    """The tensors have the names of the hints; the program holds the start of a state itself (seed 003 ¶40, ¶61-62)."""
     software = macaw.concord(PROGRAMS / name / f"{name}.s", target)
     assert set(software.inputs) - set(TENSORS[name]) <= {"start"}
     assert software.check(TENSORS[name]) is None
