@@ -133,11 +133,9 @@ class Chooser:
     def choice(self, mutant: Mutant) -> Choice:
         places = self.lines.places(mutant.path, self._executed(mutant))
         tests = self.lines.tests_of(places)
-        inside = bool(mutant.functions) and mutant.kind != "default"
         if not tests:
             tests = [each for each in self.lines.tests if self._nearness(mutant.path, each.file)]
-        own = self.lines.places(mutant.path, range(mutant.lines[0], mutant.lines[1] + 1))
-        afresh = not inside or bool(own & self.lines.at_collection)
+        afresh = not mutant.functions or bool(places & self.lines.at_collection)
         return Choice(mutant, tuple(self._ordered(mutant.path, tests)), afresh)
 
     def _executed(self, mutant: Mutant) -> Iterable[int]:

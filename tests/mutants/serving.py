@@ -6,6 +6,7 @@ start and no collection. What cannot be changed in this way is answered with `AF
 
 from __future__ import annotations
 
+import ast
 import gc
 import json
 import os
@@ -130,7 +131,45 @@ def _patch(file: str, original: str, text: str, line: int) -> bool:
                 function.__code__ = changed[_key(code)]
             except ValueError:  # other free variables
                 return False
+    return _patch_defaults(file, original, text) or bool(changed)
+
+
+def _patch_defaults(file: str, original: str, text: str) -> bool:
+    """Give functions their changed defaults, which are constants; whether there are any."""
+    before, after = _defaults(original), _defaults(text)
+    changed = {line for line, values in after.items() if values != before.get(line)}
+    for function in [each for each in gc.get_objects() if isinstance(each, FunctionType)]:
+        line = function.__code__.co_firstlineno
+        if line not in changed or function.__code__.co_filename != file:
+            continue
+        positional, by_name = after[line]
+        if len(positional) != len(function.__defaults__ or ()):
+            continue  # a lambda of the same line
+        if positional:
+            pairs = zip(positional, function.__defaults__ or (), strict=True)
+            function.__defaults__ = tuple(new if new is not None else old for new, old in pairs)
+        function.__kwdefaults__ = {**(function.__kwdefaults__ or {}), **by_name} or None
     return bool(changed)
+
+
+def _defaults(text: str) -> dict[int, tuple[list[int | None], dict[str, int]]]:
+    """The defaults of each function by its first line, where they are numbers or truth values."""
+    found = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            by_name = zip(node.args.kwonlyargs, map(_number, node.args.kw_defaults), strict=True)
+            found[line] = (
+                [_number(each) for each in node.args.defaults],
+                {each.arg: value for each, value in by_name if value is not None},
+            )
+    return found
+
+
+def _number(node: ast.expr | None) -> int | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value
+    return None
 
 
 def _key(code: CodeType) -> tuple[str, int]:

@@ -114,6 +114,7 @@ from macaw.emu.m import clipped
 
 def test_small():
     assert clipped(1) == 6
+    assert clipped.__defaults__ == (7, False)
 
 
 def test_of_another_thing():
@@ -145,13 +146,14 @@ def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
         found = [each for each in mutants("src/macaw/emu/m.py", MODULE) if each.kind == kind]
         return chooser.choice(found[number])
 
-    choices = [choice("arithmetic"), choice("removal", 0), choice("constant", 0)]
+    choices = [choice("arithmetic"), choice("removal"), choice("constant"), choice("default", 2)]
     assert choices[0].tests == ("tests/emu/test_m.py::test_small",)
-    assert [each.afresh for each in choices] == [False, False, True]
+    assert [each.afresh for each in choices] == [False, False, True, False]
     said = tool.judged(choices, tmp_path, tmp_path / "jobs.json", extra=ROOT)
     assert said[0] == "tests/emu/test_m.py::test_small"
     assert said[1] == ""  # the raise is never reached
     assert said[2].startswith("tests/emu/test_m.py::test_small")
+    assert said[3] == "tests/emu/test_m.py::test_small"
     assert (tmp_path / "src/macaw/emu/m.py").read_text("utf-8") == MODULE
 
 
