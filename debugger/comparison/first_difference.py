@@ -50,7 +50,7 @@ class Equal:
     cycles: tuple[int, int]
 
 
-class _Matcher:
+class Matcher:
     """Matches what one run does with what the other does, in the order of the first run."""
 
     def __init__(self, this: ObservedRun, other: ObservedRun) -> None:
@@ -80,7 +80,7 @@ class _Matcher:
         number = self._counts.get(item.stream, 0)
         others = self._streams.get(item.stream, [])
         if number >= len(others):
-            return False, self._missing(item, number)
+            return False, self._missing(item, number) if self.other.over else None
         if others[number].item != item.item:
             sides = item, others[number]
             return True, Difference(self.this.subject, item.stream, number, sides)
@@ -88,24 +88,25 @@ class _Matcher:
         return True, None
 
     def _match_write(self, item: Write) -> tuple[bool, Difference | None]:
-        for at in range(item.first, item.first + len(item.item)):
-            key = item.stream, at
-            if self._counts.get(key, 0) >= len(self._streams.get(key, ())):
-                number = self._counts.get(key, 0)
-                return False, self._missing(item, number, at)
+        keys = [(item.stream, at) for at in range(item.first, item.first + len(item.item))]
+        if not self.other.over and any(
+            self._counts.get(key, 0) >= len(self._streams.get(key, ())) for key in keys
+        ):
+            return False, None
         for at, value in enumerate(item.item, item.first):
             key = item.stream, at
             number = self._counts.get(key, 0)
-            other: Write = self._streams[key][number]
+            others = self._streams.get(key, [])
+            if number >= len(others):
+                return True, self._missing(item, number, at)
+            other: Write = others[number]
             if other.item[at - other.first] != value:
                 sides = item, other
                 return True, Difference(self.this.subject, item.stream, number, sides, at)
             self._counts[key] = number + 1
         return True, None
 
-    def _missing(self, item: Observation, number: int, at: int = 0) -> Difference | None:
-        if not self.other.over:
-            return None
+    def _missing(self, item: Observation, number: int, at: int = 0) -> Difference:
         return Difference(self.this.subject, item.stream, number, (item, None), at)
 
     def _read_other(self) -> None:
@@ -152,7 +153,7 @@ def first_difference(this: Session, other: Session, subjects: list[Subject]) -> 
         ObservedRun(one, subject, this.interrupts.take, engine, fields)
         for one, subject, engine in zip((this, other), subjects, engines, strict=True)
     ]
-    matcher = _Matcher(*runs)
+    matcher = Matcher(*runs)
     chunk = FIRST_CHUNK
     goals = [run.device.cycle for run in runs]
     while True:

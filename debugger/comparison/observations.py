@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from macaw.debugger.comparison.subjects import (
     Subject,
 )
 from macaw.emu.device import Device
-from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
@@ -74,8 +72,8 @@ class ObservedRun:
         session: Session,
         subject: Subject,
         pause: Callable[[], bool],
-        engine: str = ENGINES[-1],
-        fields: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+        engine: str,
+        fields: Mapping[str, tuple[str, ...]],
     ) -> None:
         """Prepare to run from the session's present; the run stops when `pause` returns True.
 

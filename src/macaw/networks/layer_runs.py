@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from macaw.asm.program import Program, Tensor
 from macaw.emu.breaks import Break, Breakable
 from macaw.emu.device import Device
-from macaw.emu.engines import ENGINES
 from macaw.errors import RunError
 from macaw.execution import configuration_of, stop_message
 from macaw.isa.config import Configuration
@@ -46,9 +45,9 @@ def run_layers(
     outputs: Sequence[str],
     end: str,
     *,
-    config: Configuration | None = None,
-    engine: str = ENGINES[0],
-    max_cycles: int | None = None,
+    config: Configuration | None,
+    engine: str,
+    max_cycles: int | None,
 ) -> Iterator[LayerRun]:
     """Run a program and yield each layer when it has run.
 

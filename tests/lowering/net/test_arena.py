@@ -55,3 +55,21 @@ def test_a_residual_lives_until_its_sum():
 def test_what_nobody_reads_lives_until_the_end():
     steps = [(("x",), ("a", "b")), (("a",), ("c",)), (("c",), ("d",))]
     assert lifetimes({"b": 8}, steps)["b"] == Lifetime(8, 0, 2)
+
+
+@properties
+@given(st.dictionaries(st.sampled_from("abcdefgh"), LIFETIMES, min_size=1))
+def test_each_tensor_is_at_the_lowest_place_that_is_free(items: dict[str, Lifetime]) -> None:
+    arena, earlier = place(items), list[str]()
+    for name in sorted(items, key=lambda name: (-items[name].size, items[name].first, name)):
+        item, offset = items[name], 0
+        while any(
+            other.first <= item.last
+            and item.first <= other.last
+            and arena.offsets[key] < offset + item.size
+            and offset < arena.offsets[key] + other.size
+            for key, other in ((key, items[key]) for key in earlier)
+        ):
+            offset += ALIGN
+        assert arena.offsets[name] == offset
+        earlier.append(name)
