@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from macaw.networks.compiled import NetworkRun as NetworkRun
     from macaw.networks.compiler import compile as compile  # noqa: A004 - a public name, never imported bare
     from macaw.networks.compiler import load_network as load_network
+    from macaw.networks.estimator import Estimate as Estimate
+    from macaw.networks.estimator import estimate as estimate
     from macaw.profiling.model import Profile as Profile
     from macaw.profiling.profiler import profile as profile
     from macaw.protection import Protection as Protection
@@ -67,6 +69,7 @@ _HOMES = {
     "Configuration": "macaw.isa.config",
     "Device": "macaw.emu.device",
     "ElfError": "macaw.asm.elf",
+    "Estimate": "macaw.networks.estimator",
     "GraphLowering": "macaw.fim_lowering",
     "InputError": "macaw.errors",
     "Lowering": "macaw.layer_lowering",
@@ -89,6 +92,7 @@ _HOMES = {
     "configuration": "macaw.api",
     "debug": "macaw.debugging",
     "disassemble": "macaw.api",
+    "estimate": "macaw.networks.estimator",
     "linker_script": "macaw.api",
     "load": "macaw.api",
     "load_network": "macaw.networks.compiler",

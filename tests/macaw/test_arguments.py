@@ -81,6 +81,10 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "item": ("a", -1, 1.5, True), "keyword_inputs": (),
     }),
     "disassemble": (("x.elf",), {}, {"program": NOT_PATHS, "core": (7, b"a"), "section": (7, b"a"), "raw": NOT_FLAGS}),
+    "estimate": (("x.onnx",), {}, {
+        "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
+        "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"),
+    }),
     "linker_script": ((None,), {}, {"item": ("x.o", 7, None)}),
     "load": (("x.s",), {}, {"path": NOT_PATHS, "more": NOT_PATHS, "device": NOT_DEVICES}),
     "load_network": (("x",), {}, {"folder": NOT_PATHS}),

@@ -245,7 +245,7 @@ def _step_loads(
     if entering or not plan.holds_activations:
         yield from moves.activations
     loads = weight_transfers(plan)
-    mean = float(plan.weight_bytes.mean())
+    mean = plan.mean_weight_bytes
     keeps_weights = plan.mapping is WEIGHT and plan.count("M") > 2
     share = 2 / plan.count("M") if keeps_weights else 1.0
     yield TransferShape(loads, 1, mean * share)

@@ -58,7 +58,7 @@ class ImagePlan(ProductPlan):
         """The height and width of the part of the kernel that a tile takes."""
         return self.tile.taps or self.product.kernel
 
-    @property
+    @cached_property
     def kernel_parts(self) -> list[tuple[int, int]]:
         """The first row and column of each part of the kernel.
 
@@ -83,12 +83,12 @@ class ImagePlan(ProductPlan):
 
     # The slab
 
-    @property
+    @cached_property
     def slab_rows(self) -> int:
         """The number of image rows that a tile needs."""
         return (self.tile.groups - 1) * self.product.stride[0] + self.taps[0]
 
-    @property
+    @cached_property
     def slab_columns(self) -> int:
         """The number of image columns that a tile needs."""
         return (self.tile.columns - 1) * self.product.stride[1] + self.taps[1]
@@ -98,7 +98,7 @@ class ImagePlan(ProductPlan):
         """The number of channels in a slab."""
         return self.tile.n if self.product.depthwise else self.tile.k
 
-    @property
+    @cached_property
     def slab(self) -> int:
         """The number of activations in a slab."""
         return self.slab_rows * self.slab_columns * self.slab_channels
@@ -134,8 +134,12 @@ class ImagePlan(ProductPlan):
 
         In M it includes the tiles side by side and all images, in K the parts of the kernel.
         """
+        return self._counts[dim]
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
         several = {"M": self.columns * self.images, "N": 1, "K": len(self.kernel_parts)}
-        return super().count(dim) * several[dim]
+        return {dim: super(ImagePlan, self).count(dim) * several[dim] for dim in several}
 
     @property
     def input_offsets(self) -> list[int]:
@@ -150,7 +154,7 @@ class ImagePlan(ProductPlan):
         tiles = [self.tile_start("K", index) * channel for index in range(self.input_tiles)]
         return [y * row + x * column + tile for y, x in parts for tile in tiles]
 
-    @property
+    @cached_property
     def images(self) -> int:
         """The number of images that the iterations go through, one after the other."""
         return self.product.image_count
@@ -195,7 +199,7 @@ class ImagePlan(ProductPlan):
         """The number of output positions of a tile."""
         return self.tile.outputs
 
-    @property
+    @cached_property
     def start_positions(self) -> int:
         """The number of output positions with different start sums; a bias is the same for all."""
         return self.tile.outputs if self.returns_sums else 1

@@ -61,17 +61,17 @@ class ProductPlan:
 
     # Counts
 
-    @property
+    @cached_property
     def pes(self) -> int:
         """The number of PEs of a cluster."""
         return int(self.config["pe.pes"])
 
-    @property
+    @cached_property
     def slots(self) -> int:
         """The number of PEs of a row, counted over the clusters that take part."""
         return self.partition.clusters * self.pes
 
-    @property
+    @cached_property
     def types(self) -> Types:
         """The element types of activations, weights, sums and results."""
         return self.product.types(self.config)
@@ -203,7 +203,7 @@ class ProductPlan:
         """Whether the rows compute parts of the same sums."""
         return self.partition.dims[0] == "K" and self.partition.rows > 1
 
-    @property
+    @cached_property
     def returns_sums(self) -> bool:
         """Whether partial sums are stored and return to the array in a later iteration."""
         return self.count("K") > 1 and not self.in_accumulators
@@ -213,7 +213,7 @@ class ProductPlan:
         """Whether partial sums are copied from half to half, for use by the next iteration."""
         return self.returns_sums and self.count(self.mapping.inner) == 1
 
-    @property
+    @cached_property
     def has_start_sums(self) -> bool:
         """Whether sums start with a bias, or with partial sums of an earlier iteration."""
         return self.returns_sums or self.product.bias is not None
@@ -370,6 +370,11 @@ class ProductPlan:
         """The bytes of each round of weights, in shape (n tiles, k tiles, rows)."""
         entry = ENTRY.size + Types.size(self.types.operand)
         return np.asarray((WEIGHTS_RECORD.size + entry * self.weight_counts).sum(axis=-1))
+
+    @cached_property
+    def mean_weight_bytes(self) -> float:
+        """The bytes of a round of weights, averaged over all rounds."""
+        return float(self.weight_bytes.mean())
 
     def _rounds(self) -> Iterator[tuple[int, int, int, int, int, int, int]]:
         """Yield the indices of each round of weights.

@@ -13,12 +13,12 @@ from macaw.arguments import check_arguments
 from macaw.errors import InputError
 from macaw.isa.config import Configuration, parse
 from macaw.lowering.errors import LowerError
+from macaw.networks import model_files
 from macaw.program_folder import NETWORK_FILE
 
 if TYPE_CHECKING:
     import onnx
 
-    from macaw.lowering.onnx.network import Network
     from macaw.networks.compiled import CompiledNetwork
 
 
@@ -46,7 +46,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     the message names the node. Raises `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
-    proto = _load(model)
+    proto = model_files.load(model)
     title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
     return _compiled(proto, config, arguments.python_numbers(dims), title)
 
@@ -60,7 +60,7 @@ def _compiled(
     from macaw.networks.compiled import CompiledNetwork
 
     try:
-        network = _layers(proto, dims or {})
+        network = model_files.layers(proto, dims or {})
         assignment = assign(network, config, name)
         program = network_program(assignment.network, config)
     except LowerError as error:
@@ -91,10 +91,10 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork:
 
     path = Path(folder)
     description = read_description(path / NETWORK_FILE)
-    proto = _load(path / MODEL)
+    proto = model_files.load(path / MODEL)
     try:
         config = parse(description["device"], description["device_name"])
-        network = _layers(proto, description["dims"])
+        network = model_files.layers(proto, description["dims"])
         assignment = assign(network, config, description["name"])
         layers = tuple(
             LayerReport(**{**layer, "shape": tuple(layer["shape"])})
@@ -118,16 +118,6 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork:
     )
 
 
-def _layers(proto: onnx.ModelProto, dims: Mapping[str, int]) -> Network:
-    """Return the layers of a model. Raises `LowerError`."""
-    from macaw.lowering.onnx.canonical import canonical
-    from macaw.lowering.onnx.fuse import fuse
-    from macaw.lowering.onnx.layers import layers
-    from macaw.lowering.onnx.read import Wishes, read
-
-    return layers(fuse(canonical(read(proto, Wishes(dims=dims)))))
-
-
 def read_description(path: Path) -> dict[str, Any]:
     """Return the contents of a net.json. Raises `InputError`."""
     from macaw.networks.compiled import FORMAT
@@ -139,20 +129,3 @@ def read_description(path: Path) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise InputError(f"{path} is no description of a network of format {FORMAT}")
     return description
-
-
-def _load(model: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
-    """Return a checked model, from a file if `model` is a path. Raises `InputError`."""
-    try:
-        from macaw.lowering.onnx import model_file
-    except ImportError as error:
-        raise InputError(
-            f"an ONNX model needs the package {error.name}", "pip install 'macaw-npu[onnx]'"
-        ) from None
-    try:
-        if isinstance(model, str | os.PathLike):
-            return model_file.parse(files.read_bytes(model), Path(model))
-        model_file.check(model)
-    except LowerError as error:
-        raise InputError(str(error), error.hint) from None
-    return model

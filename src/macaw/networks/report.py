@@ -1,8 +1,9 @@
-"""Report a compiled network and its runs: a row a layer, as a table, as CSV and as JSON."""
+"""Report a network, its runs and its estimate: a row a layer, as a table, as CSV and as JSON."""
 
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from macaw.input_binding import shape_text
 from macaw.lowering.net.report import LayerReport
 from macaw.networks.compiled import CompiledNetwork, LayerResult, NetworkRun
+from macaw.networks.estimator import Estimate
 from macaw.phrases import plural
 
 if TYPE_CHECKING:
@@ -41,7 +43,10 @@ _TEXTS = frozenset(("name", "operator", "core", "shape", "limiter", "equal"))
 _NAME_WIDTH = 28
 
 
-def records(network: CompiledNetwork, run: NetworkRun | None = None) -> list[dict[str, Any]]:
+Reported = CompiledNetwork | Estimate
+
+
+def records(network: Reported, run: NetworkRun | None = None) -> list[dict[str, Any]]:
     """Return a record a layer: plain values by name, for JSON and CSV."""
     if run is None:
         return [_record(layer) for layer in network.layers]
@@ -71,15 +76,25 @@ def _record(layer: LayerReport, result: LayerResult | None = None) -> dict[str, 
     return record
 
 
-def json_text(network: CompiledNetwork, run: NetworkRun | None = None) -> str:
-    """Return the report as JSON: the layers, and of a run its cycles and the busy shares."""
+def json_text(network: Reported, run: NetworkRun | None = None) -> str:
+    """Return the report as JSON: the layers, and of a run its cycles and the busy shares.
+
+    Of an estimate: its cycles, whether it was calibrated, and the refused nodes.
+    """
     report: dict[str, Any] = {"network": network.name, "device": network.config.name}
     if run is not None:
         report |= {"cycles": run.cycles, "busy": {k: round(v, 4) for k, v in run.busy.items()}}
+    if isinstance(network, Estimate):
+        report |= {
+            "cycles": network.cycles,
+            "calibrated": network.is_calibrated,
+            "refusals": [dataclasses.asdict(refusal) for refusal in network.refusals],
+            "problem": network.problem,
+        }
     return json.dumps({**report, "layers": records(network, run)}, indent=1) + "\n"
 
 
-def csv_text(network: CompiledNetwork, run: NetworkRun | None = None) -> str:
+def csv_text(network: Reported, run: NetworkRun | None = None) -> str:
     """Return the layers as comma-separated values with a line of names."""
     stream = io.StringIO()
     rows = records(network, run)
@@ -90,7 +105,7 @@ def csv_text(network: CompiledNetwork, run: NetworkRun | None = None) -> str:
     return stream.getvalue()
 
 
-def layer_table(network: CompiledNetwork, run: NetworkRun | None, width: int) -> Table:
+def layer_table(network: Reported, run: NetworkRun | None, width: int) -> Table:
     """Return the table of layers, with as many columns as `width` characters have room for."""
     from rich.table import Table
 
@@ -135,7 +150,7 @@ def _cell(name: str, value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def print_report(network: CompiledNetwork, run: NetworkRun | None, kind: str) -> None:
+def print_report(network: Reported, run: NetworkRun | None, kind: str) -> None:
     """Print the report as `table`, `csv` or `json` on standard output."""
     from macaw.terminal import console
 
@@ -144,6 +159,9 @@ def print_report(network: CompiledNetwork, run: NetworkRun | None, kind: str) ->
         return
     if kind == "csv":
         print(csv_text(network, run), end="")
+        if isinstance(network, Estimate):
+            for line in remarks(network):
+                console.warning(line)
         return
     screen = console.stdout()
     screen.print(layer_table(network, run, screen.width))
@@ -151,15 +169,38 @@ def print_report(network: CompiledNetwork, run: NetworkRun | None, kind: str) ->
         screen.print(line, soft_wrap=True, highlight=False)
 
 
-def summary(network: CompiledNetwork, run: NetworkRun | None = None) -> list[str]:
+def remarks(network: Estimate) -> list[str]:
+    """Return lines about what an estimate does not know: refused nodes, and random scales."""
+    lines = [
+        f"refused: node {item.name} ({item.operator}): {item.reason}"
+        + (f" ({item.hint})" if item.hint else "")
+        for item in network.refusals
+    ]
+    if network.refusals:
+        lines.append(
+            f"{plural(len(network.refusals), 'node')} refused: `macaw compile` would not accept the"
+            " model; the rows are its other layers, as if the refused results were on the device"
+        )
+    if network.problem:
+        lines.append(f"`macaw compile` would not accept the model: {network.problem}")
+    if not network.is_calibrated:
+        lines.append(
+            "the model is floating-point: scales are from one sample of random numbers;"
+            " `macaw quantise` takes real ones"
+        )
+    return lines
+
+
+def summary(network: Reported, run: NetworkRun | None = None) -> list[str]:
     """Return lines about the whole network: cycles against the bound, and idle shares."""
     layers = network.layers
     macs, bound = sum(x.macs for x in layers), sum(x.bound for x in layers)
     predicted = sum(x.predicted for x in layers)
-    lines = [
-        f"{plural(len(layers), 'layer')}, {macs:,} products; {predicted:,} cycles predicted,"
-        f" {predicted / bound:.2f} times the bound of {bound:,}"
-    ]
+    times = f", {predicted / bound:.2f} times the bound of {bound:,}" if bound else ""
+    lines = [f"{plural(len(layers), 'layer')}, {macs:,} products; {predicted:,} cycles predicted"]
+    lines[0] += times
+    if isinstance(network, Estimate):
+        lines += remarks(network)
     if run is not None:
         wrong = [result.report.name for result in run.layers if not result.equal]
         equal = f"{len(run.layers) - len(wrong)} of {len(run.layers)} layers equal the reference"

@@ -184,3 +184,27 @@ def small_model(seed: int = 0) -> onnx.ModelProto:
     builder.flatten()
     builder.gemm("classes", 10)
     return builder.model()
+
+
+def float_model() -> onnx.ModelProto:
+    """A residual network of real numbers; its input x has (batch, 2, rows, 9) elements."""
+    rng = np.random.default_rng(11)
+    weights = {
+        f"w{place}": numpy_helper.from_array(
+            rng.normal(size=(2, 2, 3, 3)).astype(np.float32), f"w{place}"
+        )
+        for place in (1, 2)
+    }
+    attributes = {"pads": [1, 1, 1, 1]}
+    nodes = [
+        helper.make_node("Conv", ["x", "w1"], ["a"], "/a/Conv", **attributes),
+        helper.make_node("Relu", ["a"], ["b"], "/b/Relu"),
+        helper.make_node("Conv", ["b", "w2"], ["c"], "/c/Conv", **attributes),
+        helper.make_node("Add", ["b", "c"], ["y"], "/y/Add"),
+    ]
+    image = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 2, "rows", 9])
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "float", [image], [result], list(weights.values()))
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    made.ir_version = 10
+    return made

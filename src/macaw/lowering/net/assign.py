@@ -60,6 +60,16 @@ class Assignment:
     outputs: tuple[Edge, ...]
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """A node of a model that no core computes, why, and what would help (`hint`, or empty)."""
+
+    name: str
+    operator: str
+    reason: str
+    hint: str = ""
+
+
 def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape on the device of a tensor of the model. Raises `LowerError` for a batch."""
     if len(shape) == 4:
@@ -92,6 +102,27 @@ def assign(model: model_layers.Network, config: Configuration, name: str) -> Ass
     return _Assigner(model, config, name).assign()
 
 
+def assign_what_can_be(
+    model: model_layers.Network, config: Configuration, name: str
+) -> tuple[Network, tuple[Refusal, ...]]:
+    """Return the layers that cores compute, and the nodes that none computes.
+
+    The result of a refused node counts as a tensor of the device if it has integers, so the layers
+    that read it are assigned. A QuantizeLinear after a refused node is not listed by itself.
+    """
+    assigner = _Assigner(model, config, name)
+    refusals = []
+    for layer in model.layers:
+        try:
+            assigner.layer(layer)
+        except LowerError as error:
+            if layer.operator != "QuantizeLinear":
+                refusal = Refusal(layer.name, layer.operator, str(error), error.hint)
+                refusals.append(refusal)
+            assigner.assume(layer)
+    return assigner.network((), ()), tuple(refusals)
+
+
 class _Assigner:
     """Goes through the layers of a model once; knows which tensors share bytes."""
 
@@ -108,7 +139,7 @@ class _Assigner:
     def assign(self) -> Assignment:
         for layer in self.model.layers:
             try:
-                self._layer(layer)
+                self.layer(layer)
             except LowerError as error:
                 message = f"node {layer.name} ({layer.operator}): {error}"
                 raise LowerError(message, error.hint) from None
@@ -123,7 +154,11 @@ class _Assigner:
                 )
         inputs = tuple(self.inputs[name] for name in self.model.inputs)
         outputs = tuple(self.outputs[name] for name in self.model.outputs)
-        network = Network(
+        return Assignment(self.network(inputs, outputs), inputs, outputs)
+
+    def network(self, inputs: tuple[Edge, ...], outputs: tuple[Edge, ...]) -> Network:
+        """Return the layers so far as a network with these inputs and outputs."""
+        return Network(
             self.name,
             self.tensors,
             tuple(self.layers),
@@ -131,9 +166,17 @@ class _Assigner:
             tuple(dict.fromkeys(self.aliases.get(x.tensor, x.tensor) for x in outputs)),
             self.aliases,
         )
-        return Assignment(network, inputs, outputs)
 
-    def _layer(self, layer: model_layers.Layer) -> None:
+    def assume(self, layer: model_layers.Layer) -> None:
+        """Take the results of a refused layer as tensors of the device if they have integers."""
+        for name in layer.outputs:
+            tensor = self.model.tensors[name]
+            is_image_of_one = len(tensor.shape) != 4 or tensor.shape[0] == 1
+            if tensor.dtype in ("int8", "int16") and is_image_of_one:
+                self._add_tensor(name)
+
+    def layer(self, layer: model_layers.Layer) -> None:
+        """Give a layer to a core. Raises `LowerError`."""
         rule = _RULES.get(type(layer))
         if rule is None:
             raise LowerError(NO_CORE)

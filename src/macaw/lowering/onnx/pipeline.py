@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,13 +21,14 @@ from macaw.lowering.onnx.losses import LayerLoss, layer_losses
 from macaw.lowering.onnx.model_file import check
 from macaw.lowering.onnx.network import Network
 from macaw.lowering.onnx.observe import observe
-from macaw.lowering.onnx.quantise import observed_values, quantise_graph
+from macaw.lowering.onnx.quantise import QuantisedGraph, observed_values, quantise_graph
 from macaw.lowering.onnx.read import Wishes, read
 from macaw.lowering.onnx.samples import samples
 from macaw.lowering.onnx.scales import ScaleRule
 from macaw.lowering.onnx.write import model_of
 
 Arrays = Mapping[str, NDArray[Any]]
+_QUANTISED = ("QuantizeLinear", "QLinearConv", "QLinearMatMul")
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,38 @@ def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Quantise
     `data` has arrays of samples by the names of inputs. The result is a standard ONNX model with
     QuantizeLinear and DequantizeLinear, static shapes and operator set 21.
     """
-    for node in model.graph.node:
-        if node.op_type in ("QuantizeLinear", "QLinearConv", "QLinearMatMul"):
-            raise LowerError("the model is quantised already")
+    draft = _integers(model, data, plan)
+    quantised = model_of(draft.made.graph, draft.name)
+    check(quantised)
+    losses = layer_losses(network_of(quantised), draft.plain, draft.made.sources, draft.runs)
+    return QuantisedResult(quantised, tuple(losses), draft.floats)
+
+
+def trial_network(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Network:
+    """Return the network of the model that `quantise_model` would make. Raises `LowerError`."""
+    draft = _integers(model, data, plan)
+    return network_of(model_of(draft.made.graph, draft.name))
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A quantised graph, the floating-point network that it replaces, and the samples."""
+
+    name: str
+    made: QuantisedGraph
+    plain: Network
+    runs: Sequence[Arrays]
+    floats: tuple[str, ...]  # names of the layers that stay floating-point
+
+
+def _integers(model: onnx.ModelProto, data: Arrays, plan: Plan) -> _Draft:
+    """Return a float model with integers, without measuring what they lose."""
+    if is_quantised(model):
+        raise LowerError("the model is quantised already")
     runs = samples(model, data, plan.dims, list(plan.constants))
     shapes = {name: array.shape for name, array in runs[0].items()}
-    wishes = Wishes(dims=_used_dims(model, plan.dims), shapes=shapes, constants=plan.constants)
-    graph = fused_graph(model, wishes)
+    dims = {name: int(np.int64(size)) for name, size in plan.dims.items()}
+    graph = fused_graph(model, Wishes(dims=dims, shapes=shapes, constants=plan.constants))
     assignment = assign(graph, plan.types)
     plain = layers(graph)
     seen = observe(plain, runs, observed_values(graph, assignment))
@@ -81,13 +107,10 @@ def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> Quantise
     if plan.rule.method == "mse":
         first = network_of(model_of(made.graph, name))
         made = correct_biases(made, first, graph, plain, runs)
-    quantised = model_of(made.graph, name)
-    check(quantised)
-    losses = layer_losses(network_of(quantised), plain, made.sources, runs)
     floats = tuple(node.label for node in graph.nodes if node.key not in assignment.types)
-    return QuantisedResult(quantised, tuple(losses), floats)
+    return _Draft(name, made, plain, runs, floats)
 
 
-def _used_dims(model: onnx.ModelProto, dims: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes that the user gives; the reader refuses names that the model lacks."""
-    return {name: int(np.int64(size)) for name, size in dims.items()}
+def is_quantised(model: onnx.ModelProto) -> bool:
+    """Return whether a model has operators of quantised networks."""
+    return any(node.op_type in _QUANTISED for node in model.graph.node)

@@ -21,6 +21,45 @@ def input_names(model: onnx.ModelProto) -> list[str]:
     return [row.name for row in model.graph.input if row.name not in initial]
 
 
+def random_sample(
+    model: onnx.ModelProto, dims: Mapping[str, int], constants: Sequence[str] = ()
+) -> dict[str, NDArray[Any]]:
+    """Return one sample of random numbers for each input: normal, or 0 and 1 for integers.
+
+    An unknown size of the first dimension is 1. Raises `LowerError` for other unknown sizes.
+    """
+    random = np.random.default_rng(0)
+    result = {}
+    for row in model.graph.input:
+        if row.name not in input_names(model) or row.name in constants:
+            continue
+        shape, dtype = _known_shape(row, dims), _element_type(row)
+        if dtype.kind not in "biuf":
+            raise LowerError(f"the input {message_name(row.name)} has no numbers")
+        numbers = random.standard_normal(shape)
+        result[row.name] = (numbers if dtype.kind == "f" else numbers > 0).astype(dtype)
+    return result
+
+
+def _known_shape(row: onnx.ValueInfoProto, dims: Mapping[str, int]) -> tuple[int, ...]:
+    """Return the shape of an input with the sizes of `dims`. Raises `LowerError`."""
+    where = f"the input {message_name(row.name)}"
+    if not row.type.tensor_type.HasField("shape"):
+        raise LowerError(f"the model gives {where} no shape")
+    shape = []
+    for place, dim in enumerate(row.type.tensor_type.shape.dim):
+        size = dim.dim_value or dims.get(dim.dim_param, 0)
+        if size < 1 and place:
+            name = message_name(dim.dim_param) or f"dimension {place}"
+            raise LowerError(f"{where} has no size for {name}", f"--dim {name}=N")
+        shape.append(max(size, 1))
+    return tuple(shape)
+
+
+def _element_type(row: onnx.ValueInfoProto) -> np.dtype[Any]:
+    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(row.type.tensor_type.elem_type))
+
+
 def samples(
     model: onnx.ModelProto,
     data: Arrays,
@@ -64,7 +103,7 @@ def _cut(
     if not declared.HasField("shape"):
         raise LowerError("the model gives the input no shape")
     rank = len(declared.shape.dim)
-    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(declared.elem_type))
+    dtype = _element_type(row)
     if array.dtype.kind not in "biuf" or dtype.kind not in "biuf":
         raise LowerError(f"numbers of the type {array.dtype} for {dtype}")
     if not array.size:

@@ -1,0 +1,32 @@
+"""The command `macaw estimate`: predicts the cycles of a model's layers without running them."""
+
+from __future__ import annotations
+
+import click
+
+from macaw.commands.options import device_option, dims_option
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
+
+
+@click.command("estimate", short_help="Predict what each layer of an ONNX model costs.")
+@click.argument("model", type=click.Path(), metavar="MODEL.onnx")
+@device_option
+@dims_option("the model")
+@click.option("--json", "kind", flag_value="json", help="Print the estimate as JSON.")
+@click.option("--csv", "kind", flag_value="csv", help="Print the layers as CSV.")
+def command(model: str, device: str, dims: tuple[str, ...], kind: str | None) -> int:
+    """Predict the cycles of each layer of MODEL.onnx, as `macaw compile` does, without a program.
+
+    A model of floating-point numbers is quantised with one sample of random numbers first; the
+    cycles hardly depend on the scales.
+
+    Exit status 1: `macaw compile` would refuse the model. The refused nodes are listed, and the
+    other layers are predicted.
+    """
+    from macaw.commands.lower_fim import dimensions
+    from macaw.networks import report
+    from macaw.networks.estimator import estimate
+
+    result = estimate(model, device=device, dims=dimensions(dims))
+    report.print_report(result, None, kind or "table")
+    return EXIT_SUCCESS if result.is_complete else EXIT_FAILURE

@@ -1,0 +1,147 @@
+"""Estimate what a model costs on a device, layer by layer, without a program or a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from macaw import api, arguments
+from macaw.arguments import check_arguments
+from macaw.errors import InputError
+from macaw.isa.config import Configuration
+from macaw.isa.pe import OPERAND_DTYPES
+from macaw.lowering.errors import LowerError
+from macaw.networks import model_files
+from macaw.phrases import plural
+
+if TYPE_CHECKING:
+    import onnx
+
+    from macaw.lowering.net.assign import Refusal
+    from macaw.lowering.net.layer_plans import LayerPlan
+    from macaw.lowering.net.network import Network
+    from macaw.lowering.net.report import LayerReport
+    from macaw.lowering.onnx.network import Network as ModelNetwork
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The predicted costs of a model on a device.
+
+    `layers` are those that a core computes, `refusals` the nodes that no core computes. `problem`
+    says why the layers do not fit the device together, or is empty. `is_calibrated` is false for a
+    model of floating-point numbers, whose scales were chosen with random numbers.
+    """
+
+    name: str
+    config: Configuration
+    layers: tuple[LayerReport, ...]
+    refusals: tuple[Refusal, ...] = ()
+    problem: str = ""
+    is_calibrated: bool = True
+
+    @property
+    def cycles(self) -> int:
+        """The predicted cycles of all layers together."""
+        return sum(layer.predicted for layer in self.layers)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether `compile` would accept the model (after `quantise`, if it is not quantised)."""
+        return not (self.refusals or self.problem)
+
+    def __repr__(self) -> str:
+        text = f"<estimate of {self.name} for {self.config.name}: {self.cycles:,} cycles"
+        refused = f", {plural(len(self.refusals), 'node')} refused" if self.refusals else ""
+        return f"{text}, {plural(len(self.layers), 'layer')}{refused}>"
+
+
+@check_arguments(
+    model=arguments.either(
+        "the path of an ONNX file or an ONNX model",
+        arguments.path,
+        arguments.instance("a model", "onnx:ModelProto"),
+    ),
+    device=arguments.device,
+    dims=arguments.optional(arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")),
+    name=arguments.optional(arguments.word),
+)
+def estimate(
+    model: str | os.PathLike[str] | onnx.ModelProto,
+    *,
+    device: api.DeviceLike = api.DEFAULT_DEVICE,
+    dims: Mapping[str, int] | None = None,
+    name: str | None = None,
+) -> Estimate:
+    """Predict the cycles of each layer of an ONNX model on a device, without running it.
+
+    The numbers are those of `compile`. A model of floating-point numbers is quantised first, with
+    one sample of random numbers: the cycles hardly depend on the scales. Nodes that no core
+    computes are listed, and the layers around them are predicted all the same. `dims` gives the
+    sizes of dimensions that the model only names. `name` is the model's name, by default that of
+    the file. Raises `InputError` for a model that cannot be read, `ConfigError` for an invalid
+    device.
+    """
+    config = api.configuration(device)
+    proto = model_files.load(model)
+    title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
+    from macaw.lowering.net.assign import assign_what_can_be
+    from macaw.lowering.net.report import layer_report
+    from macaw.lowering.onnx.pipeline import is_quantised
+
+    is_calibrated = is_quantised(proto)
+    sizes = arguments.python_numbers(dims or {})
+    try:
+        if is_calibrated:
+            layers = model_files.layers(proto, sizes)
+        else:
+            layers = _random_integers(proto, config, sizes)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    network, refusals = assign_what_can_be(layers, config, title)
+    plans, more, problem = _plans(network, config, {x.name: x.operator for x in layers.layers})
+    reports = tuple(layer_report(plan, config) for plan in plans)
+    return Estimate(title, config, reports, (*refusals, *more), problem, is_calibrated)
+
+
+def _random_integers(
+    proto: onnx.ModelProto, config: Configuration, dims: Mapping[str, int]
+) -> ModelNetwork:
+    """Return a floating-point model with integers of the device. Raises `LowerError`."""
+    from macaw.lowering.onnx.assign import Types
+    from macaw.lowering.onnx.pipeline import Plan, trial_network
+    from macaw.lowering.onnx.samples import random_sample
+
+    dtype = OPERAND_DTYPES[config["pe.element"]]
+    types = Types(dtype if dtype in ("int8", "int16") else "int8")
+    data = {name: array[None] for name, array in random_sample(proto, dims).items()}
+    return trial_network(proto, data, Plan(types, dims=dims))
+
+
+def _plans(
+    network: Network, config: Configuration, operators: Mapping[str, str]
+) -> tuple[tuple[LayerPlan, ...], tuple[Refusal, ...], str]:
+    """Return the plans that `compile` would choose; if it refuses them, those of single layers.
+
+    Also return the layers without a plan, and why the plans do not fit the device together.
+    `operators` are those of the model's nodes by name.
+    """
+    from macaw.lowering.net.assign import Refusal
+    from macaw.lowering.net.layer_plans import fitting_plans, plan_layers
+
+    try:
+        return fitting_plans(network, config)[0], (), ""
+    except LowerError as error:
+        problem = error
+    plans: list[LayerPlan] = []
+    refusals = []
+    for layer in network.layers:
+        try:
+            plans += plan_layers(replace(network, layers=(layer,)), config)
+        except LowerError as error:
+            reason = str(error).removeprefix(f"layer {layer.name}: ")
+            refusals.append(Refusal(layer.name, operators[layer.name], reason, error.hint))
+    return tuple(plans), tuple(refusals), "" if refusals else str(problem)

@@ -1,0 +1,44 @@
+"""Read ONNX models for the compiler and the estimator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from macaw import files
+from macaw.errors import InputError
+from macaw.lowering.errors import LowerError
+
+if TYPE_CHECKING:
+    import onnx
+
+    from macaw.lowering.onnx.network import Network
+
+
+def load(model: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
+    """Return a checked model, from a file if `model` is a path. Raises `InputError`."""
+    try:
+        from macaw.lowering.onnx import model_file
+    except ImportError as error:
+        raise InputError(
+            f"an ONNX model needs the package {error.name}", "pip install 'macaw-npu[onnx]'"
+        ) from None
+    try:
+        if isinstance(model, str | os.PathLike):
+            return model_file.parse(files.read_bytes(model), Path(model))
+        model_file.check(model)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    return model
+
+
+def layers(proto: onnx.ModelProto, dims: Mapping[str, int]) -> Network:
+    """Return the layers of a model. Raises `LowerError`."""
+    from macaw.lowering.onnx.canonical import canonical
+    from macaw.lowering.onnx.fuse import fuse
+    from macaw.lowering.onnx.layers import layers as layers_of
+    from macaw.lowering.onnx.read import Wishes, read
+
+    return layers_of(fuse(canonical(read(proto, Wishes(dims=dims)))))
