@@ -1,1 +1,1 @@
-"""The machine as data: formats, fields, registers and instructions, without behaviour."""
+"""The tables of all cores as data: word formats, fields, registers, instructions; no behaviour."""

@@ -1,8 +1,8 @@
-"""Replaces an instruction's text by its pseudo-instruction: `jalr zero, 0(ra)` becomes `ret`.
+"""Finds the pseudo-instruction that a disassembly prints for a word: `ret` for `jalr zero, 0(ra)`.
 
-The aliases come from pseudo-instructions whose expansion is a single instruction with at least one
-fixed operand. Of several matching aliases, the one with the most fixed operands is used, and among
-equals the first.
+A pseudo-instruction is an alias if its expansion is a single instruction with at least one fixed
+operand. Of several matching aliases, the one with the most fixed operands is used. If several have
+equally many, the first one in the table is used.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from macaw.isa.model import Core
 from macaw.isa.rows import Alternative, Pseudo
 
 _PLACEHOLDER = lazy_pattern(r"\\\{(\w+)\\\}")
-_LOW = lazy_pattern(r"%lo\((\{\w+\})\)")  # of a number that is small it is that number
+_LOW = lazy_pattern(r"%lo\((\{\w+\})\)")  # `%lo` of a small number is that number
 
 
 class _Alias(NamedTuple):
-    pattern: re.Pattern[str]  # of the instruction's text
-    syntax: str  # what is written instead, with `\g<name>`
-    fixed: int  # operands that the pattern fixes
-    word: str  # one of them; most instructions do not have it, and need no look at the pattern
-    number: str  # the operand that `when` is asked about
+    pattern: re.Pattern[str]  # matches the instruction's text
+    syntax: str  # what replaces it, with `\g<name>` for operands
+    fixed: int  # how many operands the pattern fixes
+    word: str  # a fixed operand; most texts lack it, so the pattern need not be tried
+    number: str  # the operand whose value `when` accepts or refuses
     when: Callable[[int], bool] | None
 
     def replaced(self, text: str) -> str | None:
@@ -37,7 +37,10 @@ class _Alias(NamedTuple):
 
 
 def with_alias(core: Core, text: str) -> str:
-    """Return the alias of an instruction's text from `codec.describe`, or the text itself."""
+    """Return the pseudo-instruction for an instruction's text; the text itself if none matches.
+
+    `text` is the text that `codec.describe` returned.
+    """
     for alias in _aliases(core).get(text.partition(" ")[0], ()):
         result = alias.replaced(text)
         if result is not None:

@@ -1,8 +1,9 @@
-"""Macros of C for a core's own instructions, as `.insn` of GNU as and clang.
+"""Writes C macros for a core's own instructions, with the `.insn` directive of GNU as and clang.
 
 The macros are statement expressions, not `static inline` functions, so that a debugger shows the
-caller's line. A general register is a value of C, which the compiler puts into a register. A vector
-register is a number in the text of the instruction. All other operands are constants.
+caller's line. If an operand is a general register, the macro takes a C value, which the compiler
+puts into a register. If an operand is a vector register, the macro takes its number. All other
+operands are constants.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ HELPERS = """\
 #define MACAW_CHECK(condition, text) _Static_assert(condition, text)
 #endif
 """
-# The registers of 64-bit values: a compiler could choose a pair that begins with an odd one.
+# The registers of 64-bit values. A compiler could choose a pair that begins with an odd register.
 _PAIRS = (("a2", "a3"), ("a4", "a5"), ("a6", "a7"))
-_SLOTS = {"rd": 7, "rs1": 15, "rs2": 20, "rs3": 27}  # the first bits of registers
+_SLOTS = {"rd": 7, "rs1": 15, "rs2": 20, "rs3": 27}  # the first bit of each register field
 _SLOT_BITS = 5
-_WIDTH = 96  # characters of a line of a comment
-_ENDS = ("_low", "_high")  # of the names of the words of a pair
+_WIDTH = 96  # characters in a line of a comment
+_ENDS = ("_low", "_high")  # the ends of the names of a pair's words
 
 
 def own(core: Core) -> tuple[Instruction, ...]:
-    """Return a core's own instructions, without those of its base, which other cores share."""
+    """Return the instructions of a core except those of its base, which several cores share."""
     tables = [other.instructions for other in registry.cores() if other.base == core.base]
     shared = set.intersection(*map(set, tables))
     return tuple(row for row in core.instructions if row not in shared)
 
 
 def macros(core: Core) -> dict[str, str]:
-    """Return the definitions for a core's own instructions, by the macro's name.
+    """Return the C definitions of the macros for a core's own instructions, by the macro's name.
 
     An instruction with an operand that may be a vector register or a general register has two
     macros. The name of the one for a general register ends with `_general`.
@@ -63,11 +64,11 @@ def macros(core: Core) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Use:
-    """The way in which a macro uses an operand.
+    """How a macro treats one operand of its instruction.
 
-    If `is_value`, the operand is a general register with a value of C; else it is a constant. In
-    the operand's field, `general` are the numbers that mean general registers. `constants` is the
-    (least, greatest) of all other numbers.
+    If `is_value`, the operand is a general register that holds a C value; else the operand is a
+    constant. `general` are the values of the operand's field that mean general registers.
+    `constants` is the (least, greatest) of all other values.
     """
 
     operand: Operand
@@ -77,26 +78,27 @@ class _Use:
 
     @property
     def first_general(self) -> int:
-        """The number in the operand's field that means the first general register."""
+        """The value of the operand's field that means the first general register."""
         return self.general[0]
 
     @cached_property
     def is_pair(self) -> bool:
-        """Whether the value has 64 bits, in two registers."""
+        """Whether the operand is a 64-bit value in two registers."""
         return (
             bool(self.is_value) and len(self.operand.kind.stands_for(self.first_general) or ()) > 1
         )
 
     @property
     def words(self) -> list[str]:
-        """The names of the 32-bit words of a value, low word first."""
+        """The names of the operand's 32-bit words in the text of `.insn`, low word first."""
         return [self.operand.name + end for end in (_ENDS if self.is_pair else ("",))]
 
     @cached_property
     def slot(self) -> str | None:
-        """The register field of `.insn` (`rd`, `rs1`, `rs2`, `rs3`) in whose bits the operand is.
+        """The register field of `.insn` (`rd`, `rs1`, `rs2`, `rs3`) that stores the operand.
 
-        None if its bits are elsewhere; then it is a part of the number of `.insn`.
+        None if the operand's bits are elsewhere in the word. The macro then adds them to the number
+        operand of `.insn`.
         """
         places = {first: name for name, first in _SLOTS.items()}
         for piece in self.operand.field.slices:
@@ -147,7 +149,7 @@ def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
 def _variables(word: str, registers: tuple[str, str], start: str) -> Iterator[str]:
     """Yield the C declarations of two register variables for the words of a 64-bit operand.
 
-    `start` is the C expression of its initial value; empty if it has none.
+    `start` is the C expression of its initial value; an empty text if it has none.
     """
     low = high = ""
     if start:
@@ -158,7 +160,7 @@ def _variables(word: str, registers: tuple[str, str], start: str) -> Iterator[st
 
 
 def _local(name: str) -> str:
-    """Return the name of a macro's local variable, which differs from all names of the caller."""
+    """Return the name of a macro's local variable, which differs from every name of the caller."""
     return f"macaw_{name}_"
 
 
@@ -181,9 +183,9 @@ def _use(core: Core, operand: Operand) -> _Use:
 
 
 class _Layout(NamedTuple):
-    """A format of `.insn`: its name, its register fields, and its number.
+    """A format of `.insn`: its name, its register fields, and its number operand.
 
-    The number is the field of `width` bits from bit `low` on.
+    The number operand fills the field of `width` bits that begins at bit `low` of the word.
     """
 
     name: str
@@ -198,7 +200,7 @@ _TWO = _Layout("i", ("rd", "rs1"), 20, 12)
 
 
 def _insn(row: Instruction, uses: Mapping[str, _Use]) -> tuple[str, set[str]]:
-    """Return the text of `.insn` for an instruction, and the operands that are in its number."""
+    """Return the text of `.insn`, and the names of the operands that are in its number operand."""
     code = f"{row.match & 0x7F:#x}, {row.match >> 12 & 7}"
     places = {use.slot: use for use in uses.values()}
     for word, use in uses.items():
@@ -230,7 +232,7 @@ def _register(row: Instruction, places: Mapping[str | None, _Use], name: str) ->
 
 
 def _number(row: Instruction, uses: Mapping[str, _Use], layout: _Layout) -> tuple[str, set[str]]:
-    """Return the text for the number of `.insn`, and the names of the operands that are in it."""
+    """Return the number operand of `.insn`, and the names of the operands that are in it."""
     fixed, terms, names = row.match, [], set()
     for word, use in uses.items():
         for piece in use.operand.field.slices:
@@ -244,7 +246,7 @@ def _number(row: Instruction, uses: Mapping[str, _Use], layout: _Layout) -> tupl
                     return f"%[{_local(word)}]", names
                 terms.append(f"%[{_local(word)}]" + (f" << {place}" if place else ""))
     bits = (1 << layout.width) - 1
-    sign = bits + 1 >> 1 if layout is _TWO else 0  # of the number
+    sign = bits + 1 >> 1 if layout is _TWO else 0  # the sign bit of the number
     value = fixed >> layout.low & bits
     if not terms:
         return f"{(value ^ sign) - sign}", names

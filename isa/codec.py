@@ -1,4 +1,4 @@
-"""Encodes, decodes and prints words and structures, using only the tables."""
+"""Encodes, decodes and prints instruction words and memory structures by the cores' tables."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from macaw.isa.rows import Instruction, Operand, Row
 
 
 class DecodeError(ValueError):
-    """A word is no instruction of the core.
+    """The error for a word that is not an instruction of the core.
 
-    `kind` is the fault that it causes: "illegal instruction" or "reserved bit set".
+    `kind` is the fault that a core raises for the word: "illegal instruction" or "reserved bit
+    set".
     """
 
     def __init__(self, core: str, word: int, kind: str, detail: str, address: int | None) -> None:
         where = "" if address is None else f" at {address:#010x}"
         super().__init__(f"{core}: {kind}: {word:#x}{where}{detail}")
         self.core, self.word, self.kind, self.address = core, word, kind, address
-        self.detail = detail.removeprefix(": ")  # which bits or which operand, if it is known
+        self.detail = detail.removeprefix(": ")  # which bits or which operand are wrong, if known
 
 
 class StructureError(ValueError):
-    """A record in memory is too short, sets a reserved member, or has a wrong value."""
+    """The error for a record in memory that is too short or has an illegal member value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A decoded instruction: its row, and its operands' field values by name."""
+    """A decoded instruction: its table row, and the field value of each operand by operand name."""
 
     row: Instruction
     values: Mapping[str, int]
@@ -58,7 +59,11 @@ def encode(row: Instruction, values: Mapping[str, int]) -> int:
 
 @cache
 def _index(core: Core, width: int) -> tuple[tuple[int, dict[int, Instruction]], ...]:
-    """Return the rows of one word width by mask and match, the most specific mask first."""
+    """Return the decoding table of a core for words of `width` bits.
+
+    Each entry is a mask and the rows with this mask by their fixed bits. Masks with the most bits
+    come first.
+    """
     masks: dict[int, dict[int, Instruction]] = {}
     for row in core.instructions:
         if row.format.width == width:
@@ -103,9 +108,10 @@ def describe(
     address: int = 0,
     symbol: Callable[[int], str | None] | None = None,
 ) -> str:
-    """Return the source text of an instruction at `address`.
+    """Return the source text of a decoded instruction at `address`.
 
-    `symbol` returns the name of a jump target's address, or None for a number.
+    `symbol` returns the name of the symbol at a jump target's address. If it returns None, the
+    target is printed as a number.
     """
     texts: list[str] = []
     for operand in decoded.row.operands:
@@ -127,12 +133,12 @@ def syntax(row: Row) -> str:
 
 
 def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tuple[Row, bool]:
-    """Return the row of a mnemonic that fits the written operands, and whether it fits.
+    """Return the row of a mnemonic that fits the operands in a source, and whether it fits.
 
-    A written operand is a pair: its text, and the text in brackets after it or None. So `8(sp)` is
-    `("8", "sp")`. A row fits if it has as many operands, brackets in the same places, and accepts
-    the words. The first row that fits is returned; if none fits, the most similar one, for the
-    message.
+    `written` has one pair for each operand of the source: its text, and the text in brackets after
+    it or None. For example, `8(sp)` is `("8", "sp")`. A row fits if it has as many operands, has
+    brackets in the same places, and accepts the words. The first row that fits is returned. If none
+    fits, the most similar row is returned, for the error message.
     """
 
     def score(row: Row) -> tuple[bool, int]:
@@ -162,9 +168,9 @@ _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}
 
 @cache
 def codes(structure: Structure) -> str:
-    """Return the `struct` format letters of the members, in order. NumPy uses the same letters.
+    """Return the format letters of the members in order, as Python's `struct` and NumPy use them.
 
-    With these letters, callers can read many records at once.
+    Callers use them to read many records at once.
     """
     return "".join(_CODES[member.type] for member in structure.members)
 
@@ -175,7 +181,10 @@ def _layout(structure: Structure) -> struct.Struct:
 
 
 def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
-    """Return the bytes of a record; absent members take their default. Raises `StructureError`."""
+    """Return the bytes of a record with the given member values, by member name.
+
+    Members without a value take their defaults. Raises `StructureError`.
+    """
     unknown = set(values) - set(structure.offsets)
     if unknown:
         raise StructureError(f"{structure.name} has no member {', '.join(sorted(unknown))}")
@@ -188,7 +197,10 @@ def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
 
 
 def unpack(structure: Structure, data: bytes | memoryview, offset: int = 0) -> dict[str, int]:
-    """Return the members of the record at `offset` of `data` by name. Raises `StructureError`."""
+    """Return the member values of the record at `offset` of `data`, by member name.
+
+    Raises `StructureError`.
+    """
     if offset < 0 or offset + structure.size > len(data):
         raise StructureError(f"{structure.name} at offset {offset:#x} is cut off")
     numbers = _layout(structure).unpack_from(data, offset)

@@ -18,7 +18,7 @@ FAULTS = (
     ),
 )
 
-# What a debugger can wait for on any core.
+# The events on any core for which a debugger can wait.
 EVENTS = (
     Event("queue-full", "A queue has taken as many as it can hold.", late=True),
     Event("queue-empty", "A queue has given its last entry.", late=True),
@@ -32,7 +32,7 @@ EVENTS = (
     ),
 )
 
-# How a run ends that no fault ends.
+# The ways in which a run ends without a fault.
 STOPS = (
     Fault("exit", "The program asked for it: cp's ecall with a7 = 93; a0 is the exit code."),
     Fault(
@@ -44,7 +44,7 @@ STOPS = (
     Fault("breakpoint", "A core met ebreak."),
 )
 
-# Counted by a core's ports (seed 001's event registers E_RD to E_XWR_PARTIAL).
+# A core's ports count these (seed 001's event registers E_RD to E_XWR_PARTIAL).
 TRAFFIC = (
     Counter("reads", "reads of on-chip memory that were granted", "accesses"),
     Counter("reads_blocked", "cycles in which a read lost a bank to another requester", "cycles"),
@@ -56,7 +56,7 @@ TRAFFIC = (
     Counter("external_blocked", "cycles of waiting for the channel of external memory", "cycles"),
 )
 
-# Of each core, at 0x2000_0000 + core number << 12; addresses are offsets in there.
+# The registers of each core, at 0x2000_0000 + core number << 12. Addresses are offsets from there.
 REGISTERS = (
     SpecialRegister("id", 0, "ro", "the core's number"),
     SpecialRegister("status", 4, "ro", "bit 0: the core runs; bit 1: it waits"),

@@ -1,8 +1,8 @@
-"""The configuration of a device: all numbers of the machine, by dotted name.
+"""The configuration of a device: the values of all its settings, by dotted name.
 
-The fields are the `Setting` rows of this module and of every core's descriptor. A file is TOML with
-nested tables for the dotted names; it contains only values that differ from the defaults. `name` is
-not a setting but the device's name.
+The settings are the `Setting` rows of this module and of every core's descriptor. A device file is
+TOML; a nested table stands for the part of a name before a dot. The file contains only values that
+differ from the defaults, and optionally `name`, the device's name, which is not a setting.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from macaw.isa.model import Setting
 
 Value = bool | int | float | str
 
-MAPPINGS = ("input", "weight", "output")  # which operand of a product stays (seed 000 Fig. 7)
+MAPPINGS = ("input", "weight", "output")  # the operand that stays in the PEs (seed 000 Fig. 7)
 
 # Settings of the memory. A core's own settings are in its descriptor.
 # fmt: off
@@ -54,14 +54,17 @@ _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 class ConfigError(MacawError, ValueError):
-    """A configuration is invalid; the message names field, value and range."""
+    """The error for an invalid configuration; the message gives setting, value and legal range."""
 
 
 class Configuration(Mapping[str, Any]):
-    """All fields of a device by dotted name: `config["pe.clusters"]`. Immutable."""
+    """The values of a device's settings, by dotted name: `config["pe.clusters"]`. Immutable."""
 
     def __init__(self, name: str, values: Mapping[str, Value]) -> None:
-        """Take the values that differ from the defaults. Raises `ConfigError`."""
+        """Create a configuration from the values that differ from the defaults.
+
+        Raises `ConfigError`.
+        """
         named = isinstance(values, Mapping) and all(isinstance(field, str) for field in values)
         if not isinstance(name, str) or not named:
             raise ConfigError("a configuration is made of a name and the values of fields by name")
@@ -101,14 +104,14 @@ class Configuration(Mapping[str, Any]):
         return f"<configuration {self.name}>"
 
     def changed(self, values: Mapping[str, Value]) -> Configuration:
-        """Return a copy with other values for some fields. Raises `ConfigError`."""
+        """Return a copy in which `values` replace those of some settings. Raises `ConfigError`."""
         return Configuration(self.name, {**self._values, **values})
 
     def to_toml(self, comments: bool = True) -> str:
         """Return the whole configuration as TOML.
 
-        The comments give each field's meaning, unit and range. Object files contain the TOML
-        without comments, so that a change of wording does not change their bytes.
+        With `comments`, each setting has its meaning, unit and range as a comment. Object files
+        contain the TOML without comments, so that a change of wording does not change their bytes.
         """
         lines = [f"name = {shown(self.name)}"]
         table = ""
@@ -124,7 +127,7 @@ class Configuration(Mapping[str, Any]):
 
 @cache
 def settings() -> Mapping[str, Setting]:
-    """Return all fields by name, in the order of the TOML tables."""
+    """Return all settings by name, in the order of the TOML tables."""
     of_cores = (row for core in registry.all_descriptors() for row in core.settings)
     rows = [*COMMON, *trace.SETTINGS, *of_cores]
     tables = {row.name.rpartition(".")[0]: None for row in rows}
@@ -138,20 +141,20 @@ def settings() -> Mapping[str, Setting]:
 
 @cache
 def _tables() -> frozenset[str]:
-    """Return the names of the tables that hold fields: `pe` holds `pe.clusters`."""
+    """Return the names of the TOML tables that contain settings, such as `pe` for `pe.clusters`."""
     parts = (name.split(".") for name in settings())
     return frozenset(".".join(words[:end]) for words in parts for end in range(1, len(words)))
 
 
 def describe(setting: Setting) -> str:
-    """Return the meaning, unit and legal range of a field in one line."""
+    """Return the meaning, unit and legal range of a setting in one line."""
     what = f" [{setting.unit}]" if setting.unit else ""
     return f"{setting.meaning}{what}; {legal(setting)}"
 
 
 @cache
 def check_field(field: str, value: Value) -> None:
-    """Raise `ConfigError` unless a device has this field and it may have this value."""
+    """Raise `ConfigError` unless `field` is the name of a setting and `value` is legal for it."""
     rows = settings()
     if field not in rows:
         raise ConfigError(f"{_shown(field)}: no such field{_near(field, rows)}")
@@ -181,7 +184,7 @@ def load(name_or_path: str | Path) -> Configuration:
     except reading.UnreadableError as error:
         raise ConfigError(f"{text}: cannot be read: {error}") from None
     try:
-        # Some editors begin a text with a byte order mark.
+        # Some editors write a byte order mark at the start of a text.
         return parse(
             data.decode("utf-8-sig"), re.sub(r"[^A-Za-z0-9_.+-]", "_", path.stem) or "device"
         )
@@ -194,7 +197,7 @@ def load(name_or_path: str | Path) -> Configuration:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # no name of a file at all
+    except (OSError, ValueError):  # the text cannot be the name of a file
         return False
 
 
@@ -206,7 +209,7 @@ def parse(text: str, name: str = "device") -> Configuration:
     try:
         tree = tomllib.loads(text)
     except ValueError as error:
-        message = str(error)  # it ends with the place
+        message = str(error)  # it ends with line and column
         message = message if len(message) <= 200 else f"{message[:120]}...{message[-60:]}"
         raise ConfigError(f"is not TOML: {message}") from None
     except RecursionError:
@@ -216,7 +219,7 @@ def parse(text: str, name: str = "device") -> Configuration:
         raise ConfigError(f"name: {_text(own)} is not a word")
     try:
         values = dict(_flat(tree, ""))
-    except RecursionError:  # dotted keys nest without brackets
+    except RecursionError:  # dotted keys may nest deeply, too
         raise ConfigError("is not TOML: nested too deeply") from None
     return Configuration(own, values)
 
@@ -236,7 +239,7 @@ def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
 
 
 def _check(setting: Setting, value: object) -> None:
-    """Raise `ConfigError` unless `value` has the type and the range of the field."""
+    """Raise `ConfigError` unless `value` has the setting's type and is in its range."""
     kind = type(setting.default)
     if kind is float and type(value) is int:
         return _check(setting, float(value)) if abs(value) < 1 << 1000 else _refuse(setting, value)
@@ -260,7 +263,7 @@ def _check(setting: Setting, value: object) -> None:
 
 
 def _check_words(setting: Setting, words: Sequence[str]) -> None:
-    """Raise `ConfigError` unless each word is one of the field's choices and occurs only once."""
+    """Raise `ConfigError` unless each word is one of the setting's choices and occurs only once."""
     for place, word in enumerate(words):
         if word in words[:place]:
             raise ConfigError(f"{setting.name}: {_text(word)} occurs twice")
@@ -276,7 +279,7 @@ def _refuse(setting: Setting, value: object) -> None:
 
 
 def legal(setting: Setting) -> str:
-    """Return the legal values of a field, in words."""
+    """Return the legal values of a setting, in words."""
     if setting.several:
         return "words, with blanks between, of " + ", ".join(setting.choices)
     if setting.choices:
@@ -299,7 +302,7 @@ def shown(value: Value) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a value for an error message, shortened."""
+    """Return a value as text for an error message, cut off if it is long."""
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list):

@@ -1,8 +1,9 @@
-"""The table of cp, the command processor 238 (seed 000): RV32IM with Zicsr, and Xcp in custom-0.
+"""The table of cp, the command processor: RV32IM with Zicsr, and the instructions Xcp.
 
-Macaw defines the encodings of Xcp: opcode 0x0B, R layout for the register forms, funct3 selects the
-instruction; funct7 and register fields that an instruction does not name are 0. Markers have begin
-(1) or end (0) in rd and the register group in rs1.
+cp is box 238 in the figures of seed 000. Xcp uses the RISC-V opcode custom-0 (0x0B); Macaw defines
+its encodings. The register forms have the R layout. funct3 selects the instruction. funct7 and the
+register fields that an instruction does not use are 0. A marker has 1 (begin) or 0 (end) in rd, and
+the number of the register group in rs1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def _x(funct3: int, **zeros: int) -> dict[str, int]:
     return {"opcode": scalar.CUSTOM_0, "funct3": funct3, "funct7": 0, **zeros}
 
 
-# As R, with the number of an operation where rd is.
+# The format R, with the number of an operation in the field rd.
 SEND_TYPE = Format(
     "send",
     32,

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 from macaw.isa.rows import Field, Instruction
 
-WIDTH = 78  # columns of a drawing; a wider one is drawn in several runs of boxes
+WIDTH = 78  # columns of a drawing; a wider one is drawn in several pieces
 
 
 def diagram(row: Instruction) -> str:
-    """Return a drawing of a row's bits, from high to low.
+    """Return a text drawing of the bits of an instruction word, from high to low.
 
-    Fields with a fixed value show their bits, others their names. A drawing has four lines of text.
-    If these are too wide, it is split into several drawings, one below the other.
+    A box shows the bits of a field with a fixed value, and the name of any other field. A drawing
+    has four lines of text. If it would be too wide, the word is drawn in several pieces, one below
+    the other.
     """
     pieces: list[tuple[int, int, str]] = []
     for item in row.format.fields:

@@ -1,6 +1,7 @@
-"""The table of dma, the transfer engine 235. It runs no program; cp's `dma.copy` sends transfers.
+"""The table of dma, the transfer engine (box 235 in the figures of seed 000).
 
-Macaw defines transfers, beats, buffer and queue where the seeds say nothing.
+The dma executes no program: cp sends it transfers with `dma.copy`. Macaw defines transfers, beats,
+buffer and queue where the seeds do not.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The table of fim, banks with function-in-memory circuits (seed 004): the words of their programs.
+"""The table of fim, memory banks with circuits that calculate: the words of their programs.
 
-A program is a sequence of words. It consists of blocks, each from `block` to `end`, and of `endall`
-after the last block. In the seed, the host sends the number of an operation on four spare bits of a
-DRAM command (¶46); Macaw defines words, registers and pointers. `isa/fim_circuit.py` describes what
-the circuits can do, `isa/fim_islands.py` the islands.
+A program is a sequence of blocks and ends with `endall`. A block begins with `block` and ends with
+`end`. In seed 004, the host sends the number of an operation on four spare bits of a DRAM command
+(¶46); Macaw defines words, registers and pointers. `isa/fim_circuit.py` describes what the circuits
+can do, `isa/fim_islands.py` the islands.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from macaw.isa.model import (
 )
 from macaw.isa.rows import Field, Format, Instruction
 
-NUMBER = DESCRIPTOR.number  # of island 0
-POINTERS_BASE = 0x100  # of an island's memory-mapped registers
-LOOP_DEPTH = 8  # loops inside of one another at most
+NUMBER = DESCRIPTOR.number  # the number of island 0
+POINTERS_BASE = 0x100  # offset in an island's memory-mapped registers
+LOOP_DEPTH = 8  # how deep loops may nest
 MAX_REPEAT = (1 << 11) - 1
 _BUFFER = Immediate(3, high_limit=BUFFERS - 1)
-PUSHED = (RZ, GIO, ROP)  # what push and pull take, by number
+PUSHED = (RZ, GIO, ROP)  # the operands of push and pull, by number
 PULLED = (ROP, GIO)
 _PUSHED = Register(tuple((name,) for name in PUSHED))
 _PULLED = Register(tuple((name,) for name in PULLED))
@@ -52,9 +52,9 @@ _MAPPED = tuple((row.name, number) for number, row in REGISTERS.items())
 
 @dataclass(frozen=True)
 class Operation(OperationNumber):
-    """The operand kind for one of the ten operations.
+    """The operand kind for one of the ten operations of the circuits.
 
-    A source may write the operation as a move.
+    A source gives its number, or writes a move such as `rop <- iosa[3]` instead.
     """
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class Operation(OperationNumber):
 
 @dataclass(frozen=True)
 class MappedValue(Immediate):
-    """The operand kind for the value of a memory-mapped register."""
+    """The operand kind for the value that `mmr` writes to a memory-mapped register."""
 
     def describe(self) -> str:
         words = (f"{row.name}: {', '.join(row.words)}" for row in REGISTERS.values() if row.words)
@@ -75,7 +75,7 @@ class MappedValue(Immediate):
 
 @dataclass(frozen=True)
 class MappedNames(Named):
-    """The operand kind for a memory-mapped register, by its name."""
+    """The operand kind for the name of a memory-mapped register."""
 
     def describe(self) -> str:
         return f"a memory-mapped register, {self.names[0][0]} to {self.names[-1][0]}"
@@ -232,12 +232,12 @@ def _numbered(words: tuple[str, ...]) -> str:
     return f" ({named})" if words else ""
 
 
-# Of an island's buffers, for the host to see: addresses of columns.
+# Of an island's buffers, for the host to read: addresses of columns.
 POINTERS = tuple(
     SpecialRegister(row.name, POINTERS_BASE + 4 * place, "ro", row.meaning)
     for place, row in enumerate(row for row in REGISTERS.values() if row.address)
 )
-# Of all circuits that no block works with, for what the host sends; read, those of bank 0's.
+# The registers of all circuits that no block uses, for host operations; read, those of bank 0.
 CIRCUITS = tuple(
     SpecialRegister(
         row.name,
@@ -269,5 +269,5 @@ CORE = checked(
         unit="a lane of a circuit's ALU; there are fim.island.I.lanes. Each product, or each result of another function, is a use; sums are not. The array is the ALU: one use for each cycle in which any of its lanes works",
     )
 )
-assert ISLANDS + CORE.number <= 16  # where the rows of the array begin
+assert ISLANDS + CORE.number <= 16  # the core numbers from 16 on belong to the rows of the array
 assert COLUMNS == 1 << 5

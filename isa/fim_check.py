@@ -1,7 +1,7 @@
-"""Checks the rules for programs of fim: blocks, loops, columns, abilities of the island.
+"""Checks a fim program against the rules for blocks, loops, columns and the island's abilities.
 
-The assembler reports a broken rule at the statement. The disassembler prints a word that breaks a
-rule as data. The emulator raises a fault before the program starts.
+If a rule is broken, the assembler reports the statement, the disassembler prints the word as data,
+and the emulator raises a fault before the program starts.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from macaw.isa.fim_islands import Abilities
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Instruction
 
-_CHECKED = ("op", "arrange", "transpose", "format")  # registers that operations depend on
+_CHECKED = ("op", "arrange", "transpose", "format")  # registers that affect ALU operations
 # Words outside of blocks; `block` begins one.
 _OUTSIDE = ("block", "endall")
 
 
 class CheckError(ValueError):
-    """A rule is broken. `operand` names the wrong operand, `mark` identifies the wrong statement.
+    """The error for a statement or word of a fim program that breaks a rule.
 
-    `mark` is None if the wrong statement is the one that is being checked.
+    `operand` is the name of the wrong operand. `mark` identifies the wrong statement; None means
+    the statement that is being checked.
     """
 
     fault = "bad block"
@@ -35,34 +36,34 @@ class CheckError(ValueError):
 
 
 class AbilityError(CheckError):
-    """The island's circuits cannot do an operation."""
+    """The error for an operation that the island's circuits cannot do."""
 
     fault = "not available"
 
 
 @dataclass(frozen=True)
 class _Use:
-    """An ALU operation in a loop, with the registers that the loop's body had set before it."""
+    """An ALU operation in a loop, and the registers that the body of the loop had set before it."""
 
     mark: Any
-    expected: int | None  # the function that the source says it is
+    expected: int | None  # the ALU function that the source names
     registers: Mapping[str, int]
 
 
 @dataclass
 class _Loop:
-    """A loop that has begun: how often its body is done, where, and what was set in it."""
+    """A loop whose body is being checked: its count, its mark, and what the body has done."""
 
     count: int
     mark: Any
-    registers: dict[str, int] = field(default_factory=dict)  # set in the body so far
+    registers: dict[str, int] = field(default_factory=dict)  # that the body has set so far
     uses: list[_Use] = field(default_factory=list)
 
 
 class Check:
-    """Checks the rows of a program, which the caller passes in their order.
+    """A check of one fim program. The caller passes the program's rows in their order to `take`.
 
-    A row that is refused changes nothing, except that it may end a block.
+    A row that breaks a rule changes nothing in the check, except that it may end a block.
     """
 
     def __init__(self, banks: int, rows: int, able: Abilities | None) -> None:
@@ -71,9 +72,9 @@ class Check:
         If `able` is None, operations are not checked against the circuits' abilities.
         """
         self._banks, self._rows, self._able = banks, rows, able
-        self._taken = 0  # banks of the program's blocks
+        self._taken = 0  # mask of the banks that belong to blocks so far
         self.opened: Any = None  # the mark of the open block
-        self.registers: dict[str, int] = {}  # of the open block, as the last mmr set them
+        self.registers: dict[str, int] = {}  # those that the open block has set, with their values
         self._loops: list[_Loop] = []
 
     def take(
@@ -83,9 +84,10 @@ class Check:
         mark: Any,
         expected: int | None = None,
     ) -> None:
-        """Check the next row; `mark` identifies it in errors. Raises `CheckError`.
+        """Check the next row of the program. Raises `CheckError`.
 
-        `expected` is the function that the source means, if the row was written as a move.
+        `values` are its field values by name. `mark` identifies the row in errors. If the source
+        writes the operation as a move, `expected` is the ALU function that the move means.
         """
         name = row.mnemonic
         if name in _OUTSIDE:
@@ -114,7 +116,7 @@ class Check:
                 self._endloop()
 
     def finish(self) -> None:
-        """Check the end of the program. Raises `CheckError`."""
+        """Check that the program is complete at its end. Raises `CheckError`."""
         if self.opened is not None:
             raise self.unfinished()
 

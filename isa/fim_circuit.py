@@ -1,7 +1,8 @@
-"""The function-in-memory circuit as data: operations, functions, arrangements, registers.
+"""The function-in-memory circuit as data: operations, ALU functions, arrangements, registers.
 
-The ten operations are those of seed 004, Fig. 1C. Macaw defines their numbers, the codes of
-functions and the map of memory-mapped registers. `macaw.isa.fim` uses these tables.
+An arrangement is the way in which the ALU combines its operands. The ten operations are those of
+seed 004, Fig. 1C. Macaw defines their numbers, the numbers of functions, and the map of
+memory-mapped registers. `isa/fim.py` uses these tables.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from macaw.isa.memory_map import ISLAND_SHIFT
 COLUMN_BITS = 256
 COLUMN_BYTES = COLUMN_BITS // 8
 COLUMNS = 32  # of a row
-SLOTS = 16  # of Rz for the numbers of dot; slices of COLUMN_BYTES of the largest Rz, too
+SLOTS = 16  # slots of Rz for results of dot; also the slices of the largest Rz
 TENSOR_SIDE = 4
 
 IOSA, GIO, ROP, RZ = "iosa", "gio", "rop", "rz"
@@ -24,7 +25,10 @@ IOSA, GIO, ROP, RZ = "iosa", "gio", "rop", "rz"
 
 @dataclass(frozen=True)
 class Operation:
-    """One of the ten operations: `to` <- `left`, or `to` <- `left` op `right` (Fig. 1C)."""
+    """One of the ten operations of the circuits (seed 004 Fig. 1C).
+
+    It is a move `to` <- `left`, or a calculation `to` <- `left` op `right`.
+    """
 
     to: str
     left: str
@@ -62,11 +66,11 @@ OPERATIONS = (
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the ALU (`mmr op`), with two operands or with the left one alone."""
+    """A function of the ALU (set by `mmr op`). It takes two operands, or the left one alone."""
 
     name: str
-    symbol: str  # between two operands, before one; empty: the name with the operand in brackets
-    cycles: int  # the default of its setting
+    symbol: str  # written between or before operands; empty: the name is, with brackets
+    cycles: int  # the default of the setting with its cycles
     meaning: str
     operands: int = 2
 
@@ -94,7 +98,7 @@ MUL = FUNCTION_NAMES.index("mul")
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """A number type of the lanes (`mmr format`)."""
+    """A number type of the ALU's lanes (set by `mmr format`)."""
 
     name: str
     dtype: str  # NumPy's name
@@ -102,7 +106,7 @@ class NumberFormat:
 
     @property
     def lanes(self) -> int:
-        """How many numbers of this type a column has: one for each lane."""
+        """The number of lanes: the count of numbers of this type in a 32-byte column."""
         return COLUMN_BYTES // self.size
 
 
@@ -111,26 +115,23 @@ FORMAT_NAMES = tuple(row.name for row in FORMATS)
 
 
 class Work(NamedTuple):
-    """The work of one operation of an arrangement: its products, results and adder-tree levels."""
+    """The work of one ALU operation: counts of products and results, levels of the adder tree."""
 
     products: int
     results: int
-    levels: int  # of the adder tree
+    levels: int  # levels of the adder tree
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How the ALU combines its operands (`mmr arrange`; seed 004 Fig. 3)."""
+    """A way in which the ALU combines its operands (set by `mmr arrange`; seed 004 Fig. 3)."""
 
     name: str
     meaning: str
     formats: tuple[str, ...] = FORMAT_NAMES
 
     def work(self, lanes: int) -> Work:
-        """Return how many products, results and adder-tree levels one operation has.
-
-        Its operands are columns of `lanes` numbers.
-        """
+        """Return the work of one ALU operation on columns of `lanes` numbers."""
         match self.name:
             case "dot":
                 return Work(lanes, 1, lanes.bit_length() - 1)
@@ -154,19 +155,23 @@ ARRANGEMENTS = (
 )
 ARRANGEMENT_NAMES = tuple(row.name for row in ARRANGEMENTS)
 ELEMENTWISE, DOT, OUTER, TENSOR = range(4)
-TRANSPOSES = ("none", "a", "b")  # of tensor: AB, AᵀB, ABᵀ
-# Registers that say what an operation of an arrangement makes, beside `accumulate` of products; and
-# those that say which part of Rz it fills or moves.
+TRANSPOSES = ("none", "a", "b")  # what a tensor product transposes: AB, AᵀB, ABᵀ
+# Registers on which the result of an arrangement depends, besides `accumulate`; and the register
+# that selects a part of Rz.
 SETTINGS_OF = {
     name: ("op", "arrange", "format") + (("transpose",) if name == "tensor" else ())
     for name in ARRANGEMENT_NAMES
 }
 SLICED = ("rz_slot",)
-STEP_OF = {"rz_slot": "rz_step"}  # what each operation adds to them, except dot
+STEP_OF = {"rz_slot": "rz_step"}  # the register that each operation adds to it, except dot
 
 
 def factors(arrange: int, number: int, lanes: int, transpose: int) -> Iterator[tuple[int, int]]:
-    """Yield the (left lane, right lane) pairs whose products add up to result `number` (Fig. 3)."""
+    """Yield the pairs (left lane, right lane) whose products add up to result `number`.
+
+    `arrange` and `transpose` are the values that `mmr` writes; `lanes` is the number of lanes of
+    the format (Fig. 3).
+    """
     if arrange == ELEMENTWISE:
         yield number, number
     elif arrange == DOT:
@@ -182,10 +187,10 @@ def factors(arrange: int, number: int, lanes: int, transpose: int) -> Iterator[t
             yield left, column * side + k if turned == "b" else k * side + column
 
 
-TRANSPOSED = "transposed"  # the word of an island's abilities for the last two
+TRANSPOSED = "transposed"  # the word in an island's abilities for AᵀB and ABᵀ
 
-BUFFERS = 8  # of an island
-BUFFER_REGISTERS = 7  # where those of buffer 0 begin among the memory-mapped registers
+BUFFERS = 8  # buffers of an island
+BUFFER_REGISTERS = 7  # the number of the first register of buffer 0
 BUFFER_PARTS = ("low", "high", "start", "end")
 ISLANDS = 8
 # Of the place of a column: island, bank, row, column; what lies in the memory map, in columns.
@@ -194,13 +199,13 @@ ADDRESS_BITS = ISLAND_SHIFT + ISLANDS.bit_length() - 1 - (COLUMN_BYTES.bit_lengt
 
 @dataclass(frozen=True)
 class MappedRegister:
-    """A register that `mmr` writes."""
+    """A memory-mapped register of a circuit, which the instruction `mmr` writes."""
 
     name: str
     meaning: str
     words: tuple[str, ...] = ()  # names of its values, from 0
     high: int = 0  # the greatest value
-    address: bool = False  # it holds the place of a column, which the source writes as an address
+    address: bool = False  # its value is an island's column, written as an address
 
     @property
     def greatest(self) -> int:
@@ -242,15 +247,16 @@ REGISTER_NAMES = tuple(
 )
 CIRCUIT_REGISTERS = tuple(row.name for place, row in REGISTERS.items() if place < BUFFER_REGISTERS)
 
-SIDES = ("a", "b", "c")  # of a product: left, right, result
-GROUP_SIDE = 4  # tiles of a half of a row: 4 x 4 of a matrix (Fig. 3A)
+SIDES = ("a", "b", "c")  # of a product: left operand, right operand, result
+GROUP_SIDE = 4  # half of a DRAM row has 4 x 4 tiles of a matrix (Fig. 3A)
 
 
 def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """Return the (rows, columns) of a tile, the piece of a matrix that an arrangement uses.
+    """Return the shape (rows, columns) of a tile, the piece of a matrix that an arrangement uses.
 
-    A tile of side `a` or `b` is one column of memory. A tile of side `c` is the contents of Rz
-    after a whole tile: 16 numbers for dot, `lanes` columns for outer (Fig. 3).
+    A tile of side `a` or `b`, the operands, is one column of memory. A tile of side `c`, the
+    result, is what Rz contains after one product of tiles: 16 numbers for dot, `lanes` columns for
+    outer (Fig. 3).
     """
     row, column, block = (1, lanes), (lanes, 1), (TENSOR_SIDE, TENSOR_SIDE)
     shapes = {

@@ -1,7 +1,7 @@
-"""The islands and their memory: settings, abilities, geometry, timing.
+"""The islands of fim and their memory: settings, abilities, geometry, timing.
 
-Islands differ (seed 004 ¶53, ¶61). The defaults of the first islands are those of the preset
-`base`; the defaults of further islands are slower.
+The islands of a device may differ (seed 004 ¶53, ¶61). By default, the first islands have the
+values of the preset `base`, and further islands are slower.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from macaw.isa.fim_circuit import (
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Counter, Memory, Setting
 
-MAX_BANKS = 16  # of an island; masks have as many bits
+MAX_BANKS = 16  # banks of an island at most; masks have as many bits
 HBM, DIMM = ORGANISATIONS = ("hbm", "dimm")
 
 
 @dataclass(frozen=True)
 class Timing:
-    """A timing constraint of the memory: its setting, and the two commands that it separates."""
+    """A timing constraint of the memory: the cycles that must pass between two commands or data."""
 
     name: str
     default: int
@@ -62,13 +62,13 @@ TIMINGS = (
     Timing("t_rtrs",  2,  "between the data of two ranks on the channel", 0),
 )
 # fmt: on
-# What a command may wait for. Each has a counter of the cycles in which it is the longest wait.
+# What a command may wait for. Each has a counter: the cycles in which it is the longest wait.
 CONSTRAINTS = ("t_ccd", "t_rcd", "t_rp", "t_ras", "t_rc", "t_wr", "channel")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The default values of an island's settings."""
+    """The default values of the settings of one island."""
 
     arrangements: str
     functions: str
@@ -147,27 +147,28 @@ class Place:
 
 @dataclass(frozen=True)
 class Geometry:
-    """The structure of an island's memory.
+    """How the memory of an island is divided into ranks, banks, rows and columns.
 
-    Offsets are linear: byte in column, column in row, row in bank, bank, from low to high.
+    A byte's offset in the island is counted in the order: byte in column, column in row, row in
+    bank, bank. The first of these varies fastest.
     """
 
     ranks: int
     groups: int  # of a rank
     group_banks: int
     rows: int
-    chips: int = 1  # that give a column together
-    chip_bits: int = COLUMN_BITS  # of a chip in a cycle
-    one_bus: bool = False  # ranks share a bus of commands
+    chips: int = 1  # chips that store a column together
+    chip_bits: int = COLUMN_BITS  # bits that a chip transfers in a cycle
+    one_bus: bool = False  # all ranks share one command bus
 
     @property
     def banks(self) -> int:
-        """The number of banks of an island in all ranks; in a DIMM these are megabanks."""
+        """The number of banks of an island, over all ranks. In a DIMM these are megabanks."""
         return self.ranks * self.groups * self.group_banks
 
     @property
     def row_bytes(self) -> int:
-        """The size of a row in bytes."""
+        """The size of a DRAM row in bytes."""
         return COLUMNS * COLUMN_BYTES
 
     @property
@@ -181,11 +182,11 @@ class Geometry:
         return self.banks * self.bank_bytes
 
     def group(self, bank: int) -> int:
-        """Return the index of a bank's bank group, counted over all ranks."""
+        """Return the index of the bank group that contains a bank, counted over all ranks."""
         return bank // self.group_banks
 
     def rank(self, bank: int) -> int:
-        """Return the index of a bank's rank."""
+        """Return the index of the rank that contains a bank."""
         return bank // (self.groups * self.group_banks)
 
     def place(self, offset: int) -> Place:
@@ -196,14 +197,14 @@ class Geometry:
         return Place(bank, row, column, byte)
 
     def offset(self, place: Place) -> int:
-        """Return the offset in the island, in bytes, of a position. The inverse of `place`."""
+        """Return the offset in the island, in bytes, of a position: the inverse of `place`."""
         within = place.row * self.row_bytes + place.column * COLUMN_BYTES + place.byte
         return place.bank * self.bank_bytes + within
 
     def chip(self, byte: int) -> int:
-        """Return the chip, by its index in the rank, that stores byte `byte` of a column.
+        """Return the index in its rank of the chip that stores byte `byte` of a column.
 
-        Each beat comes from all chips of the rank.
+        Each beat of a column contains bytes from all chips of the rank.
         """
         width = self.chip_bits // 8
         return byte % (self.chips * width) // width
@@ -220,7 +221,7 @@ def geometry(config: Mapping[str, Any]) -> Geometry:
 
 
 def unfit(config: Mapping[str, Any]) -> str:
-    """Return a sentence about island settings that contradict each other; empty if none do."""
+    """Return an error sentence if island settings contradict each other, else an empty text."""
     memory = geometry(config)
     if memory.banks > MAX_BANKS:
         return (
@@ -239,7 +240,7 @@ def unfit(config: Mapping[str, Any]) -> str:
 def timings(config: Mapping[str, Any]) -> dict[str, int]:
     """Return the timing constraints of the memory in cycles, by name.
 
-    In a DIMM, the width of the chips determines the cycles for a column (`burst`).
+    In a DIMM, `burst`, the cycles for the data of a column, follows from the width of the chips.
     """
     values = {row.name: int(config[f"fim.{row.name}"]) for row in TIMINGS}
     memory = geometry(config)
@@ -249,7 +250,7 @@ def timings(config: Mapping[str, Any]) -> dict[str, int]:
 
 
 class BankMemory(Memory):
-    """The memory of an island. Its size is that of all its banks together."""
+    """The table row for the memory of an island. Its size is the size of all the island's banks."""
 
     def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
         return geometry(config).size
@@ -262,7 +263,7 @@ def island_address(island: int) -> int:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What an island's circuits can do, from its settings."""
+    """What the circuits of an island can do, by the island's settings."""
 
     island: int
     divider: int
@@ -273,9 +274,10 @@ class Abilities:
     functions: frozenset[str]
 
     def lacks(self, function: int, arrangement: int, form: int, transpose: int = 0) -> str:
-        """Return the reason why the circuits cannot do an operation; empty if they can.
+        """Return the reason why the circuits cannot do an operation; an empty text if they can.
 
-        The arguments are the numbers that `mmr` writes.
+        The arguments are the values that `mmr` writes for function, arrangement, format and
+        transpose.
         """
         kind, numbers = ARRANGEMENTS[arrangement], FORMATS[form]
         name = FUNCTIONS[function].name

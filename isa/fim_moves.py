@@ -1,4 +1,4 @@
-"""Writes the ten operations as moves: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+"""Writes the ten operations of fim as moves: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from macaw.isa.kinds import Immediate
 from macaw.isa.lazy_dataclass import dataclass
 
 ARROW = "<-"
-# `op` stands for the function's symbol.
+# In a move, `op` is replaced by the function's symbol.
 MOVES = tuple(
     f"{row.to} {ARROW} {row.left}" + (f" op {row.right}" if row.right else "") for row in OPERATIONS
 )
 BY_MOVE = {(row.to, row.left, row.right): number for number, row in enumerate(OPERATIONS)}
-# What a function of one operand is taken for, by that operand: of two the one without a column.
+# The operation for a move with a one-operand function: of two, the one that reads no column.
 ALONE = {ROP: BY_MOVE[RZ, ROP, GIO], IOSA: BY_MOVE[RZ, IOSA, GIO]}
 
 
 @dataclass(frozen=True)
 class OperationNumber(Immediate):
-    """The operand kind for the number of one of the ten operations."""
+    """The operand kind for the number of one of the ten operations of fim."""
 
     def describe(self) -> str:
         moves = (move.replace(IOSA, f"{IOSA}[COLUMN]") for move in MOVES)
@@ -26,11 +26,11 @@ class OperationNumber(Immediate):
 
 
 def spelt(number: int, column: str, function: int | None) -> str:
-    """Return an operation as a move, with `column` in its brackets.
+    """Return an operation as a move, with the text `column` in its brackets.
 
-    The result is empty if no move means the same. There are two such cases. The function of the
-    operation may not be known (`function` is None). Or the function takes one operand, and its move
-    would mean another operation.
+    The result is empty if no move has the same meaning: if the ALU function is not known
+    (`function` is None), or if the function takes one operand, so that its move would mean another
+    operation.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

@@ -1,9 +1,8 @@
-"""Operand kinds: what a source may write for an operand, and how it is printed.
+"""Operand kinds: what a source may write for an operand, and how a disassembly prints it.
 
-A kind is a small class for both directions. It tells the assembler which texts it accepts, and the
-disassembler how to print a value. A kind with `by_name` parses the operand's text itself (`parse`).
-For all other kinds the assembler evaluates the text as an expression. `check` raises `OperandError`
-with a message that states the range.
+The assembler and the disassembler use the same class. If a kind is `by_name`, it parses the
+operand's text itself (`parse`). For all other kinds the assembler evaluates the text as an
+expression. `check` raises `OperandError`, with a message that gives the range.
 """
 
 from __future__ import annotations
@@ -15,31 +14,31 @@ from macaw.isa.lazy_dataclass import dataclass
 
 
 class OperandError(ValueError):
-    """An operand does not fit its kind; the message gives the reason."""
+    """The error for a value that an operand cannot have; the message gives the reason."""
 
-    fault = "illegal instruction"  # of a word that holds such a value
+    fault = "illegal instruction"  # the fault of a word with such a value
 
 
 class ReservedBitError(OperandError):
-    """A bit in an operand's field is set although it must be zero."""
+    """The error for an operand's field in which a bit is set that must be 0."""
 
     fault = "reserved bit set"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The base class of all operand kinds. It accepts an unsigned number of any size."""
+    """The base class of operand kinds; also the kind for an unsigned number without upper bound."""
 
     by_name = False  # the text is a word that the kind knows, not an expression
-    relative = False  # the source names an address, the field holds the distance to it
-    optional = False  # may be left out of the source (a flag)
+    relative = False  # the source gives an address, the field contains the distance to it
+    optional = False  # the source may omit it (a flag)
 
     def parse(self, text: str) -> int | None:
-        """Return the value of a word that this kind accepts; None for any other text."""
+        """Return the field value of a word that this kind accepts; None for any other text."""
         return None
 
     def check(self, value: int) -> None:
-        """Raise `OperandError` unless the field may have `value`."""
+        """Raise `OperandError` unless `value` is legal for the operand's field."""
 
     def format(self, value: int) -> str:
         """Return the source text of `value`."""
@@ -54,25 +53,20 @@ class Kind:
         return ()
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...] | None:
-        """Return one name of each register that a value means.
+        """Return the names of the registers that a value means, one name for each register.
 
-        Return None if the kind never means registers. With `written`, return only those of the
-        registers that an instruction writes; some kinds mean more registers in a read.
+        Return None if values of this kind are not registers. For some kinds, a value means more
+        registers when an instruction reads them than when it writes them; with `written`, only
+        those that it writes are returned.
         """
         return None
 
     def about(self, word: str) -> str:
-        """Return the meaning of an accepted word in a sentence.
-
-        The result is empty if the word is clear by itself.
-        """
+        """Return the meaning of an accepted word in a sentence; "" if none is needed."""
         return ""
 
     def hint(self, text: str) -> str:
-        """Return a hint for a word that this kind refuses for a special reason.
-
-        The result is empty if there is no such reason.
-        """
+        """Return a hint for a text that this kind does not accept; "" if it has no hint."""
         return ""
 
 
@@ -128,9 +122,9 @@ class Address(Hexadecimal):
 
 @dataclass(frozen=True)
 class Relative(Immediate):
-    """The operand kind for an address that is encoded as a distance.
+    """The operand kind for an address that the word stores as a distance.
 
-    The field has the distance in bytes from the instruction to the address.
+    The field contains the distance in bytes from the instruction to the address.
     """
 
     relative = True
@@ -142,7 +136,7 @@ class Relative(Immediate):
 
 @dataclass(frozen=True)
 class Register(Kind):
-    """The operand kind for a register of a file, written by any of its names."""
+    """The operand kind for a register of one register file, written by any of its names."""
 
     names: tuple[tuple[str, ...], ...]  # for each number: the printed name, then aliases
     file: str = "register"
@@ -174,9 +168,9 @@ class Register(Kind):
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """The operand kind for one word of a list; its index is the value."""
+    """The operand kind for one word of a list. The field contains the index of the word."""
 
-    choices: tuple[str, ...]  # an empty string is a value that has no word
+    choices: tuple[str, ...]  # an empty text: the value has no word
     by_name = True
 
     def parse(self, text: str) -> int | None:
@@ -198,7 +192,7 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Flag(Kind):
-    """The operand kind for a bit that is 1 if the source has the keyword `word`, else 0."""
+    """The operand kind for a flag: its field is 1 if the source has the word `word`, else 0."""
 
     word: str
     by_name = True
@@ -223,9 +217,9 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Letters(Kind):
-    """The operand kind for a set of one-letter flags, such as `iorw` of fence.
+    """The operand kind for a set of one-letter flags, such as `iorw` of `fence`.
 
-    The first letter is the highest bit.
+    The first letter is the highest bit of the field.
     """
 
     letters: str
@@ -258,10 +252,13 @@ class Letters(Kind):
 
 @dataclass(frozen=True)
 class Named(Immediate):
-    """The operand kind for a number that may have a name (a CSR), written as name or expression."""
+    """The operand kind for a number that may have a name, such as the number of a CSR.
+
+    A source writes the name or an expression.
+    """
 
     names: tuple[tuple[str, int], ...] = field(default=())
-    noun: str = ""  # what has the names, for messages
+    noun: str = ""  # what the names are names of, for messages
 
     @cached_property
     def _values(self) -> dict[str, int]:

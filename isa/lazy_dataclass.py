@@ -1,9 +1,9 @@
-"""A `dataclass` that compiles each method when it is first called, since most are never called.
+"""A `dataclass` decorator that compiles each method of a class when it is first called.
 
-The standard library's decorator writes and compiles up to six methods when a class is defined. That
-took a third of the time of `macaw asm` for a short source. Here the standard library analyses the
-class and makes its slots at once. The modules of `isa` and `asm` use this decorator. Its options
-mean the same as in the standard library.
+The decorator of the standard library compiles up to six methods when a class is defined. That took
+a third of the time of `macaw asm` for a short source, and most of the methods are never called. The
+modules of `isa` and `asm` use this decorator. Its options have the same meaning as those of the
+standard library.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ else:
     _PLAIN["weakref_slot"] = False
     _OPTION = {"__repr__": "repr", "__eq__": "eq", "__hash__": "unsafe_hash"}
     _PARAMETERS, _FIELDS = "__dataclass_params__", "__dataclass_fields__"
-    _DECLARED = "__declared_fields__"  # of a class that is not analysed yet: defaults, annotations
+    _DECLARED = "__declared_fields__"  # defaults and annotations of a class before its analysis
     _LOCK = RLock()
 
     def dataclass(cls=None, /, *, frozen=False, eq=True, slots=False):
-        """Return the class with the methods of a dataclass; the options are those of dataclasses.
+        """Return the class with the methods of a dataclass.
 
-        Fields are not of the types `InitVar` and `KW_ONLY`. Annotations are texts, as after
-        `from __future__ import annotations`.
+        The options have the meaning that they have in `dataclasses`. Fields of the types `InitVar`
+        and `KW_ONLY` are not supported. Annotations must be texts, as `from __future__ import
+        annotations` makes them.
         """
         if cls is None:
             return lambda item: dataclass(item, frozen=frozen, eq=eq, slots=slots)
@@ -56,7 +57,7 @@ else:
         return made
 
     def _own_fields(cls, written):
-        """Return the written default, or `MISSING`, of each field that a class itself declares.
+        """Return the default, or `MISSING`, of each field that a class itself declares, by name.
 
         The result is None if the standard library has to analyse the class at once, for its errors
         or for a docstring.
@@ -77,15 +78,15 @@ else:
         return own
 
     def _analysed(cls, bases, *, frozen, slots):
-        """Return a class that the standard library has analysed, without methods."""
+        """Return a class whose fields the standard library has analysed, without methods."""
         # Only a class that extends a frozen one must be frozen at once.
         at_once = frozen and any(getattr(base, _PARAMETERS).frozen for base in bases)
         return dataclasses.dataclass(cls, **_NONE, slots=slots, frozen=at_once)
 
     def _declared(cls, bases, own, *, frozen, slots):
-        """Return a class without methods, whose fields are analysed when something asks for them.
+        """Return a class without methods; its fields are analysed when they are first needed.
 
-        All its `bases` that are dataclasses are such classes too.
+        All `bases` that are dataclasses must be classes of the same kind.
         """
         for base in bases:
             if getattr(base, _PARAMETERS).frozen != frozen:
@@ -144,7 +145,7 @@ else:
             return vars(self._cls)[_FIELDS]
 
     def _model(cls, defaults, annotations):
-        """Return a class with nothing but fields, to be analysed in the place of `cls`."""
+        """Return a class with only the same fields, for the standard library to analyse."""
         members = {
             name: default
             for name, default in defaults.items()
@@ -157,7 +158,10 @@ else:
         return model
 
     def _stub(cls, name, frozen):
-        """Return a method that replaces itself in the class, and then does what is asked."""
+        """Return a method that, when first called, replaces itself by the compiled method.
+
+        It then calls the compiled method.
+        """
 
         def method(self, *positional, **named):
             with _LOCK:
@@ -169,7 +173,7 @@ else:
         return method
 
     def _method(cls, name, frozen):
-        """Return a method of a class: `__init__` of our own, others as dataclasses makes them."""
+        """Return a compiled method of a class: our own `__init__`, any other from `dataclasses`."""
         if name == "__init__":
             return _init(cls, frozen)
         fields = dataclasses.fields(cls)
@@ -201,7 +205,7 @@ else:
                 parameters[-1] += f"={default}" if field.init else ""
                 value = value if field.init else default
             elif not field.init:
-                continue  # `__post_init__` gives it
+                continue  # `__post_init__` sets it
             lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
         lines.append("self.__post_init__()" if hasattr(cls, "__post_init__") else "pass")
         text = f"def __init__({', '.join(parameters)}):\n  " + "\n  ".join(lines)
@@ -212,7 +216,7 @@ else:
         return method
 
     def _parameters(cls):
-        """Return (name, `Field`) for each field of a class, without an analysis of the class."""
+        """Return (name, `Field`) for each field of a class, without analysing the class."""
         declared = vars(cls).get(_DECLARED)
         if declared is None:
             return [(field.name, field) for field in dataclasses.fields(cls)]
@@ -225,7 +229,7 @@ else:
         return dataclasses.field(default=default)
 
     def _guard(cls):
-        """Make the objects of a class refuse new values of fields, and new attributes."""
+        """Make assignments to attributes of a class's objects an error (a frozen dataclass)."""
         declared = vars(cls).get(_DECLARED)
         names = frozenset(declared[0] if declared is not None else getattr(cls, _FIELDS))
 

@@ -1,6 +1,6 @@
-"""A `re.compile` that compiles at the first use, since a run needs few of all patterns.
+"""A `re.compile` that compiles a pattern at its first use, since a run needs few of all patterns.
 
-Compiling the patterns of the assembler would take a tenth of the time of `macaw asm` for a short
+Compiling all patterns of the assembler would take a tenth of the time of `macaw asm` for a short
 source.
 """
 
@@ -15,7 +15,10 @@ else:
     _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn")
 
     class lazy_pattern:  # noqa: N801 (callers use it as the function `re.compile`)
-        """A pattern with the arguments of `re.compile`; its methods are those of a `re.Pattern`."""
+        """A pattern that is compiled at its first use.
+
+        It takes the arguments of `re.compile` and has the methods of `re.Pattern`.
+        """
 
         def __init__(self, pattern, flags=0):
             self._arguments = pattern, flags

@@ -1,4 +1,4 @@
-"""Prints the reference as plain text of 80 columns, for `macaw isa`."""
+"""Prints the reference of instructions as plain text of 80 columns, for `macaw isa`."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _fill = partial(textwrap.wrap, break_on_hyphens=False)
 
 
 class UnknownRowError(MacawError, LookupError):
-    """The core has no instruction or structure of this name."""
+    """The error for a name that is neither an instruction nor a structure of the core."""
 
 
 def render(core: Core, row: Row | Structure) -> str:
-    """Return the page of one row as text: bits, operands, meaning, reads, writes, cycles, ..."""
+    """Return the page of an instruction or structure as text: bits, operands, meaning, ..."""
     if isinstance(row, Structure):
         return text(pages.structure(core.name, row))
     return text(pages.row(core, row))
 
 
 def page(core: Core, name: str) -> str:
-    """Return the pages of all rows of a mnemonic, or the page of the structure `name`.
+    """Return the pages of all rows of the mnemonic `name`, or the page of the structure `name`.
 
     Raises `UnknownRowError`.
     """
@@ -47,9 +47,10 @@ def names(core: Core) -> tuple[str, ...]:
 
 
 def find(pages: Iterable[Page], name: str) -> list[Page]:
-    """Return the pages called `name`, then the pages for which it is another name.
+    """Return the pages with the title `name`, then the pages that have `name` as another name.
 
-    Upper and lower case are equal. Pages with the same text are returned once.
+    Upper and lower case are equal. Several pages with the same text become one page with all their
+    owners.
     """
     word = _folded(name)
     listed = list(pages)
@@ -87,7 +88,7 @@ def text(item: Page) -> str:
 
 
 def summary(core: Core) -> str:
-    """Return one line for each item of a core: instructions by family, registers, counters, ..."""
+    """Return an overview of a core, with one line for each instruction, register, counter, ..."""
     lines = [f"{core.name}: {core.title}"]
     families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
     for family in families:
@@ -113,7 +114,7 @@ def summary(core: Core) -> str:
 
 
 def _list(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the lines of a heading and its entries; no lines if there are no entries."""
+    """Return a heading and its entries as lines; no lines if there are no entries."""
     column = 26
     lines = []
     for name, meaning in entries:
@@ -130,9 +131,9 @@ def _list(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _heading(left: str, right: str) -> str:
-    """Return a line with a name on the left and its kind at the right edge.
+    """Return a line with a name on the left and its kind at the right margin.
 
-    If both do not fit in one line, return two.
+    If the line would be too long, return two lines.
     """
     if len(left) + 2 + len(right) > WIDTH:
         lines = _fill(left, WIDTH, subsequent_indent="  ")

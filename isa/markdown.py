@@ -1,4 +1,4 @@
-"""Prints the reference as Markdown for docs/isa, one file for each core.
+"""Prints the reference of instructions as Markdown for docs/isa, one file for each core.
 
 Each instruction, pseudo-instruction, structure and directive has its own heading. Registers,
 counters, faults and settings are in tables.
@@ -49,19 +49,19 @@ def wrap(block: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return the text of a table cell; a long text has one line for each sentence or clause."""
+    """Return the text of a table cell, with breaks after sentences or clauses if it is long."""
     if len(text) <= _CELL:
         return text
     return "<br>".join(re.split(r"(?<=[.;:]) ", text))
 
 
 class Sheet:
-    """A Markdown file that is being written, with the anchors of its headings."""
+    """A Markdown file while it is written: its lines so far, and the anchors of its headings."""
 
     def __init__(self, title: str, settings: Sequence[str] = ()) -> None:
         self.blocks = [f"# {title}", MADE]
-        self.settings = settings  # the names of those that have a table in the file
-        self.anchors: dict[str, str] = {}  # of a page's name: its first heading's
+        self.settings = settings  # the settings that have a table in the file
+        self.anchors: dict[str, str] = {}  # by a page's name, the anchor of its first heading
         self._taken: dict[str, int] = {slug(title): 1}
 
     def heading(self, level: int, text: str) -> str:
@@ -73,7 +73,7 @@ class Sheet:
         return f"{anchor}-{count}" if count else anchor
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Add a table, whose cells are Markdown."""
+        """Add a table with the header `head`. The cells are Markdown."""
         lines = [head, ["---"] * len(head), *rows]
         cells = ([_cell(re.sub(r"(?<!\\)\|", r"\\|", cell)) for cell in line] for line in lines)
         self.blocks.append("\n".join(f"| {' | '.join(line)} |" for line in cells))
@@ -84,7 +84,10 @@ class Sheet:
 
 
 def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
-    """Return the file of a core, and the anchors of its instructions, structures and directives."""
+    """Return the Markdown file of a core, and the anchors of its items by their names.
+
+    The items are instructions, structures and directives.
+    """
     everything = list(pages.of_core(core))
     sheet = Sheet(f"{core.name}: {core.title}", [setting.name for setting in core.settings])
     chapters = dict.fromkeys(_chapter(item) for item in everything)
@@ -104,7 +107,7 @@ def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
 
 
 def device_file() -> str:
-    """Return the file about everything that belongs to no single core."""
+    """Return the Markdown file about the device: what does not belong to a single core."""
     sheet = Sheet("Every core, memory and the device")
     everything = list(pages.of_device())
     for name in dict.fromkeys(_chapter(item) for item in everything):
@@ -114,7 +117,7 @@ def device_file() -> str:
 
 
 def trace_file(cores: Sequence[Core]) -> str:
-    """Return the file about the trace block, from the tables of `macaw.isa.trace`."""
+    """Return the Markdown file about the trace block, from the tables of `macaw.isa.trace`."""
     sheet = Sheet("The trace block")
     sheet.blocks.append(
         "Every core has a block of register groups, parameters and a timer (seed 001; addresses and"
@@ -196,9 +199,9 @@ def _reached(cores: Sequence[Core]) -> str:
 
 
 def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the file of the directives and functions in `pages`.
+    """Return the Markdown file of the directives and functions in `pages`.
 
-    `others` are the anchors of the cores' own directives, by core.
+    `others` are the anchors of the cores' own directives, by core and name.
     """
     everything = list(pages)
     sheet = Sheet("Directives and functions of every part")
@@ -218,7 +221,7 @@ def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str
 
 
 def index_file(cores: Sequence[Core], anchors: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the first page: a list of the files, and links to all mnemonics."""
+    """Return the Markdown start page: a list of the files, and links to all mnemonics."""
     sheet = Sheet("Reference")
     sheet.blocks.append(
         "What `macaw isa NAME` says, as pages: bits, operands, meaning, cycles and an example of"
@@ -248,13 +251,13 @@ def _chapter(item: Page) -> str:
 
 
 def _contents(sheet: Sheet, chapters: Mapping[str, Sequence[Page]]) -> None:
-    """Add a list of the chapters to the file."""
+    """Add a list with links to the chapters."""
     links = [f"- [{name}](#{slug(name)})" for name in chapters]
     sheet.blocks.append("\n".join(links))
 
 
 def _described(sheet: Sheet, item: Page) -> None:
-    """Add a page to the file, below its own heading."""
+    """Add a page to the file, with a heading of its own."""
     anchor = sheet.heading(3, item.name if slug(item.name) else item.title)
     sheet.anchors.setdefault(item.name, anchor)
     if item.title != item.name:
@@ -277,9 +280,9 @@ def _described(sheet: Sheet, item: Page) -> None:
 
 
 def _entry(sheet: Sheet, heading: str, text: str) -> str:
-    """Return a paragraph of an entry as Markdown, with source text set as code."""
+    """Return a paragraph of a page as Markdown, with source text in code format."""
     if heading == "Stands for" and text != "or":
-        mnemonic, _, rest = text.partition(" ")  # the instructions have their anchors already
+        mnemonic, _, rest = text.partition(" ")  # instructions have their anchors already
         link = f"[`{mnemonic}`](#{sheet.anchors[mnemonic]})"
         return f"{link} `{rest}`" if rest else link
     if heading == "Operands":
@@ -289,7 +292,7 @@ def _entry(sheet: Sheet, heading: str, text: str) -> str:
 
 
 def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
-    """Add pages of one kind as a table, with one column for each heading of their entries."""
+    """Add pages of one kind as a table. Each heading of their entries is a column."""
     if members[0].kind == "register":
         sheet.blocks.append(_escaped(members[0].meaning))
     headings = list(dict.fromkeys(heading for item in members for heading, _ in item.entries))

@@ -1,10 +1,9 @@
-"""The row types of a core's table, from which everything else is derived.
+"""The row types of a core's table: registers, memories, queues, counters, faults, settings, ...
 
-A core is one `Core` value, declared once in a module of its own (`isa/cp.py`, `isa/pe.py`). Rows
-are compared by identity, so two rows are never equal. Encoder, decoder, disassembler, operand
-checks, `macaw isa`, the debugger's panels and the manual read these rows and repeat none of them.
-Before a table is used, `checked` rejects overlapping patterns, unspecified bits and duplicate
-names.
+Each core has one `Core` value, declared in a module of its own (`isa/cp.py`, `isa/pe.py`). Encoder,
+decoder, disassembler, operand checks, `macaw isa`, the debugger's panels and the manual read its
+rows and do not repeat them. `checked` rejects a table with overlapping patterns, unspecified bits
+or duplicate names. Rows are compared by identity, so two rows are never equal.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from macaw.isa.rows import Instruction, Pseudo, Row, TableError
 
 @dataclass(frozen=True)
 class Member:
-    """A field of a structure in memory. `type` is u8, u16, u32, i8, i16 or i32."""
+    """A member of a structure in memory. Its `type` is u8, u16, u32, i8, i16 or i32."""
 
     name: str
     type: str
@@ -42,10 +41,10 @@ _MEMBER_SIZES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "u32": 4, "i32": 4}
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A record in memory: little-endian, members in order and without gaps.
+    """A record in memory: little-endian, its members in order and without gaps.
 
     A member whose name starts with `reserved` must be zero. `then` says in words which data follow
-    the record; one of the record's members counts them.
+    the record; a member of the record contains their number.
     """
 
     name: str
@@ -55,7 +54,7 @@ class Structure:
 
     @cached_property
     def size(self) -> int:
-        """The size in bytes."""
+        """The size of the record in bytes."""
         return sum(_MEMBER_SIZES[member.type] for member in self.members)
 
     @cached_property
@@ -78,16 +77,16 @@ class Structure:
 
 @dataclass(frozen=True)
 class RegisterFile:
-    """Registers of one kind. `names[i]` are the printed name of register i, then its aliases.
+    """Registers of one kind. `names[i]` contains the printed name of register i, then its aliases.
 
-    `name` is also the name of the field of the core's state that contains them.
+    The field of the core's state that contains the registers has the same `name`.
     """
 
     name: str
     width: int  # bits
     names: tuple[tuple[str, ...], ...]
     meaning: str
-    about: tuple[str, ...] = ()  # what each of them holds, where the meaning does not say it all
+    about: tuple[str, ...] = ()  # what each register contains, if the meaning does not say it
     signed: bool = False  # a debugger shows them as signed numbers
 
 
@@ -104,10 +103,11 @@ class SpecialRegister:
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory of a core. The memory of instance i begins at `base + (i << shift)`.
+    """A memory that belongs to a core. The memory of instance i begins at `base + (i << shift)`.
 
-    `capacity` names the setting that gives its size in units of `unit` bytes; `{}` in the name is
-    replaced by the instance. If `instructions` is true, the loader puts the core's parts into it.
+    Its size is the value of the setting `capacity`, in units of `unit` bytes. If the setting's name
+    contains `{}`, the number of the instance replaces it. If `instructions` is true, the loader
+    puts the core's parts of a program into this memory.
     """
 
     name: str
@@ -123,11 +123,14 @@ class Memory:
         return self.base + (instance << self.shift)
 
     def setting(self, instance: int = 0) -> str:
-        """Return the name of the setting that gives the size in units."""
+        """Return the name of the setting with the size of an instance's memory, in units.
+
+        A unit is `unit` bytes.
+        """
         return self.capacity.format(instance)
 
     def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
-        """Return the size in bytes on a device."""
+        """Return the size in bytes of an instance's memory in the configuration `config`."""
         return int(config[self.setting(instance)]) * self.unit
 
 
@@ -135,11 +138,13 @@ class Memory:
 class Window:
     """A range of addresses at which a core takes bytes (`in`) or gives bytes (`out`).
 
-    Bytes pass in the order of the accesses, whatever the address in the window. An access waits
-    while the core cannot take or give bytes. A source may declare tensors for the window with
-    `at=NAME`: inputs if it takes bytes, outputs if it gives them. Their size is a multiple of
-    `step(configuration)` bytes, and their type is `element(configuration)` (empty: any type). The
-    window of instance i begins at `base + (i << shift)`.
+    The core takes or gives the bytes in the order of the accesses; the address within the window
+    has no effect. An access waits until the core can take or give bytes. The window of instance i
+    begins at `base + (i << shift)`.
+
+    With `at=NAME` a source declares tensors for the window: inputs if the core takes bytes there,
+    outputs if it gives them. The size of a tensor must be a multiple of `step(configuration)`
+    bytes. Its type must be `element(configuration)`, or may be any type if that is an empty text.
     """
 
     name: str
@@ -158,20 +163,20 @@ class Window:
 
 @dataclass(frozen=True)
 class Queue:
-    """A bounded queue. `capacity` names the setting that gives its greatest number of entries."""
+    """A queue with a greatest number of entries: the value of the setting `capacity`."""
 
     name: str
     capacity: str
     meaning: str
-    # The field of the core's state that says how full it is: a count, a list, or one mark per entry.
+    # The field of the core's state with its fill level: a count, a list, or one mark per entry.
     held: str = ""
-    high: str = ""  # the counter of its high-water mark
-    head: str = ""  # of a ring with a count: the field with the index of its first entry
+    high: str = ""  # the counter of its greatest fill level
+    head: str = ""  # if it is a ring with a count: the field with the index of its first entry
 
 
 @dataclass(frozen=True)
 class Counter:
-    """A number that only grows while a program runs. With `peak` it is a highest value."""
+    """A number that never decreases during a run: a count, or with `peak` the maximum so far."""
 
     name: str
     meaning: str
@@ -181,11 +186,12 @@ class Counter:
 
 @dataclass(frozen=True)
 class Event:
-    """An occurrence that a debugger can wait for (`catch NAME`).
+    """An event of a core for which a debugger can wait (`catch NAME`).
 
-    `announced` is the kind of the announcement in `macaw.emu.core`. If it is empty, rules of the
-    debugger find the event in changes of the state. The fast engines report a `late` event only at
-    their next stop; the reference engine reports it in its own cycle.
+    `announced` is the kind of the announcement with which the core reports the event
+    (`macaw.emu.core`). If it is empty, rules of the debugger derive the event from changes of the
+    state. The reference engine reports each event in the cycle in which it happens. If `late`, the
+    fast engines report it only at their next stop.
     """
 
     name: str
@@ -196,7 +202,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Fault:
-    """A way in which a program can fail on this core."""
+    """A kind of error with which a program on this core can stop the device."""
 
     name: str
     meaning: str
@@ -204,7 +210,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition that consecutive instructions must meet."""
+    """A condition that consecutive instructions of a core must satisfy."""
 
     name: str
     meaning: str
@@ -212,11 +218,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Setting:
-    """A field of a device configuration: dotted name, default, unit, legal range.
+    """A setting of a device: its dotted name, default, unit and legal range.
 
-    The type of `default` is the type of the field: bool, int, float or str. `low` and `high` bound
-    a number, which must be a multiple of `step`. `choices` are the legal words of a str; with
-    `several` its value is a set of these words, separated by blanks.
+    The type of `default` is the type of the setting: bool, int, float or str. A number must be
+    between `low` and `high` and a multiple of `step`. A str must be one of the words `choices`;
+    with `several` it is a set of these words, separated by blanks.
     """
 
     name: str
@@ -232,23 +238,26 @@ class Setting:
 
 @dataclass(frozen=True)
 class Directive:
-    """A directive of this core's parts. Its code is in `asm/forms`."""
+    """A directive that only the parts of this core accept. Its code is in `asm/forms`."""
 
     name: str
     syntax: str
     meaning: str
-    example: str = ""  # lines that assemble in such a part
+    example: str = ""  # lines that assemble in a part of the core
     end: str = ""  # the directive that ends its body of instructions, if it has one
     structures: tuple[str, ...] = ()  # the structures whose members its operands `name=` set
 
 
 @dataclass(frozen=True, eq=False)
 class CoreDescriptor:
-    """What programs of other cores, and each device, need of a core: its identity and settings."""
+    """What every program needs to know of a core: its identity and settings.
+
+    The core's table extends it. A program without a part for the core needs only the descriptor.
+    """
 
     name: str
     title: str
-    number: int  # core number of the first instance: addresses, masks, ties
+    number: int  # core number of the first instance: in addresses, masks, and orders of cores
     section: str  # ELF section of a part; `{}` is the row or island
     executable: bool  # the section holds instructions that a fetch reads
     base: str = ""  # the module of `isa` whose rows the table extends; it may have forms too
@@ -269,26 +278,26 @@ class Core(CoreDescriptor):
     directives: tuple[Directive, ...] = ()
     files: tuple[RegisterFile, ...] = ()
     specials: tuple[SpecialRegister, ...] = ()
-    registers: tuple[SpecialRegister, ...] = ()  # memory-mapped, beside those that all cores have
+    registers: tuple[SpecialRegister, ...] = ()  # memory-mapped, except those of all cores
     memories: tuple[Memory, ...] = ()
     windows: tuple[Window, ...] = ()
     queues: tuple[Queue, ...] = ()
     counters: tuple[Counter, ...] = ()
     faults: tuple[Fault, ...] = ()
-    events: tuple[Event, ...] = ()  # beside those that all cores have (`macaw.isa.common.EVENTS`)
-    # Kinds of announcements at which a breakpoint can stop: something with an address begins.
+    events: tuple[Event, ...] = ()  # except those of all cores (`macaw.isa.common.EVENTS`)
+    # Kinds of announcements at which a breakpoint can stop: the start of something with an address.
     begins: tuple[str, ...] = ("instruction",)
     # The kind of the announcement that ends a piece of work longer than an instruction, such as a
-    # transfer. While its `left` is not 0, the piece has ended only for its unit.
+    # transfer. If its `left` is not 0, the piece has ended only for the unit that announces it.
     piece: str = ""
     rules: tuple[Rule, ...] = ()
     row: int = 1 << 16  # orders the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
     levels: tuple[str, ...] = ()  # the units inside of a core, outer first: "cluster", "pe"
-    # Words in the values of what instructions carry, by its form: `data=` takes `weights`, ... A form
-    # after a mnemonic, `config data=`, is for that instruction alone.
+    # The legal words in an operand's value, by the operand's form: `data=` takes `weights`, ...
+    # A form after a mnemonic, `config data=`, is for that instruction alone.
     carried: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
-    unit: str = ""  # what counts as a compute unit, and as a use of it (`macaw.isa.trace`)
+    unit: str = ""  # what a compute unit is, and what counts as a use of it (`macaw.isa.trace`)
     order: tuple[str, ...] = field(default=())  # families in the manual's order
 
     @cached_property
@@ -297,7 +306,10 @@ class Core(CoreDescriptor):
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:
-        """The rows of each mnemonic, instructions first. Most mnemonics have one row."""
+        """The table rows of each mnemonic, instructions before pseudo-instructions.
+
+        Most mnemonics have one row.
+        """
         by_mnemonic: dict[str, list[Row]] = {}
         everything: tuple[Row, ...] = self.instructions + self.pseudos
         for row in everything:
@@ -306,7 +318,7 @@ class Core(CoreDescriptor):
 
     @property
     def instruction_memory(self) -> Memory | None:
-        """The core's own memory for its parts; None if the parts lie in shared memory."""
+        """The core's own memory for its parts of a program; None if they are in shared memory."""
         return next((item for item in self.memories if item.instructions), None)
 
     def structure(self, name: str) -> Structure:
@@ -320,7 +332,7 @@ class Core(CoreDescriptor):
 def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
     """Raise `TableError` if two rows of a mnemonic have the same operand shapes.
 
-    Also raise it if the mnemonic's only row says that it overloads others.
+    Also raise it if the only row of a mnemonic is marked `overloads`.
     """
     if len(rows) == 1 and isinstance(rows[0], Pseudo) and rows[0].overloads:
         raise TableError(f"{core.name}: {mnemonic} overloads no other row")
@@ -336,10 +348,10 @@ def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
 
 
 def _check_overlaps(core: Core) -> None:
-    """Raise `TableError` if a word can be two instructions.
+    """Raise `TableError` if there is a word that two instructions match.
 
-    Few masks occur, so pairs of masks are compared and not pairs of rows: two rows overlap if they
-    agree in the bits that both fix.
+    Two rows overlap if they agree in the bits that both fix. The function compares pairs of masks,
+    not of rows, because few different masks occur.
     """
     by_mask: dict[tuple[int, int], list[Instruction]] = {}
     for row in core.instructions:

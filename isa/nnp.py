@@ -1,9 +1,9 @@
 """The table of nnp, the block-floating-point matrix-vector processor (seed 003).
 
-Instructions form chains: one reads, others multiply or apply functions, the last ones write.
-`STEPS` gives the role of each row in a chain and the block of a unit that it uses; the rules for
-chains follow from them (`isa/nnp_chains.py`). Where the seed says nothing (its tables were lost),
-Macaw defines names, numbers and packing.
+Its instructions form chains: the first one reads vectors, others multiply or apply functions, the
+last ones write. `STEPS` gives the role of each row in a chain and the block of a unit that it uses.
+`isa/nnp_chains.py` derives the rules for chains from it. Macaw defines names, numbers and packing
+where the seed does not (its tables were lost).
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 @dataclass(frozen=True)
 class Scalar:
-    """A register that s_wr sets. It keeps its value until the next s_wr to it."""
+    """A register that the instruction s_wr sets. It keeps its value until the next s_wr to it."""
 
     name: str
     code: int
-    alias: str  # the pseudo-instruction that sets it alone
+    alias: str  # the pseudo-instruction that sets only this register
     meaning: str
     reset: int = 1
     low: int = 1
@@ -72,7 +72,7 @@ SCALARS = (
     Scalar("depth",      10, "SetDepth",        "native vectors a position"),
 )
 # fmt: on
-WINDOW = ("width", "height", "kernel", "stride", "pad", "depth")  # in Set2dWindows' order
+WINDOW = ("width", "height", "kernel", "stride", "pad", "depth")  # as Set2dWindows orders them
 RESET = {scalar.name: scalar.reset for scalar in SCALARS}
 FILE = RegisterFile(
     "scalars",
@@ -84,7 +84,7 @@ FILE = RegisterFile(
 
 
 class ScalarKind(Register):
-    """The operand kind for a register of s_wr, by its name. No register has the number 0."""
+    """The operand kind for the name of a register of s_wr. Registers are numbered from 1."""
 
     def check(self, value: int) -> None:
         super().check(value)
@@ -125,15 +125,15 @@ BEGIN, STAGE, WRITE, BETWEEN, FINISH = "begin", "stage", "write", "between", "fi
 
 @dataclass(frozen=True)
 class Step:
-    """The role of a row in a chain."""
+    """The role of an instruction in a chain: where it may be, and which block of a unit it uses."""
 
-    does: str  # the plain form's mnemonic: what it does, whichever way its address moves
-    role: str  # BEGIN, STAGE, WRITE; BETWEEN chains; FINISH
-    elements: str = ""  # VECTOR or TILE: which chains have it
-    block: str = ""  # of a stage: the block that it takes
-    units: tuple[str, ...] = ()  # of a stage: which may do it; its memory's unit alone
-    memory: str = ""  # the one that it works with, where no operand says which
-    scalars: tuple[str, ...] = ()  # registers of s_wr that say what it makes
+    does: str  # the mnemonic of the form without _inc
+    role: str  # BEGIN, STAGE or WRITE in a chain; BETWEEN chains; FINISH
+    elements: str = ""  # what the chain consists of: VECTOR or TILE; empty: either
+    block: str = ""  # of a STAGE: the block that it uses
+    units: tuple[str, ...] = ()  # of a STAGE: the units that may execute it
+    memory: str = ""  # the memory that it uses, if no operand names it
+    scalars: tuple[str, ...] = ()  # registers of s_wr that affect its result
 
 
 STEPS: dict[str, Step] = {}
@@ -179,10 +179,10 @@ def _addressed(
     mnemonic: str, op: int, op_inc: int | None, step: Step, kind: MemoryKind | str, meaning: str,
     reads: str, writes: str, family: str, cycles: str, example: str,
 ) -> Iterable[Instruction]:  # fmt: skip
-    """Return the plain row and, unless `op_inc` is None, the row with an advancing address.
+    """Return the row of an instruction, and the row of its form with an advancing address.
 
-    `kind` is the kind of the operand `mem`, or the name of the address operand if there is only one
-    memory.
+    If `op_inc` is None, return only the first. `kind` is the kind of the operand `mem`. If the
+    instruction can use only one memory, `kind` is the name of its address operand.
     """
     name = kind if isinstance(kind, str) else "a"
     plain = own(name) if isinstance(kind, str) else at(kind)
@@ -216,7 +216,7 @@ _ROUNDED = "Each result is rounded once, half to even."
 INSTRUCTIONS = (
     _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core; it stays until it is set again. Must be between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
 
-    # mnemonic, op, op of the _inc form, what it is in a chain, memories, meaning, reads, writes, family, cycles, example
+    # mnemonic, op, op of the _inc form, step in a chain, memories, meaning, reads, writes, family, cycles, example
     *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain with cols native vectors from an address on. If windows are set, v_rd reads the window of the iteration: kernel * kernel * depth vectors in the order y, x, depth. Padding is read as zeros.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
     *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors from an address on. Several may follow one another; each writes all.", "chain scalars", "mem", "vector", f"write_depth, {_FLOWS}", "InitialVrf, 8"),
     *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE, scalars=("rows", "cols")),    _TILES_IN,  "Read rows * cols native tiles, row by row; m_wr follows. MatrixRf is either the source or the target.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
@@ -258,7 +258,7 @@ def _set_all(mnemonic: str, names: Iterable[str], meaning: str, example: str) ->
 
 
 def _queued(mnemonic: str, kind: MemoryKind, meaning: str) -> Pseudo:
-    """Return the pseudo-instruction for queues, which have no addresses."""
+    """Return a pseudo-instruction for a queue, in which the source gives no address."""
     queue = queue_alone(kind, f"{mnemonic} mem, a")
     (name,) = queue.words()
     return Pseudo(
@@ -287,17 +287,17 @@ PSEUDOS = (
     ),
 )  # fmt: skip
 
-HOST_BYTES = {"fp16": 2, "fp32": 4}  # of a number, by nnp.host_format
+HOST_BYTES = {"fp16": 2, "fp32": 4}  # bytes of a number, by nnp.host_format
 HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
 
 
 def vector_bytes(config: Mapping[str, Any]) -> int:
-    """Return the size in bytes of a native vector in the host format."""
+    """Return the size in bytes of a native vector in the number format of memory."""
     return int(config["nnp.native"]) * HOST_BYTES[config["nnp.host_format"]]
 
 
 def host_type(config: Mapping[str, Any]) -> str:
-    """Return the element type of tensors in the host format."""
+    """Return the element type of tensors in the number format of memory, such as `float16`."""
     return HOST_TYPES[config["nnp.host_format"]]
 
 

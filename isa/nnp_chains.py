@@ -1,7 +1,7 @@
-"""The rules for the instructions of an nnp chain, and which unit executes each of them.
+"""The rules for the order of instructions in an nnp chain, and the unit that executes each of them.
 
-They follow from the rows alone (`macaw.isa.nnp.STEPS`). Assembler and emulator use the same
-functions. `isa/nnp_entries.py` has the rules for what a chain reads and writes.
+The rules follow from the rows alone (`macaw.isa.nnp.STEPS`). Assembler and emulator use the same
+functions. `isa/nnp_entries.py` has the rules for the memory entries that a chain reads and writes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ _BY_CODE = {scalar.code: scalar.name for scalar in SCALARS}
 
 
 class ChainError(ValueError):
-    """A chain breaks a rule; `at` is the index in the chain of the instruction at fault."""
+    """The error for a chain that breaks a rule.
+
+    `at` is the index in the chain of the instruction at fault.
+    """
 
     def __init__(self, rule: str, at: int, message: str) -> None:
         super().__init__(message)
@@ -31,7 +34,7 @@ def step(instruction: Decoded) -> Step:
 
 
 def memory(instruction: Decoded) -> Memory | None:
-    """Return the memory that an instruction accesses; None if it accesses none."""
+    """Return the memory that an instruction reads or writes; None if it uses none."""
     code = instruction.values.get("mem")
     if code is not None:
         return BY_CODE[code]
@@ -45,29 +48,33 @@ def register(instruction: Decoded) -> str:
 
 
 def scalar(instruction: Decoded) -> tuple[str, int]:
-    """Return the register that an s_wr sets, and its value. Raises `ChainError`."""
+    """Return the name of the register that an s_wr sets, and the value.
+
+    Raises `ChainError` if the register cannot have the value.
+    """
     own, value = register(instruction), instruction.values["value"]
     if value < _LOW[own]:
         raise ChainError("value", 0, f"{own} is at least {_LOW[own]}, not {value}")
     return own, value
 
 
-# --- what follows what ---
+# --- the order of instructions ---
 
 
 def goes_on(instruction: Decoded) -> bool:
-    """Return whether an instruction continues the chain before it.
+    """Return whether an instruction continues an open chain.
 
-    Any other one ends that chain.
+    Any other instruction ends the chain.
     """
     return step(instruction).role in (STAGE, WRITE)
 
 
 def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
-    """Return the name of the unit for each instruction of a chain, empty for reads and writes.
+    """Return the name of the unit that executes each instruction of a chain.
 
-    `rows` is a chain or the first instructions of one. Each instruction gets the first unit that
-    can execute it, which leaves the most units for later ones. Raises `ChainError`.
+    The name is empty for reads and writes. `rows` is a chain or its first instructions. If several
+    units can execute an instruction, it gets the first one, which leaves the most units for later
+    instructions. Raises `ChainError`.
     """
     first = step(rows[0])
     if first.role != BEGIN:
@@ -98,7 +105,7 @@ def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
 def complete(rows: Sequence[Decoded], ender: str = "") -> None:
     """Raise `ChainError` unless the chain writes its result.
 
-    `ender` is the mnemonic that ends the chain, for the message.
+    `ender` is the mnemonic of the instruction that ends the chain, for the message.
     """
     if step(rows[-1]).role != WRITE:
         write = "m_wr" if step(rows[0]).elements == TILE else "v_wr"
@@ -113,9 +120,9 @@ def name(instruction: Decoded) -> str:
 
 
 def _unit(rows: Sequence[Decoded], units: Sequence[str], at: int) -> str:
-    """Return the unit of instruction `at` of a chain; `units` are those of the ones before it.
+    """Return the unit that executes instruction `at` of a chain. Raises `ChainError`.
 
-    Raises `ChainError`.
+    `units` are the units of the instructions before it.
     """
     this, place = step(rows[at]), memory(rows[at])
     can = [place.unit] if place is not None and place.unit else list(this.units)
@@ -141,7 +148,7 @@ def _is(unit: str, place: int) -> bool:
 
 
 def _check_sides(rows: Sequence[Decoded]) -> None:
-    """Raise `ChainError` unless the chain moves tiles into or out of MatrixRf."""
+    """Raise `ChainError` unless a chain of tiles either reads or writes MatrixRf."""
     sides = [place for place in map(memory, rows) if place is not None]
     if len(sides) == 2 and sum(side.unit == "mvm" for side in sides) != 1:
         text = f"tiles go between Dram or NetInQ and MatrixRf, not from {sides[0].name}"

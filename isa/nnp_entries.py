@@ -1,8 +1,8 @@
-"""The memory entries that an nnp chain reads and writes, and the rules about them.
+"""Computes which memory entries an nnp chain reads and writes, and checks the rules for them.
 
-Callers pass the values of s_wr's registers by name. The emulator knows all values, the assembler
-only some. If a register is not in the mapping, its value is unknown. The functions then assume the
-least possible effect, so that a reported rule is certainly broken.
+`scalars` has the values of s_wr's registers by name. The emulator knows all values, the assembler
+only some; a register that is not in the mapping has an unknown value. The functions then assume the
+smallest set of entries that is possible, so that every reported error is certain.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from macaw.isa.nnp_chains import ChainError, memory, name, step
 from macaw.isa.nnp_layouts import TILE, VECTOR, Memory
 
 Scalars = Mapping[str, int]
-_MOST = 0xFFFF  # vectors of a chain, as many as cols can say
+_MOST = 0xFFFF  # vectors of a chain at most: the greatest value of cols
 
 
 @dataclass(frozen=True)
 class Volume:
-    """A volume [y][x][depth] of native vectors, and the windows that slide over it."""
+    """A volume [y][x][depth] of native vectors, and the square windows of a convolution over it.
+
+    A window has `kernel` x `kernel` positions; `stride` is the distance from one to the next, `pad`
+    the number of positions of zeros around the volume.
+    """
 
     width: int
     height: int
@@ -32,12 +36,12 @@ class Volume:
 
     @property
     def across(self) -> int:
-        """The number of windows in a row; below 1 no window fits."""
+        """The number of windows side by side in x direction; less than 1 if no window fits."""
         return (self.width + 2 * self.pad - self.kernel) // self.stride + 1
 
     @property
     def down(self) -> int:
-        """The number of windows in a column; below 1 no window fits."""
+        """The number of windows below each other in y direction; less than 1 if no window fits."""
         return (self.height + 2 * self.pad - self.kernel) // self.stride + 1
 
     @property
@@ -46,7 +50,7 @@ class Volume:
         return self.kernel * self.kernel * self.depth
 
     def misfit(self) -> str:
-        """Return the message that a window is larger than the volume."""
+        """Return the error message for a window that is larger than the volume."""
         around = f" with {self.pad} of padding around it" if self.pad else ""
         return (
             f"a window of {self.kernel} x {self.kernel} positions"
@@ -54,18 +58,17 @@ class Volume:
         )
 
     def stepped(self, iteration: int) -> int:
-        """Return the index of the volume's position (y, x) at which an iteration's window begins.
+        """Return the position at which the window of an iteration begins, as y * width + x.
 
-        Positions are counted row by row. The address of an _inc form's operand advances by this
-        index times its inc.
+        The address of an instruction with `_inc` advances by this number times its inc.
         """
         y, x = divmod(iteration, self.across)
         return (y * self.width + x) * self.stride
 
     def window(self, iteration: int) -> tuple[int | None, ...]:
-        """Return the offset in the volume of each vector of an iteration's window.
+        """Return the offset in the volume of each vector in the window of an iteration.
 
-        None in the result is a vector in the padding.
+        None in the result means a vector in the padding.
         """
         down, over = divmod(iteration, self.across)
         top, left = down * self.stride - self.pad, over * self.stride - self.pad
@@ -79,9 +82,9 @@ class Volume:
         )
 
     def spans(self, iterations: int) -> Iterator[tuple[int, int]]:
-        """Yield (first, end) ranges of the vectors that windows read, up to a number of iterations.
+        """Yield ranges (first, end) of the vectors that the windows of the first iterations read.
 
-        The ranges may overlap.
+        `iterations` is the number of iterations. The ranges may overlap.
         """
         for first in range(0, iterations, self.across):
             row = range(min(self.across, iterations - first))
@@ -100,18 +103,18 @@ class Volume:
 
 @dataclass(frozen=True)
 class Access:
-    """The entries that an instruction of a chain reads or writes in every iteration.
+    """The entries of a memory that one instruction of a chain reads or writes in each iteration.
 
-    Normally, iteration i accesses `count` entries from the address `base` + `inc` * i on.
+    Normally, iteration i accesses `count` entries, beginning at address `base` + `inc` * i.
 
     If `sliding`, the address is `base` + `inc` * p, where p is the position in the volume at which
     the window of iteration i begins. For output position (oy, ox), p is (oy * width + ox) * stride.
 
     If `window`, the instruction is a v_rd without `_inc` and a volume is set. Then each iteration
-    reads all vectors of its window, and `inc` and `count` do not matter.
+    reads all vectors of its window; `inc` and `count` have no effect.
     """
 
-    at: int  # the place of the instruction in its chain
+    at: int  # the index of the instruction in its chain
     memory: Memory
     writes: bool
     base: int
@@ -121,15 +124,18 @@ class Access:
     window: bool = False
 
     def begin(self, iteration: int, vectors: Volume | None) -> int:
-        """Return the first address in an iteration. `vectors` is the volume, if one is set."""
+        """Return the first address of an iteration. `vectors` is the volume;
+
+        None if none is set.
+        """
         if self.sliding and vectors is not None:
             return self.base + self.inc * vectors.stepped(iteration)
         return self.base + self.inc * iteration
 
     def addresses(self, iteration: int, vectors: Volume | None) -> tuple[int | None, ...]:
-        """Return the entries of an iteration in the order of the chain's vectors.
+        """Return the addresses of an iteration's entries, in the order of the chain's vectors.
 
-        None in the result is a vector of zeros (padding).
+        None in the result means a vector of zeros (padding).
         """
         if self.window and vectors is not None:
             window = vectors.window(iteration)
@@ -139,18 +145,18 @@ class Access:
 
 
 def volume(scalars: Scalars) -> Volume | None:
-    """Return the volume that the registers describe; None if they are at their reset values.
+    """Return the volume that the registers describe; None if they have their reset values.
 
-    Raises `KeyError` if a register's value is not known.
+    Raises `KeyError` if the value of a register is unknown.
     """
     values = [scalars[name] for name in WINDOW]
     return None if values == [RESET[name] for name in WINDOW] else Volume(*values)
 
 
 def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
-    """Return the number of native vectors that each instruction of a chain takes or reads.
+    """Return for each instruction of a chain the number of native vectors that it takes or reads.
 
-    None in the result means that the number is not known.
+    None in the result means that the number is unknown.
     """
     counts: list[int | None] = []
     count = _read(rows[0], scalars)
@@ -162,7 +168,7 @@ def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
 
 
 def _read(first: Decoded, scalars: Scalars) -> int | None:
-    """Return the number of vectors that a chain's first instruction reads; None: not known."""
+    """Return the number of vectors that the first instruction of a chain reads; None if unknown."""
     if not _is_plain(first):
         return scalars.get("cols")
     if any(name not in scalars for name in WINDOW):
@@ -172,13 +178,16 @@ def _read(first: Decoded, scalars: Scalars) -> int | None:
 
 
 def _is_plain(instruction: Decoded) -> bool:
-    """Return whether an instruction reads whole windows if a volume is set (a plain v_rd)."""
+    """Return whether an instruction is a v_rd without `_inc`.
+
+    Such an instruction reads windows if a volume is set.
+    """
     this = step(instruction)
     return this.role == BEGIN and this.elements == VECTOR and "inc" not in instruction.values
 
 
 def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
-    """Return the reads and writes of a chain.
+    """Return the accesses of all instructions of a chain to memories.
 
     If a count depends on unknown registers, the least possible count is used.
     """
@@ -209,7 +218,7 @@ def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
 
 
 def runs(access: Access, scalars: Scalars) -> list[tuple[int, int]]:
-    """Return the entries of an access in all iterations, as sorted (first, end) pairs."""
+    """Return the entries that an access uses in all iterations, as sorted ranges (first, end)."""
     iterations = scalars.get("iterations", 1)
     has_window = all(name in scalars for name in WINDOW)
     vectors = volume(scalars) if has_window else None
@@ -218,7 +227,7 @@ def runs(access: Access, scalars: Scalars) -> list[tuple[int, int]]:
     if access.window:
         assert vectors is not None
         ranges = [(access.base + x, access.base + y) for x, y in vectors.spans(iterations)]
-    elif not has_window and not access.writes:  # where further iterations read is not known
+    elif not has_window and not access.writes:  # it is unknown what further iterations read
         ranges = [(access.base, access.base + access.count)]
     elif access.inc <= access.count and not access.sliding:
         ranges = [(access.base, access.begin(iterations - 1, None) + access.count)]
@@ -239,7 +248,7 @@ def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _common(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]]) -> int | None:
-    """Return the first entry that is in ranges of both sequences; None if there is none."""
+    """Return the first entry that is in a range of both sequences; None if there is none."""
     one = two = 0
     while one < len(first) and two < len(second):
         begin = max(first[one][0], second[two][0])
@@ -253,9 +262,9 @@ def _common(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]])
 
 
 def check(rows: Sequence[Decoded], scalars: Scalars, sizes: Mapping[str, int]) -> None:
-    """Check the entries that a whole chain reads and writes. Raises `ChainError`.
+    """Check the rules for the entries that a complete chain reads and writes. Raises `ChainError`.
 
-    `sizes` are fields of the configuration by name.
+    `sizes` are the values of settings by name.
     """
     _check_windows(rows, scalars)
     all_accesses = accesses(rows, scalars)
@@ -279,7 +288,7 @@ def _check_apart(
     entries: Mapping[int, Sequence[tuple[int, int]]],
 ) -> None:
     where = write.memory
-    if where.queue or not where.setting:  # messages, external memory
+    if where.queue or not where.setting:  # queues and external memory
         return
     entry = _common(entries[read.at], entries[write.at])
     if entry is None:
@@ -298,7 +307,7 @@ def _check_size(rows: Sequence[Decoded], access: Access, end: int, size: int) ->
 
 
 def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
-    """Raise `ChainError` unless windows lie in the volume and their vectors fit the product."""
+    """Raise `ChainError` if a window is outside of the volume or does not fit the product."""
     if step(rows[0]).elements == TILE or any(name not in scalars for name in WINDOW):
         return
     vectors, place = volume(scalars), memory(rows[0])
@@ -330,7 +339,7 @@ def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
 def _check_valid(
     rows: Sequence[Decoded], vectors: Sequence[int | None], scalars: Scalars, native: int
 ) -> None:
-    """Raise `ChainError` if v_softmax covers more elements than the chain has."""
+    """Raise `ChainError` if v_softmax is to cover more elements than the chain has."""
     for at, count in enumerate(vectors):
         if step(rows[at]).does == "v_softmax" and count is not None:
             valid, have = scalars.get("valid", 1), count * native

@@ -1,4 +1,4 @@
-"""The memories, units and word formats of nnp, from which the rows of `macaw.isa.nnp` are made.
+"""The memories, units and word formats of nnp, which the rows of `macaw.isa.nnp` use.
 
 A word is `op[31:24] opd0[23:16] opd1[15:0]`. Macaw defines numbers and packing.
 """
@@ -11,18 +11,18 @@ from macaw.isa.kinds import Choice, Immediate
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Field, Format
 
-VECTOR, TILE = "vector", "tile"  # what an address counts: native vectors, native tiles
+VECTOR, TILE = "vector", "tile"  # the unit of addresses: native vectors, native tiles
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory or queue that chains read or write. Bits 3..0 of opd0 contain its code."""
+    """A memory or queue of nnp that chains read or write. Bits 3..0 of opd0 contain its `code`."""
 
     name: str
     code: int
-    elements: tuple[str, ...]  # what it holds
+    elements: tuple[str, ...]  # the kinds of entries: VECTOR, TILE
     meaning: str
-    setting: str = ""  # the field with its size; none: external memory
+    setting: str = ""  # the setting with its size; empty: external memory
     queue: bool = False  # it has no addresses: each read pops, each write pushes
     unit: str = ""  # the unit of a chain that reads operands there
 
@@ -45,14 +45,17 @@ BY_CODE = {memory.code: memory for memory in MEMORIES}
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit that a chain may pass through. A chain can use each block of a unit once."""
+    """A compute unit of nnp through which a chain may pass.
+
+    A chain uses each block of the unit at most once.
+    """
 
     name: str
     title: str
     blocks: tuple[str, ...]
 
 
-# In the order in which a chain goes through them (seed 003, Fig. 3).
+# In the order in which a chain passes through them (seed 003, Fig. 3).
 UNITS = (
     Unit("mvm", "the matrix-vector multiplier", ("product",)),
     Unit("mfu0", "MFU0", ("add", "multiply", "activate")),
@@ -62,14 +65,14 @@ UNITS = (
 
 @dataclass(frozen=True)
 class MemoryKind(Choice):
-    """The operand kind for a memory, by its name.
+    """The operand kind for the name of a memory.
 
     If a source names a memory that the instruction cannot use, `hint` gives the reason.
     """
 
-    use: str = ""  # what is not done there, of a memory that is refused
-    longer: tuple[str, ...] = ()  # memories that another form of the instruction takes
-    form: str = ""  # how that is written
+    use: str = ""  # what cannot be done with other memories, for the hint
+    longer: tuple[str, ...] = ()  # memories that only another form of the instruction accepts
+    form: str = ""  # the syntax of that form
 
     def about(self, word: str) -> str:
         memory = BY_NAME[word]
@@ -85,16 +88,17 @@ class MemoryKind(Choice):
 def memories(use: str, *names: str) -> MemoryKind:
     """Return the operand kind that accepts the memories `names`.
 
-    `use` says what cannot be done with other memories, for the hint.
+    `use` says for the hint what an instruction cannot do with other memories.
     """
     words = {BY_NAME[name].code: name for name in names}
     return MemoryKind(tuple(words.get(code, "") for code in range(max(words) + 1)), use)
 
 
 def queue_alone(kind: MemoryKind, form: str) -> MemoryKind:
-    """Return the operand kind that accepts only the queues of `kind`. Queues have no addresses.
+    """Return the operand kind that accepts only those memories of `kind` that are queues.
 
-    If a source names another memory of `kind`, the hint of the error says to write `form` instead.
+    Queues have no addresses. If a source names another memory of `kind`, the hint of the error says
+    to write `form` instead.
     """
     queues = {name for name in kind.words() if BY_NAME[name].queue}
     words = tuple(word if word in queues else "" for word in kind.choices)
@@ -108,30 +112,30 @@ _OP = Field("op", "31:24")
 
 
 def at(kind: MemoryKind) -> Format:
-    """Return the format with op, memory and address."""
+    """Return the word format with the fields op, memory and address."""
     fields = (_OP, Field("reserved", "23:20"), Field("mem", "19:16", kind))
     return Format("at", 32, (*fields, Field("a", "15:0", _ADDRESS)), 4)
 
 
 def at_inc(kind: MemoryKind) -> Format:
-    """Return the format with op, inc, memory and address.
+    """Return the word format with the fields op, inc, memory and address.
 
-    Inc advances the address each iteration.
+    The address advances by inc in each iteration.
     """
     fields = (_OP, Field("inc", "23:20", _INC), Field("mem", "19:16", kind))
     return Format("at_inc", 32, (*fields, Field("a", "15:0", _ADDRESS)), 4)
 
 
 def own(name: str) -> Format:
-    """Return the format with op and an address in the instruction's only memory."""
+    """Return the word format for an instruction with only one memory: the fields op and address."""
     fields = (_OP, Field("reserved", "23:16"), Field(name, "15:0", _ADDRESS))
     return Format("own", 32, fields, 4)
 
 
 def own_inc(name: str) -> Format:
-    """Return the format with op, inc and an address in the instruction's only memory.
+    """Return the word format for an instruction with only one memory: op, inc and address.
 
-    The address advances by inc each iteration.
+    The address advances by inc in each iteration.
     """
     fields = (_OP, Field("inc", "23:20", _INC), Field("reserved", "19:16"))
     return Format("own_inc", 32, (*fields, Field(name, "15:0", _ADDRESS)), 4)

@@ -1,7 +1,7 @@
-"""Checks the rules of nnp for the words of a part, in their order.
+"""Checks the words of an nnp part, in their order, against all rules of nnp.
 
-The values of s_wr's registers are tracked from reset. After the end of a program (a word 0) they
-are unknown, because another program entry may follow.
+The check knows the values of s_wr's registers from reset on. After the end of a program (a word 0)
+it treats them as unknown, because another program entry may follow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from macaw.isa.nnp_entries import check
 
 @dataclass(frozen=True)
 class Broken:
-    """A broken rule: the error, the index of the word at fault, and the words of its chain."""
+    """A broken rule: the error, the index of the wrong word, and the indices of its chain."""
 
     error: ChainError
     at: int
@@ -27,8 +27,8 @@ class Broken:
 def broken(words: Sequence[int | None], sizes: Mapping[str, int]) -> Iterator[Broken]:
     """Yield the broken rules in the words of a part, at most one for each chain.
 
-    None is an unknown word; its chain is not checked. `sizes` are fields of the configuration by
-    name.
+    None in `words` means an unknown word; its chain is not checked. `sizes` are the values of
+    settings by name.
     """
     return _Walk(words, sizes).run()
 
@@ -38,9 +38,9 @@ class _Walk:
         self._words, self._sizes = words, sizes
         self._scalars: dict[str, int] = dict(RESET)
         self._chain: list[Decoded] = []
-        self._begin = 0  # place of the chain's first word
-        self._lost = False  # a word of the current chain is not known
-        self._good: set[tuple[object, ...]] = set()  # chains that keep the rules
+        self._begin = 0  # index of the chain's first word
+        self._lost = False  # the current chain contains an unknown word
+        self._good: set[tuple[object, ...]] = set()  # chains that satisfy the rules
         self._decoded: dict[int, Decoded | None] = {}
 
     def run(self) -> Iterator[Broken]:
@@ -53,7 +53,7 @@ class _Walk:
             elif word == 0:
                 yield from self._stop(place, ended)
                 ended = True
-            else:  # it may belong to the chain, or set a register
+            else:  # an unknown word: it may belong to the chain, or set a register
                 self._chain, self._lost, ended = [], True, True
                 self._scalars.clear()
         yield from self._stop(len(self._words), ended)
@@ -84,7 +84,7 @@ class _Walk:
                 yield Broken(error, place, range(place, place + 1))
 
     def _stop(self, place: int, ended: bool) -> Iterator[Broken]:
-        """End the program before the word `place`: check its last chain and its end_chain."""
+        """End the program before word `place`: check its last chain, and that end_chain ends it."""
         yield from self._close("")
         self._scalars.clear()
         if not ended:
@@ -92,7 +92,7 @@ class _Walk:
             yield Broken(error, place - 1, range(place - 1, place))
 
     def _close(self, ender: str) -> Iterator[Broken]:
-        """Check the open chain, if there is one."""
+        """Check the open chain, if there is one, and close it."""
         chain, self._chain = self._chain, []
         lost, self._lost = self._lost, False
         if lost or not chain:

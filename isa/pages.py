@@ -1,7 +1,7 @@
-"""The contents of the reference, before `manual` and `markdown` print them as text or Markdown.
+"""The pages of the reference as data, which `manual` prints as text and `markdown` as Markdown.
 
-All pages of a kind have the same headings. The assembler makes the pages of directives that every
-part accepts, with `directive`.
+All pages of a kind have the same headings. The assembler calls `directive` to make the pages of
+directives that every part accepts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from macaw.isa.rows import Operand, Pseudo, PseudoOperand, Row
 
 
 class Described(Protocol):
-    """The fields that a directive's row must have, whether it is in `isa` or elsewhere."""
+    """The fields that `directive` needs of a directive's row, in `isa` or in the assembler."""
 
     @property
     def name(self) -> str: ...
@@ -48,21 +48,21 @@ class Described(Protocol):
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the reference: a name, a sentence, and entries below headings."""
+    """A page of the reference: a name, a sentence, and paragraphs below headings."""
 
-    name: str  # by which it is found
-    title: str  # how it is written
-    owner: str  # the core, or what it belongs to
+    name: str  # the name by which a user finds it
+    title: str  # the name as printed
+    owner: str  # the core or other item to which it belongs
     kind: str
     meaning: str
     bits: str = ""  # a drawing
     members: tuple[tuple[str, str, str, str], ...] = ()  # offset, type, name, meaning
     entries: tuple[tuple[str, tuple[str, ...]], ...] = ()  # heading and paragraphs
-    detail: str = ""  # of the kind: an instruction's family
-    also: tuple[str, ...] = ()  # other names by which it is found
+    detail: str = ""  # more about the kind: an instruction's family
+    also: tuple[str, ...] = ()  # other names by which a user finds it
 
     def entry(self, heading: str) -> tuple[str, ...]:
-        """Return the paragraphs below a heading; none if the page has no such heading."""
+        """Return the paragraphs below a heading; an empty tuple if the page has no such heading."""
         return dict(self.entries).get(heading, ())
 
 
@@ -79,7 +79,7 @@ def _entries(**texts: str | Sequence[str]) -> tuple[tuple[str, tuple[str, ...]],
     return tuple(entries.items())
 
 
-# --- of a core ---
+# --- pages of a core ---
 
 
 def row(core: Core, item: Row) -> Page:
@@ -139,7 +139,7 @@ def _operands(operands: Sequence[Operand] | Sequence[PseudoOperand]) -> list[str
 
 
 def _cycles(core: Core, text: str) -> str:
-    """Return the text about cycles with full names and defaults of the settings."""
+    """Return a row's text about cycles, with full names and defaults of the settings in it."""
     for setting in core.settings:
         prefix, _, short = setting.name.rpartition(".")
         named = re.escape(setting.name)
@@ -200,7 +200,7 @@ def registers(core: Core, item: RegisterFile) -> Iterator[Page]:
 
 
 def special(owner: str, item: SpecialRegister) -> Page:
-    """Return the page of a register with an address of its own."""
+    """Return the page of a control and status register of a core."""
     access = {"ro": "can be read", "rw": "can be read and written"}[item.access]
     return Page(
         item.name,
@@ -283,12 +283,12 @@ def fault(owner: str, item: Fault) -> Page:
 
 
 def stop(item: Fault) -> Page:
-    """Return the page of a way in which a run ends without a fault."""
+    """Return the page of a kind of stop that is not a fault."""
     return Page(item.name, item.name, "macaw run", "how a run ends", item.meaning)
 
 
 def setting(item: Setting) -> Page:
-    """Return the page of a configuration field, with its values on the presets."""
+    """Return the page of a setting, with its values in the presets."""
     table, _, key = item.name.rpartition(".")
     values = (f"{config.shown(item.default)} by default", *_of_presets(item))
     return Page(
@@ -313,7 +313,7 @@ def _shipped() -> Mapping[str, config.Configuration]:
 
 
 def _of_presets(item: Setting) -> list[str]:
-    """Return the values on the presets where they differ from the default."""
+    """Return a sentence for each preset in which the value differs from the default."""
     return [
         f"{config.shown(device[item.name])} on {name}"
         for name, device in _shipped().items()
@@ -359,11 +359,11 @@ def words(core: Core) -> Iterator[Page]:
         yield Page(word, word, core.name, "word", " ".join(lines))
 
 
-# --- all of them ---
+# --- all pages ---
 
 
 def of_core(core: Core) -> Iterator[Page]:
-    """Yield every page of a core, in the order of its tables."""
+    """Yield all pages of a core, in the order of its table."""
     families = dict.fromkeys((*core.order, *(item.family for item in core.instructions)))
     for family in families:
         yield from (row(core, item) for item in core.instructions if item.family == family)
@@ -385,7 +385,7 @@ def of_core(core: Core) -> Iterator[Page]:
 
 
 def of_device() -> Iterator[Page]:
-    """Yield the pages about everything that belongs to no single core."""
+    """Yield the pages about the device: what does not belong to a single core."""
     yield from (mapped("every core", item) for item in common.REGISTERS)
     yield from (counter("every core", item) for item in common.TRAFFIC)
     yield from (stop(item) for item in common.STOPS)

@@ -1,8 +1,8 @@
 """The table of pe, the sparse PE array (seed 000): commands, instructions, packets, sequences.
 
-The seed's Tables 1 and 2 list bits from the highest to the lowest. The first bit of a command is
-bit 7 here, the first bit of an instruction is bit 11 (¶116, ¶121). The seed does not define all
-opcode values, the ld destination, the sequence header or the packet; Macaw defines what is missing.
+The seed's Tables 1 and 2 list bits from the highest to the lowest. Here, the first bit of a command
+is bit 7, and the first bit of an instruction is bit 11 (¶116, ¶121). Macaw defines what the seed
+does not: some opcode values, the ld destination, the sequence header and the packet.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ from macaw.isa.pe_layouts import INSTRUCTION_BYTES as INSTRUCTION_BYTES
 from macaw.isa.rows import Instruction
 
 BUFFERS = 32  # instruction buffers of a cluster
-SEQUENCE_LENGTH = 16  # instructions of a sequence at most
-THEN = 128  # a sequence's `then` is this plus an instruction buffer
+SEQUENCE_LENGTH = 16  # most instructions of a sequence
+THEN = 128  # `then` of a sequence is this plus the number of an instruction buffer
 SHORT_PIPELINE = 2  # stages of a pipeline without SU and WB, which .step needs
 END_OF_LIST = 0x20  # the byte after the last packet of a list
-# Where things may begin in a memory unit, in bytes.
+# Alignments in a memory unit, in bytes.
 PACKET_ALIGN = 4
 SEQUENCE_ALIGN = INSTRUCTION_BYTES
 DATA_ALIGN = 4
-SLOT_ALIGN = 32  # of a tensor's place
+SLOT_ALIGN = 32  # of the address of a tensor
 
 _TO = ("to=", "the clusters that take it: all, a number, or several as (0, 2); all if left out")
-I = Instruction  # one short name keeps a row on a line
+I = Instruction  # a short name, so that a row fits in a line
 
 # fmt: off
 COMMANDS = (
@@ -78,19 +78,19 @@ INSTRUCTIONS = (
 
 STATES = ("sq", "rq", "sw")
 ACTIVATIONS = ("none", "relu", "sigmoid", "tanh", "table")
-TABLE = ACTIVATIONS.index("table")  # the activation whose results a config brings
-TABLE_ENTRIES = 256  # of its table: one for each value of a signed byte
-# How spu requantise brings a sum into the range of an element.
+TABLE = ACTIVATIONS.index("table")  # the activation that uses a table, which a config brings
+TABLE_ENTRIES = 256  # one entry for each value of a signed byte
+# How spu requantise limits a sum to the range of an element.
 REQUANTISE = ("shift", "scale")
-SCALE_DTYPE = "float32"  # of the scales that requantise multiplies by
+SCALE_DTYPE = "float32"  # the type of the scales by which requantise multiplies
 REDUCTIONS = ("none", "add", "max", "scalar_add", "scalar_max")
-# What of a sequence's header decides what a function of spu does.
+# The fields of a sequence's header that select what a function of spu does.
 HEADER_OF = {"activation": ("activation",), "reduce": ("reduction",), "requantise": ("shift",)}
 # Activations for which integers have `shift` fraction bits.
 FIXED_POINT = ("sigmoid", "tanh")
-SCALAR_REDUCTIONS = (3, 4)  # of these, whose results go to the scalar unit
-SCALARS = 8  # accumulators of the scalar unit; spu nonsf numbers them after those of a PE
-SCALAR_SOURCE = 8  # its src for the first of them
+SCALAR_REDUCTIONS = (3, 4)  # the reductions whose results go to the scalar unit
+SCALARS = 8  # accumulators of the scalar unit; for spu nonsf they follow those of a PE
+SCALAR_SOURCE = 8  # the value of src that means the first of them
 
 SEQUENCE = Structure(
     "sequence",
@@ -126,8 +126,8 @@ SEQUENCE = Structure(
     "An instruction sequence as config carries it.",
     then="records, then count instructions, a halfword each",
 )
-# The second byte of a record says its kind: 0 and 1 a step of that entry, 2 and 3 a stride of
-# entry 0 or 1, 128 the types of the sequence (docs/format-pe.md).
+# The second byte of a record gives its kind. 0 or 1: a step of that entry. 2 or 3: a stride of
+# entry 0 or 1. 128: the types of the sequence (docs/format-pe.md).
 STRIDE_KIND = 2
 TYPES_KIND = 128
 STEP = Structure(
@@ -187,16 +187,16 @@ TYPE_MEMBERS = tuple(
     for member in TYPES.members
     if member.name != "operand" and not member.name.startswith("reserved")
 )
-OPERAND_TYPES = ("weights", "activations")  # of these, the element types
-RECORD_SIZE = STEP.size  # of each kind
-# Which of an instruction's two entries in the register file, and so in a step, a field is.
+OPERAND_TYPES = ("weights", "activations")  # segment types 0 and 1, which have element types
+RECORD_SIZE = STEP.size  # bytes of a record of any kind
+# The entry of an instruction's register file, and so of a step, to which a field belongs.
 ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
 
 
 def record_kind(data: bytes, offset: int) -> Structure:
-    """Return the structure of a record in a sequence: `STEP`, `STRIDE` or `TYPES`.
+    """Return the structure of the record at `offset` of a sequence: `STEP`, `STRIDE` or `TYPES`.
 
-    The second byte decides. An unknown byte gives `STEP`.
+    The second byte of the record gives its kind. An unknown byte gives `STEP`.
     """
     kind = data[offset + 1 : offset + 2]
     if kind and kind[0] == TYPES_KIND:
@@ -205,9 +205,9 @@ def record_kind(data: bytes, offset: int) -> Structure:
 
 
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
-    """Return which operands of an instruction may differ from PE to PE, by their entry numbers.
+    """Return the operands of an instruction, by entry number, whose value may differ from PE to PE.
 
-    These operands are places in the PE's buffers and queues. The number of an accumulator is the
+    These operands are positions in the PE's buffers and queues. The number of an accumulator is the
     same in all PEs, because it is a control signal of the MAC unit. A target in the scalar unit, or
     in PE 0 alone, exists only once.
     """
@@ -222,7 +222,7 @@ def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
 
 
 SEGMENT_TYPES = ("weights", "activations", "psums", "sequence", "scales", "table")
-# Who gets what: all the same, a slice a PE, a slice a cluster, a slice a PE of each cluster.
+# Who gets a segment: all get the whole, or a slice for each PE, each cluster, PE i of each cluster.
 MODES = ("broadcast", "sliced", "by_cluster", "by_pe")
 # How the weights of a segment are stored: records of index + value; all values, from which the
 # distribution unit makes such records; all values, which the loading unit numbers.
@@ -280,22 +280,25 @@ OUT = Structure(
 
 @dataclass(frozen=True)
 class Payload:
-    """The segments that follow the header in the packet of a command."""
+    """Which segments may follow the header of a command's packet."""
 
-    types: tuple[str, ...] = ()  # of its segments
-    first: str = ""  # the type of the first segment, which must be there; empty: any, or none
+    types: tuple[str, ...] = ()  # the types that its segments may have
+    first: str = ""  # the type that the first segment must have; empty: any, or no segment
     once: bool = False  # each type occurs at most once
     out: bool = False  # an out record follows them
 
     def fits(self, types: Sequence[int]) -> bool:
-        """Return whether the segments may have these types (indices into SEGMENT_TYPES)."""
+        """Return whether segments of these types may follow the header.
+
+        A type is an index into SEGMENT_TYPES.
+        """
         names = [SEGMENT_TYPES[kind] for kind in types]
         starts = not self.first or names[:1] == [self.first]
         repeats = self.once and len(set(names)) < len(names)
         return starts and not repeats and all(name in self.types for name in names)
 
 
-CONFIG_DATA = ("scales", "table")  # the segments of a config that may follow its sequence
+CONFIG_DATA = ("scales", "table")  # segments that may follow the sequence of a config
 PAYLOADS = {
     "config": Payload(("sequence", *CONFIG_DATA), first="sequence", once=True),
     "exe": Payload(("weights", "activations", "psums"), out=True),
@@ -405,7 +408,7 @@ QUEUES = (
     Queue("output", "pe.output_queue", "513: results, 16 blocks", "output_written"),
 )
 
-# The class of a PE's cycle, by what its MAC does; they add up to the cycles.
+# The kind of a PE's cycle, by the state of its MAC. The counts add up to the cycles.
 CYCLE_CLASSES = (
     Counter("cycles_mac", "cycles in which the MAC took a load", "cycles"),
     Counter("cycles_filling", "cycles of a mac before the first load reached the MAC", "cycles"),
@@ -438,7 +441,7 @@ ROW_COUNTERS = (
     Counter("return_bytes", "bytes of results on the return bus", "bytes"),
     Counter("sfu_results", "results of the special-function units", "results"),
 )
-# Of PEs, the sum over a row's PEs is given, of a high-water mark the greatest.
+# A row's counter is the sum over its PEs; a high-water mark is the maximum over them.
 COUNTERS = (*ROW_COUNTERS, *PE_COUNTERS)
 
 FAULTS = (

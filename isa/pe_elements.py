@@ -10,11 +10,11 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Element:
-    """A number type of the array."""
+    """A number type of the array: its name, its NumPy type, and the type of its sums."""
 
     name: str
-    dtype: str  # a tensor's name for it, which is NumPy's
-    accumulator: str = ""  # the type of the sums where it is pe.element; empty: it cannot be
+    dtype: str  # the name of the type in a tensor's declaration, and in NumPy
+    accumulator: str = ""  # the type of sums if pe.element is this type; empty: it cannot be
 
 
 ELEMENT_TYPES = (
@@ -27,7 +27,7 @@ ELEMENT_TYPES = (
 )
 ELEMENTS = tuple(row.name for row in ELEMENT_TYPES)
 DTYPES = {row.name: row.dtype for row in ELEMENT_TYPES}
-# By pe.element: what weights and activations are, and what accumulators hold.
+# By pe.element: the types of weights and activations, and of accumulators.
 OPERAND_DTYPES = {row.name: row.dtype for row in ELEMENT_TYPES if row.accumulator}
 SUM_DTYPES = {row.name: DTYPES[row.accumulator] for row in ELEMENT_TYPES if row.accumulator}
 SAME = "element"  # the value of pe.widest that means pe.element
@@ -39,15 +39,15 @@ def is_floating(element: str) -> bool:
 
 
 def widest_of(config: Mapping[str, Any]) -> str:
-    """Return the widest element type of weights and activations that a device's array has."""
+    """Return the widest element type that weights and activations of a device's array can have."""
     widest = str(config["pe.widest"])
     return str(config["pe.element"]) if widest == SAME else widest
 
 
 def available(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the element types that sequences may name, the narrowest first.
+    """Return the element types that a device's sequences may use, the narrowest first.
 
-    These are the integers, or the floating-point types, up to the widest one.
+    These are the integer types, or the floating-point types, up to the widest one of the device.
     """
     names, widest = tuple(OPERAND_DTYPES), widest_of(config)
     last = names.index(widest)
@@ -55,7 +55,7 @@ def available(config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def disagreeing(config: Mapping[str, Any]) -> str:
-    """Return a sentence if pe.widest and pe.element contradict each other, else an empty text."""
+    """Return an error sentence if pe.widest and pe.element contradict each other, else ""."""
     element, widest = str(config["pe.element"]), widest_of(config)
     if element in available(config):
         return ""

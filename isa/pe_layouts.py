@@ -1,7 +1,7 @@
-"""The word formats of pe's commands and instructions, for the rows of `macaw.isa.pe`.
+"""The word formats of pe's commands and instructions, which the rows of `macaw.isa.pe` use.
 
-Tables 1 and 2 of seed 000 list bits from the highest to the lowest. The first bit of a command is
-bit 7 here, the first bit of an instruction is bit 11.
+Tables 1 and 2 of seed 000 list bits from the highest to the lowest. Here, the first bit of a
+command is bit 7, and the first bit of an instruction is bit 11.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ SUMS = tuple(f"acc{number}" for number in range(ACCUMULATORS))
 
 @dataclass(frozen=True)
 class Sums(Immediate):
-    """The operand kind for the number of an accumulator. A `.step` may change it during a run."""
+    """The operand kind for the number of an accumulator.
+
+    A `.step` directive may change the number during a run.
+    """
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
         return SUMS
@@ -28,7 +31,7 @@ class Sums(Immediate):
 
 @dataclass(frozen=True)
 class Destination(Choice):
-    """The operand kind for the buffer or queue into which an ld moves its segment."""
+    """The operand kind for the buffer or queue into which a ld moves its segment."""
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
         return SUMS if self.choices[value] == "psums" else ()

@@ -1,4 +1,4 @@
-"""Limits the size of a PE array to what can be simulated, by its PEs, queues and buffers."""
+"""Limits the size of a PE array (PEs, queues, buffers) to what can be simulated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUEUES = ("pe.weight_queue", "pe.input_buffer", "pe.output_queue")
 
 
 def too_large(config: Mapping[str, Any]) -> str:
-    """Return a sentence if the device's array is too large to simulate, else an empty text."""
+    """Return an error sentence if the device's array is too large to simulate, else ""."""
     rows, clusters, pes = (int(config[name]) for name in COUNTS)
     entries = sum(int(config[name]) for name in QUEUES)
     count = rows * clusters * pes

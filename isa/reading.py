@@ -1,7 +1,7 @@
-"""Reads files that a user names, with a limit on their size; the whole project uses it.
+"""Reads files that a user names, with a limit on their size. All of Macaw uses it.
 
-It refuses other files than regular ones, because they may be endless or wait for a writer for ever.
-The exception is a pipe that the shell has opened for the command: `/dev/stdin`, or `/dev/fd/63` of
+It accepts only regular files, because others may be endless, or may wait for a writer for ever. The
+exception is a pipe that the shell has opened for the command: `/dev/stdin`, or `/dev/fd/63` of
 a process substitution.
 """
 
@@ -11,19 +11,22 @@ import os
 import stat
 from pathlib import Path
 
-MOST_BYTES = 1 << 32  # of any file: what a device of 32-bit addresses can hold
-MOST_TEXT = 1 << 20  # of a description or a script
-MOST_SOURCE = 1 << 28  # of a source
+MOST_BYTES = 1 << 32  # bytes of any file: the 32-bit address space of a device
+MOST_TEXT = 1 << 20  # bytes of a description or a script
+MOST_SOURCE = 1 << 28  # bytes of a source
 _PIECE = 1 << 20
 _OPEN_PIPES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
 class UnreadableError(Exception):
-    """A file cannot be read; the message is the reason."""
+    """The error for a file that cannot be read; the message is the reason."""
 
 
 def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
-    """Return the bytes of a file. Raises `UnreadableError`, also for more than `limit` bytes."""
+    """Return the bytes of a file.
+
+    Raises `UnreadableError` if the file cannot be read or has more than `limit` bytes.
+    """
     try:
         _check(Path(path).stat(), os.fspath(path), limit)
         with Path(path).open("rb") as stream:
@@ -34,7 +37,7 @@ def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
                 rest -= len(piece)
     except OSError as error:
         raise UnreadableError(error.strerror or str(error) or type(error).__name__) from None
-    except ValueError as error:  # no name of a file at all
+    except ValueError as error:  # the text cannot be the name of a file
         raise UnreadableError(str(error)) from None
     if rest < 0:
         raise UnreadableError(f"it is longer than {limit} bytes")
@@ -42,7 +45,7 @@ def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
 
 
 def is_pipe(path: str | os.PathLike[str]) -> bool:
-    """Return whether the path is a pipe that may be read. A pipe can be read only once."""
+    """Return whether the path is a pipe that `read` accepts. A pipe can be read only once."""
     try:
         return _is_open_pipe(Path(path).stat(), os.fspath(path))
     except (OSError, ValueError):
@@ -54,7 +57,7 @@ def _is_open_pipe(status: os.stat_result, path: str) -> bool:
 
 
 def _check(status: os.stat_result, path: str, limit: int) -> None:
-    """Raise `UnreadableError` for a file that must not be read."""
+    """Raise `UnreadableError` unless the file is a regular file or a pipe that the shell opened."""
     mode = status.st_mode
     if stat.S_ISDIR(mode):
         raise UnreadableError("Is a directory")

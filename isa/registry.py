@@ -1,6 +1,6 @@
-"""Finds the cores: the modules of `isa/descriptors`. There is no list of their names.
+"""Return the name of the module of a core, which is the same in `isa`, `emu` and `asm.forms`.
 
-The descriptors of all cores are imported at once, the table of a core only when it is needed.
+It is the core's name or a longer one (`vector` for vc). Raises `UnknownCoreError`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from macaw.isa.model import Core, CoreDescriptor
 
 
 class UnknownCoreError(MacawError, LookupError):
-    """No core has this name; the message lists the cores."""
+    """The error for a name that is not the name of a core; the message lists the cores."""
 
 
 @cache
@@ -49,7 +49,7 @@ def module(name: str) -> str:
 
 
 def form_modules(name: str) -> tuple[str, ...]:
-    """Return the modules that may have a core's forms: its own, then that of its base.
+    """Return the names of modules that may contain a core's forms: its own, then that of its base.
 
     Raises `UnknownCoreError`.
     """
@@ -59,16 +59,16 @@ def form_modules(name: str) -> tuple[str, ...]:
 
 @cache
 def core(name: str) -> Core:
-    """Return the table of the core `name`. Raises `UnknownCoreError`.
+    """Return the table of the core `name`; no other table is imported.
 
-    Only that table is imported.
+    Raises `UnknownCoreError`.
     """
     table: Core = import_module(f"macaw.isa.{module(name)}").CORE
     return table
 
 
 def control() -> Core:
-    """Return the table of the control core, whose number is 0."""
+    """Return the table of the control core, which has the core number 0."""
     return core(names()[0])
 
 
@@ -86,5 +86,5 @@ def _unknown(name: str) -> UnknownCoreError:
 
 @cache
 def cores() -> tuple[Core, ...]:
-    """Return all tables, ordered by core number."""
+    """Return the tables of all cores, ordered by core number."""
     return tuple(core(name) for name in names())

@@ -1,4 +1,4 @@
-"""Rows of an instruction table: words and their fields, instructions, pseudo-instructions.
+"""The rows of an instruction table: formats and fields, instructions, pseudo-instructions.
 
 Rows are compared by identity, so two rows are never equal.
 """
@@ -14,14 +14,14 @@ from macaw.isa.lazy_pattern import lazy_pattern
 
 
 class TableError(ValueError):
-    """A table contradicts itself; the message names the core and the row."""
+    """The error for a table that contradicts itself; the message gives the core and the row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Consecutive bits of a field: `width` bits of its value, and where the word stores them.
+    """Consecutive bits of a field: `width` bits, where they are in its value and in the word.
 
-    Bit `value` of the value is stored in bit `word` of the word; the other bits follow.
+    Bit `value` of the value is stored in bit `word` of the word; the following bits accordingly.
     """
 
     word: int
@@ -31,13 +31,13 @@ class Slice:
 
 @dataclass(frozen=True)
 class Field:
-    """A named part of a word, in one piece or (RISC-V immediates) in several.
+    """A named part of an instruction word, in one piece or in several (RISC-V immediates).
 
-    `place` gives its bits in the word: `"11:7"`. For several pieces, it also gives the bits of the
-    value that each stores: `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` is what a source may write
-    for the field. A field without a kind is part of the opcode or reserved; each row fixes its
-    value. `relocations` are ELF's numbers for a linker that completes the field, each with
-    the operator (`%hi`, or none) that asks for it.
+    `place` gives its bits in the word: `"11:7"`. If there are several pieces, it also gives for
+    each piece the bits of the value: `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` says what a source
+    may write for the field. A field without a kind is a part of the opcode or reserved; each row
+    fixes its value. `relocations` has the ELF relocation numbers with which a linker completes the
+    field, each with the operator (`%hi`, or none) that asks for it.
     """
 
     name: str
@@ -64,23 +64,23 @@ class Field:
 
     @cached_property
     def width(self) -> int:
-        """The number of bits of the value, including low bits that are not stored."""
+        """The number of bits of the field's value, with low bits that the word does not store."""
         return max(piece.value + piece.width for piece in self.slices)
 
     @cached_property
     def mask(self) -> int:
-        """The mask of the word's bits that belong to the field."""
+        """The mask of the bits that the field has in the word."""
         return sum(((1 << piece.width) - 1) << piece.word for piece in self.slices)
 
     def insert(self, value: int) -> int:
-        """Return the word bits that store `value`, modulo the field's range."""
+        """Return a word in which the field stores `value`, modulo its range; other bits are 0."""
         word = 0
         for piece in self.slices:
             word |= (value >> piece.value & (1 << piece.width) - 1) << piece.word
         return word
 
     def extract(self, word: int) -> int:
-        """Return the value that `word` stores, sign-extended if the field is signed."""
+        """Return the field's value in `word`, sign-extended if the field is signed."""
         value = 0
         for piece in self.slices:
             value |= (word >> piece.word & (1 << piece.width) - 1) << piece.value
@@ -91,7 +91,7 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """The layout of a word of `width` bits, which has `size` bytes in memory, little-endian."""
+    """The fields of an instruction word of `width` bits; in memory `size` bytes, little-endian."""
 
     name: str
     width: int
@@ -103,7 +103,7 @@ class Format:
         return {item.name: item for item in self.fields}
 
     def check(self) -> None:
-        """Raise `TableError` unless the fields cover each bit exactly once."""
+        """Raise `TableError` unless each bit of the word belongs to exactly one field."""
         covered = 0
         for item in self.fields:
             if covered & item.mask:
@@ -121,7 +121,7 @@ class Operand:
     name: str
     field: Field
     kind: Kind
-    default: int | None = None  # used when the source leaves it out; None: required
+    default: int | None = None  # the value if the source omits it; None: required
     named: bool = False  # printed as name=value
     inside: str = ""  # for rs1 of `imm(rs1)`: imm, the operand before the brackets
 
@@ -132,7 +132,10 @@ _PLACEHOLDER = lazy_pattern(r"\{(\w+)\}")
 
 @cache
 def _operands(form: Format, syntax: str) -> tuple[Operand, ...]:
-    """Return the operands of a syntax, which many rows share. Raises `TableError`."""
+    """Return the operands for a format and a syntax; rows with the same two share them.
+
+    Raises `TableError`.
+    """
     operands = []
     for item in filter(None, (text.strip() for text in syntax.split(","))):
         match = _SYNTAX.match(item)
@@ -166,11 +169,11 @@ def _operand(
 
 @dataclass(frozen=True, eq=False)
 class Instruction:
-    """A row of an instruction table: its bits, its operands and its meaning in a sentence.
+    """A row of an instruction table: the bits of an instruction, its operands and its meaning.
 
     `fixed` gives the fields that have the same value in all words of this row. `syntax` lists the
-    operands in source order, for example `rd, imm(rs1)`. `base=0` in it is an operand that is
-    printed with its name and has a default; `[balance]` is a flag. `reads` and `writes` name
+    operands in source order, for example `rd, imm(rs1)`. In the syntax, `base=0` is an operand that
+    is written with its name and has the default 0; `[balance]` is a flag. `reads` and `writes` name
     operands or other state, separated by spaces.
     """
 
@@ -185,10 +188,10 @@ class Instruction:
     cycles: str = ""
     example: str = ""
     source: str = ""  # where the rule comes from: `seed 000 ¶118`
-    flow: str = ""  # "", "branch", "jump", "call", "return", "stop": for disassembler and debugger
+    flow: str = ""  # "", "branch", "jump", "call", "return", "stop" (asm, debugger)
     carries: tuple[
         tuple[str, str], ...
-    ] = ()  # what the source names beside the word: form, meaning
+    ] = ()  # operands besides those of the word, in a source: form, meaning
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
@@ -199,7 +202,7 @@ class Instruction:
 
     @cached_property
     def mask(self) -> int:
-        """The mask of the bits that identify this row: its fixed fields but the reserved ones."""
+        """The mask of the bits that identify this row: its fixed fields except reserved ones."""
         return sum(
             self.format.by_name[name].mask for name in self.fixed if not name.startswith("reserved")
         )
@@ -214,10 +217,7 @@ class Instruction:
 
     @cached_property
     def reserved(self) -> int:
-        """The mask of the bits that must be zero.
-
-        The decoder refuses words that set one of them.
-        """
+        """The mask of the bits that must be 0; the decoder refuses words in which one is 1."""
         return sum(
             item.mask
             for item in self.format.fields
@@ -248,15 +248,19 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Alternative:
-    """One expansion of a pseudo-instruction; it applies if `when` accepts the deciding value."""
+    """One expansion of a pseudo-instruction.
+
+    It applies if `when` accepts the value of the operand that the pseudo-instruction names in
+    `choose`.
+    """
 
     lines: tuple[str, ...]  # source lines; {name} stands for an operand's text
-    when: Callable[[int], bool] | None = None  # of the operand `choose`; None: always
+    when: Callable[[int], bool] | None = None  # tests the value of `choose`; None: applies
 
 
 @dataclass(frozen=True)
 class PseudoOperand:
-    """An operand of a pseudo-instruction. It has no field, because no word contains it directly."""
+    """An operand of a pseudo-instruction. It has no field, because no word stores it directly."""
 
     name: str
     kind: Kind
@@ -266,15 +270,17 @@ class PseudoOperand:
 
 @dataclass(frozen=True, eq=False)
 class Pseudo:
-    """A mnemonic that stands for other rows: `li`, `mv`, `call`.
+    """A pseudo-instruction: a mnemonic that the assembler replaces by other rows, such as `li`.
 
     `syntax` is written as in `Instruction`; `kinds` gives the kind of each name in it. In a line of
-    the expansion, `.` is the address of that line. If there are several alternatives, the first one
-    applies whose `when` accepts the value of the operand `choose`. If that value is not known yet
-    when the assembler reads the line, the last one applies.
+    the expansion, `.` is the address of that line.
 
-    A row that `overloads` shares its mnemonic with an instruction or with other such rows (`jal f`,
-    `lw a0, symbol`). The number and the shape of the written operands choose among them
+    If there are several alternatives, the assembler uses the first one whose `when` accepts the
+    value of the operand `choose`. If the assembler does not yet know the value when it reads the
+    line, it uses the last alternative.
+
+    If `overloads`, the row shares its mnemonic with an instruction or with other such rows (`jal
+    f`, `lw a0, symbol`). The number and the shape of the written operands decide which row applies
     (`codec.select`).
     """
 

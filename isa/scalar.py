@@ -1,7 +1,7 @@
-"""The scalar base that cp and vc share: RV32IM with Zicsr, bit for bit (RISC-V unprivileged ISA).
+"""The instructions that cp and vc share: RV32IM with Zicsr (RISC-V unprivileged ISA).
 
-A core with this base uses `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS`, `SPECIALS` and `FAULTS`. In
-`cycles`, a word such as `mul_cycles` is the setting of that core.
+A core with this base uses `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS`, `SPECIALS` and `FAULTS` in its
+table. In `cycles`, a word such as `mul_cycles` means the setting of that core.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ UNSIGNED_5 = Immediate(5)
 CSR = Named(12, names=tuple((special.name, special.address) for special in SPECIALS), noun="CSR")
 BRANCH = Relative(13, signed=True, step=2)
 JUMP = Relative(21, signed=True, step=2)
-# Low limits let a 32-bit number be written in either signedness, as in GNU as.
+# The low limits allow a 32-bit number to be written as signed or unsigned, as in GNU as.
 WORD = Immediate(32, low_limit=-(1 << 31))
 ADDRESS = Address(32)
 
-# How a linker completes a field: R_RISCV_* of the RISC-V ELF specification, by operator.
+# The relocation for each operator: R_RISCV_* of the RISC-V ELF specification.
 LOW_OF_LOAD = (("%lo", 27), ("%pcrel_lo", 24))
 LOW_OF_STORE = (("%lo", 28), ("%pcrel_lo", 25))
 _UPPER = (("%hi", 26), ("%pcrel_hi", 23))
@@ -271,7 +271,7 @@ def _p(mnemonic: str, syntax: str, lines: str, meaning: str, example: str) -> Ps
 
 
 def _o(mnemonic: str, syntax: str, lines: str, meaning: str, example: str) -> Pseudo:
-    """Return a pseudo-instruction that overloads its mnemonic."""
+    """Return the row of a pseudo-instruction that overloads its mnemonic."""
     one = Alternative(tuple(line.strip() for line in lines.split(";")))
     return Pseudo(mnemonic, syntax, KINDS, (one,), meaning, example=example, overloads=True)
 
@@ -324,7 +324,7 @@ _PLAIN = (
     _p("unimp",      "",                "csrrw zero, cycle, zero",                                                    "Fault: cycle cannot be written.",                         "unimp"),
 )
 
-# A mnemonic may have several rows. The first whose operands fit is taken, so registers come first.
+# A mnemonic may have several rows. The first one that fits applies; rows of registers come first.
 _OVERLOADED = (
     _o("jal",        "target",          "jal ra, {target}",                                                           "Call a near address.",                                    "jal .+8"),
     _o("jalr",       "rs",              "jalr ra, 0({rs})",                                                           "Call the address in a register.",                         "jalr a0"),
@@ -410,7 +410,7 @@ FAMILIES = (
     "system",
 )
 
-# Markers are in custom-0, as Xcp is. With funct3 6 the field rs1 of R is the register group.
+# Markers are in custom-0, like Xcp. With funct3 6 the field rs1 of R is the register group.
 CUSTOM_0 = 0x0B
 MARKER_TYPE = Format(
     "marker",
@@ -427,9 +427,9 @@ MARKER_TYPE = Format(
 
 
 def markers(family: str) -> tuple[Instruction, ...]:
-    """Return the markers of a core's trace (seed 001) as rows of this family.
+    """Return the instruction rows of the trace markers (seed 001), with the given family.
 
-    A marker is executed as an ALU instruction.
+    A core executes a marker as an ALU instruction.
     """
     return (
         _marker("trace_begin", 1, "Begin to record a register group.", family),

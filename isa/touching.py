@@ -1,8 +1,8 @@
 """Finds the registers that an instruction reads and writes, from `reads` and `writes` of its row.
 
-A word in these lists is an operand that means registers (`Kind.stands_for`), the name of a
-register, a whole register file, or other state. An operand that means registers may be missing from
-both lists. Then it selects among the registers that the lists name: `push rz` reads only rz.
+Each word in `reads` or `writes` is the name of an operand, a register, a register file or other
+state. If an operand that means a register is in neither list, the operand selects among the
+registers that the lists name: `push rz` reads only rz.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import NamedTuple
 from macaw.isa.codec import Decoded
 from macaw.isa.model import Core
 
-Place = tuple[str, int]  # a register: its file, its number there
+Place = tuple[str, int]  # a register: its file and its number in the file
 
 
 class TouchedRegisters(NamedTuple):
-    """The registers that an instruction reads, and those that it writes."""
+    """The registers that an instruction reads, and the registers that it writes."""
 
     reads: frozenset[Place]
     writes: frozenset[Place]
@@ -27,7 +27,7 @@ class TouchedRegisters(NamedTuple):
 def touched_registers(core: Core, instruction: Decoded) -> TouchedRegisters:
     """Return the registers that an instruction reads and writes.
 
-    Registers that it may touch only in some runs are included.
+    Registers that it uses only under some conditions are included.
     """
     return TouchedRegisters(
         frozenset(_places(core, instruction, instruction.row.reads.split(), False)),

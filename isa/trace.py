@@ -1,8 +1,8 @@
-"""The trace block of every core (seed 001): register groups, configuration, records.
+"""The registers and records of the trace block that each core has (seed 001).
 
 The seed names the counters, the modes and the parameters. Macaw defines addresses, the order of
-registers and the record in memory. `macaw.emu.trace` records a group. A core's table says how its
-program accesses the registers (as CSRs, memory-mapped).
+registers and the record in memory. `macaw.emu.trace` does the recording. A core's table says how
+its program accesses the registers: as CSRs or memory-mapped.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ INSTRUCTION = "instruction"
 
 @dataclass(frozen=True)
 class Occurrence:
-    """Something that happens on a core and that its trace block may record."""
+    """A kind of occurrence on a core that its trace block counts, such as a blocked write."""
 
-    name: str  # of traffic: the name of its counter in `macaw.isa.common.TRAFFIC`
+    name: str  # if it is traffic: the name of its counter in `macaw.isa.common.TRAFFIC`
     meaning: str
 
 
 @dataclass(frozen=True)
 class GroupRegister:
-    """A counter of a register group, for occurrences of the kind `of`.
+    """A register of a register group of the trace, which records occurrences of the kind `of`.
 
     `takes` says what it records: "first" (the cycle in which the first occurrence begins), "last"
     (the cycle after the last one ends) or "count".
@@ -39,20 +39,20 @@ class GroupRegister:
     of: str
     takes: str
     meaning: str
-    symbol: str = ""  # the seed's letter in its formulas
+    symbol: str = ""  # the letter in the seed's formulas
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A configuration register of the trace block; `index` is its number."""
+    """A configuration register of the trace block. `index` is the register's number."""
 
     name: str
     index: int
     access: str  # "rw", "ro"
     meaning: str
     unit: str = ""
-    high: int = ALL  # the largest value that may be written
-    step: int = 1  # what may be written is a multiple of it
+    high: int = ALL  # the greatest value that may be written
+    step: int = 1  # values must be a multiple of it
 
 
 # fmt: off
@@ -69,7 +69,7 @@ OCCURRENCES = (
     Occurrence("external_partial", "beats of an external write that are narrower than the memory"),
 )
 
-# In the order of their registers.
+# In the order of the registers.
 GROUP = (
     GroupRegister("t_begin",       INSTRUCTION,        "first", "begin of the first instruction"),
     GroupRegister("t_end",         INSTRUCTION,        "last",  "end of the last instruction"),
@@ -125,14 +125,14 @@ RECORD = Structure(
     "What is spilled when a group ends its record.",
 )
 
-# CSRs (cp, vc). Four groups fit the ranges that RISC-V leaves to custom registers.
+# CSRs (cp, vc). Four groups fit into the ranges that RISC-V reserves for custom registers.
 CSR_PARAMETERS = 0x7C0
-CSR_GROUPS = 0xFC0  # + 16 * group + place, places 0 to 15
-CSR_LAST = 0xCC0  # + 16 * group: place 16
+CSR_GROUPS = 0xFC0  # + 16 * group + index, indices 0 to 15
+CSR_LAST = 0xCC0  # + 16 * group: index 16
 CSR_STRIDE = 16
 CSR_REACHED = 4  # groups
 
-# In the page of memory-mapped registers of a core.
+# Offsets in the page of a core's memory-mapped registers.
 MAPPED_PARAMETERS = 0x700
 MAPPED_GROUPS = 0x800
 MAPPED_STRIDE = 0x80
@@ -140,12 +140,12 @@ MAPPED_REACHED = 16  # groups
 
 
 def group_register(row: GroupRegister, group: int) -> str:
-    """Return the name of a counter in one group: `t_begin0`."""
+    """Return the name of a register in one of the groups, such as `t_begin0`."""
     return f"{row.name}{group}"
 
 
 def csrs() -> tuple[SpecialRegister, ...]:
-    """Return the registers of the block as control and status registers, ordered by address."""
+    """Return the registers of the trace block as CSRs, ordered by address."""
     parameters = [_parameter(row, CSR_PARAMETERS + row.index) for row in PARAMETERS]
     for group in range(CSR_REACHED):
         for place, row in enumerate(GROUP):
@@ -156,9 +156,9 @@ def csrs() -> tuple[SpecialRegister, ...]:
 
 
 def mapped() -> tuple[SpecialRegister, ...]:
-    """Return the registers of the block as memory-mapped ones.
+    """Return the registers of the trace block as memory-mapped registers.
 
-    Their addresses are offsets in a core's page.
+    Their addresses are byte offsets in a core's page of registers.
     """
     parameters = [_parameter(row, MAPPED_PARAMETERS + 4 * row.index) for row in PARAMETERS]
     for group in range(MAPPED_REACHED):
@@ -178,7 +178,10 @@ def _counter(row: GroupRegister, group: int, address: int) -> SpecialRegister:
 
 
 def places() -> Mapping[str, tuple[int, int]]:
-    """Return (group, index in the group) of each counter, by its name from `group_register`."""
+    """Return (group, index in the group) of each group register, by its name.
+
+    The name is that from `group_register`.
+    """
     return MappingProxyType(
         {
             group_register(row, group): (group, place)
@@ -189,7 +192,7 @@ def places() -> Mapping[str, tuple[int, int]]:
 
 
 def _check() -> None:
-    """Raise `TableError` for rows that contradict each other."""
+    """Raise `TableError` if rows of this module contradict each other."""
     names = {row.name for row in OCCURRENCES}
     for row in GROUP:
         if row.of not in names or row.takes not in ("first", "last", "count"):

@@ -1,9 +1,10 @@
-"""The table of vc, the SIMD core (seed 002): RV32IM with Zicsr, and Xvc with permuted multiply-add.
+"""The table of vc, the SIMD core (seed 002): RV32IM with Zicsr, and the vector instructions Xvc.
 
-Macaw defines the encodings of Xvc. `pmac` uses custom-1 (R4 layout, funct3 is the format). The
-other register forms use custom-2 (funct3 is the element, funct7 the operation). Vector loads and
-stores use custom-3. Markers have the encodings that they have in cp. A line of `_each` declares an
-operation for each of its elements; `OPERATIONS` gives the operation of each mnemonic.
+Macaw defines the encodings of Xvc. `pmac`, the permuted multiply-accumulate, uses the RISC-V opcode
+custom-1 (R4 layout, funct3 is the format). The other register forms use custom-2 (funct3 is the
+element, funct7 the operation). Vector loads and stores use custom-3. Markers have the encodings
+that they have in cp. A line with `_each` declares one row for each of its elements; `OPERATIONS`
+gives the operation of each mnemonic.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ from macaw.isa.vector_layouts import (
 
 
 class Operation(NamedTuple):
-    """The operation of an Xvc instruction. The function of `emu/vector` has the same name."""
+    """The operation of an Xvc instruction, and its element type.
+
+    The function of `emu/vector` that computes it has the same name.
+    """
 
     name: str
     element: str  # a key of ELEMENTS, or a format of pmac
@@ -59,7 +63,7 @@ OPERATIONS: dict[str, Operation] = {}
 
 
 def _words(row_format: Format, syntax: str) -> tuple[list[str], str]:
-    """Return the names of the register operands in source order, and operands for an example."""
+    """Return the register operands of a row in source order, and the text of example operands."""
     names, texts = [], []
     for item in syntax.replace("(", ", ").replace(")", "").split(", "):
         kind = row_format.by_name[item.strip("[]")].kind
@@ -79,7 +83,7 @@ def _each(
     name: str, elements: str, layout: Layout, code: int, syntax: str, family: str, meaning: str,
     cycles: str = "vector_cycles", reads: str = "", writes: str = "rd", source: str = "ours",
 ) -> Iterable[Instruction]:  # fmt: skip
-    """Yield a row `name.element` for each of the `elements`; a row `name` if there are none."""
+    """Yield a row `name.element` for each of the elements, or a row `name` if there are none."""
     for key in elements.split() or [""]:
         element = ELEMENTS[key]
         mnemonic = f"{name}.{key}".rstrip(".")
@@ -167,7 +171,7 @@ SIMD = (
 
 
 class PmacFormat(NamedTuple):
-    """A format of pmac: the lanes of a source and of the result, and their bits."""
+    """A format of pmac: the number of lanes of a source, and the number of lanes of the result."""
 
     lanes: int
     results: int
@@ -179,7 +183,10 @@ class PmacFormat(NamedTuple):
 
     @property
     def order_bits(self) -> int:
-        """The size in bits of an entry of an order (a permutation of lanes) in general registers."""
+        """The size in bits of an entry of an order in general registers.
+
+        An order is a permutation of lanes.
+        """
         return 2 if self.lanes == 4 else 4
 
 
@@ -233,11 +240,12 @@ GROUP = 4  # products that pmac adds to one result (seed 002 ¶68)
 
 
 def units_used(row: Instruction) -> int:
-    """Return how many of the vector unit's `VECTOR_BYTES` one-byte lanes an instruction uses.
+    """Return how many of the vector unit's `VECTOR_BYTES` compute units an instruction uses.
 
-    An instruction on one lane of a register uses the bytes of that lane. pmac.gr uses the bytes of
-    a general register. The other instructions of Xvc use all lanes. Memory accesses and the scalar
-    base use none.
+    Each unit computes one byte of a register. An instruction on one lane of a register uses as many
+    units as the lane has bytes. pmac.gr uses four, the bytes of a general register. The other
+    instructions of Xvc use all of them. Memory accesses and instructions of the scalar base use
+    none.
     """
     operation = OPERATIONS.get(row.mnemonic)
     if operation is None or row.family == "vector memory":

@@ -1,7 +1,7 @@
 """The parts of vc's rows: elements, operand kinds, formats, and layouts of operations.
 
-A layout is a function. It takes an element type and the code of an operation. It returns the format
-of the instruction word, and the values of the word's fixed fields: `opcode`, `funct3` and so on.
+A layout is a function that takes an element type and the code of an operation. It returns the
+format of the instruction word, and the values of its fixed fields: `opcode`, `funct3` and so on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REGISTERS = RegisterFile(
 
 
 class Element(NamedTuple):
-    """The element type of a vector register."""
+    """An element type of a vector register, for example `b` for lanes of 8 bits."""
 
     name: str
     bits: int
@@ -56,7 +56,7 @@ ELEMENTS = {
 
 @dataclass(frozen=True)
 class VectorRegister(Register):
-    """The operand kind for a vector register: five bits, of which the highest must be 0."""
+    """The operand kind for a vector register: a field of five bits, the highest of which is 0."""
 
     def check(self, value: int) -> None:
         if value >> 4:
@@ -65,7 +65,7 @@ class VectorRegister(Register):
 
 
 def _odd(text: str) -> str:
-    """Return a hint if the text is an odd register where a pair is needed; else an empty text."""
+    """Return a hint if the text is an odd register where an even one is needed, else ""."""
     number = scalar.REGISTER.parse(text)
     if number is None or not number & 1:
         return ""
@@ -73,13 +73,13 @@ def _odd(text: str) -> str:
 
 
 def _pair(number: int) -> tuple[str, ...]:
-    """Return the names of a general register and the next one."""
+    """Return the names of a general register and of the next one."""
     return tuple(names[0] for names in scalar.REGISTERS.names[number : number + 2])
 
 
 @dataclass(frozen=True)
 class Pair(Register):
-    """The operand kind for a pair of general registers.
+    """The operand kind for a pair of general registers that hold 64 bits.
 
     The even register has the low word, the next one the high word.
     """
@@ -101,10 +101,10 @@ class Pair(Register):
 
 @dataclass(frozen=True)
 class Order(Register):
-    """The operand kind for an order, the permutation of lanes in pmac.
+    """The operand kind for an order: the permutation of lanes in pmac.
 
-    Its value is the number of a vector register, or 32 plus the number of a general register. If
-    `paired` is true, that general register is the even one of a pair.
+    The value is the number of a vector register, or 32 plus the number of a general register. If
+    `paired`, that general register is the even one of a pair.
     """
 
     paired: bool = False
@@ -127,7 +127,7 @@ class Order(Register):
         return _pair(value - GENERAL) if self.paired and value >= GENERAL else self.names[value][:1]
 
 
-GENERAL = 32  # of an Order: where the numbers of general registers begin
+GENERAL = 32  # in an Order: the value that means general register 0
 _NONE: tuple[tuple[str, ...], ...] = ((),)
 _EVEN = tuple(names if i % 2 == 0 else () for i, names in enumerate(scalar.REGISTERS.names))
 VECTOR = VectorRegister(REGISTERS.names, "vector register")
@@ -148,7 +148,7 @@ _ACC = Field("acc", "25", Flag("acc"))
 
 
 def _places(**kinds: Kind) -> tuple[Field, ...]:
-    """Return the register fields `kinds`, at the bits where RISC-V has them."""
+    """Return the word fields of the register operands `kinds`, at the bits that RISC-V uses."""
     where = {"rd": "11:7", "rs1": "19:15", "rs2": "24:20", "rs3": "31:27"}
     return tuple(Field(name, where[name], kind) for name, kind in kinds.items())
 
@@ -307,7 +307,7 @@ def store(element: Element, code: int) -> tuple[Format, dict[str, int]]:
 
 
 def strided(which: Format) -> Layout:
-    """Return the layout of loads or stores of lanes that are a stride apart in memory.
+    """Return the layout of loads or stores whose lanes are a constant distance apart in memory.
 
     `which` is the format, `STRIDED_LOAD` or `STRIDED_STORE`.
     """

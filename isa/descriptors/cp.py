@@ -1,4 +1,4 @@
-"""The descriptor of cp."""
+"""The descriptor of cp, the command processor."""
 
 from __future__ import annotations
 

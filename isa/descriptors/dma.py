@@ -1,4 +1,4 @@
-"""The descriptor of dma."""
+"""The descriptor of dma, the transfer engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The descriptor of fim."""
+"""The descriptor of fim, the islands of memory with circuits that calculate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from macaw.isa.model import CoreDescriptor
 DESCRIPTOR = CoreDescriptor(
     name="fim",
     title="function-in-memory islands",
-    number=8,  # of island 0
+    number=8,  # the number of island 0
     section=".fim.{}",
     executable=True,
     index="island",

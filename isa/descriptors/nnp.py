@@ -1,4 +1,4 @@
-"""The descriptor of nnp."""
+"""The descriptor of nnp, the matrix-vector processor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from macaw.isa.model import CoreDescriptor, Setting
 
-MOST_TILE_BYTES = 512 << 20  # of MatrixRf, two bytes an element
+MOST_TILE_BYTES = 512 << 20  # bytes of MatrixRf; an element has two
 
 # fmt: off
 SETTINGS = (
@@ -49,7 +49,7 @@ SETTINGS = (
 
 
 def too_many_tiles(config: Mapping[str, Any]) -> str:
-    """Return a sentence if the device's MatrixRf is too large to simulate, else an empty text."""
+    """Return an error sentence if the device's MatrixRf is too large to simulate, else ""."""
     tiles, native = config["nnp.matrix_rf"], config["nnp.native"]
     if 2 * tiles * native * native <= MOST_TILE_BYTES:
         return ""

@@ -1,4 +1,4 @@
-"""The descriptor of pe."""
+"""The descriptor of pe, the PE array."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from macaw.isa.pe_elements import SUM_DTYPES, disagreeing
 from macaw.isa.pe_size import too_large
 
 BLOCKS = 16  # blocks of an input buffer or an output queue
-UNITS = MOST_UNITS  # and so rows, at most: core numbers 16 to 31 of a 32-bit mask
-CLUSTERS = 32  # clusters of a row at most: a packet's mask has 32 bits
+UNITS = MOST_UNITS  # at most as many rows: they have core numbers 16 to 31 of a 32-bit mask
+CLUSTERS = 32  # most clusters of a row: a packet's mask has 32 bits
 
 # fmt: off
 SETTINGS = (

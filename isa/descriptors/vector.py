@@ -1,4 +1,4 @@
-"""The descriptor of vc."""
+"""The descriptor of vc, the SIMD core."""
 
 from __future__ import annotations
 
