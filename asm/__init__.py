@@ -1,4 +1,4 @@
-"""The assembler and its inverse: source text to object file, object file to source text.
+"""The assembler, which turns source text into an object file, and the disassembler, its inverse.
 
-Grammar, expressions, data, layout, ELF, disassembler, formatter, editor services.
+The folder also has the formatter, the writers of ELF and C headers, and the services for editors.
 """

@@ -1,7 +1,7 @@
 """Splits the operands of macros and repetitions at commas and blanks, as GNU as does.
 
-A blank stays only where it separates words, strings or characters: `1 + 2, x y` becomes `1+2`, `x`
-and `y`. A character becomes its number; a string loses its quotes.
+A blank remains only if it separates words, strings or characters: `1 + 2, x y` gives `1+2`, `x` and
+`y`. A character becomes its number, and a string loses its quotes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _NO_KEYWORD = ' \t,";()'  # one of these before a `=`: no keyword
 
 
 class OperandText:
-    """The text of operands without needless blanks, with a map back to the source line."""
+    """The operands of a line without needless blanks; each position maps to the source line."""
 
     def __init__(self, text: str, offset: int) -> None:
-        """Take `text`, which begins at column offset `offset` of its line."""
+        """Read the operands `text`, which begin at offset `offset` of their line."""
         self._runs = [(0, offset)]  # where the difference of offsets here and in the line changes
         self._end = offset + len(text)
         self.text = self._without_blanks(text, offset)
@@ -77,7 +77,7 @@ class OperandText:
         return position
 
     def comma(self, position: int) -> int:
-        """Return the position after blanks, a comma and further blanks, all of them optional."""
+        """Skip blanks, an optional comma and further blanks; return the position after them."""
         position = self.blank(position)
         return self.blank(position + 1) if self.text.startswith(",", position) else position
 
@@ -143,7 +143,7 @@ class OperandText:
 
 
 def _number(character: str) -> str:
-    """Return the code of a character literal as decimal text; other text is returned unchanged."""
+    """Return the code of a character literal as decimal text. Return any other text unchanged."""
     inside = character[1:-1] if len(character) > 2 and character.endswith("'") else character[1:]
     if character == "'\\'":
         inside = "\\'"

@@ -45,10 +45,10 @@ def assemble(
 ) -> Program:
     """Assemble one or several sources (paths, or texts as `Source`) and return the executable.
 
-    `device` overrides the source's `.device`; `defines` are symbols of every file; files are read
-    below a source's folder and `include_dirs`. `record` collects what `macaw.asm.listing.text`
-    needs. With `gnu`, statements before the first `.core` of a source are in the control core's
-    part.
+    `device` overrides the source's `.device`; `defines` are symbols that each file gets. The
+    assembler looks for included files in a source's folder and in `include_dirs`. `record` collects
+    what `macaw.asm.listing.text` needs. With `gnu`, statements before the first `.core` of a source
+    belong to the control core's part.
 
     Raises `AssemblyError` with all mistakes, and `ConfigError` for a bad `device`.
     """
@@ -77,8 +77,8 @@ def assemble_object(
 ) -> Relocatable:
     """Assemble sources and return an object for a linker.
 
-    Arguments and errors are those of `assemble`. A linker finds symbols that no source defines in
-    other objects. There is no default program.
+    Arguments and errors are those of `assemble`. If no source defines a symbol, the linker finds it
+    in another object. An object has no default program.
     """
     with collecting_seldom():
         run = analyse(
@@ -147,9 +147,10 @@ class Assembly:
         self._default: CorePart | None = None  # the control core's, if the source has none
 
     def read_source(self, source: str | Path | Source, is_default: bool = False) -> None:
-        """Read one source file. Every file gets the `-D` symbols, except the default program.
+        """Read one source file.
 
-        `is_default` says that the source is the default program of the control core.
+        With `is_default`, the source is the default program of the control core. Every other file
+        gets the symbols of `-D`.
         """
         state = self.state
         text = state.folders.load(source, state.report)
@@ -168,7 +169,7 @@ class Assembly:
         self._parts.leave()
 
     def _define(self, name: str, value: str | int, text: SourceText) -> None:
-        """Define a symbol of `-D` in the file that is being read."""
+        """Define a symbol of the option `-D` in the file that is being read."""
         try:
             value = value if isinstance(value, int) else int(value or "1", 0)
         except ValueError:
@@ -181,7 +182,7 @@ class Assembly:
         self.state.symbols.has_variables = True
 
     def complete(self) -> None:
-        """Add the control core's default part if the sources have none. Then finish all parts."""
+        """Add the control core's default part if the sources have none, and finish all parts."""
         if self._parts.control() is None and self.state.linkage is None:
             source = self._parts.default_control().default_source()
             if source is not None:
@@ -199,8 +200,8 @@ class Assembly:
     def lay_out(self) -> None:
         """Give every area its address. Report each section that does not fit its memory.
 
-        The error belongs to the line that begins the section's part, or declares its tensor, if
-        there is one.
+        The position of the error is the line that begins the section's part or declares its tensor.
+        If there is no such line, the error names only the first file.
         """
         report = self.state.report
         for plan, problem in self.state.layout.place(self.state.config):
@@ -218,7 +219,7 @@ class Assembly:
         self.state.is_placed = True
 
     def encode(self) -> None:
-        """Apply the fixups, resolve the symbols, and fill the default program with its commands."""
+        """Apply the fixups, resolve the symbols, and write commands into the default program."""
         state = self.state
         for apply in state.fixups:
             state.watch()
@@ -236,9 +237,9 @@ class Assembly:
             self._default.fill_default([part.startup(parts) for part in parts])
 
     def _resolve(self, symbol: Definition) -> None:
-        """Resolve a symbol's deferred value now, even if nothing uses the symbol.
+        """Evaluate a symbol's deferred value, even if no line uses the symbol.
 
-        So the assembler reports a mistake in the value in any case.
+        The assembler then reports a mistake in the value in any case.
         """
         if isinstance(symbol.value, Deferred) and not symbol.is_bad:
             with self.state.report.catching(symbol.line), suppress(AlreadyReported):
@@ -252,7 +253,10 @@ class Assembly:
         return output.program(self.state, self._parts, self.files, diagnostics)
 
     def relocatable(self) -> Relocatable:
-        """Return the object. Raises `AssemblyError` if there was any error."""
+        """Return the object for a linker.
+
+        Raises `AssemblyError` if the run has reported an error.
+        """
         program = self.program()
         assert self.state.linkage is not None
         return output.relocatable(self.state, self.state.linkage, program)

@@ -1,4 +1,4 @@
-"""The inputs of a run besides its sources: the device, and the folders whose files it may read."""
+"""The inputs of a run besides its sources: the device, and the folders with files to include."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORD = lazy_pattern(r"(?:^|[;:])[ \t]*([A-Za-z_.][\w.]*)(?![\w.]*[ \t]*[:=])", 
 
 
 def is_gnu_source(text: str) -> bool:
-    """Return whether a source has code for the control core, and no `.core` or `.device`."""
+    """Return whether a source has code for the control core, but no `.core` and no `.device`."""
     if _OF_MACAW.search(text):
         return False
     control = registry.control()
@@ -33,10 +33,7 @@ def is_gnu_source(text: str) -> bool:
 
 
 class DeviceChoice:
-    """The device of a run.
-
-    This is the device that the caller chose, else the one of `.device`, else `DEFAULT_DEVICE`.
-    """
+    """Chooses the device of a run: the caller's, else that of `.device`, else `DEFAULT_DEVICE`."""
 
     def __init__(self, device: str | Configuration | None) -> None:
         self._config = load(device) if isinstance(device, str) else device
@@ -48,10 +45,7 @@ class DeviceChoice:
 
     @property
     def config(self) -> Configuration:
-        """The device's configuration.
-
-        After the first use of it, `.device` cannot change the device.
-        """
+        """The device's configuration. After its first use, a `.device` line is an error."""
         self._used = True
         if self._config is None:
             self._config = load(DEFAULT_DEVICE)
@@ -61,7 +55,7 @@ class DeviceChoice:
     def external_bytes(self) -> int:
         """The size of external memory in bytes, on the device that is chosen so far.
 
-        After the use of this property, `.device` may still change the device (unlike `config`).
+        Unlike `config`, a use of this property does not fix the device.
         """
         if self._config is None:
             return int(settings()["mem.external_bytes"].default)
@@ -70,8 +64,8 @@ class DeviceChoice:
     def choose(self, line: LogicalLine, node: Name | Text, folders: SourceFolders) -> None:
         """Carry out a `.device` line: choose the device that `node` names.
 
-        Raises `Mistake` if there is no such device, if another one is chosen already, or if earlier
-        lines depend on the device.
+        Raises `Mistake` if there is no such device, if another device is chosen already, or if
+        earlier lines depend on the device.
         """
         try:
             name = node.text if isinstance(node, Name) else str(folders.find(line, node)[0])
@@ -92,15 +86,15 @@ class DeviceChoice:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the caller chose the device. Then `.device` of the source has no effect."""
+        """Whether the caller chose the device, so that `.device` in a source has no effect."""
         return self._fixed
 
     def change(self, line: LogicalLine, field: Name, value: Any) -> None:
-        """Carry out a `.setting` line: give a field of the device another value.
+        """Carry out a `.setting` line: give a setting of the device another value.
 
-        The field `name` is the device's name. Values of several fields may contradict each other
-        until further lines have changed them; `check` reports those that still do at the end.
-        Raises `Mistake`.
+        The setting `name` is the device's name. Settings may contradict each other until later
+        lines change them; after the last line, `check` reports those that still do. Raises
+        `Mistake`.
         """
         if self._fixed:
             return
@@ -125,7 +119,7 @@ class DeviceChoice:
             self._disagreement = line, Mistake(str(error), field)
 
     def check(self, report: Report) -> None:
-        """Report values of `.setting` that contradict each other."""
+        """Report settings that contradict each other after all `.setting` lines."""
         if self._disagreement is not None:
             report.mistake(*self._disagreement)
 
@@ -133,9 +127,9 @@ class DeviceChoice:
 class SourceFolders:
     """The folders of `-I`, in which a run looks for files, and the names of the files read.
 
-    If a file is open in an editor, `text_of` returns the editor's text, which is used instead of
-    the file's bytes. For any other file `text_of` returns None. `included` has each text that
-    `.include` has read, once for each source of the run.
+    If a file is open in an editor, `text_of` returns the editor's text, which replaces the contents
+    of the file. For any other file `text_of` returns None. `included` has each text that `.include`
+    has read, once for each source of the run.
     """
 
     def __init__(
@@ -162,7 +156,7 @@ class SourceFolders:
         return SourceText(text, printable_name(str(source)), path.parent)
 
     def find(self, line: LogicalLine, name: Text) -> tuple[Path, str]:
-        """Return the path of the file that a line names, and the file's name for messages.
+        """Return the path of the file that a line includes, and the file's name for messages.
 
         Raises `FileError`.
         """

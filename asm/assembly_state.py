@@ -1,4 +1,4 @@
-"""The state of a run of the assembler: the data that statements read and change."""
+"""The state of a run of the assembler: the data that the code of statements reads and changes."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class AssemblyState:
     """The inputs of a run, the program assembled so far, and the current position in the source.
 
     `record` collects the data of a listing; it is None if the caller wants no listing. The run
-    calls `watch` repeatedly; an exception that `watch` raises ends the run. With a `linkage` the
-    run makes an object, and a linker finds symbols without a definition. Without it such symbols
-    are errors.
+    calls `watch` repeatedly; an exception that `watch` raises ends the run. If there is a
+    `linkage`, the run makes an object, and a symbol without a definition is left to the linker.
+    Otherwise such a symbol is an error.
     """
 
     device: DeviceChoice
@@ -75,16 +75,13 @@ class AssemblyState:
 
     @property
     def config(self) -> Configuration:
-        """The device's configuration.
-
-        After the first use of it, `.device` cannot change the device.
-        """
+        """The device's configuration. After its first use, a `.device` line is an error."""
         return self.device.config
 
     def next_ordinal(self) -> int:
-        """Count the next statement and return its number, the ordinal.
+        """Count the next statement and return its ordinal, the number of statements so far.
 
-        Ordinals order the local labels such as `1:`.
+        Ordinals give local labels such as `1:` an order.
         """
         self.ordinal += 1
         return self.ordinal

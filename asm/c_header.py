@@ -1,8 +1,9 @@
 """Writes macaw.h, the C header for a device and for a program of `asm -c`.
 
-The macros of instructions are those of `macaw.isa.c_macros`. The program's addresses are constants,
-so the header is right for one layout only. Therefore it refers to a symbol whose name contains a
-checksum of the layout. Only an object with this layout defines the symbol; linking another fails.
+The macros of instructions come from `macaw.isa.c_macros`. The program's addresses are constants, so
+the header is right for one layout only. Therefore the header refers to a symbol whose name contains
+a checksum of the layout. Only an object with this layout defines the symbol; a link with another
+object fails.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _CALLS = """\
 
 
 def write(item: Relocatable | None, config: Configuration) -> str:
-    """Return the text of the header, for a device and, if there is one, a program."""
+    """Return the text of the header for a device, and for the program `item` unless it is None."""
     lines = [
         f"/* macaw.h, device {config.name}: written by macaw header. */",
         "#ifndef MACAW_H",
@@ -92,7 +93,7 @@ def write(item: Relocatable | None, config: Configuration) -> str:
 
 
 def _programmable() -> list[Core]:
-    """Return the cores that a C compiler compiles for."""
+    """Return the cores for which a C compiler can compile."""
     return [core for core in registry.cores() if core.executable and core.base]
 
 
@@ -132,7 +133,7 @@ def _memories(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _registers() -> Iterator[str]:
-    """Yield the numbers of control and status registers."""
+    """Yield C definitions with the numbers of control and status registers."""
     specials = {item.name: item for core in _programmable() for item in core.specials}
     for item in specials.values():
         name = re.sub(r"\W", "_", item.name).upper()
@@ -140,7 +141,7 @@ def _registers() -> Iterator[str]:
 
 
 def _structures() -> Iterator[str]:
-    """Yield the declarations of the structures in memory that belong to the cores of C programs."""
+    """Yield C declarations of the memory structures that belong to cores with C programs."""
     for core in _programmable():
         for structure in core.structures:
             yield from _structure(structure)
@@ -166,7 +167,7 @@ def _places() -> Iterator[str]:
 
 
 def _program(item: Relocatable) -> Iterator[str]:
-    """Yield the declarations of a program: its addresses as constants, its tensors as arrays."""
+    """Yield C declarations of a program: its addresses as constants, its tensors as arrays."""
     program = item.program
     yield "/* The program: NAME_address as its core sees it, NAME_load where the loader puts it. */"
     yield f"/* A linker that misses {item.layout_symbol}: the object was assembled"

@@ -1,6 +1,6 @@
-"""Makes Python's garbage collector run less often while a program is assembled.
+"""Makes Python's garbage collector run less often while the assembler works.
 
-A run creates many small objects that live to its end and hardly any reference cycles. Repeated
+A run creates many small objects that remain to its end, and hardly any reference cycles. Repeated
 collections would take a fifth of the time of a large source.
 """
 
@@ -20,9 +20,9 @@ _inside: list[tuple[int, int, int]] = []  # the settings before each run in prog
 
 @contextmanager
 def collecting_seldom() -> Iterator[None]:
-    """Let the garbage collector run seldom inside the `with` block.
+    """Make the garbage collector run seldom inside the `with` block.
 
-    If several runs overlap, the last one that ends restores the old setting.
+    If several such blocks overlap, the last one that ends restores the old setting.
     """
     with _lock:
         before = gc.get_threshold()

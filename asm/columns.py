@@ -11,10 +11,10 @@ GAP = 2  # least blanks before a comment
 
 
 def statement(text: str, column: int = STATEMENT) -> str:
-    """Return a statement that starts in `column`, with its operands aligned to the operand column.
+    """Return a statement for the column `column`, with its operands aligned to the operand column.
 
-    `text` has single blanks. The result does not include the blanks before `column`. A move, `a <-
-    b`, stays as it is.
+    `text` has single blanks. The result does not include the blanks before `column`. A move,
+    `a <- b`, is not aligned.
     """
     head, blank, operands = text.partition(" ")
     if operands.startswith(ARROW):

@@ -1,7 +1,7 @@
-"""Gives common symbols (`.comm`) their places.
+"""Allocates common symbols (`.comm`).
 
-A common symbol is an area of zeros that several files may declare. It gets a place only if no file
-defines the symbol.
+A common symbol is an area of zeros that several files may declare. It is allocated only if no file
+defines the symbol otherwise.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from macaw.asm.symbols import CommonSymbol, Definition
 
 
 def place_commons(state: AssemblyState, area: Area) -> None:
-    """Give each common symbol without a definition its place at the end of `area`.
+    """Allocate each common symbol without another definition at the end of `area`.
 
-    Files that declare the same name share one place. Its size and its alignment are the largest
-    that one of them declares. If a symbol does not fit, the error belongs to its line.
+    If several files declare the same name, the symbol has the largest size and the largest
+    alignment of their declarations. If a symbol does not fit, the error points at its line.
     """
     same_name: dict[tuple[str, int], list[CommonSymbol]] = {}
     for item in state.commons:

@@ -1,4 +1,4 @@
-"""A core's part of a program: its sections, its instructions, its default startup."""
+"""A core's part of a program: sections, instructions, and how the default program runs it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ COMMON_SECTIONS = {".data": ("aw", False), ".rodata": ("a", False), ".bss": ("aw
 
 
 def common_area(layout: Layout, section: str) -> Area | None:
-    """Return the area of a section that all parts share (`.data`); None for other sections."""
+    """Return the area of a section that all parts share, such as `.data`;
+
+    None for other sections.
+    """
     if section not in COMMON_SECTIONS:
         return None
     flags, zeros = COMMON_SECTIONS[section]
@@ -53,7 +56,7 @@ class Transfer:
 class Startup:
     """What the default program does to run one part: its copies, starts and waits.
 
-    The default program does each step for all parts before the next step.
+    The default program does each of these steps for all parts before it begins the next step.
     """
 
     loads: Sequence[Transfer] = ()
@@ -70,7 +73,7 @@ class Startup:
 class CorePart:
     """A core's part of a program.
 
-    This base class suits cores whose code is words in external memory.
+    This base class is for cores whose code is instruction words in external memory.
     """
 
     state: AssemblyState
@@ -86,16 +89,16 @@ class CorePart:
     reads_expansions = False
 
     def __post_init__(self) -> None:
-        """Set up additional state in subclasses."""
+        """Set up additional state in a subclass."""
 
     def area(self) -> Area:
-        """Return the area that gets the part's bytes when the source enters the part."""
+        """Return the area that receives bytes after the source has entered the part."""
         return self.section(".text") or self.state.layout.area(self.plan())
 
     def plan(self) -> SectionPlan:
-        """Return the part's own section.
+        """Return the plan of the part's own section.
 
-        If the core executes the section, it is aligned to the size of an instruction.
+        If the core executes the section, its alignment is the size of an instruction.
         """
         flags = "ax" if self.core.executable else "a"
         name = self.core.section.format(self.index)
@@ -127,14 +130,14 @@ class CorePart:
         return (".text", *COMMON_SECTIONS)
 
     def places_labels(self, area: Area) -> bool:
-        """Return whether a label in `area` gets its address at once: the present end of the area.
+        """Return whether a label in `area` gets an address at once: the current end of the area.
 
-        If not, the label stays pending until bytes are appended to the area.
+        If not, the label is pending until bytes are appended to the area.
         """
         return True
 
     def leave(self) -> None:
-        """Close open constructs, because the source enters another part or ends."""
+        """Close open constructs such as a block, because the source enters another part or ends."""
 
     def instruction(
         self, context: StatementContext, statement: Statement, rows: Sequence[Row]
@@ -146,16 +149,16 @@ class CorePart:
         self.check_group(context, statement)
 
     def hint(self, context: StatementContext, statement: Statement) -> None:
-        """Evaluate a `.hint` if this core supports its kind; ignore it otherwise.
+        """Carry out a `.hint` of a kind that this core supports; ignore any other `.hint`.
 
         Raises `Mistake`.
         """
 
     def statement_failed(self) -> None:
-        """React to an error in the last statement of this part. The error is reported already."""
+        """React to an error in the last statement of this part, which is already reported."""
 
     def padding(self, count: int) -> bytes:
-        """Return the `count` bytes with which an alignment fills executable areas."""
+        """Return the `count` bytes with which an alignment fills code of this core."""
         return bytes(count)
 
     @cached_property
@@ -164,7 +167,7 @@ class CorePart:
         return tuple(name for name, rows in self.core.rows.items() if any(map(_begins_group, rows)))
 
     def check_group(self, context: StatementContext, statement: Statement) -> None:
-        """Warn if a part records twice in a register group: the first record is then lost."""
+        """Warn if a part starts a second record in a register group: the first one is lost."""
         if statement.head is None or statement.head.text not in self.group_starters:
             return
         context.state.effects += 1
@@ -178,20 +181,17 @@ class CorePart:
             self.groups.add(group.value)
 
     def may_write(self, _tensor: Definition) -> bool:
-        """Return whether the part can write to a tensor. The caller asks after the layout."""
+        """Return whether the part can write to a tensor. Valid after the layout."""
         return True
 
     def finish(self) -> None:
-        """Add what the part still needs.
-
-        The assembler calls this after all sources, before the layout.
-        """
+        """Add what the part needs at its end. The assembler calls this after all sources."""
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the sections for tensors of this core's windows, by the name that `at=` uses.
+        """Return the section plans for tensors of this core's windows, by the name that `at=` uses.
 
-        The tensors lie in external memory; the default program moves them through the window.
+        These tensors are in external memory; the default program copies them through the window.
         """
         return {
             name: SectionPlan(
@@ -209,10 +209,10 @@ class CorePart:
         }
 
     def startup(self, parts: Sequence[CorePart]) -> Startup:
-        """Return what the default program does for this part. The caller asks after the layout.
+        """Return what the default program does for this part. Valid after the layout.
 
-        `parts` are all parts, including this one. A core that fetches its instructions is started
-        at `_start`, or at its first instruction, and the default program waits for its end.
+        `parts` are all parts, including this one. If the core fetches instructions, the default
+        program starts it at `_start`, or at its first instruction, and waits for its end.
         """
         entry = None
         if self.core.executable:
@@ -245,16 +245,18 @@ class CorePart:
         return transfers
 
     def default_source(self) -> Source | None:
-        """Return the program of this core for sources without a part for it, or None.
+        """Return the default program of this core, for sources without a part for it;
 
-        Only the control core has such a default program.
+        None if it has none.
+
+        Only the control core has a default program.
         """
         return None
 
     def fill_default(self, parts: Sequence[Startup]) -> None:
         """Write the commands that run `parts` into the default program, after the layout.
 
-        Only the part of the control core does something here.
+        Only the part of the control core does this.
         """
 
 

@@ -1,4 +1,4 @@
-"""The parts of a program (one for each core and row), and the part that the source is in."""
+"""The parts of a program, one for each core and row, and the part that receives statements now."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from macaw.isa.rows import Row
 
 
 class CoreParts:
-    """All parts, in the order of the source.
+    """All parts of a program, in the order of the source.
 
-    `current` is the part that the source is in; None before the first `.core`.
+    `current` is the part to which the next statement belongs; None before the first `.core`.
     """
 
     def __init__(self, state: AssemblyState) -> None:
@@ -42,7 +42,8 @@ class CoreParts:
     def enter_core(self, context: StatementContext, statement: Statement) -> None:
         """Carry out `.core NAME, row=R`.
 
-        Raises `Mistake`; then an `UnknownPart` accepts all statements up to the next `.core`.
+        If the operands are wrong, enter an `UnknownPart`, which accepts all statements up to the
+        next `.core`, and raise `Mistake`.
         """
         self.leave()
         try:
@@ -68,7 +69,7 @@ class CoreParts:
         self._enter_data()
 
     def begin_source(self, is_gnu: bool) -> None:
-        """Begin a source. If it `is_gnu`, the control core's part begins without a `.core`."""
+        """Begin a source. With `is_gnu`, the control core's part begins without a `.core`."""
         self._is_gnu = is_gnu
 
     @property
@@ -83,7 +84,7 @@ class CoreParts:
         self._state.area = self.current.area()
 
     def _enter_data(self) -> None:
-        """Let the following bytes go to `.data`, the section for bytes outside of all parts."""
+        """Append the following bytes to `.data`, the section for bytes outside of all parts."""
         area = common_area(self._state.layout, ".data")
         assert area is not None
         self._state.area = area
@@ -122,7 +123,7 @@ class CoreParts:
         return self._parts[key]
 
     def tensor_plan(self, word: Name) -> SectionPlan:
-        """Return the section for tensors in the memory that `at=` names. Raises `Mistake`."""
+        """Return the section plan for tensors in the memory that `at=` names. Raises `Mistake`."""
         plans_by_name: dict[str, SectionPlan] = {}
         choices: list[str] = []
         for core in registry.cores():
@@ -138,8 +139,8 @@ class CoreParts:
     def check_tensor_memories(self, default: CorePart | None) -> None:
         """Warn of each tensor in a core's memory if the program has no part for that core.
 
-        There is no warning if a part executes instructions, because these can load from any memory.
-        The `default` program does not count as such a part.
+        If a part executes instructions, there is no warning, because instructions can load from any
+        memory. The `default` program is not counted as such a part.
         """
         if any(part.core.executable and part is not default for part in self):
             return
@@ -152,13 +153,16 @@ class CoreParts:
                 )
 
     def control(self) -> CorePart | None:
-        """Return the part of the control core, which the device starts; None if there is none."""
+        """Return the part of the control core, which the device starts first;
+
+        None if there is none.
+        """
         return next((part for part in self if not part.core.number), None)
 
     def default_control(self) -> CorePart:
-        """Return a part of the control core, for its default program.
+        """Return a new part of the control core for its default program.
 
-        The part is not in the program.
+        The part does not belong to the parts of the sources.
         """
         core = registry.control()
         nowhere = LogicalLine(SourceText("", ""), 0, "")
@@ -175,7 +179,7 @@ class CoreParts:
         self._enter(area)
 
     def _own_area(self, name: str) -> Area | None:
-        """Return the area of a section that the current part has by this name."""
+        """Return the area of the current part's section `name`; None if it has no such section."""
         if self.current is None:
             return common_area(self._state.layout, name)
         return self.current.section(name)
@@ -185,8 +189,8 @@ class CoreParts:
     ) -> Area | None:
         """Return the area for a section `name` of a source, inside `section` of the current part.
 
-        The area discards its bytes if no program loads the section. The result is None if the part
-        has no such section, or if `name` is that of another core's section.
+        If no program loads the section, the area discards its bytes. The result is None if the part
+        has no such section, or if `name` is the section of another core.
         """
         if name.rpartition(".")[2] in registry.names():
             return None  # the section of another core's part
@@ -199,10 +203,10 @@ class CoreParts:
         return plan.area_named("" if name == section else name, words.number)
 
     def _takes_group(self, group: str, line: LogicalLine) -> bool:
-        """Return whether the program takes the sections of a group from this file.
+        """Return whether the program includes sections of a group (a COMDAT group) from this file.
 
-        It takes them from the first file that has the group. Sections without a group are always
-        taken.
+        It includes them from the first file that has the group. Sections without a group are always
+        included.
         """
         return not group or self._groups.setdefault(group, line.source.name) == line.source.name
 
@@ -231,29 +235,30 @@ class CoreParts:
         self._enter(Area(layout.DROPPED, discarded=True))
 
     def enter_subsection(self, number: int) -> None:
-        """Enter another subsection of the present section."""
+        """Enter another subsection of the current section."""
         area = self._state.area
         plan = self._state.layout.plans.get(area.section)
         if plan is not None:
             self._enter(plan.area_named(area.name, number))
 
     def enter_previous(self, head: Name) -> None:
-        """Return to the section that was current before the present one.
+        """Return to the section that was current before the current one.
 
-        The present one becomes the previous one. Raises `Mistake` if there is none.
+        The current section becomes the previous one. Raises `Mistake` if there is no previous
+        section.
         """
         if self._previous is None:
             raise Mistake("no section was left before", head)
         self._enter(self._previous)
 
     def push_section(self) -> None:
-        """Store the present section and the previous one, to which `pop_section` returns."""
+        """Store the current and the previous section, to which `pop_section` returns."""
         self._pushed.append((self._state.area, self._previous))
 
     def pop_section(self, head: Name) -> None:
-        """Return to the section that `push_section` has stored last.
+        """Return to the sections that the last `push_section` has stored.
 
-        Raises `Mistake` if there is none.
+        Raises `Mistake` if none are stored.
         """
         if not self._pushed:
             raise Mistake("'.popsection' without '.pushsection'", head)
@@ -270,7 +275,7 @@ class CoreParts:
 
 
 class UnknownPart(CorePart):
-    """The part after a wrong `.core`. It accepts every statement and discards the bytes."""
+    """The part after a wrong `.core`. It accepts every statement and discards its bytes."""
 
     accepts_anything = True
 
@@ -285,8 +290,8 @@ class UnknownPart(CorePart):
     ) -> None:
         """Accept any instruction.
 
-        An unknown word that begins with a point may be a directive that defines a symbol. So the
-        first operand becomes a symbol whose uses cause no further errors.
+        An unknown word that begins with a point may be a directive that defines a symbol. Therefore
+        its first operand becomes a symbol, so that uses of the symbol cause no further errors.
         """
         assert statement.head is not None
         first = statement.operands[0] if statement.operands else None

@@ -1,8 +1,8 @@
 """Reads arrays from .npy files without NumPy.
 
-The header is parsed as a Python literal and never executed, so arrays of objects are impossible.
-Only C-ordered little-endian arrays of a known element type are accepted. The error for any other
-array gives the reason.
+It parses the header as a Python literal and never executes it, so arrays of objects are impossible.
+It accepts only C-ordered little-endian arrays of a known element type. For any other array, the
+error gives the reason.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _DTYPES = {
 
 
 class DataError(MacawError, ValueError):
-    """A file does not hold a usable array; the message gives the reason."""
+    """The error for a file that does not contain a usable array; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Array:
-    """A C-ordered little-endian array: element type, shape and bytes."""
+    """A C-ordered little-endian array: its element type, its shape and its bytes."""
 
     dtype: str
     shape: tuple[int, ...]

@@ -52,7 +52,10 @@ def pack_number(value: int, size: int, node: Node) -> bytes:
 
 
 def _numbers(size: int, context: StatementContext, statement: Statement) -> None:
-    """Emit each operand as a number of `size` bytes. `.` in an operand is that number's address."""
+    """Append each operand as a number of `size` bytes.
+
+    `.` in an operand is the address of that number.
+    """
     end = context.offset + size * len(statement.operands)
     try:
         for node in statement.operands:
@@ -67,7 +70,10 @@ def _numbers(size: int, context: StatementContext, statement: Statement) -> None
 
 
 def late_number(context: StatementContext, node: Node, size: int) -> bytes:
-    """Return the `size` bytes of a number after the layout. Raises as `evaluate`."""
+    """Return the `size` bytes of a number whose value is known only after the layout.
+
+    Raises the errors of `evaluate`.
+    """
     if size == WORD and relocate_number(context, node):
         return bytes(WORD)
     return pack_number(number(node, context), size, node)
@@ -92,7 +98,7 @@ def _floats(form: FloatFormat, context: StatementContext, statement: Statement) 
 
 
 def _octa(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.octa`. A number may have 128 bits; an expression has 64, with its sign."""
+    """Carry out `.octa`. A plain number may have 128 bits; the value of an expression has 64."""
     for node in statement.operands:
         text = context.line.text[node.start : node.end].replace(" ", "")
         literal = _LITERAL.fullmatch(text)
@@ -106,7 +112,10 @@ def _octa(context: StatementContext, statement: Statement) -> None:
 
 
 def _leb128(signed: bool, context: StatementContext, statement: Statement) -> None:
-    """Carry out `.uleb128` or `.sleb128`. The values must be known: they decide the length."""
+    """Carry out `.uleb128` or `.sleb128`.
+
+    The values must be known at once: they decide the length.
+    """
     for node in statement.operands:
         value = context.number(node)
         if not signed:
@@ -171,8 +180,8 @@ def _space(context: StatementContext, statement: Statement) -> None:
 def _fill(context: StatementContext, statement: Statement) -> None:
     """Carry out `.fill repeat, size, value`.
 
-    As in GNU as, `value` gives at most 4 bytes of each repetition; the other bytes are zero. A
-    value that does not fit is cut off with a warning.
+    As in GNU as, `value` gives at most 4 bytes of each repetition; the other bytes are zero. If a
+    value does not fit, its high bits are lost, with a warning.
     """
     if not 1 <= len(statement.operands) <= 3:
         raise wrong_operands(statement, ".fill REPEAT [, size [, value]]")
@@ -236,9 +245,9 @@ def _selection(context: StatementContext, node: Node, length: int, place: int) -
 
 
 def _incbin(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.incbin "file", skip, count`: emit `count` bytes of a file from offset `skip` on.
+    """Carry out `.incbin "file", skip, count`: append `count` bytes of a file from offset `skip`.
 
-    Without `count`, emit all bytes up to the end of the file.
+    Without `count`, append all bytes up to the end of the file.
     """
     nodes = statement.operands
     if not 1 <= len(nodes) <= 3 or not isinstance(nodes[0], Text):
@@ -256,10 +265,12 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
 def one_array(
     context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
 ) -> Array:
-    """Load the array that the only plain operand of a statement (one without `name=`) gives.
+    """Load the array that a statement's only plain operand names.
 
-    `options` are the names that other operands may have. The error shows `syntax`. Raises `Mistake`,
-    also if there is not exactly one plain operand.
+    Other operands have the form `name=`.
+
+    `options` are the names that those operands may have. The error shows `syntax`. Raises
+    `Mistake`, also if there is not exactly one plain operand.
     """
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:
@@ -310,7 +321,10 @@ def _array(context: StatementContext, statement: Statement) -> None:
 
 
 def _view(context: StatementContext, statement: Statement) -> None:
-    """Name bytes that exist already, with an element type and a shape. Raises `Mistake`."""
+    """Carry out `.view`: name existing bytes, with an element type and a shape.
+
+    Raises `Mistake`.
+    """
     head, syntax = statement.head, ".view NAME, dtype, dimension, ..., at=ADDRESS"
     assert head is not None
     plain = [item for item in statement.operands if not isinstance(item, Named)]
@@ -337,7 +351,7 @@ def _view(context: StatementContext, statement: Statement) -> None:
 
 
 def _check_view(area: Area, offset: int, size: int, node: Node) -> None:
-    """Raise `Mistake` if `size` bytes at `offset` do not lie in the area, whose end is known."""
+    """Raise `Mistake` if `size` bytes at `offset` reach past the area, whose end is known."""
     if offset < 0:
         raise Mistake("the view begins before its section's data", node)
     if offset + size > area.size:

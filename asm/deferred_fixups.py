@@ -1,4 +1,4 @@
-"""Completes simple lines that use symbols: fills in their words and numbers after the layout."""
+"""Fills in, after the layout, the words and numbers of simple lines that contain symbols."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class LocalReference(NamedTuple):
 
 
 def statement_start(match: re.Match[str]) -> int:
-    """Return the offset in the source at which the statement of a matched line begins."""
+    """Return the offset in the source at which the statement of a pattern's match begins."""
     return match.start(1) if match[1] is not None else match.start(2)
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """Return a matched line as the `LogicalLine` that the reader would make of it."""
+    """Return a line that a pattern matched as the `LogicalLine` that the reader would make."""
     start = statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 
@@ -50,7 +50,8 @@ def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
 class DeferredFixups:
     """The words and numbers of simple lines that contain a symbol without a value yet.
 
-    `items` has the offset of each one in the area, its known bits, its symbol and its line.
+    Each entry of `items` has the offset of the word or number in the area, its known bits, its
+    symbol and its line.
     """
 
     __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
@@ -116,7 +117,7 @@ class DeferredFixups:
         line_start: int,
         ordinal: int,
     ) -> bytes:
-        """Return the bytes of a line whose symbol has no simple value. The grammar parses the line.
+        """Parse a line whose symbol is not a plain number or address; return its bytes.
 
         If the line has a mistake, report it and return no bytes.
         """

@@ -1,7 +1,7 @@
-"""Prints the errors and warnings of a source as text with carets or as JSON.
+"""Prints the errors and warnings of a source as text with carets, or as JSON.
 
 A diagnostic contains its position and the text of its line, so that printing reads no file.
-`pieces` yields the printed form as (style, text) pairs; a screen can colour them, `render` joins
+`pieces` yields the printed form as (style, text) pairs, which a screen can colour; `render` joins
 them.
 """
 
@@ -24,7 +24,7 @@ _MOST_COMPARED = 200_000  # names that a run of the assembler compares
 
 
 class _Guesses:
-    """The names that a run may still compare, and the hints for words that occurred before."""
+    """The number of names that a run may still compare, and the hints for words seen before."""
 
     def __init__(self) -> None:
         self.names_left = _MOST_COMPARED
@@ -51,7 +51,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One step from an expanded or included line back to its file, for messages."""
+    """One step from a line of a macro or an included file back to the line that caused it."""
 
     what: str  # "in expansion of macro 'dot'", "included from here"
     span: Span
@@ -59,9 +59,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """An error, a warning or a note.
+    """An error, a warning or a note, with its position and the text of its line.
 
-    `chain` leads from the innermost expansion outwards to the file.
+    `chain` leads from the innermost macro or include outwards to the file.
     """
 
     severity: str  # ERROR, WARNING or NOTE
@@ -77,9 +77,10 @@ class Diagnostic:
 
 
 class AssemblyError(MacawError):
-    """The source could not be assembled; `diagnostics` are all its errors and warnings.
+    """The error for a source that could not be assembled.
 
-    The message has one line for each of the first `MOST_ERRORS` errors and warnings.
+    `diagnostics` are all its errors and warnings. The message has one line for each of the first
+    `MOST_ERRORS` of them.
     """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
@@ -98,7 +99,7 @@ def _where(span: Span) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with its control characters, except tabs, replaced by a visible character."""
+    """Return the text with a visible character in place of each control character except tabs."""
     if text.isprintable():
         return text
     return "".join(
@@ -107,9 +108,9 @@ def printable(text: str) -> str:
 
 
 def printable_name(name: str) -> str:
-    """Return a file's name made printable, as `printable` does.
+    """Return a file's name with visible characters in place of control characters.
 
-    Bytes of the name that are not UTF-8 stay as they are, so that the name still opens the file.
+    Bytes of the name that are not UTF-8 are unchanged, so that the name still opens the file.
     """
     if name.isprintable():
         return name
@@ -117,7 +118,7 @@ def printable_name(name: str) -> str:
 
 
 def _caret_line(source: str, span: Span) -> str:
-    """Return the line of carets under the span; tabs of the source line are kept before it."""
+    """Return the line of carets for the span; before them it has the tabs of the source line."""
     before = source[: span.column - 1].ljust(span.column - 1)
     end = min(span.end_column, len(source) + 1)
     return "".join("\t" if char == "\t" else " " for char in before) + "^" * max(
@@ -126,7 +127,10 @@ def _caret_line(source: str, span: Span) -> str:
 
 
 def _window(source: str, span: Span) -> tuple[str, Span]:
-    """Return the source line and the span in it. Cut a long line to the text around the span."""
+    """Return the source line and the span in it.
+
+    If the line is long, cut it to the part around the span.
+    """
     if len(source) <= _WIDEST:
         return source, span
     start = max(0, min(span.column - 1 - _WIDEST // 3, len(source) - _WIDEST))
@@ -141,9 +145,10 @@ def _window(source: str, span: Span) -> tuple[str, Span]:
 def first(
     diagnostics: Sequence[Diagnostic], most: int = MOST_ERRORS
 ) -> tuple[Sequence[Diagnostic], str]:
-    """Return the first `most` errors and the first `most` warnings, and a note on the rest.
+    """Return the first `most` errors and the first `most` warnings, and a note.
 
-    The note counts the diagnostics left out; it is empty if there are none. `most` = 0 returns all.
+    The note gives the number of diagnostics left out; it is empty if there are none. If `most` is
+    0, all are returned.
     """
     if not most or len(diagnostics) <= most:
         return diagnostics, ""
@@ -195,11 +200,10 @@ def _span_object(span: Span) -> dict[str, object]:
 
 
 def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
-    """Return the diagnostics as a JSON list of objects.
+    """Return the diagnostics as the text of a JSON list of objects.
 
     Their keys are severity, message, file, line, column, end_column, hint, name and chain. If
-    `left_out` is not empty, the list ends with an object of severity "note" that has `left_out` as
-    its message.
+    `left_out` is not empty, it is the message of a last object with the severity "note".
     """
     note = Diagnostic("note", left_out, Span("", 0, 0, 0))
     return json.dumps(

@@ -1,4 +1,4 @@
-"""Defines what a directive is (syntax, meaning, code), and checks that many directives need."""
+"""Defines the row of a directive (syntax, meaning, code), and checks that many directives need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Directive:
-    """A directive whose code needs only its statement and context. `run` carries it out."""
+    """A row of the table of directives. `run` carries out a statement in its context."""
 
     name: str
     syntax: str
@@ -27,10 +27,10 @@ def table(rows: Sequence[Directive]) -> Mapping[str, Directive]:
 
 
 def wrong_operands(statement: Statement, syntax: str) -> Mistake:
-    """Return the mistake "takes other operands" for a directive.
+    """Return the error that a directive takes other operands.
 
-    `syntax` is shown as a hint. It may use a synonym of the directive; the written name replaces
-    it.
+    `syntax` is shown as a hint. If it contains a synonym of the directive, the name that the source
+    uses replaces the synonym.
     """
     head = statement.head
     assert head is not None
@@ -48,7 +48,7 @@ def check_count(statement: Statement, low: int, high: int, syntax: str) -> None:
 
 
 def name_of(node: Node, what: str = "a symbol") -> Name:
-    """Return an operand that must be a name. Raises `Mistake` for another operand.
+    """Return an operand as a name. Raises `Mistake` if it is not a name.
 
     `what` describes the name that is needed, for the message.
     """
@@ -58,7 +58,10 @@ def name_of(node: Node, what: str = "a symbol") -> Name:
 
 
 def symbol_of(node: Node) -> Name:
-    """Return an operand that must be a symbol; its name may be in quotes. Raises `Mistake`."""
+    """Return an operand that is a symbol; its name may be in quotes.
+
+    Raises `Mistake` for any other operand.
+    """
     if isinstance(node, Text):
         return Name(node.start, node.end, node.value.decode("utf-8", "replace"))
     return name_of(node)

@@ -1,6 +1,6 @@
-"""The table of the directives that every part accepts, except those that work on text.
+"""The table of the directives that every part accepts, except directives on text.
 
-If GNU as has a directive of the same name, it means the same here.
+If GNU as has a directive of the same name, both have the same meaning.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class PartDirective:
-    """A directive whose code needs the parts of the program.
+    """A directive whose code needs the parts of the program, which `run` takes as an argument.
 
     The other fields are as in `Directive`.
     """

@@ -1,8 +1,8 @@
 """Prints a program as source text that assembles to the same bytes.
 
-Addresses that instructions refer to get labels; bytes that are not instructions become data. The
+Addresses to which instructions refer get labels; bytes that are not instructions become data. The
 core's module in `asm/disassembly/forms` prints what a part contains besides plain instructions. If
-its directives would produce other bytes, the part is printed as data.
+directives cannot produce the bytes of a part, it is printed as data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DATA = ".data"
 
 
 class DisassemblyError(MacawError, ValueError):
-    """The program has no part of the requested core."""
+    """The error for a program that has no part of the requested core, or no such section."""
 
 
 def disassemble(
@@ -105,7 +105,7 @@ def disassemble(
 
 
 def list_object(item: ObjectFile, core: str | None = None, *, only: str | None = None) -> str:
-    """Return the listing of an object.
+    """Return the listing of an object file.
 
     With `core`, list only the sections of this core; with `only`, only the sections of this name.
     The listing cannot be assembled again, because the linker chooses the addresses. Raises
@@ -131,7 +131,7 @@ def _no_part(core: str, sections: Iterable[Section]) -> DisassemblyError:
 
 
 def _origin(program: Program) -> list[str]:
-    """Return a comment if Macaw did not assemble the program; no lines otherwise."""
+    """Return a comment if another tool made the program; no lines otherwise."""
     if program.note_version and not program.is_linked:
         return []
     what = (
@@ -147,11 +147,11 @@ def _origin(program: Program) -> list[str]:
 
 
 def _is_fixed(program: Program) -> bool:
-    """Return whether the text of a program of other tools can keep all addresses.
+    """Return whether source text can reproduce the addresses of a program that another tool linked.
 
-    A program without parts of ours must lie in local and external memory alone. Linked with ours,
-    it must have no sections of its own in external memory: they follow our tensors, after which the
-    assembler places nothing.
+    If the program has no parts from Macaw, all of it must be in local and external memory. If it
+    has some, it must have no sections of its own in external memory. They would follow Macaw's
+    tensors, and the assembler places nothing after these.
     """
     if program.is_linked:
         external = {output.name for output in external_outputs()}
@@ -164,9 +164,9 @@ def _is_fixed(program: Program) -> bool:
 
 
 def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
-    """Return where the disassembly places a section of another tool, so that its address stays.
+    """Return where the disassembly puts a section of another tool to keep its address.
 
-    The place is a section of cp and an offset in it. It is None for a section that needs no place.
+    The result is a section of cp and an offset in it. It is None if the section needs no such line.
     """
     if (program.note_version and not program.is_linked) or not _is_fixed(program):
         return None
@@ -178,7 +178,7 @@ def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
 
 
 def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str]:
-    """Return the lines that go to a place in cp's memory."""
+    """Return the lines that continue at the given section of cp and offset in it."""
     name, offset = place
     control = registry.names()[0]
     lines = [f".core {control}"] if part != (control, None) else []
@@ -188,7 +188,7 @@ def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str
 def _fixed_contents(
     program: Program, section: Section, labels: Labels, exact: Naming, near: Naming
 ) -> list[str]:
-    """Return the lines of a section of another tool, at its own address."""
+    """Return the lines of a section that another tool linked, at its own address."""
     if section.flags != "ax" or section.nobits:
         return data.section_lines(section, labels)
     table = registry.control()
@@ -198,7 +198,10 @@ def _fixed_contents(
 
 
 def _entry(program: Program, exact: Naming) -> list[str]:
-    """Return the line that names the entry of another tool's program, if it has another name."""
+    """Return the line that sets the entry of a program that another tool linked.
+
+    The result has no lines if the entry has the usual name.
+    """
     if program.note_version or not _is_fixed(program) or program.entry is None:
         return []
     name = exact(program.entry)
@@ -225,9 +228,9 @@ def _device(program: Program) -> list[str]:
 
 
 def _own_device(own: config.Configuration) -> list[str]:
-    """Return the lines for a device of a program's own: its preset, and what differs from it.
+    """Return the lines for a device that is not a preset: its preset, and the settings that differ.
 
-    The preset is the one of its name, else the one with the fewest differences.
+    The preset is the one with the device's name, else the one with the fewest differences.
     """
     candidates = [own.name] if own.name in config.presets() else config.presets()
 
@@ -245,7 +248,7 @@ def _own_device(own: config.Configuration) -> list[str]:
 def _empty_control(program: Program) -> list[str]:
     """Return an empty part of the control core if the program has none; no lines otherwise.
 
-    Without this part the assembler would add the default program.
+    Without it, the assembler would add the default program.
     """
     control = registry.control()
     if not program.note_version or any(item.core == control.name for item in program.sections):

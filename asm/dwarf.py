@@ -1,9 +1,8 @@
-"""Writes line information: a `LineTable` becomes the debug sections of an ELF file.
+"""Writes a `LineTable` as the debug sections of an ELF file, in the format DWARF 4.
 
-The format is DWARF 4, which every tool reads. One unit covers the whole assembly, as GNU as makes
-it with -g, and each section is one sequence of the line table. The addresses of array parts are
-those that the array uses. File names are written as the caller gave them, without dates or folders.
-`asm/dwarf_read.py` reads the result.
+One compile unit covers the whole assembly, as with `as -g`; each section is one sequence of the
+line table. Addresses of PE parts are those that the array uses. File names are those that the
+caller gave, without dates or folders. `asm/dwarf_read.py` reads the result.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ OPCODE_BASE = len(OPERANDS) + 1
 
 
 class Reference(NamedTuple):
-    """The place in a debug section of the 32-bit address of something in another section."""
+    """A 32-bit address that a debug section contains: its offset there, and the target section."""
 
     offset: int
     target: str  # the section's name; of a debug section the address counts from its own begin
@@ -54,7 +53,7 @@ class Reference(NamedTuple):
 class DebugSection(NamedTuple):
     """The bytes of a debug section, and its references to other sections.
 
-    In an executable the references are complete; in an object a linker completes them.
+    In an executable the addresses are final; in an object the linker fills them in.
     """
 
     data: bytes
@@ -64,8 +63,8 @@ class DebugSection(NamedTuple):
 def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, DebugSection]:
     """Return the contents of the debug sections by name, in file order.
 
-    The result is empty if there are no lines. Rows of addresses outside of all sections are left
-    out.
+    The result is empty if there are no lines. Rows of the table with addresses outside of all
+    sections are left out.
     """
     placed = sorted((item for item in sections if item.size), key=lambda item: item.address)
     rows = {item.name: lines.rows(item.name).inside(item.address, item.end) for item in placed}
@@ -88,9 +87,9 @@ def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, DebugSecti
 
 
 def encode_text(text: str) -> bytes:
-    """Return a name as bytes with a terminating zero.
+    """Return a name as bytes with a terminating zero byte.
 
-    Bytes of the name that are not UTF-8 (surrogate escapes) stay as they are.
+    Bytes of the name that are not UTF-8 (surrogate escapes) are unchanged.
     """
     try:
         data = text.encode("utf-8", "surrogateescape")
@@ -127,7 +126,7 @@ def sleb(value: int) -> bytes:
 def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict[int, int]]:
     """Return the names of the files that have rows, and the DWARF number of each, counted from 1.
 
-    The keys of the numbers are the files' indices in `lines.files`.
+    The numbers are given by the files' indices in `lines.files`.
     """
     places = sorted({place for rows in used for place in rows.files})
     named = {place: lines.files[place] or _NAMELESS for place in places}

@@ -1,7 +1,7 @@
-"""Reads line information: the debug sections of an ELF file become a `LineTable`.
+"""Reads the debug sections of an ELF file as a `LineTable`.
 
-It reads what `asm/dwarf.py` writes, and the line tables of DWARF 2 to 5 from other tools. It trusts
-nothing in them: `ElfError` reports what is wrong, and at which offset.
+It reads what `asm/dwarf.py` writes, and the line tables of DWARF 2 to 5 from other tools. It checks
+everything in them: `ElfError` says what is wrong, and at which offset.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ class _Reader:
         self.sequences: list[_Sequence] = []
 
     def file(self, name: str) -> int:
-        """Return the index of a file name among all files; add the name if it is new.
+        """Return the index of a file name in the list of all files; add the name if it is new.
 
-        Control characters in the name are made visible.
+        Control characters in the name become visible.
         """
         return self.names.setdefault(printable_name(name), len(self.names))
 
@@ -92,7 +92,7 @@ class _Reader:
         return ElfError(f".debug_line: {what}, at offset {self.place:#x}")
 
     def number(self, layout: str) -> int:
-        """Read a number of fixed size; `layout` is its format letter of `struct`.
+        """Read a number of fixed size. `layout` is its format letter as in `struct`.
 
         Raises `ElfError`.
         """
@@ -140,7 +140,7 @@ class _Reader:
 
 
 def _unit(reader: _Reader) -> None:
-    """Read one unit: its header, its files and its rows."""
+    """Read one DWARF unit: its header, its files and its rows."""
     reader.limit = len(reader.data)
     length, offset = reader.number("I"), "I"
     if length == _LONG_UNIT:
@@ -212,7 +212,7 @@ def _files(reader: _Reader, offset: str) -> list[str]:
 def _entries(reader: _Reader, offset: str) -> list[tuple[str, int]]:
     """Read a DWARF 5 table of folders or files.
 
-    Return (name, number of its folder) for each entry.
+    Return (name, number of the folder) for each entry.
     """
     pairs = [(reader.uleb(), reader.uleb()) for _ in range(reader.number("B"))]
     count = reader.uleb()
@@ -243,7 +243,7 @@ _MD5_BYTES = 16
 def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
     """Read a value in one of the forms that names and their attributes use.
 
-    Return None if it is skipped.
+    Return None if the value is not needed.
     """
     if form == dwarf.FORM_STRING:
         return reader.string()
@@ -279,7 +279,7 @@ class _Machine:
 
 
 def _rows(reader: _Reader, machine: _Machine) -> None:
-    """Execute the line-number opcodes up to the unit's end; add the sequences to the reader."""
+    """Execute the line-number opcodes up to the unit's end, and add the sequences to the reader."""
     first = len(machine.operands) + 1
     special = [
         (
@@ -340,7 +340,10 @@ def _rows(reader: _Reader, machine: _Machine) -> None:
 
 
 def _extended(reader: _Reader, machine: _Machine) -> tuple[int, int]:
-    """Read an extended opcode. Return it with its operand if that is an address, else with 0."""
+    """Read an extended opcode; return it and its operand.
+
+    The operand is 0 if it is not an address.
+    """
     length = reader.uleb()
     start = reader.place
     reader.skip(length)

@@ -2,7 +2,7 @@
 
 The file is ELF32, little-endian, RISC-V. It has one section for each part, symbols with sizes,
 `.note.macaw` (`asm/elf_note.py`) and line information (`asm/dwarf.py`). `read` also accepts
-freestanding RV32 executables of other tools. Equal programs give equal bytes.
+freestanding RV32 executables of other tools. From equal programs, `write` makes equal bytes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _write(program: Program, *, lines: bool) -> bytes:
 
 
 def symbol_entry(symbol: Symbol, numbers: Mapping[str, int], value: int) -> NamedSymbol:
-    """Return the entry of a symbol; `numbers` are those of sections by name."""
+    """Return the entry of a symbol. `numbers` are the ELF section numbers by section name."""
     return NamedSymbol(
         symbol.name,
         value,

@@ -1,4 +1,4 @@
-"""An ELF file that grows section by section, for executables and objects."""
+"""Builds an ELF file section by section, for executables and objects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NamedSymbol(NamedTuple):
 
 
 class ElfBuilder:
-    """The parts of a file so far. `numbers` are those of its sections by name."""
+    """The parts of an ELF file so far. `numbers` are the section numbers by section name."""
 
     def __init__(self, segments: int = 0) -> None:
         self._start = elf.FILE_HEADER.size + elf.SEGMENT.size * segments
@@ -51,7 +51,7 @@ class ElfBuilder:
         self._headers.append(header)
 
     def add_loaded(self, section: Section, name: str, address: int) -> int:
-        """Add a section that is loaded; return its offset in the file."""
+        """Add a section that the loader loads; return its offset in the file."""
         offset = self._add(section.data, section.align)
         kind = elf.SHT_NOBITS if section.nobits else elf.SHT_PROGBITS
         flags = SECTION_FLAGS[section.flags]
@@ -73,7 +73,7 @@ class ElfBuilder:
         info: int = 0,
         entry_size: int = 0,
     ) -> None:
-        """Add a section that is not loaded."""
+        """Add a section that the loader does not load."""
         at, offset, size = self._names.add(name), self._add(data, align), len(data)
         self._enter(
             name, SectionHeader(at, kind, flags, 0, offset, size, link, info, align, entry_size)
@@ -81,11 +81,11 @@ class ElfBuilder:
 
     @property
     def next_number(self) -> int:
-        """The number of the next section."""
+        """The number that the next added section gets."""
         return len(self._headers)
 
     def add_symbols(self, symbols: Sequence[NamedSymbol]) -> None:
-        """Add the symbol table and its strings. In `symbols`, local ones must come first."""
+        """Add the symbol table and its strings. `symbols` must begin with the local symbols."""
         strings = Strings()
         add, pack = strings.add, elf.SYMBOL.pack
         table = bytearray(pack(0, 0, 0, 0, 0, 0))

@@ -42,7 +42,7 @@ _LONGEST = 300  # characters of an error; names in a file may be of any length
 
 
 class ElfError(MacawError, ValueError):
-    """A file is not an executable that Macaw can read, or no ELF file can represent a program."""
+    """The error for a file that Macaw cannot read, or a program that no ELF file can represent."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
@@ -146,9 +146,9 @@ class Strings:
 
 
 def string_at(table: bytes, offset: int, what: str) -> str:
-    """Return the string at `offset` of a string table.
+    """Return the string at `offset` of a string table. Raises `ElfError`.
 
-    `what` names the owner in the message of `ElfError`.
+    `what` describes, for the message, what has the string as its name.
     """
     if not 0 <= offset < len(table):
         raise ElfError(
@@ -169,7 +169,7 @@ def whole(value: Any, low: int, high: int) -> bool:
 
 
 def section_bytes(data: bytes, header: SectionHeader, what: str) -> bytes:
-    """Return the file's bytes of a section. Raises `ElfError` if they exceed the file."""
+    """Return the bytes of a section in the file. Raises `ElfError` if they exceed the file."""
     if header.offset + header.size > len(data):
         raise ElfError(
             f"{what}: {header.size:#x} bytes at offset {header.offset:#x}"

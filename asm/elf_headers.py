@@ -1,6 +1,6 @@
-"""Reads the headers of an ELF file for RISC-V: what an executable and an object have in common.
+"""Reads those headers of a RISC-V ELF file that executables and objects have in common.
 
-It trusts nothing in the file: it checks every offset, size, count and string before use.
+It checks every offset, size, count and string in the file before use.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class ElfFile:
 
 
 def is_object(data: bytes) -> bool:
-    """Return whether the bytes begin as an object for a linker does, a file of type ET_REL."""
+    """Return whether the bytes begin like an object for a linker (ELF type ET_REL)."""
     if data[:4] != elf.MAGIC or len(data) < elf.FILE_HEADER.size:
         return False
     return FileHeader(*elf.FILE_HEADER.unpack_from(data, 0)).kind == elf.ET_REL
 
 
 def read_headers(data: bytes, kind: int = elf.ET_EXEC) -> ElfFile:
-    """Return the headers of an ELF file of this kind (ET_*). Raises `ElfError`."""
+    """Return the headers of an ELF file of the type `kind` (ET_*). Raises `ElfError`."""
     header = _header(data, kind)
     segments = tuple(
         Segment(*record)
@@ -130,9 +130,9 @@ def _records(
 
 
 def check_amount(file: ElfFile) -> None:
-    """Raise `ElfError` if more bytes would be loaded than the file has.
+    """Raise `ElfError` if the loader would load more bytes than the file has.
 
-    Segments or sections that overlap in a small file could otherwise fill the memory.
+    Otherwise, segments or sections that overlap in a small file could fill the memory.
     """
     loaded = sum(segment.file_size for segment in file.segments if segment.kind == elf.PT_LOAD)
     total = sum(
@@ -164,7 +164,7 @@ def _section_names(
 
 
 def read_note(file: ElfFile) -> Note | None:
-    """Return what Macaw's note in the file says; None if there is none. Raises `ElfError`."""
+    """Return the contents of Macaw's note in the file; None if there is none. Raises `ElfError`."""
     places = [number for number, name in enumerate(file.names) if name == elf_note.SECTION]
     if not places:
         return None
@@ -186,8 +186,8 @@ def foreign_flags(flags: int) -> str:
 def core_of(section: Section) -> str | None:
     """Return the core that executes a section of another tool; None for data.
 
-    If the name is that of a core's own sections, or begins with it and a point, it is this core.
-    Any other code belongs to the base core.
+    If the section's name is that of a core's own sections, or begins with it and a point, it is
+    this core. Otherwise it is the core that `_base_core` returns.
     """
     if section.flags != "ax":
         return None

@@ -44,7 +44,7 @@ class Note:
 
 
 class Placed(NamedTuple):
-    """The place of a section for which an object was assembled."""
+    """The address and size of a section for which the assembler made an object."""
 
     section: str
     address: int
@@ -186,7 +186,10 @@ def _hint(item: Any) -> Hint:
 
 
 def _member(item: Any, what: str, name: str, kind: Any) -> Any:
-    """Return the member `name` of a JSON object. Raises `ElfError` unless its type is `kind`."""
+    """Return the member `name` of a JSON object.
+
+    Raises `ElfError` unless it has the type `kind`.
+    """
     if not isinstance(item, dict) or name not in item:
         raise ElfError(f"{SECTION}: {what} has no {name}")
     value = item[name]

@@ -1,8 +1,8 @@
 """Writes a `Relocatable` as an ELF object for a linker.
 
-The name of every section is `.macaw` and the section's own name, and its address is 0. The linker
-script gives it its final address. The debug sections refer to section symbols. Code and data refer
-to symbols of other objects.
+The name of every section is `.macaw` followed by the section's own name, and its address is 0; the
+linker script gives it its final address. The debug sections refer to section symbols. Code and data
+may refer to symbols of other objects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HIGH_PART = ".Lpcrel_hi"  # and a number: the instruction to which a low part b
 
 
 def write(item: Relocatable, *, lines: bool = True) -> bytes:
-    """Return the ELF object, with line information or without. Raises `ElfError`."""
+    """Return the ELF object, with or without line information. Raises `ElfError`."""
     program = item.program
     elf.check(program)
     starts = {section.name: section.address for section in program.sections}
@@ -103,7 +103,7 @@ def _marks(
 
 
 def _own(relocation: Relocation, symbol: int, starts: Mapping[str, int]) -> bytes:
-    """Return the ELF record of a relocation; `symbol` is the number of its symbol."""
+    """Return the ELF record of a relocation. `symbol` is the number of its symbol."""
     offset = relocation.address - starts[relocation.section]
     addend = (relocation.addend + (1 << 31)) % (1 << 32) - (1 << 31)
     return form.RELOCATION.pack(offset, symbol << 8 | relocation.kind, addend)
@@ -117,7 +117,8 @@ def _of_debug(
 ) -> bytes:
     """Return the ELF relocation record for a reference of a debug section to another section.
 
-    `places` has the numbers of section symbols, `starts` the sections' addresses, both by name.
+    `places` are the numbers of the section symbols, `starts` the addresses of the sections, both by
+    section name.
     """
     offset, target = reference
     value = int.from_bytes(debug.data[offset : offset + 4], "little")

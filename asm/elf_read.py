@@ -1,7 +1,7 @@
-"""Reads ELF executables: Macaw's completely, freestanding RV32 ones as far as possible.
+"""Reads ELF executables: Macaw's completely, freestanding RV32 ones of other tools if possible.
 
-It trusts nothing in the file: it checks every offset, size, count, link and string before use. An
-error reports where in the file it is.
+It checks every offset, size, count, link and string in the file before use. An error says where in
+the file it is.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OUR_FLAGS = {
 def read(data: bytes) -> Program:
     """Return the program in an ELF executable.
 
-    Raises `ElfError`, which reports what is wrong and where in the file.
+    Raises `ElfError`, which says what is wrong and where in the file.
     """
     file = read_headers(data)
     header, segments, headers, names = file.header, file.segments, file.headers, file.names
@@ -151,7 +151,10 @@ def _sections(
     *,
     ours: bool,
 ) -> dict[int, Section]:
-    """Return the sections that the loader loads, by their number in the file."""
+    """Return the sections that the loader loads, by their number in the file.
+
+    If `ours`, Macaw has made the file.
+    """
     result: dict[int, Section] = {}
     for number, header in enumerate(headers):
         if not header.flags & elf.SHF_ALLOC or header.kind == elf.SHT_NULL:
@@ -218,7 +221,7 @@ def _lines(
     *,
     ours: bool,
 ) -> LineTable:
-    """Return the line table. Unreadable line information of another tool's file is ignored."""
+    """Return the line table. If `ours` is false, unreadable line information is ignored."""
     debug: dict[str, bytes] = {}
     try:
         for name, header in zip(names, headers, strict=True):

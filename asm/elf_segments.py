@@ -37,9 +37,9 @@ def check(data: bytes, number: int, segment: Segment) -> None:
 
 
 def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
-    """Return the load address of a section minus its address, as its segment gives them.
+    """Return the load address of a section minus its address, in bytes, from its segment.
 
-    Raises `ElfError` if no segment loads the section; `what` names it in the message.
+    Raises `ElfError` if no segment contains the section; `what` names the section in the message.
     """
     if header.size == 0:
         return 0
@@ -61,10 +61,10 @@ def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: st
 def with_bare(
     data: bytes, sections: dict[int, Section], segments: tuple[Segment, ...]
 ) -> dict[int, Section]:
-    """Return `sections` and a new section for each piece of a segment that no section covers.
+    """Return `sections`, and a new section for each piece of a segment that no section contains.
 
-    Stripped files have such pieces. Bytes between sections count only if they are not all zero;
-    otherwise they are padding.
+    Stripped files have such pieces. If the bytes between two sections are all zero, they are
+    padding and get no section.
     """
     result = dict(sections)
     covered = sorted((item.address, item.end) for item in sections.values())
@@ -98,7 +98,7 @@ def with_bare(
 
 
 def _gaps(start: int, end: int, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of the range `start` to `end` that none of the sorted ranges covers."""
+    """Yield the parts of the range from `start` to `end` that none of the sorted ranges covers."""
     for low, high in covered:
         if high <= start or low >= end:
             continue

@@ -29,7 +29,10 @@ def read(
 def entries(
     data: bytes, headers: tuple[SectionHeader, ...], names: tuple[str, ...]
 ) -> Iterator[tuple[int, SymbolEntry, bytes]]:
-    """Yield number, entry and string table of each symbol but the first. Raises `ElfError`."""
+    """Yield number, entry and string table of each symbol after the null symbol.
+
+    Raises `ElfError`.
+    """
     tables = [number for number, header in enumerate(headers) if header.kind == elf.SHT_SYMTAB]
     if len(tables) > 1:
         raise ElfError(f"{len(tables)} symbol tables; one is the most")

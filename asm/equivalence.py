@@ -1,4 +1,4 @@
-"""Checks whether formatting has kept a source's meaning: its tokens, and its program."""
+"""Checks whether formatting has preserved a source's meaning: its tokens, and its program."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _lines(text: str) -> list[LogicalLine]:
 
 
 def _tokens(line: LogicalLine) -> list[tuple[str, bool]]:
-    """Return a pair for each token of a line: its text, and whether the blank before it matters."""
+    """Return for each token of a line its text, and whether the blank before it is significant."""
     tokens: list[tuple[str, bool]] = []
     before, blank = "", False
     for token in TOKEN.finditer(line.text):

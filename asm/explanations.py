@@ -21,7 +21,7 @@ _MOST_LINES = 12  # of a macro that are shown
 def place(symbol: Definition) -> Span:
     """Return the span of a symbol's definition.
 
-    If a macro or repetition defines the symbol, return the span of the line that expands it.
+    If a macro or repetition defines the symbol, return the span of the line that calls it.
     """
     return _in_a_file(symbol.line, symbol.start, symbol.end)
 
@@ -29,15 +29,15 @@ def place(symbol: Definition) -> Span:
 def macro_place(macro: Macro) -> Span:
     """Return the span of the name in a macro's definition.
 
-    If another macro or repetition defines it, return the span of the line that expands that one.
+    If another macro or repetition defines the macro, return the span of the line that calls it.
     """
     return _in_a_file(macro.line, macro.start, macro.end)
 
 
 def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
-    """Return the span of a piece of a line.
+    """Return the span of a piece of a line in a file.
 
-    For an expansion, return the span of the outermost call.
+    If the line is part of an expansion, return the span of the outermost call.
     """
     while isinstance(line.source, ExpandedText) and line.source.caller is not None:
         caller = line.source.caller
@@ -56,7 +56,7 @@ def is_written(symbol: Definition) -> bool:
 
 
 def macro_text(macro: Macro) -> str:
-    """Return a macro's `.macro` line and its first lines, in Markdown."""
+    """Return a macro's `.macro` line and the first lines of its body, in Markdown."""
     lines = [line.text for line in macro.body.lines] if macro.body is not None else []
     body = [f"        {line}" for line in lines[:_MOST_LINES]]
     if len(lines) > _MOST_LINES:
@@ -96,7 +96,7 @@ def code(text: str, language: str = "macaw") -> str:
 
 
 def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
-    """Yield the operands of a mnemonic's rows. Of operands with the same name, yield the first."""
+    """Yield the operands of a mnemonic's rows. If several have the same name, yield the first."""
     seen = set()
     for row in rows:
         for operand in row.operands:

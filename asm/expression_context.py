@@ -1,4 +1,4 @@
-"""Gives the names in a statement's expressions their values, which depend on its place."""
+"""Gives names in expressions their values, which depend on the position of the statement."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _no_number(node: Node) -> Mistake:
 
 
 class ExpressionContext:
-    """The place of a statement: its line, its file's symbols, its area and its offset there.
+    """The position of a statement: its line, its file's symbols, its area and its offset there.
 
     The class implements `Context` of `macaw.asm.expressions`. `head` is the offset of the mnemonic
     in the line; `ordinal` is the statement's number in the run.
@@ -66,9 +66,9 @@ class ExpressionContext:
             raise Mistake(f"the value must be known here: {error.why}", error.node) from None
 
     def value(self, node: Node) -> int | Deferred | Address:
-        """Return the value of an expression; a `Deferred` if it is known only after the layout.
+        """Return the value of an expression. Raises `Mistake`.
 
-        Raises `Mistake`.
+        If the value is known only after the layout, return a `Deferred`.
         """
         try:
             return evaluate(node, self)
@@ -76,9 +76,11 @@ class ExpressionContext:
             return Deferred(self.fold(node), self, self.line)
 
     def bounded_number(self, node: Node, what: str, low: int, high: int) -> int:
-        """Return the value of an expression, which must be known now and lie from `low` to `high`.
+        """Return the value of an expression.
 
-        Raises `Mistake` otherwise; `what` names the value in the message.
+        Raises `Mistake` unless it is known and from `low` to `high`.
+
+        `what` names the value in the message.
         """
         value = self.number(node)
         if not low <= value <= high:
@@ -86,7 +88,7 @@ class ExpressionContext:
         return value
 
     def fold(self, node: Node) -> Node:
-        """Return the expression with the present values of symbols that may be set again."""
+        """Return the expression with the current values of those symbols that may be set again."""
         return fold(node, self._variable) if self.state.symbols.has_variables else node
 
     def _variable(self, node: Name) -> Node | None:
@@ -103,8 +105,8 @@ class ExpressionContext:
     def definition(self, node: Name) -> Definition | None:
         """Return the definition of a name and mark it as used; None if it is not defined so far.
 
-        Raises `AlreadyReported` if the symbol's own line is wrong, and `Mistake` for an unknown
-        name once all sources are read.
+        Raises `AlreadyReported` if the line that defines the symbol has an error. After all sources
+        are read, raises `Mistake` for an unknown name.
         """
         self.state.effects += 1
         is_read = self.state.is_read
@@ -125,9 +127,9 @@ class ExpressionContext:
         return symbol if is_read or not symbol.is_weak else None
 
     def _known_definition(self, node: Name) -> Definition:
-        """Return the definition of a name.
+        """Return the definition of a name. Raises `NotYet` if it is not defined so far.
 
-        Raises `NotYet` if it is not defined so far, else as `definition`.
+        Also raises the errors of `definition`.
         """
         symbol = self.definition(node)
         if symbol is None:
@@ -135,7 +137,7 @@ class ExpressionContext:
         return symbol
 
     def is_external(self, node: Name) -> bool:
-        """Return whether only a linker knows the symbol: it is not defined here, or it is weak."""
+        """Return whether a linker finds the symbol: it is not defined here, or it is weak."""
         linkage = self.state.linkage
         if linkage is None or not self.state.is_read or isinstance(node, FixedName):
             return False
@@ -161,7 +163,7 @@ class ExpressionContext:
         return self._address(value) if isinstance(value, Address) else value
 
     def _check_quoted(self, node: QuotedName) -> None:
-        """Raise `Mistake` (`NotYet` while sources are read) if no symbol has that name."""
+        """Raise `Mistake` if no symbol has that name. While sources are read, raise `NotYet`."""
         if self.scope.find(node.text) is None and node.text not in self.scope.weak:
             if self.state.is_read:
                 raise _no_number(node)
@@ -217,7 +219,7 @@ class ExpressionContext:
         return self._pcrel_low(address, first)
 
     def _slot(self, node: Call) -> int:
-        """Return the address of a tensor's slot in the memory of a part, for `slot(x, 0)`."""
+        """Return the address of the slot of a tensor in a part's memory, for `slot(x, 0)`."""
         name, index_node = node.arguments
         if not isinstance(name, Name | Indexed):
             raise Mistake("slot takes a tensor, or a part of one", name)
@@ -237,7 +239,7 @@ class ExpressionContext:
         return area.load_base + address - (area.base or 0)
 
     def _pcrel_low(self, address: int, node: Node) -> int:
-        """Return the low part that completes the `%pcrel_hi` of the instruction at `address`."""
+        """Return the low part that belongs to the `%pcrel_hi` of the instruction at `address`."""
         target = self.pcrel_target(address)
         if target is None:
             raise Mistake("%pcrel_lo takes the address of an instruction that has %pcrel_hi", node)
@@ -247,7 +249,10 @@ class ExpressionContext:
             raise AlreadyReported from None
 
     def pcrel_target(self, address: int) -> tuple[Node, Context] | None:
-        """Return the operand of the `%pcrel_hi` at an address and its context, after layout."""
+        """Return the operand of the `%pcrel_hi` at an address, and its context.
+
+        Valid after the layout.
+        """
         area = self.state.layout.area_at(address)
         offset = address - (area.base or 0) if area is not None else 0
         return self.state.pcrel_targets.get((id(area), offset))

@@ -1,8 +1,8 @@
-"""Evaluates expressions: 64-bit values, operators as in C, results as in GNU as.
+"""Evaluates expressions with 64-bit values: operators as in C, results as in GNU as.
 
-Before the layout, an address is an area and an offset in it (`Address`). Expressions may add a
-number to an address, and subtract two addresses of the same area. A `Context` gives the values of
-names.
+Before the layout, an address is an area and an offset in it (`Address`). An expression may add a
+number to an address, and subtract two addresses of the same area. A `Context` gives names their
+values.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _SYNTAX = {row.name: row.syntax for row in ROWS}
 
 
 class Address(NamedTuple):
-    """An offset in bytes in an area that has no address yet."""
+    """An address before the layout: an offset in bytes in an area that has no address yet."""
 
     area: object  # compared by identity
     offset: int
@@ -73,7 +73,7 @@ Value = int | Address
 
 @dataclass(frozen=True, eq=False)
 class External:
-    """An area that represents a symbol of another object; only a linker will know its address."""
+    """An area that represents a symbol of another object, whose address only a linker will know."""
 
     name: str
 
@@ -81,7 +81,7 @@ class External:
 def _why(reason: str, *values: Value) -> str:
     """Return the reason why a value is not known.
 
-    It is `reason`, unless one of `values` is an external symbol, which is the better explanation.
+    If one of `values` is an external symbol, this is the reason; else it is `reason`.
     """
     for value in values:
         if isinstance(value, Address) and isinstance(value.area, External):
@@ -90,7 +90,7 @@ def _why(reason: str, *values: Value) -> str:
 
 
 class NotYet(Exception):
-    """The value of an expression is known only after the layout; `why` gives the reason."""
+    """The error for a value that is known only after the layout; `why` is the reason."""
 
     def __init__(self, node: Node, why: str) -> None:
         super().__init__(why)
@@ -98,7 +98,7 @@ class NotYet(Exception):
 
 
 class Context(Protocol):
-    """Gives the values of names in an expression, at the place of its statement."""
+    """Gives names in an expression their values, which depend on the position of the statement."""
 
     def name(self, node: Name) -> Value:
         """Return the value of a symbol. Raises `NotYet` or `Mistake`."""
@@ -116,13 +116,13 @@ class Context(Protocol):
         """Return the value of a call of `sizeof`, `load_address`, `slot` or `%pcrel_lo`."""
 
     def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
-        """Report a warning at a node."""
+        """Report a warning at a node of an expression."""
 
 
 def high_part(value: int) -> int:
-    """Return the upper 20 bits of the 32-bit `value`, so that `low_part` completes them.
+    """Return the upper 20 bits of the 32-bit `value` for a `lui` that an `addi` completes.
 
-    They are one higher where the low part is negative, as `lui` and `addi` need it.
+    If the low part is negative, they are one higher.
     """
     return (value + 0x800) >> 12 & 0xFFFFF
 
@@ -172,7 +172,10 @@ COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
 
 
 def evaluate(node: Node, context: Context) -> Value:
-    """Return the value of an expression. Raises `Mistake`, and before the layout `NotYet`."""
+    """Return the value of an expression.
+
+    Raises `Mistake`; raises `NotYet` if the value is known only after the layout.
+    """
     # Walk down the left side without recursion: a long sum is deep there.
     spine: list[Binary] = []
     while isinstance(node, Binary):
@@ -191,7 +194,7 @@ def evaluate(node: Node, context: Context) -> Value:
 def number(node: Node, context: Context) -> int:
     """Return the value of an expression that must be a plain number.
 
-    Raises as `evaluate`, and `NotYet` for an `Address`.
+    Raises the errors of `evaluate`, and `NotYet` if the value is an `Address`.
     """
     value = evaluate(node, context)
     if isinstance(value, Address):
@@ -200,9 +203,9 @@ def number(node: Node, context: Context) -> int:
 
 
 def not_placed(node: Node, *values: Value) -> NotYet:
-    """Return the `NotYet` error for an expression that has no number before the layout.
+    """Return the error `NotYet` for an expression whose addresses are not known before the layout.
 
-    The expression contains addresses; `values` are its parts.
+    `values` are the values in the expression.
     """
     return NotYet(node, _why("it is an address, and nothing is laid out yet", *values))
 
@@ -260,7 +263,7 @@ def _apply(node: Binary, left: int, right: int, context: Context) -> int:
 
 
 def _addresses(node: Binary, left: Value, right: Value) -> Value:
-    """Return the value of a binary operator with at least one `Address` operand."""
+    """Return the result of a binary operator, of whose operands at least one is an `Address`."""
     if node.operator == "+":
         if isinstance(right, int):
             left, right = right, left
@@ -299,10 +302,10 @@ def _call(node: Call, context: Context) -> Value:
 
 
 def fold(node: Node, replacement: Callable[[Name], Node | None]) -> Node:
-    """Return the expression with names replaced by the nodes that `replacement` gives for them.
+    """Return the expression in which the nodes from `replacement` replace names.
 
-    Names for which it gives None stay. So a symbol that is set again later keeps its present value
-    in this expression.
+    A name for which `replacement` returns None is unchanged. With this function, an expression
+    keeps the current value of a symbol that is set again later.
     """
 
     def change(item: Node) -> Node | None:

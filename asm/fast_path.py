@@ -1,11 +1,12 @@
-"""Assembles simple lines many at a time, without the grammar.
+"""Assembles many simple lines at a time, without the grammar.
 
 The grammar remains the definition of the language. A line is simple if its meaning is certain and
 it has no mistake. Simple lines are: a label; an instruction whose operands are fixed words, plain
 numbers or one symbol; numbers or a string as data; `.balign` of data; `.text`, `.data`, `.bss`;
-`.set` of a number or of a symbol plus or minus a number. `take` stops at the first other line,
-which the reader parses. If a symbol's value turns out not to fit, the grammar assembles that line
-again and reports the mistake.
+`.set` of a number or of a symbol plus or minus a number.
+
+`take` stops at the first other line, which the reader parses. If a symbol's value does not fit its
+field, the grammar assembles that line again and reports the mistake.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class FastPath:
         return start
 
     def is_open(self) -> bool:
-        """Return whether the fast path may assemble the next lines and replay expansions."""
+        """Return whether the fast path may assemble the next lines and repeat old expansions."""
         part = self._parts.current
         if not self.enabled or (part is not None and part.reads_expansions):
             return False
@@ -95,7 +96,7 @@ class FastPath:
     def _take_pieces(
         self, run: SimpleLines, text: str, start: int, end: int, macros: Collection[str]
     ) -> int:
-        """Take simple lines up to `end`. Return the offset of the first other line."""
+        """Assemble simple lines up to offset `end`. Return the offset of the first other line."""
         while True:
             part = _end_of_line(text, start + _PIECE, end)
             start = run.take(start, part, macros)
@@ -104,9 +105,9 @@ class FastPath:
             self._state.watch()
 
     def _enter_section(self, source: SourceText, start: int, macros: Collection[str]) -> int:
-        """Carry out `.text`, `.data` or `.bss` in the line at `start`.
+        """Carry out the line at `start` if it is `.text`, `.data` or `.bss`.
 
-        Return the offset of the next line; `start` if the line is another one.
+        Return the offset of the next line, or `start` if it is another line.
         """
         match = _SECTION.match(source.text, start)
         if match is None or match[1] in macros:
@@ -121,9 +122,9 @@ class FastPath:
         return match.end()
 
     def _table(self) -> EncoderTable | None:
-        """Return the encoders for the current part's instructions.
+        """Return the encoders for the current part's instructions;
 
-        Return None if no line here can be simple.
+        None if no line can be simple here.
         """
         part, area = self._parts.current, self._state.area
         if area.zeros or area.is_dropped or self._state.symbols.pending:
@@ -139,7 +140,7 @@ class FastPath:
         return encoder_table(part.core, part.group_starters)
 
     def _end(self, text: str, start: int) -> int:
-        """Return the offset up to which the text's bytes fit into external memory for certain."""
+        """Return the offset up to which the text's bytes certainly fit into external memory."""
         room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)

@@ -13,7 +13,7 @@ from macaw.isa.errors import MacawError
 
 
 class FileError(MacawError, ValueError):
-    """A file cannot be read; the message gives the reason."""
+    """The error for a file that cannot be read; the message gives the reason."""
 
 
 def find(name: str, folders: Iterable[Path]) -> Path:
@@ -25,7 +25,7 @@ def find(name: str, folders: Iterable[Path]) -> Path:
 
 
 def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
-    """Return the path of a file as `find`, and its name for messages.
+    """Return the path of a file, as `find` does, and the file's name for messages.
 
     That name begins with the folder as the caller wrote it.
     """

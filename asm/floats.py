@@ -11,7 +11,7 @@ _LONGEST = 1000  # characters of a number
 
 
 class FloatError(ValueError):
-    """The text is no number, or the number does not fit the format; the message says which."""
+    """The error for a text that is not a number, or a number that does not fit the format."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Formats sources in one layout. It changes only blanks and empty lines.
+"""Formats sources: aligns statements and comments to columns, and normalises blanks.
 
-The formatter works on the text before macros, conditionals and includes are carried out, so it also
-formats fragments and sources with mistakes. A line stays unchanged if a comment over several lines
-touches it, or if it has an unterminated string. `macaw.asm.columns` defines the columns;
-`macaw.asm.equivalence` checks that the new text means the same.
+It changes only blanks and empty lines. It reads the text before macros, conditionals and includes
+are expanded, so it also formats fragments and sources with mistakes. It does not change a line
+with an unterminated string, or a line of a comment over several lines. `macaw.asm.columns` defines
+the columns; `macaw.asm.equivalence` checks that the new text has the same meaning.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LETTERS = ".irpc"  # its operand is a run of letters, blanks count
 
 @dataclass(slots=True)
 class _Line:
-    """A physical line: kept unchanged (`kept`), empty, a comment alone, or statements."""
+    """A physical line: unchanged (`kept`), empty, only a comment, or statements."""
 
     kept: str = ""
     labels: str = ""
@@ -57,7 +57,7 @@ class _Line:
 
     @property
     def usual_column(self) -> int:
-        """The column of a statement after short labels, or of a comment without a statement."""
+        """The column of statements after short labels, and of comments without a statement."""
         if self.body and not self.first.startswith("."):
             return columns.BODY
         return columns.STATEMENT
@@ -96,7 +96,7 @@ def _read_line(text: str) -> Iterator[_Line]:
 
 
 def _ends_of_bodies() -> dict[str, str]:
-    """Return the directives that end bodies (`.endseq`), by those that begin them (`.seq`)."""
+    """Return the directive that ends a body (`.endseq`), by the one that begins it (`.seq`)."""
     return {
         item.name: item.end for core in registry.cores() for item in core.directives if item.end
     }
@@ -105,7 +105,7 @@ def _ends_of_bodies() -> dict[str, str]:
 def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
     """Return whether a comment continues in the next line, and the tokens of this line.
 
-    With `inside`, the line begins inside of a comment.
+    With `inside`, the line begins within a comment.
     """
     start = physical.find("*/") + 2 if inside else 0
     if inside and start < 2:
@@ -122,7 +122,7 @@ def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
 
 
 def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
-    """Return a line's parts from its tokens; None if the line must stay unchanged."""
+    """Return a line divided into its parts; None if it must not be changed."""
     while tokens and tokens[-1].lastgroup == "blank":
         tokens.pop()
     if not tokens:
@@ -178,7 +178,7 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
 def _apart(before: str, after: str, *, blank: bool) -> bool:
     """Return whether to write a blank between two tokens.
 
-    `blank` says whether the source has one there.
+    `blank` is true if the source has a blank there.
     """
     if before == "\\(":
         return blank  # `\()` is something else
@@ -210,7 +210,7 @@ def _is_assignment(statement: str) -> bool:
 
 
 def _place(lines: list[_Line]) -> None:
-    """Set the columns of the statements. Neighbouring lines with labels share one column."""
+    """Set the columns of the statements. Adjacent lines with labels have the same column."""
     for labelled, group in groupby(lines, key=lambda line: bool(line.labels and line.first)):
         neighbours = list(group)
         lengths = [len(x.labels) + 1 for x in neighbours if len(x.labels) < _LONGEST_LABEL]
@@ -223,7 +223,7 @@ def _place(lines: list[_Line]) -> None:
 
 
 def _lay_out(paragraph: list[_Line]) -> list[str]:
-    """Return the texts of a paragraph, which is a run of lines without empty ones."""
+    """Return the texts of a paragraph: consecutive lines without empty ones."""
     texts = [line.kept or _statement_text(line) for line in paragraph]
     ends = [
         len(text) + columns.GAP

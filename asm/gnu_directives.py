@@ -1,6 +1,6 @@
-"""Directives of GNU as that Macaw accepts and ignores, and `.end` and `.print`.
+"""Directives of GNU as that Macaw accepts and ignores, and the directives `.end` and `.print`.
 
-Compilers write most of the ignored ones.
+Most of the ignored directives occur in the output of compilers.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _OF_COMPILERS = (".addrsig", ".file", ".ident", ".cfi_startproc")
 
 
 def _ignore(stack: TextStack, command: Command) -> None:
-    """Do nothing; but if only compilers write the directive, note that a compiler wrote the source.
+    """Ignore a directive. If only compilers use it, note that a compiler wrote the source.
 
-    Its labels that nothing uses then cause no warnings.
+    Unused labels of such a source cause no warnings.
     """
     if command.name.text in _OF_COMPILERS:
         stack.state.scope.is_compiled = True

@@ -47,7 +47,7 @@ _Child = Token | Node | list[Node]
 def _integer(token: Token) -> int:
     """Return the value of a number's token.
 
-    A value of up to 64 bits is returned as a signed number, a larger one unchanged.
+    A number of up to 64 bits is returned as a signed number, a larger one unchanged.
     """
     start, end = _place(token)
     text = token.lower()
@@ -70,7 +70,7 @@ def _place(child: _Child) -> tuple[int, int]:
 
 
 def _name(token: Token) -> Name:
-    """Return the name that a token means: without its quotes, and without `@plt`."""
+    """Return the name in a token, without quotes and without `@plt`."""
     start, end = _place(token)
     if token.type == "STRING":
         text = unescape(token[1:-1], start + 1).decode("utf-8", "replace")
@@ -80,7 +80,7 @@ def _name(token: Token) -> Name:
 
 
 class Builder(Transformer[Token, Node]):
-    """Builds nodes while the parser runs. It keeps every token, because tokens have positions."""
+    """Builds nodes while the parser runs. The nodes have the positions of their tokens."""
 
     @staticmethod
     def _nodes(children: list[_Child]) -> tuple[Node, ...]:
@@ -242,7 +242,7 @@ def text() -> str:
 
 
 def build_parser(rules: str, start: str, builder: Builder) -> Lark:
-    """Return a parser for `rules`: this grammar, or a grammar that extends it."""
+    """Return a parser for the grammar `rules`: this grammar, or one that extends it."""
     return Lark(
         rules,
         start=start,
@@ -278,9 +278,9 @@ _BAD_NUMBER = lazy_pattern(r"[A-Za-z0-9_.$]+")
 
 
 def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
-    """Return Lark's error as a `Mistake` in plain words.
+    """Return an error of Lark as a `Mistake` in plain words.
 
-    `whole` describes, for the message, what may follow if the text is a complete expression.
+    If the text is a complete expression, `whole` describes for the message what may follow it.
     """
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)

@@ -28,13 +28,13 @@ _DATA, _END, _UPPER_ADDRESS, _START = 0, 1, 4, 5  # kinds of records
 
 
 class ImageError(MacawError, ValueError):
-    """A program has no image of the requested kind; the hint names another way."""
+    """The error for a program without an image of the requested kind; the hint names another."""
 
 
 def write(program: Program, kind: str, memory: str | None = None) -> bytes:
-    """Return the image of the given kind (one of `FORMATS`), of one memory or of all.
+    """Return the image of a program: of one memory, or of all if `memory` is None.
 
-    Raises `ImageError`.
+    `kind` is one of `FORMATS`. Raises `ImageError`.
     """
     sections = _sections(program, memory)
     return _raw(sections) if kind == "bin" else _hex(sections, program.entry)
@@ -47,7 +47,7 @@ def memory_of(section: Section) -> str:
 
 
 def _sections(program: Program, memory: str | None) -> list[Section]:
-    """Return the sections of an image, by load address."""
+    """Return the sections that an image contains, by load address."""
     sections = [
         item for item in program.sections if item.data and memory in (None, memory_of(item))
     ]
@@ -84,7 +84,7 @@ def _raw(sections: Sequence[Section]) -> bytes:
 
 
 def _hex(sections: Sequence[Section], entry: int | None) -> bytes:
-    """Return the sections as Intel HEX with 32-bit addresses: data, entry, end record."""
+    """Return the sections as Intel HEX with 32-bit addresses: data, entry address, end record."""
     lines: list[str] = []
     block = 0
     for section in sections:

@@ -24,7 +24,7 @@ def place_statement(
     rows: Sequence[Row],
     core_rows: Mapping[str, Sequence[Row]],
 ) -> None:
-    """Append the words of a statement to its area. Raises `Mistake`.
+    """Append the instruction words of a statement to its area. Raises `Mistake`.
 
     `rows` are the rows of its mnemonic; `core_rows` are the rows of all mnemonics of the core.
     """
@@ -35,9 +35,9 @@ def place_statement(
 def words_after_layout(
     context: StatementContext, statement: Statement, core_rows: Mapping[str, Sequence[Row]]
 ) -> bytes:
-    """Return the words of a statement after the layout, and append them to its area.
+    """Return the words of a statement, after the layout, and append them to its area.
 
-    Raises as `evaluate`.
+    Raises the errors of `evaluate`.
     """
     assert statement.head is not None
     rows = core_rows[statement.head.text]
@@ -54,7 +54,7 @@ def _instructions(
 ) -> Iterator[tuple[StatementContext, Instruction, BoundOperands]]:
     """Yield (context, row, operands) for each instruction of a statement.
 
-    The caller must put each instruction into the area before it takes the next one.
+    The caller must append each instruction to the area before it takes the next one.
     """
     row = choose(rows, statement)
     bound = bind(row, statement)
@@ -72,7 +72,7 @@ def _instructions(
 def place_word(context: StatementContext, row: Instruction, bound: BoundOperands) -> None:
     """Append one instruction to the area.
 
-    If some of its values are not known yet, its bytes are filled in after the layout.
+    If some values are not known yet, a fixup completes its bytes after the layout.
     """
     values, pending = known_values(context, row, bound)
     size = row.format.size
@@ -131,9 +131,9 @@ def template(text: str) -> Statement:
 
 
 def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> Iterator[Statement]:
-    """Yield the statements of a pseudo-instruction.
+    """Yield the statements to which a pseudo-instruction expands.
 
-    `.` in a written operand means the address of the first instruction of the expansion.
+    `.` in an operand of the source means the address of the first of them.
     """
     nodes: dict[str, Node] = {}
     for operand in row.operands:
@@ -171,7 +171,7 @@ def _own_here(back: int, item: Node) -> Node | None:
 
 
 def _alternative(context: StatementContext, row: Pseudo, nodes: dict[str, Node]) -> Alternative:
-    """Return the alternative of a pseudo-instruction that its deciding operand selects.
+    """Return the alternative of a pseudo-instruction that the operand `choose` selects.
 
     If the operand's value is not known yet, return the last alternative.
     """

@@ -1,7 +1,7 @@
-"""Areas and sections: decides where the bytes of a program go.
+"""Areas and sections: where the bytes of a program are in memory.
 
 Statements append to areas. A section is one area, or several that follow one another in a fixed
-order (packets, sequences and data of a row). `place` gives every area its address.
+order, such as the packets, sequences and data of a PE row. `place` gives every area its address.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ DROPPED = ".dropped"  # the section of bytes that no program loads, such as thos
 
 
 class LayoutError(ValueError):
-    """Something does not fit its memory; the message says what and where."""
+    """The error for bytes that do not fit their memory; the message gives size and memory."""
 
 
 @dataclass(eq=False)
 class Area:
-    """Bytes to which statements append. An area with `zeros` stores only its size."""
+    """The bytes that statements append.
+
+    If `zeros`, the area has only zeros and stores just its size.
+    """
 
     section: str
     zeros: bool = False
@@ -41,7 +44,10 @@ class Area:
 
     @property
     def is_dropped(self) -> bool:
-        """Whether the area belongs to a section of the source that no program loads."""
+        """Whether no program loads the section to which the source appends here.
+
+        The bytes are then discarded.
+        """
         return self.section == DROPPED
 
     @property
@@ -50,10 +56,7 @@ class Area:
         return self.reserved if self.zeros else len(self.data)
 
     def append(self, data: bytes) -> None:
-        """Append bytes.
-
-        Raises `LayoutError` if an area with `zeros` gets other bytes than zeros.
-        """
+        """Append bytes. Raises `LayoutError` if the area has `zeros` and a byte is not zero."""
         if self.zeros:
             if any(data):
                 raise LayoutError(f"{self.section} holds zeros, no data")
@@ -71,7 +74,7 @@ class Area:
     def align_to(self, step: int, padding: Callable[[int], bytes] | None = None) -> None:
         """Append padding up to a multiple of `step` bytes, a power of two.
 
-        The area's own address will be a multiple of `step` too.
+        The address of the area itself will be a multiple of `step`, too.
         """
         self.align = max(self.align, step)
         missing = -self.size % step
@@ -81,7 +84,7 @@ class Area:
 
 @dataclass(eq=False)
 class SectionPlan:
-    """A section before the layout: its areas in order, its memory, and perhaps a fixed address."""
+    """A section before the layout: its areas in order, its memory, and its address if fixed."""
 
     name: str
     memory: str  # LOCAL, EXTERNAL, UNIT, OWN
@@ -100,10 +103,10 @@ class SectionPlan:
     part_section: str = ""
 
     def area_named(self, name: str, number: int) -> Area:
-        """Return the area of this section for a source's section `name` and subsection `number`.
+        """Return the area of this section for section `name` and subsection `number` of a source.
 
-        A missing area is added. Areas follow in the order in which the source first names their
-        sections, then by the numbers of subsections.
+        If it does not exist, add it. The areas have the order in which the source first names their
+        sections; those of one section are ordered by subsection.
         """
         first = self.areas[0]
         names = list(dict.fromkeys(area.name for area in self.areas))
@@ -129,7 +132,7 @@ class SectionPlan:
 
 @dataclass(eq=False)
 class Layout:
-    """The sections of a program, in the order in which the source first needs them."""
+    """The sections of a program, in the order in which the source first uses them."""
 
     plans: dict[str, SectionPlan] = field(default_factory=dict)
 
@@ -142,7 +145,7 @@ class Layout:
         return self.plan(plan).areas[0]
 
     def external_size(self) -> int:
-        """Return the bytes that the loader will put into external memory, for the source so far."""
+        """Return the bytes that the loader will put into external memory for the source so far."""
         plans = (
             plan
             for plan in self.plans.values()
@@ -182,10 +185,11 @@ class Layout:
         return problems
 
     def _place_memory(self, memory: str, position: int) -> int:
-        """Place the sections of one memory from `position` on and return their end.
+        """Place the sections of one memory from `position` on, and return their end.
 
-        Sections of zeros come last, ordered by name and not by the source: disassembled sources
-        declare all tensors at the top, and so get the same addresses.
+        Sections of zeros come last. Their order is that of their names, not of the source. A
+        disassembly declares all tensors at the top, and with this order they get the same
+        addresses.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)
@@ -208,7 +212,10 @@ class Layout:
         return position
 
     def area_at(self, address: int) -> Area | None:
-        """Return the area that contains an address, else an area that ends there, else None."""
+        """Return the area that contains an address, or else one that ends there;
+
+        None if none does.
+        """
         last = None
         for plan in self.plans.values():
             for area in plan.areas:
@@ -250,7 +257,7 @@ class Layout:
 
 
 def _place_areas(plan: SectionPlan, position: int) -> int:
-    """Place a section's areas from `position` on and return their end."""
+    """Place a section's areas from `position` on, and return their end."""
     plan.align = max(plan.align, *(area.align for area in plan.areas))
     position += -position % plan.align
     for area in plan.areas:

@@ -1,4 +1,4 @@
-"""Builds the line table while the program is assembled, in a few bytes for each row."""
+"""Builds the line table during a run of the assembler, with few bytes for each row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.asm.source import SourceText
 
 
 class LineTableBuilder:
-    """The line table under construction: rows that map bytes of areas to offsets of sources.
+    """A line table under construction. Its rows map bytes of areas to offsets of sources.
 
     Consecutive rows of the same area and source form a run.
     """
@@ -44,14 +44,14 @@ class LineTableBuilder:
     def add_rows(
         self, area: Area, offsets: Sequence[int], source: SourceText, places: Sequence[int]
     ) -> None:
-        """Map each of the offsets of an area to its offset of a source."""
+        """Map the bytes at each of the `offsets` of an area to the source offset in `places`."""
         if places:
             self._run(area, source)
             self._offsets.extend(offsets)
             self._places.extend(places)
 
     def offsets(self, first: int) -> Sequence[int]:
-        """Return the offsets in their areas of the rows from row `first` on."""
+        """Return the area offsets of all rows from row `first` on."""
         return self._offsets[first:]
 
     def repeat(self, first: int, rounds: int, size: int) -> None:

@@ -1,4 +1,4 @@
-"""The line table: maps each byte of a program to its source position."""
+"""The line table, which maps each byte of a program to its position in a source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDEST = 0xFFFF_FFFF  # of a number of the table
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The source position of the bytes from `address` up to the section's next line."""
+    """The source position of the bytes from `address` to the address of the section's next line."""
 
     section: str
     address: int
@@ -74,17 +74,17 @@ class Rows:
 
 
 class LineTable(Sequence[Line]):
-    """The lines of all sections, by address.
+    """The rows of all sections, by address.
 
-    They are stored compactly; access creates `Line` objects.
+    The table stores numbers in arrays; access creates `Line` objects.
     """
 
     __slots__ = ("_rows", "files")
 
     def __init__(self, files: Iterable[str] = (), rows: Mapping[str, Rows] | None = None) -> None:
-        """Take rows by section name.
+        """Create a table from rows by section name.
 
-        The `files` in the rows are indices into the argument `files`.
+        The `file` of a row is an index into `files`.
         """
         self.files = tuple(files)
         self._rows = {name: table.sorted() for name, table in (rows or {}).items() if len(table)}
@@ -105,13 +105,13 @@ class LineTable(Sequence[Line]):
         return tuple(self._rows)
 
     def rows(self, section: str) -> Rows:
-        """Return the rows of a section, which may be empty."""
+        """Return the rows of a section; there may be none."""
         return self._rows.get(section, Rows())
 
     def at(self, section: str, address: int) -> Line | None:
         """Return the last line of the section at or before `address`.
 
-        Return None if there is none, or if the source line of these bytes is unknown.
+        Return None if there is none, or if the source of these bytes is unknown.
         """
         rows = self.rows(section)
         place = bisect_right(rows.addresses, address) - 1
@@ -146,7 +146,10 @@ class LineTable(Sequence[Line]):
         raise IndexError(index)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both tables have the same rows, in any order of sections and files."""
+        """Return whether both tables have the same rows.
+
+        The order of sections and files is ignored.
+        """
         if not isinstance(other, LineTable):
             return NotImplemented
         return self._by_section() == other._by_section()

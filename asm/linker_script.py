@@ -1,7 +1,7 @@
-"""Writes the linker script for an object of `asm -c` and the objects of a C compiler.
+"""Writes the linker script that links an object of `asm -c` with the objects of a C compiler.
 
-The sections of the object stay at the addresses for which it was assembled. The sections of C
-follow them, in local memory and in external memory. GNU ld and ld.lld can read the script.
+The sections of the object keep the addresses for which Macaw assembled it. The sections of C follow
+them, in local memory and in external memory. GNU ld and ld.lld can read the script.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ STACK = 4096  # bytes that stay free below the end of local memory, unless `__st
 
 
 class Output(NamedTuple):
-    """A section of the linked file that C's sections go to. Patterns are those of a linker."""
+    """A section of the linked file, and the linker's patterns of the sections of C in it."""
 
     name: str
     segment: str
@@ -31,7 +31,10 @@ def _all(*names: str) -> tuple[str, ...]:
 
 
 def external_outputs() -> Iterator[Output]:
-    """Yield the sections of C in external memory. Of two patterns that fit, the first counts."""
+    """Yield the output sections for C in external memory.
+
+    If two patterns fit, the first applies.
+    """
     for core in registry.cores():
         if core.executable and core.base and core.number:
             yield Output(f"{core.section}.c", "external_code", _all(core.section))
@@ -112,7 +115,7 @@ def _lines(item: Relocatable, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text that a comment of the script can contain."""
+    """Return a text without characters that would end a comment of the script."""
     return text.replace("*/", "* /")
 
 
@@ -125,7 +128,7 @@ def _end(sections: list[Section], memory: int) -> int:
 
 
 def _outputs(outputs: Iterable[Output], start: int) -> Iterator[str]:
-    """Yield the lines of output sections one after the other from `start` on."""
+    """Yield the lines of output sections that follow each other from address `start` on."""
     yield f"  . = {start:#010x};"
     for name, segment, patterns in outputs:
         # Without an address of its own, or ld.lld would not align the section to its contents.

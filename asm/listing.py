@@ -1,7 +1,7 @@
-"""The listing: prints each line of the sources with its address and its bytes.
+"""Prints each line of the sources with its address and its bytes: the listing.
 
-A run collects a `Record` if the caller wants a listing. After the layout `text` prints it, in the
-style of GNU as -alm.
+If the caller wants a listing, the run collects a `Record`. After the layout, `text` prints it in
+the style of GNU as -alm.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_PLACE = " " * 8
 
 @dataclass(slots=True)
 class Chunk:
-    """Consecutive bytes of a statement, from offset `start` up to `end` of an area."""
+    """Consecutive bytes of a statement: those of an area from offset `start` up to `end`."""
 
     area: Area
     start: int  # offset in the area
@@ -35,7 +35,7 @@ class Chunk:
 
 @dataclass(slots=True)
 class Entry:
-    """A statement, the number of its file in the run, and its bytes."""
+    """A statement in the listing: its line, the number of its file in the run, and its bytes."""
 
     line: LogicalLine
     file: int  # place in `Record.files`
@@ -50,15 +50,15 @@ class Record:
         self.entries: dict[int, Entry] = {}  # by the statement's number in the run
 
     def add_file(self, text: SourceText) -> None:
-        """Add a source file; the following statements belong to it."""
+        """Add a source file. The statements that are added next belong to it."""
         self.files.append(text)
 
     def add_statement(self, number: int, line: LogicalLine) -> None:
-        """Add a statement under its number in the run."""
+        """Add a statement with its number in the run."""
         self.entries[number] = Entry(line, len(self.files) - 1)
 
     def add_bytes(self, number: int, line: LogicalLine, area: Area, start: int) -> None:
-        """Add the bytes of `area` from `start` to its end to a statement."""
+        """Add to a statement the bytes of `area` from `start` to its current end."""
         entry = self.entries.get(number)
         if entry is None or entry.line is not line or area.size <= start:
             return  # bytes at the end of a part belong to no statement
@@ -66,7 +66,7 @@ class Record:
 
 
 def _add(chunks: list[Chunk], area: Area, start: int, end: int) -> None:
-    """Add bytes to `chunks`. Extend the last chunk if they follow it directly."""
+    """Add bytes to `chunks`. If they follow the last chunk directly, extend it."""
     if chunks and chunks[-1].area is area and chunks[-1].end == start:
         chunks[-1].end = end
     else:
@@ -88,7 +88,7 @@ def text(program: Program, record: Record) -> str:
 
 
 def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield the lines of a file; after each line come the lines that it expands to."""
+    """Yield the lines of a file, each followed by the lines to which it expands."""
     by_line: dict[int, list[Entry]] = {}
     for entry in entries:
         by_line.setdefault(_root(entry.line), []).append(entry)
@@ -117,7 +117,7 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
 
 
 def _root(line: LogicalLine) -> int:
-    """Return the number of the line in the run's own file that a line is, or was expanded from."""
+    """Return the number of a line in its file; for an expanded line, that of the outermost call."""
     chain = line.source.chain
     return chain[-1].span.line if chain else line.source.locate(line.start)[0]
 
@@ -127,7 +127,7 @@ def _printed(source: str) -> str:
 
 
 def _rows(program: Program, chunks: Sequence[Chunk], number: str, source: str) -> Iterator[str]:
-    """Yield a line of source with its first bytes, then lines with its other bytes."""
+    """Yield a source line with its first bytes, then lines with its other bytes."""
     rows = [row for chunk in chunks for row in _chunk(program, chunk)] or [""]
     yield f"{number:>6} {rows[0]:<{len(_NO_PLACE) + 1 + _BYTES_WIDTH}}  {source}"
     for row in rows[1:]:

@@ -1,4 +1,4 @@
-"""Numbers and strings as the source writes them: 64 bits, escapes as in C."""
+"""Converts numbers and strings of a source: numbers of 64 bits, escapes as in C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 
 
 def wrap(value: int) -> int:
-    """Return `value` modulo 2^64 as a signed number, which is the range of expressions."""
+    """Return `value` modulo 2^64 as a signed number, because expressions have 64 bits."""
     return (value + (WORD >> 1)) % WORD - (WORD >> 1)
 
 

@@ -23,9 +23,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Macro:
-    """A macro. Its name is the text from `start` up to `end` of its line.
+    """A macro: its name, its parameters and its body.
 
-    If the definition is wrong, the macro has no body, and its calls do nothing.
+    The name is the text from `start` up to `end` of the line `line`. If the definition is wrong,
+    the macro has no body, and a call does nothing.
     """
 
     name: str
@@ -43,5 +44,5 @@ class Macro:
 
     @property
     def syntax(self) -> str:
-        """The syntax of a call."""
+        """The syntax of a call: the name and the parameters."""
         return f"{self.name} {', '.join(map(str, self.parameters))}".rstrip()

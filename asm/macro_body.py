@@ -1,8 +1,8 @@
-r"""The bodies of macros and repetitions, and the texts that they expand to.
+r"""The bodies of macros and repetitions, and the texts to which they expand.
 
-A body is parsed once, to find where values are inserted (`\name`, `\@`) and which texts are kept
-from replacement (`\()`, `\(text)`). An expansion is then a single join. Positions in an expansion
-are reported as positions in the body; text from a value has the position of its `\name`.
+A body is parsed once. This finds where values are inserted (`\name`, `\@`) and which texts are
+protected from replacement (`\()`, `\(text)`). An expansion then only joins strings. Positions in an
+expansion are reported as positions in the body; text from a value has the position of its `\name`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PLACES = lazy_pattern(
 
 
 class MacroBody:
-    """Lines that are expanded with one value for each of `names`."""
+    """Lines of a macro or repetition. An expansion inserts one value for each of `names`."""
 
     def __init__(
         self, source: SourceText, lines: Sequence[LogicalLine], names: Sequence[str]
@@ -73,7 +73,7 @@ class MacroBody:
         return self._fixed + sum([len(values[x]) for x in self.pieces if isinstance(x, int)])
 
     def longest(self, values: Sequence[str]) -> int:
-        """Return the number of characters of the expansion's longest line."""
+        """Return the number of characters in the expansion's longest line with these values."""
         return max(self._lengths(values))
 
     def _lengths(self, values: Sequence[str]) -> Iterator[int]:
@@ -102,14 +102,14 @@ class MacroBody:
         return starts
 
     def origin(self, offset: int) -> int:
-        """Return the source offset of the character at `offset` of `text`."""
+        """Return the source offset of the character at `offset` of the body's text."""
         place = max(0, bisect_right(self._line_starts, offset) - 1)
         line = self.lines[place]
         return line.start + min(offset - self._line_starts[place], len(line.text))
 
 
 class ExpandedText(SourceText):
-    """The text of one expansion. Its positions are those of the body."""
+    """The text of one expansion. A position in it is reported as a position in the body."""
 
     def __init__(self, body: MacroBody, values: Sequence[str], caller: Caller, macro: bool) -> None:
         """Expand the body.
@@ -155,11 +155,11 @@ class ExpandedText(SourceText):
 
     @property
     def names(self) -> tuple[str, ...]:
-        r"""The names of the values, written as in the body: `\name`."""
+        r"""The names of the values as the body writes them: `\name`."""
         return tuple(f"\\{name}" for name in self._body.names)
 
     def locate(self, offset: int) -> tuple[int, int]:
-        """Return the line and the column in the body's file."""
+        """Return the line and the column in the body's file of an offset in the expansion."""
         return self._body.source.locate(self._origin(offset))
 
     def line(self, number: int) -> str:
@@ -167,15 +167,14 @@ class ExpandedText(SourceText):
         return self._body.source.line(number)
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span in the body's file."""
+        """Return the span in the body's file of a piece of the expansion."""
         first, last = self._origin(start), self._origin(end, end=True)
         return self._body.source.span(first, max(first, last))
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """Return the file, lines and columns of offsets, for the line table.
+        """Return the file, the lines and the columns of offsets, for the line table.
 
-        In a macro these are the positions of the outermost call, otherwise the positions in the
-        body.
+        For a macro, these are the positions of the outermost call, otherwise positions in the body.
         """
         if self._shown is None:
             return self._body.source.places([self._origin(offset) for offset in offsets])
@@ -187,8 +186,8 @@ class ExpandedText(SourceText):
 class RepeatedText(ExpandedText):
     """The expansion of a body without values, repeated `rounds` times.
 
-    A diagnostic of a line is reported once for all rounds. A repetition may have several such
-    texts. `first` is the earliest of them; None means that this text is the earliest.
+    A diagnostic of a line is reported once for all rounds. A repetition may consist of several such
+    texts; `first` is the earliest of them, or None if this text is the earliest.
     """
 
     def __init__(
@@ -201,14 +200,14 @@ class RepeatedText(ExpandedText):
         self._first = first or self
 
     def identity(self, start: int) -> tuple[SourceText, int]:
-        """Return the first text, and the offset of the line in its first round."""
+        """Return the first text of the repetition, and a line's offset in its first round."""
         return self._first, start % self.period
 
     def _origin(self, offset: int, end: bool = False) -> int:
         return super()._origin(offset % self.period, end)
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """Return the file, lines and columns of offsets, for the line table.
+        """Return the file, the lines and the columns of offsets, for the line table.
 
         Each line of the body is located only once for all rounds.
         """

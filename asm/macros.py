@@ -1,4 +1,4 @@
-"""The directives of macros (`.macro`, `.endm`, ...) and macro calls, as in GNU as."""
+"""The directives of macros (`.macro`, `.endm`, ...) and the calls of macros, as in GNU as."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _NAME = lazy_pattern(r"\s*([A-Za-z_.$][A-Za-z0-9_.$]*)")
 
 
 def call_macro(stack: TextStack, command: Command, macro: Macro) -> None:
-    """Expand the call of a macro. Raises `Mistake`."""
+    """Expand the call of a macro and read the expansion next. Raises `Mistake`."""
     if macro.body is None:
         raise AlreadyReported
     stack.expand(command, macro, _Call(macro, stack, command).values())
 
 
 class _Call:
-    """Assigns the arguments of a call to the parameters."""
+    """Finds the value of each parameter of a macro from the arguments of a call."""
 
     def __init__(self, macro: Macro, stack: TextStack, command: Command) -> None:
         self._macro, self._stack, self._command = macro, stack, command

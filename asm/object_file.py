@@ -1,4 +1,4 @@
-"""Data classes for an object file, which a linker reads: of Macaw or of another tool.
+"""Data classes for an object file for a linker, which Macaw or another tool wrote.
 
 Each section of an object begins at address 0, because the linker chooses the addresses. So an
 object is not a `Program`.
@@ -15,7 +15,7 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ObjectRelocation:
-    """A change that the linker makes in a section."""
+    """A change that the linker makes in a section: a relocation."""
 
     address: int  # in its section
     kind: int  # R_RISCV_*
@@ -32,10 +32,13 @@ class ObjectRelocation:
 
 @dataclass(frozen=True, slots=True)
 class ObjectSection:
-    """A section of an object with what belongs to it; addresses count from its start.
+    """A section of an object, with its symbols, relocations and lines.
 
-    The section of a Macaw object has the name of its part, and `name` is that in the file. `place`
-    is the address for which Macaw has assembled it; None for other tools.
+    Addresses count from its start.
+
+    In an object of Macaw, the section has the name that it has in its part, and `name` is the name
+    in the file. `place` is the address for which Macaw assembled it; None in objects of other
+    tools.
     """
 
     name: str

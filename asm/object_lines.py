@@ -1,8 +1,8 @@
 """Reads the line information of an object file.
 
-All sections of an object begin at address 0, and the addresses in its debug sections are complete
-only after relocation. So this module gives the sections different addresses, applies the
-relocations, reads the line table, and subtracts the addresses from its entries.
+All sections of an object begin at address 0, and the addresses in its debug sections are final only
+after relocation. So this module gives the sections different addresses, applies the relocations,
+reads the line table, and subtracts the addresses from its entries.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def read(
 ) -> dict[int, tuple[Line, ...]]:
     """Return the source lines of each section, by the number of the section.
 
-    `sections` are also by number. Addresses count from the start of a section. `values` are the
-    relocations of the section .debug_line. The result is empty if the file has no
-    line information, or if it cannot be read.
+    `sections` are also given by number. Addresses count from the start of a section. `values` are
+    the relocations of the section .debug_line. If the file has no line information, or if it cannot
+    be read, the result is empty.
     """
     debug: dict[str, bytes] = {}
     for number, name in enumerate(file.names):
@@ -84,7 +84,7 @@ def read(
 
 
 def _relocated(data: bytes, values: Sequence[RelocatedValue], starts: Mapping[int, int]) -> bytes:
-    """Return the bytes of a debug section after its relocations. Raises `ElfError`."""
+    """Return the bytes of a debug section with its relocations applied. Raises `ElfError`."""
     result = bytearray(data)
     for item in values:
         number = starts.get(item.section, 0) + item.offset

@@ -1,6 +1,6 @@
 """Reads object files: those of `macaw asm -c`, of assemblers and of C compilers.
 
-It trusts nothing in the file: it checks every offset and count before use, as `asm/elf_read.py`.
+Like `asm/elf_read.py`, it checks every offset and count in the file before use.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def read(data: bytes) -> ObjectFile:
 
 
 def _sections(file: ElfFile, note: Note | None) -> Iterator[tuple[int, Section]]:
-    """Yield number and contents of each section that an executable would load."""
+    """Yield the number and the contents of each section that an executable would load."""
     parts = note.parts if note is not None else {}
     for number, header in enumerate(file.headers):
         if not header.flags & elf.SHF_ALLOC or header.flags & elf.SHF_TLS:
@@ -117,7 +117,7 @@ def _entries(file: ElfFile) -> dict[int, _NamedEntry]:
 
 
 def _is_mark(item: _NamedEntry) -> bool:
-    """Return whether a symbol is nothing but a tool's mark in the code, such as `$x` or `.LVL0`."""
+    """Return whether a symbol is only a mark of a tool in the code, such as `$x` or `.LVL0`."""
     return (
         item.entry.kind not in elf_symbols.KINDS
         or item.name[:1] in ("", "$")
@@ -168,7 +168,7 @@ def _name(entries: dict[int, _NamedEntry], symbol: int) -> str:
 
 
 def _place(entries: dict[int, _NamedEntry], symbol: int, addend: int) -> tuple[int, int]:
-    """Return the section's number and the offset in it of a symbol plus `addend`."""
+    """Return the section, as its number, and the offset in it of a symbol plus `addend`."""
     if not symbol:
         return 0, addend
     entry = entries[symbol].entry

@@ -1,4 +1,4 @@
-"""The symbols of the object file: their addresses and sizes, and the entry."""
+"""Makes the symbols of an object file: their addresses and sizes, and the entry."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def address_of(symbol: Definition) -> int:
 
 
 def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
-    """Return the symbols of the object file, without those that are private.
+    """Return the symbols of the object file, without private ones.
 
-    If the source does not give the size of a symbol, its size is the mark `_NATURAL`. The caller
-    replaces it by `with_size`.
+    If the source gives no size for a symbol, the symbol has the special size `_NATURAL`. The caller
+    replaces it with `with_size`.
     """
     result = []
     shared = program.table.shared
@@ -58,7 +58,7 @@ def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
 
 
 def _place(area: object, layout: Layout) -> tuple[int, str | None, str] | None:
-    """Return the address of an area, its section and the kind of the symbols in it.
+    """Return the address of an area, its section, and the type of the symbols in it.
 
     The section is None if it is empty. Return None for an area that is not in the program.
     """
@@ -93,7 +93,7 @@ def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], in
 
 
 def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
-    """Return the symbol with `_NATURAL` replaced by its size in `natural`."""
+    """Return the symbol with its size from `natural` in place of `_NATURAL`."""
     if symbol.size != _NATURAL:
         return symbol
     size = natural.get((symbol.name, symbol.value), 0)
@@ -109,9 +109,9 @@ def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
 
 
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
-    """Return the address of `_start` in the section, else the section's start.
+    """Return the address of `_start` in the section, else the section's start;
 
-    Return None if it is empty.
+    None if it is empty.
     """
     start = start_of(table, section)
     if start is not None:
@@ -121,7 +121,7 @@ def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
 
 
 def start_of(table: SymbolTable, section: str) -> Definition | None:
-    """Return the symbol `_start` in a section.
+    """Return the symbol `_start` in a section; None if there is none.
 
     A shared symbol has priority over the symbols of single files.
     """

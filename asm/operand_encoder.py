@@ -1,7 +1,7 @@
-"""Encodes operands of simple lines: from the text of an operand directly to its bits.
+"""Encodes operands of simple lines: from the text of an operand directly to the bits of its field.
 
-An encoder returns bits only if it knows for certain what a text means. For all other texts the
-grammar assembles the line.
+An encoder returns bits only if the meaning of a text is certain. For all other texts, the grammar
+assembles the line.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def plain_number(text: str) -> int | None:
 
 
 class BitsByText(dict[str, int]):
-    """A cache of an operand's bits by its text. Raises `KeyError` if the meaning is not certain."""
+    """A cache of an operand's bits, by the operand's text.
+
+    It raises `KeyError` if the meaning of a text is not certain.
+    """
 
     __slots__ = ("_resolve", "_unknown")
 
@@ -76,9 +79,10 @@ class BitsByText(dict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class WordPlace:
-    """What an expression may refer to while one word is encoded.
+    """The context of expressions in one word that is being encoded.
 
-    `.` is the word's address. A symbol has `value`, the operand's value; None if it is not known.
+    `.` is the word's address. Every symbol has the value `value`, that of the operand; it is None
+    if it is not known.
     """
 
     address: int = 0
@@ -102,7 +106,7 @@ class WordPlace:
         raise NotYet(node, "")
 
     def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
-        """Do nothing. A simple line has no warnings."""
+        """Ignore a warning: a simple line has none."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class OperandUse:
     def direct(self) -> Callable[[int], int] | None:
         """The function that computes the field's value from the operand's value alone.
 
-        It is None if the field's value also depends on the address of the word.
+        None if the field's value also depends on the address of the word.
         """
         if self.operand.kind.relative:
             return None
@@ -134,8 +138,8 @@ class OperandUse:
     def to_address(self) -> tuple[Callable[[int], int], int] | None:
         """The function and the constant of a field such as `%lo(operand - . + 4)`: `%lo` and 4.
 
-        The field's value is that function of a sum: the distance from the word to the operand, plus
-        the constant. The property is None for other fields.
+        The function's argument is the distance from the word to the operand, plus the constant. The
+        property is None for fields of other forms.
         """
         if not isinstance(self.node, Call) or self.node.function not in _PARTS:
             return None
@@ -146,9 +150,9 @@ class OperandUse:
         return (_PARTS[self.node.function], more) if plain else None
 
     def bits(self, value: int, start: int) -> int:
-        """Return the field's bits for an operand value; `start` is the first word's address.
+        """Return the field's bits for a value of the operand. Raises `Mistake`.
 
-        Raises `Mistake`.
+        `start` is the address of the first word.
         """
         kind = self.operand.kind
         if self.direct is not None:
@@ -183,7 +187,7 @@ def is_name(node: Node, name: str) -> bool:
 
 
 class OperandEncoder:
-    """Encodes a written operand: a single one, or an offset with its base as in `imm(rs1)`."""
+    """Encodes an operand of a source: a single one, or an offset with its base as in `imm(rs1)`."""
 
     def __init__(
         self,
@@ -210,7 +214,7 @@ class OperandEncoder:
 
     @cached_property
     def _range(self) -> range:
-        """The numbers that the operand's field stores unchanged; empty if this is not certain."""
+        """The numbers that the operand's field stores unchanged; empty if that is not certain."""
         kind = self._operand.kind
         if isinstance(self._operand, PseudoOperand) or len(self._uses) != 1:
             return range(0)
@@ -225,7 +229,7 @@ class OperandEncoder:
         return self.words[outer] | self.base.closed[inner]
 
     def _before_bracket(self, text: str) -> int | None:
-        """Return the bits of an operand in brackets; `text` ends with the closing one."""
+        """Return the bits of an operand that ends with brackets, such as `8(sp)`."""
         return self.bits[text[:-1]] if text[-1:] == ")" else None
 
     def _resolve(self, text: str) -> int | None:
@@ -265,10 +269,12 @@ class OperandEncoder:
         return bits
 
     def symbol(self, text: str) -> tuple[int, str, str] | None:
-        """Return (base bits, modifier, symbol) of a text with a symbol; None for other texts.
+        """Return (base bits, modifier, symbol) of a text that contains a symbol;
 
-        Base bits are the bits of the register in brackets, or 0 without a register. The modifier is
-        `%hi`, `%lo` or empty. The symbol is a name or a local label such as `1b`.
+        None for other texts.
+
+        Base bits are the bits of the register in brackets, or 0 if there is no register. The
+        modifier is `%hi`, `%lo` or empty. The symbol is a name or a local label such as `1b`.
         """
         request = self._symbols.get(text)
         if request is None:
@@ -293,9 +299,9 @@ class OperandEncoder:
         return beside, match[1] or "", match[2]
 
     def bits_of_address(self, modifier: str, address: int, start: int) -> int | None:
-        """Return the operand's bits for a symbol at `address`; `start` is the first word's address.
+        """Return the operand's bits for a symbol at `address`; None if the grammar must encode it.
 
-        Return None if the grammar must encode the line.
+        `start` is the address of the first word.
         """
         if modifier and self.needs_address:
             return None

@@ -1,4 +1,4 @@
-"""Assigns a statement's operands to the fields of a row: by position, by name, flags by word."""
+"""Assigns a statement's operands to the operands of a table row, by position, name or word."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BoundOperands:
 
 
 def without_brackets(statement: Statement) -> Statement:
-    """Return a statement written as a call, `name(a, b)`, without the brackets."""
+    """Return a statement that is written as a call, `name(a, b)`, as `name a, b`."""
     match statement.operands:
         case (Group(items=items),):
             return replace(statement, operands=items)
@@ -53,7 +53,7 @@ def without_brackets(statement: Statement) -> Statement:
 
 
 def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:
-    """Return the syntaxes of a mnemonic, for a hint. `extra` are operands that its core adds."""
+    """Return the syntaxes of a mnemonic as a hint. `extra` are operands that its core adds."""
     more = "".join(f", {name}=" for name in extra)
     return "write " + " or ".join(codec.syntax(row) + more for row in rows)
 
@@ -117,9 +117,9 @@ def bind(
 ) -> BoundOperands:
     """Assign each operand of a statement to an operand of its instruction. Raises `Mistake`.
 
-    `row` is the instruction's entry in the table. `extra` names further operands, which that entry
-    does not have and the code of the core's part evaluates. Those in `positional` may also be
-    written without their name, after the operands of the instruction.
+    `row` is the instruction's row in the table. `extra` names further operands, which that row does
+    not have and which the core's part evaluates. Those in `positional` may also be written without
+    their name, after the operands of the instruction.
     """
     head = statement.head
     assert head is not None
@@ -222,7 +222,7 @@ def known_word(kind: Kind, node: Node) -> int | None:
 
 
 def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
-    """Return the mistake of an operand that should be a fixed word of its kind."""
+    """Return the error for an operand that should be a fixed word of its kind."""
     text = _word(node)
     # Of a number no word is meant.
     hint = kind.hint(text) or ("" if text.isdigit() else did_you_mean(text, kind.words()))
@@ -234,7 +234,7 @@ def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
 
 
 def _unknown_name(kind: NamedNumber, node: Name) -> Mistake:
-    """Return the mistake of a name that nothing has where the kind has names of its own."""
+    """Return the error for an unknown name, if the kind has names of its own."""
     words = kind.words()
     listed = ", ".join(words if len(words) <= _MOST_LISTED else (*words[:_MOST_LISTED], "..."))
     same_letter = [word for word in words if word[:1] == node.text[:1]]
@@ -245,8 +245,8 @@ def _unknown_name(kind: NamedNumber, node: Name) -> Mistake:
 def check(name: str, kind: Kind, value: int, node: Node) -> int:
     """Return the number that the operand's field stores for `value`.
 
-    As in GNU as, a signed field also takes a 32-bit number that is written as unsigned. Raises
-    `Mistake` with the allowed range.
+    As in GNU as, a signed field also accepts a 32-bit number that is written as unsigned. Raises
+    `Mistake` with the legal range.
     """
     try:
         kind.check(value)
@@ -264,9 +264,10 @@ def check(name: str, kind: Kind, value: int, node: Node) -> int:
 
 
 def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None = None) -> int:
-    """Return the field value of an operand. Raises `Mistake`, and before the layout `NotYet`.
+    """Return the field value of an operand. Raises `Mistake`.
 
-    With `row`, the hint for an unknown word also considers the flags of that row.
+    Raises `NotYet` if the value is known only after the layout. With `row`, the hint for an unknown
+    word also considers the flags of that row.
     """
     kind = operand.kind
     word = known_word(kind, node)

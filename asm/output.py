@@ -1,4 +1,4 @@
-"""Makes the program of a finished run, and does the checks that need the layout."""
+"""Makes the program from a finished run, and does the checks that need the layout."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def program(
 def relocatable(state: AssemblyState, linkage: Linkage, program: Program) -> Relocatable:
     """Return the object of a run without errors, whose program is `program`.
 
-    Other objects see the tensors as well as global symbols.
+    Other objects can use its tensors and its global symbols.
     """
     tensors = {(tensor.name, tensor.address) for tensor in program.tensors}
     symbols = tuple(
@@ -96,7 +96,7 @@ def _typed(program: ProgramSymbols) -> Iterator[Typed]:
 
 
 def _entry(state: AssemblyState, parts: CoreParts) -> int | None:
-    """Return the control core's entry: `_start`, or its first instruction; None if it has none."""
+    """Return the control core's entry: `_start`, or its first instruction; None without a part."""
     control = parts.control()
     if control is None:
         return None

@@ -1,4 +1,4 @@
-"""The directives that change the device, or the part, section or position that the source is in."""
+"""The directives that change the device, or the current part, section or position."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _setting_value(context: StatementContext, node: Node) -> bool | int | float 
 
 
 def take_hint(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """Carry out `.hint` if the core's part knows it; ignore it otherwise. Raises `Mistake`."""
+    """Carry out `.hint` if the core's part supports it; ignore it otherwise. Raises `Mistake`."""
     if parts.current is not None:
         parts.current.hint(context, statement)
 

@@ -1,4 +1,4 @@
-"""A program as the assembler makes it and the device loads it: plain data without behaviour.
+"""A program, as the assembler makes it and the device loads it: data without behaviour.
 
 Addresses have 32 bits. An object file (`asm/elf.py`) stores all fields except those with
 `compare=False`. So two programs are equal if their files are equal.
@@ -40,7 +40,7 @@ MAX_ALIGN = 1 << 16  # of a section, in bytes; it bounds the padding in a file
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A contiguous piece of memory of `size` bytes. `data` is its contents, or empty for zeros."""
+    """A contiguous piece of memory of `size` bytes. `data` is its contents; empty for zeros."""
 
     name: str
     core: str | None  # name of the part's core; None: data of no core
@@ -59,19 +59,19 @@ class Section:
 
     @property
     def nobits(self) -> bool:
-        """Whether the section is zeros, which take no room in the file."""
+        """Whether the section contains only zeros, which the file does not store."""
         return self.size > len(self.data)
 
     def holds(self, address: int) -> bool:
-        """Return whether `address`, as the section's core uses it, lies in the section."""
+        """Return whether `address`, as the section's core uses it, is in the section."""
         return self.address <= address < self.end
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A name for a value. If `section` is None, the value is a number (`.equ`), not an address.
+    """A name for a value: an address in `section`, or a number (`.equ`) if `section` is None.
 
-    If `is_weak`, it is global, and a linker prefers another object's definition of the name.
+    If `is_weak`, the symbol is global, and a linker prefers a definition in another object.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A named input or output, or an array of a part. It is in C order and little-endian."""
+    """A named input or output, or an array of a part. Its data are in C order, little-endian."""
 
     name: str
     direction: str  # "input", "output"; "array"
@@ -126,9 +126,9 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A tensor in a memory of a core, as `.hint tensor` describes it to tools.
+    """A tensor in a memory of a core, as `.hint tensor` describes it for tools.
 
-    It is no input or output, and it does not change the bytes of any section.
+    It is neither input nor output, and it does not change the bytes of any section.
     """
 
     core: str
@@ -143,8 +143,8 @@ class Hint:
 class Program:
     """An executable: its sections, symbols, tensors, lines and device.
 
-    Symbols are sorted: local ones first, then by section, value and name. So equality does not
-    depend on the order of definitions.
+    Symbols are sorted: local ones first, then by section, value and name. So programs are equal
+    whatever the order of their definitions.
     """
 
     sections: tuple[Section, ...] = ()
@@ -224,7 +224,7 @@ class Program:
         raise KeyError(name)
 
     def section_at(self, address: int) -> Section | None:
-        """Return the section that a core sees at `address`; None if there is none."""
+        """Return the section that contains `address` as a core sees it; None if there is none."""
         starts, sections = self._sections_by_address
         place = bisect_right(starts, address) - 1
         return sections[place] if place >= 0 and sections[place].holds(address) else None
@@ -282,8 +282,8 @@ def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[tuple[str
     """Return the natural size in bytes of each of a section's symbols, by (name, value).
 
     A symbol reaches to the next one or to the section's end; symbols at one address have the same
-    size. The assembler gives a label this size unless there is a `.size`, and the disassembler
-    writes `.size` for symbols of other sizes.
+    size. A label has this size unless there is a `.size`. The disassembler writes `.size` for
+    symbols of other sizes.
     """
     inside = [item for item in symbols if item.section == section.name]
     starts = sorted({item.value for item in inside})

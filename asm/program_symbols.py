@@ -18,7 +18,7 @@ from macaw.isa.model import Core
 
 @dataclass(frozen=True, slots=True)
 class PlacedDatum:
-    """A datum at an offset of an area, and its directive at the offset `head` of `line`."""
+    """A datum at an offset of an area; its directive is at offset `head` of `line`."""
 
     area: Area
     offset: int
@@ -50,9 +50,11 @@ class ProgramSymbols:
         names: Sequence[Name | Number],
         is_bad: bool,
     ) -> list[Definition]:
-        """Define the labels of a line. They stay pending until bytes or `place_labels` place them.
+        """Define the labels of a line.
 
-        Labels with `is_bad` cause no further errors.
+        They are pending until bytes follow or `place_labels` is called.
+
+        With `is_bad`, uses of the labels cause no errors.
         """
         labels = []
         for name in names:
@@ -72,12 +74,12 @@ class ProgramSymbols:
         return labels
 
     def take_pending(self) -> list[Definition]:
-        """Remove and return the pending labels. The caller must place them."""
+        """Remove and return the pending labels. The caller must give them an address."""
         labels, self.pending = self.pending, []
         return labels
 
     def place_labels(self, area: Area) -> None:
-        """Place the pending labels at the end of `area`."""
+        """Give the pending labels the address at the end of `area`."""
         if self.pending:
             for label in self.take_pending():
                 label.value = Address(area, area.size)
@@ -87,8 +89,8 @@ class ProgramSymbols:
     def resolve(self, symbol: Definition, node: Name) -> int:
         """Compute, store and return the value of a symbol whose value is `Deferred`.
 
-        The caller asks after the layout. Raises `Mistake` if the symbol depends on itself,
-        `AlreadyReported` if its line is wrong.
+        Valid after the layout. Raises `Mistake` if the symbol depends on itself, `AlreadyReported`
+        if its line is wrong.
         """
         value = symbol.value
         assert isinstance(value, Deferred)
@@ -153,7 +155,7 @@ class ProgramSymbols:
     # --- the end ---
 
     def warn_unused(self) -> None:
-        """Warn of labels that are private to their file and that nothing uses."""
+        """Warn of labels that no other file can use and that nothing in their file uses."""
         for scope in self.table.scopes:
             numbered = [item[1] for group in scope.numbered.values() for item in group]
             symbols = scope.symbols.values()
@@ -168,7 +170,7 @@ class ProgramSymbols:
 
 
 def second_definition(name: Name, before: Definition) -> Mistake:
-    """Return the mistake that `name` is defined twice; `before` is its first definition."""
+    """Return the error that `name` is defined twice; `before` is its first definition."""
     source = before.line.source
     line, _column = source.locate(before.line.start + before.start)
     return Mistake(f"'{name.text}' is defined twice", name, f"the first is at {source.name}:{line}")

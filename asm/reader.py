@@ -1,9 +1,8 @@
 """Reads a source line by line and carries out its macros, repetitions, conditionals and includes.
 
 Lines come from the text on top of a `TextStack`. The reader carries out directives on text and
-macro calls itself, and gives each other line to the `StatementAssembler`. Most simple lines do not
-reach it, because the `FastPath` assembles them first. It does not parse text that a conditional
-skips.
+macro calls, and gives each other line to the `StatementAssembler`. The `FastPath` assembles most
+simple lines before the reader. The reader does not parse text that a conditional skips.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ _ASSIGNMENT = lazy_pattern(r"\s*=(?!=)")
 
 @cache
 def directive_names() -> frozenset[str]:
-    """Return the names of the directives of all parts. This imports the table of every core."""
+    """Return the names of the directives of all parts. This imports the tables of all cores."""
     of_cores = (row.name for core in registry.cores() for row in core.directives)
     return frozenset((*DIRECTIVES, *TEXT_DIRECTIVES, *of_cores))
 
 
 class SourceReader:
-    """Reads one source with all texts that it includes and expands to."""
+    """Reads one source, with all texts that it includes or to which it expands."""
 
     def __init__(
         self, state: AssemblyState, parts: CoreParts, fast_path: FastPath, budget: Budget
@@ -84,7 +83,7 @@ class SourceReader:
     def _read_frame(self) -> bool:
         """Read lines of the text on top of the stack. Return whether all its lines are read.
 
-        Return False if a line has put another text on top or removed this one.
+        Return False if a line has put another text on top, or has removed this text.
         """
         stack = self._stack
         macros, conditionals, frame = stack.macros, stack.conditionals, stack.frames[-1]
@@ -107,7 +106,7 @@ class SourceReader:
         return True
 
     def _skip(self, line: LogicalLine) -> None:
-        """Carry out a skipped line only if it is a directive of a conditional (`.if`, `.else`)."""
+        """Skip a line. If it is a directive of a conditional (`.if`, `.else`), carry it out."""
         head = HEAD.match(line.text)
         row = TEXT_DIRECTIVES.get(head[1]) if head is not None else None
         if head is not None and row is not None and row.always:
@@ -136,7 +135,7 @@ class SourceReader:
         return True
 
     def _reinterpret(self, line: LogicalLine) -> None:
-        """Carry out a line whose wrong first word was replaced by a guess."""
+        """Carry out a line in which a guess has replaced the wrong first word."""
         head = HEAD.match(line.text)
         assert head is not None
         meaning = TEXT_DIRECTIVES.get(head[1]) or self._stack.macros.get(head[1].lower())

@@ -1,4 +1,4 @@
-"""Helps the assembler to continue after a mistake: the good part of a wrong line, and guesses."""
+"""Helps the assembler to continue after a mistake: finds the good part of a line, guesses words."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _ELSEWHERE = {
 
 
 def assigned_symbol(text: str) -> Name | None:
-    """Return the symbol that a wrong line would assign; None if the line is no assignment."""
+    """Return the symbol to which a wrong line would assign; None if it is no assignment."""
     match = _ASSIGNMENT.match(text)
     return None if match is None else Name(*match.span(1), match[1])
 
 
 def parsable_start(text: str, end: int) -> Statement:
-    """Return the longest statement before the mistake at `end` that can be parsed.
+    """Return the longest statement that can be parsed and ends before the mistake at `end`.
 
     It has at least the line's labels.
     """
@@ -73,7 +73,7 @@ def suggested_word(hint: str) -> str | None:
 
 
 def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None:
-    r"""Add a hint to a mistake at a `\word` that is no parameter of the macro.
+    r"""Add a hint to the error for a `\word` that is no parameter of the macro.
 
     The hint suggests the most similar of the parameters `names`.
     """
@@ -89,13 +89,13 @@ def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None
 
 
 def outside_of_parts(head: Name) -> Mistake:
-    """Return the mistake of a mnemonic before the first part."""
+    """Return the error for a mnemonic before the first part."""
     hint = f"begin one, as in '.core {registry.names()[0]}'"
     return Mistake(f"'{head.text}' is in no part", head, hint)
 
 
 def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake:
-    """Return the mistake of a word that is no mnemonic or directive of a core's part.
+    """Return the error for a word that is neither a mnemonic nor a directive of a core's part.
 
     `known` are the names of directives and macros, for the hint.
     """
@@ -115,7 +115,7 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
 
 
 def similar(word: str, known: Iterable[str]) -> str:
-    """Return a hint at the nearest mnemonic or macro, or at a directive without its point."""
+    """Return a hint with the most similar mnemonic, macro, or directive without its point."""
     known = list(known)
     if f".{word}" in known:
         return f"did you mean '.{word}'?"
@@ -126,7 +126,7 @@ def similar(word: str, known: Iterable[str]) -> str:
 
 @cache
 def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """Return the names that have points by each of their prefixes that ends before a point.
+    """Return the names that contain points, by each of their beginnings up to a point.
 
     For example, `vadd.b` and `vadd.h` are listed under `vadd`.
     """
@@ -138,7 +138,7 @@ def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
 
 
 def unknown_directive(head: Name, known: Iterable[str]) -> Mistake:
-    """Return the mistake of a directive that does not exist or belongs to parts of other cores."""
+    """Return the error for a directive that does not exist or belongs to other cores' parts."""
     cores = registry.cores()
     owners = [core.name for core in cores if any(x.name == head.text for x in core.directives)]
     names = [name for name in known if name.startswith(".")]

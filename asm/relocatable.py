@@ -1,7 +1,7 @@
-"""An object for a linker: a program in which some words still need symbols of other objects.
+"""An object for a linker: a program in which some words depend on symbols of other objects.
 
-Its sections have fixed addresses, as in an executable; the linker script that
-`macaw.asm.linker_script` writes keeps them there.
+Its sections have fixed addresses, as in an executable. The linker script that
+`macaw.asm.linker_script` writes preserves the addresses.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ PREFIX = ".macaw"
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A change by the linker of the 32-bit word at `address`, of the ELF kind R_RISCV_*.
+    """A change by the linker of the 32-bit word at `address`. `kind` is its ELF type R_RISCV_*.
 
-    The value that the linker inserts is computed from the symbol's address plus `addend`.
+    The linker computes the inserted value from the symbol's address plus `addend`.
     """
 
     section: str
@@ -38,8 +38,8 @@ class Relocation:
 class Linkage:
     """The symbols and relocations that a run has left to the linker so far.
 
-    While `is_relocating` is true, the run looks for words that need a relocation. Then a weak
-    symbol counts as a symbol of another object, too. At other times, as in `. - symbol`, its
+    While `is_relocating` is true, the run looks for words that need a relocation. Then it also
+    treats a weak symbol as a symbol of another object. Otherwise, as in `. - symbol`, the symbol's
     own definition is used.
     """
 
@@ -48,16 +48,16 @@ class Linkage:
     is_relocating: bool = False
 
     def external(self, name: str) -> External:
-        """Return the area of the symbol of that name in another object."""
+        """Return the area that represents the symbol of that name in another object."""
         return self.externals.setdefault(name, External(name))
 
 
 @dataclass(frozen=True)
 class Relocatable:
-    """A program, and the relocations that a linker has to do in it.
+    """A program, and the relocations that a linker has to carry out in it.
 
-    `slots` has the addresses of tensors in the units of rows, by (tensor's name, row). `weak` are
-    the names that need no definition, in this object or in another.
+    `slots` has the addresses of tensors in the units of PE rows, by (tensor's name, row). `weak`
+    are the names that need no definition, in this object or in another.
     """
 
     program: Program
@@ -67,14 +67,14 @@ class Relocatable:
 
     @property
     def undefined(self) -> tuple[str, ...]:
-        """The symbols of other objects that the program uses."""
+        """The symbols of other objects that the program needs."""
         names = {item.symbol for item in self.relocations if isinstance(item.symbol, str)}
         defined = {symbol.name for symbol in self.program.symbols if symbol.is_global}
         return tuple(sorted(names - defined))
 
     @property
     def layout(self) -> int:
-        """A number that changes when an address, a size or the device changes."""
+        """A checksum of the device and of all addresses and sizes."""
         sections = [
             (item.name, item.address, item.load_address, item.size)
             for item in self.program.sections
@@ -85,9 +85,9 @@ class Relocatable:
 
     @property
     def layout_symbol(self) -> str:
-        """The name of a symbol that the object defines, with the number `layout` in it.
+        """The name of a symbol that the object defines; the name contains the number `layout`.
 
-        Linker scripts and headers of the same layout refer to it, so that linking an object of
-        another layout fails.
+        Linker scripts and headers refer to this symbol, so that a link with an object of another
+        layout fails.
         """
         return f"{LAYOUT}{self.layout:08x}"

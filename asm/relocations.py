@@ -1,4 +1,4 @@
-"""Values that only a linker knows: which relocation completes a word (`macaw asm -c`)."""
+"""Finds the relocations for words whose values only a linker knows (`macaw asm -c`)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ WORD = 4  # bytes
 
 
 def relocate_number(context: StatementContext, node: Node) -> bool:
-    """Leave the 32-bit number at the context's place to the linker, if only the linker knows it.
+    """Add a relocation for the 32-bit number at the context's position, if it needs one.
 
     Return whether this is so: `node` is then a symbol of another object, perhaps with an offset.
-    The caller asks after the layout. Raises `Mistake`.
+    Valid after the layout. Raises `Mistake`.
     """
     if context.state.linkage is None:
         return False
@@ -33,10 +33,10 @@ def relocate_number(context: StatementContext, node: Node) -> bool:
 def relocate_operand(
     context: StatementContext, row: Instruction, operand: Operand, node: Node
 ) -> bool:
-    """Leave an operand of the instruction at the context's place to the linker, if possible.
+    """Add a relocation for an operand of the instruction at the context's position, if possible.
 
     Return whether it was possible. The operand must depend on one symbol of another object, and its
-    field must have a relocation for it. The caller asks after the layout. Raises as `evaluate`.
+    field must have a relocation for it. Valid after the layout. Raises the errors of `evaluate`.
     """
     if context.state.linkage is None or operand.kind.by_name:
         return False
@@ -48,7 +48,10 @@ def relocate_operand(
 
 @contextmanager
 def _relocating(linkage: Linkage) -> Iterator[None]:
-    """Leave weak symbols to the linker. The caller reports symbols without any value."""
+    """Leave weak symbols to the linker inside the `with` block.
+
+    The caller reports symbols without any value.
+    """
     linkage.is_relocating = True
     try:
         yield
@@ -57,9 +60,9 @@ def _relocating(linkage: Linkage) -> Iterator[None]:
 
 
 def _external_value(context: StatementContext, node: Node) -> tuple[str, int] | None:
-    """Return the symbol of the linker that an expression names, and what it adds.
+    """Return the external symbol of an expression, and the number that the expression adds to it.
 
-    None if it is no such sum.
+    Return None if the expression is not such a sum.
     """
     if not _names_external(context, node):
         return None
@@ -143,10 +146,10 @@ def _is_relative(node: Node) -> bool:
 def _low_part(
     context: StatementContext, row: Instruction, kind: int, symbol: str, distance: int
 ) -> bool:
-    """Add the relocation for `%lo(symbol - . + 4)`, the second word of a pseudo-instruction.
+    """Add the relocation for `%lo(symbol - . + 4)` in the second word of a pseudo-instruction.
 
-    `distance` is what it adds to the symbol's address. Returns False if the first word has no high
-    part of the same symbol. For a jump, one relocation replaces both.
+    `distance` is added to the symbol's address. Return False if the first word has no high part of
+    the same symbol. For a jump, one relocation replaces both.
     """
     relocations, first = _linkage(context).relocations, _address(context) - WORD
     high = relocations.get(first)
@@ -163,7 +166,7 @@ def _low_part(
 def _low_part_at_label(context: StatementContext, kind: int, label: Node) -> bool:
     """Add the relocation for `%pcrel_lo(label)`.
 
-    Returns False unless the instruction at the label has the `%pcrel_hi` of a symbol of another
+    Return False unless the instruction at the label has the `%pcrel_hi` of a symbol of another
     object.
     """
     if _names_external(context, label):

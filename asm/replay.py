@@ -1,8 +1,8 @@
-"""Puts the bytes of a macro call or of a repetition's round again, without reading its text again.
+"""Repeats the bytes of a macro call or of a repetition's round, without reading its text again.
 
-This is possible if the expansion is pure: its bytes follow from its text alone. Such an expansion
-uses no symbol, no address and no number of a call, and it defines and reports nothing. The same
-text then gives the same bytes at each place with the same alignment.
+This is possible if the expansion is pure: its bytes depend only on its text. A pure expansion uses
+no symbol, no address and no number of a macro call, and it defines and reports nothing. The same
+text then gives the same bytes at each position with the same alignment.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 24  # of all recordings of a source
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The macro calls, lines and characters that were read, and the depth of nested texts."""
+    """The macro calls, lines and characters read so far, and the depth of nested texts."""
 
     calls: int
     lines: int
@@ -32,10 +32,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
-    """The state in which an expansion starts.
+    """The state at the start of an expansion.
 
     `size` is the size of the area in bytes, `rows` the number of rows in the line table. `deepest`
-    is the greatest depth that the recording around this one has reached so far.
+    is the greatest depth of nested texts in the recording that contains this one.
     """
 
     area: Area
@@ -49,10 +49,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """The effects of a pure expansion: its bytes, its rows of the line table, and what it `spent`.
+    """The effects of a pure expansion: its bytes, its rows of the line table, and its costs.
 
-    `offsets` has the offset of each row, in bytes from the start of the expansion. The depth in
-    `spent` is the greatest depth of nested texts.
+    `offsets` has the offset of each row, in bytes from the start of the expansion. `spent` are the
+    costs for the budget; the depth in it is the greatest depth of nested texts.
     """
 
     data: bytes
@@ -63,7 +63,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expansion:
-    """A macro call with the values of the parameters, and the state in which it starts."""
+    """A macro call with the values of its parameters, and the state at its start."""
 
     macro: Macro
     values: tuple[str, ...]
@@ -72,7 +72,7 @@ class Expansion:
 
 @dataclass(eq=False)
 class Replay:
-    """The recordings of one source. `takes_words` says whether plain instructions can come next."""
+    """The recordings of one source. `takes_words` tells whether instructions can come next."""
 
     state: AssemblyState
     takes_words: Callable[[], bool]
@@ -86,7 +86,7 @@ class Replay:
         return self.state.effects + self.state.report.events
 
     def mark(self, counts: Counts, deepest: int) -> Mark | None:
-        """Return the present state; None if no expansion can be recorded here."""
+        """Return the current state; None if no expansion can be recorded here."""
         if self.state.record is not None or not self.takes_words():
             return None
         area, rows = self.state.area, len(self.state.line_table)
@@ -94,7 +94,7 @@ class Replay:
         return Mark(area, area.size, rows, self._effects(), state.instructions, counts, deepest)
 
     def recording(self, mark: Mark, counts: Counts, deepest: int) -> Recording | None:
-        """Return what was added since `mark`; None if that was not pure."""
+        """Return what the assembler has added since `mark`; None if that was not pure."""
         area, before = mark.area, mark.counts
         if self._effects() != mark.effects:
             return None
@@ -110,7 +110,7 @@ class Replay:
         return Recording(bytes(area.data[mark.size :]), offsets, has_instructions, spent)
 
     def keep(self, expansion: Expansion, recording: Recording) -> None:
-        """Store what an expansion added, for later calls with the same values."""
+        """Store the effects of an expansion, for later calls with the same values."""
         self._bytes += len(recording.data) + 4 * len(recording.offsets)
         if self._bytes > _MOST_BYTES:
             self.forget()
@@ -119,7 +119,7 @@ class Replay:
         self._recordings[key] = recording
 
     def find(self, macro: Macro, values: tuple[str, ...]) -> Recording | None:
-        """Return the recording of a macro call that can be put at the end of the present area."""
+        """Return the recording of a macro call, if it is valid at the end of the current area."""
         area = self.state.area
         recording = self._recordings.get((macro, values, area, area.size % WORD_BYTES))
         if recording is None or not self._can_put(recording, 1):
@@ -127,7 +127,7 @@ class Replay:
         return recording
 
     def forget(self) -> None:
-        """Drop all recordings, because the meaning of a macro has changed."""
+        """Discard all recordings, because the meaning of a macro has changed."""
         self._recordings.clear()
         self._bytes = 0
 
@@ -136,9 +136,9 @@ class Replay:
         return self.takes_words() and size <= self.state.device.external_bytes
 
     def put(self, recording: Recording, source: SourceText, place: int) -> None:
-        """Add a recording's bytes at the end of the present area.
+        """Append a recording's bytes to the current area.
 
-        In the line table they belong to the offset `place` of `source`.
+        In the line table, they belong to the offset `place` of `source`.
         """
         area = self.state.area
         offsets = [area.size + offset for offset in recording.offsets]
@@ -146,9 +146,9 @@ class Replay:
         area.data += recording.data
 
     def can_repeat(self, recording: Recording, rounds: int) -> bool:
-        """Return whether `rounds` more rounds directly after the recorded one give the same bytes.
+        """Return whether `rounds` more rounds directly after the recorded one give equal bytes.
 
-        Each round must begin at the same alignment, and all must fit.
+        For this, each round must begin at the same alignment, and all must fit into the area.
         """
         keeps_alignment = len(recording.data) % WORD_BYTES == 0 or not recording.has_instructions
         return keeps_alignment and self._can_put(recording, rounds)

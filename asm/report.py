@@ -1,4 +1,4 @@
-"""Collects the diagnostics of a run: at most one error for each line, no repetitions, sorted."""
+"""Collects the diagnostics of a run: at most one error for each line, no duplicates, sorted."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _LONGEST = 300  # characters of a message, which may quote a long word
 
 @dataclass
 class _SameMistake:
-    """How often the same error occurs in expansions of one line."""
+    """The number of times that the same error occurs in expansions of one line."""
 
     count: int = 0
     places: list[int] = field(default_factory=list)  # of those that are shown
 
 
 class Report:
-    """Collects diagnostics while the assembler continues after errors."""
+    """Collects diagnostics, so that the assembler can continue after errors."""
 
     def __init__(self) -> None:
         self.errors = 0  # errors so far, including those that are only counted
@@ -40,7 +40,7 @@ class Report:
 
     @contextmanager
     def catching(self, line: LogicalLine) -> Iterator[None]:
-        """Report a mistake that the `with` block raises; it becomes the error of `line`."""
+        """Catch a `Mistake` that the `with` block raises, and report it as the error of `line`."""
         try:
             yield
         except Mistake as mistake:
@@ -55,7 +55,7 @@ class Report:
             self.mistake(line, Mistake(why, (-1, -1)))
 
     def add_source(self, text: SourceText) -> None:
-        """Register a file, so that its diagnostics come after the diagnostics of earlier files."""
+        """Register a file. Diagnostics are ordered by the registration of their files."""
         self._order.setdefault(text.name, len(self._order))
 
     def mistake(self, line: LogicalLine, mistake: Mistake) -> None:
@@ -68,7 +68,7 @@ class Report:
             self._add(ERROR, line, start, end, mistake.message, mistake.hint)
 
     def fail(self, line: LogicalLine) -> None:
-        """Suppress later errors of a line, because they would only follow from another error."""
+        """Suppress later errors of a line, because they would only result from another error."""
         self._failed.add(line.source.identity(line.start))
 
     def has_failed(self, line: LogicalLine) -> bool:
@@ -103,11 +103,11 @@ class Report:
             self._add(WARNING, line, start, end, message, hint, name)
 
     def note(self, line: LogicalLine, at: tuple[int, int], message: str) -> None:
-        """Add a note: a text that a directive of the source prints."""
+        """Add a note: a text that a directive (`.print`) of the source prints."""
         self._add(NOTE, line, *at, message, "")
 
     def at_file(self, file: str, message: str) -> None:
-        """Add an error that concerns a file and no line."""
+        """Add an error that concerns a whole file."""
         message = printable(message)
         self._items.append(Diagnostic(ERROR, message, Span(printable(file), 1, 1, 1)))
 
@@ -153,7 +153,7 @@ class Report:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return all diagnostics by file, line and column.
 
-        A diagnostic in an expansion has the position of the line in the file that led to the
+        The position of a diagnostic in an expansion is the line of the file that caused the
         expansion.
         """
 
@@ -175,7 +175,7 @@ class Report:
 
 
 def _shorten_chain(chain: tuple[Link, ...]) -> tuple[Link, ...]:
-    """Return the chain; if it is long, its middle is replaced by one link with a count."""
+    """Return the chain. If it is long, one link with a count replaces its middle."""
     left_out = len(chain) - _MOST_LINKS
     if left_out <= 1:
         return chain
@@ -185,7 +185,7 @@ def _shorten_chain(chain: tuple[Link, ...]) -> tuple[Link, ...]:
 
 
 def _shorten(message: str) -> str:
-    """Return the message; if it is long, its middle is replaced by dots."""
+    """Return the message. If it is long, dots replace its middle."""
     if len(message) <= _LONGEST:
         return message
     half = (_LONGEST - 3) // 2

@@ -1,7 +1,7 @@
-"""Encodes the rows of simple lines: from the texts of the operands directly to the words.
+"""Encodes simple lines: from the texts of a row's operands directly to instruction words.
 
 All encoders are derived from the tables. A `RowEncoder` is for one row, or for one alternative of a
-pseudo-instruction. It has an encoder (`asm/operand_encoder.py`) for each operand that is written.
+pseudo-instruction. It has one operand encoder (`asm/operand_encoder.py`) for each written operand.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from macaw.isa.rows import Alternative, Instruction, Operand, Pseudo, Row
 class RowEncoder:
     """Encodes a row from the texts of its operands.
 
-    `encode` returns the words as one number, the first word in the lowest bits. It raises
-    `KeyError` or `ValueError` for texts that it does not know. The attribute `encode` is None if an
-    operand always needs a symbol.
+    `encode` returns the words as one number, with the first word in the lowest bits. It raises
+    `KeyError` or `ValueError` for texts whose meaning is not certain. If an operand always needs a
+    symbol, `encode` is None.
     """
 
     row: Row
@@ -84,7 +84,7 @@ def _encoder(base: int, encoders: Sequence[OperandEncoder]) -> Callable[[str], i
 
 
 def _shares(encoders: Sequence[OperandEncoder]) -> bool:
-    """Return whether the last operand is a distance, and the bits of the others never need one."""
+    """Return whether the last operand is a distance, and the bits of the others do not need one."""
     return (
         0 < len(encoders) <= 3
         and encoders[-1].is_distance
@@ -93,7 +93,7 @@ def _shares(encoders: Sequence[OperandEncoder]) -> bool:
 
 
 def _jump(plan: RowEncoder) -> Jump | None:
-    """Return the `Jump` of a row; None if its last operand is no distance."""
+    """Return the `Jump` of a row; None if its last operand is not a distance."""
     base, encoders = plan.base, plan.encoders
     if plan.words != 1 or plan.chooses or not _shares(encoders):
         return None
@@ -202,7 +202,7 @@ def _row_encoder(
 
 
 def _may_be_missing(operand: AnyOperand) -> bool:
-    """Return whether an operand may be left out because it is a flag or is given by name."""
+    """Return whether a source may omit an operand, because it is a flag or has a name."""
     return operand.kind.optional or (isinstance(operand, Operand) and operand.named)
 
 
@@ -216,9 +216,9 @@ def _is_chosen(row: Pseudo, alternative: Alternative | None, value: int) -> bool
 def _enter_line(
     core: Core, row: Pseudo, text: str, number: int, uses: Mapping[str, list[OperandUse]]
 ) -> int | None:
-    """Record in `uses` which fields of an expansion's line use operands.
+    """Record in `uses` the fields of an expansion's line that use operands.
 
-    Return the line's constant bits; None if the line cannot be encoded here.
+    Return the line's constant bits; None if this module cannot encode the line.
     """
     line = template(text)
     assert line.head is not None
@@ -290,7 +290,7 @@ Jump = tuple[Callable[[str], tuple[int, str]], OperandEncoder]
 
 
 class Entry(NamedTuple):
-    """The encoders of a mnemonic: those for lines without symbols, and those for one symbol."""
+    """The encoders of a mnemonic: for lines without symbols, and for lines with one symbol."""
 
     others: tuple[RowEncoder, ...]  # besides the one in `EncoderTable.first`
     with_symbol: tuple[RowEncoder, ...]
@@ -303,7 +303,7 @@ UNKNOWN = Entry((), (), None)
 class EncoderTable(dict[str, Entry]):
     """The encoders of a core by mnemonic, created when they are first needed.
 
-    `first` has the `encode` of a mnemonic's first encoder, if it makes one word.
+    `first` has the `encode` of each mnemonic's first encoder, if that encoder makes one word.
     """
 
     def __init__(self, core: Core | None, excluded: Sequence[str] = ()) -> None:

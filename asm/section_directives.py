@@ -25,7 +25,7 @@ def enter_section(parts: CoreParts, context: StatementContext, statement: Statem
 
 
 def push_section(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """Carry out `.pushsection NAME [, subsection]`, and all that `.section` takes.
+    """Carry out `.pushsection NAME`, with a subsection and with all operands of `.section`.
 
     Raises `Mistake`.
     """
@@ -42,14 +42,14 @@ def push_section(parts: CoreParts, context: StatementContext, statement: Stateme
 
 
 def pop_section(parts: CoreParts, _context: StatementContext, statement: Statement) -> None:
-    """Carry out `.popsection`. Raises `Mistake` if there is nothing to go back to."""
+    """Carry out `.popsection`. Raises `Mistake` if there was no `.pushsection`."""
     check_count(statement, 0, 0, ".popsection")
     assert statement.head is not None
     parts.pop_section(statement.head)
 
 
 def enter_previous(parts: CoreParts, _context: StatementContext, statement: Statement) -> None:
-    """Carry out `.previous`: change places with the section before. Raises `Mistake`."""
+    """Carry out `.previous`: exchange the current and the previous section. Raises `Mistake`."""
     check_count(statement, 0, 0, ".previous")
     assert statement.head is not None
     parts.enter_previous(statement.head)
@@ -85,7 +85,7 @@ def _name(context: StatementContext, node: Node) -> Name:
 
 
 def _words(context: StatementContext, operands: Sequence[Node], number: int = 0) -> SectionWords:
-    """Return what flags, type, size of an element and group say. Raises `Mistake`."""
+    """Return flags, type, entry size and group of a `.section` line. Raises `Mistake`."""
     if not operands:
         return SectionWords(number=number)
     flags_node, *others = operands

@@ -1,4 +1,4 @@
-"""Chooses the section of a part for each section of a source for GNU as.
+"""Chooses the section of a part into which the bytes of a GNU as section go.
 
 The choice depends on the name and the flags of the section in the source.
 """
@@ -27,10 +27,10 @@ DROPPED = ""  # in place of a section's name
 
 @dataclass(frozen=True)
 class SectionWords:
-    """The operands of `.section` besides the name.
+    """The operands of `.section` after the name.
 
     `flags` is None if there are none. `kind` is the type, such as "nobits". `group` names a group
-    of sections that several files may have; a program takes it from one file only.
+    of sections that several files may contain; a program includes it from one file only.
     """
 
     flags: str | None = None
@@ -40,7 +40,7 @@ class SectionWords:
 
 
 def section_of(name: str, words: SectionWords) -> str | None:
-    """Return the section of a part that takes the bytes of a section in a source for GNU as.
+    """Return the section of a part that receives the bytes of a GNU as section.
 
     The result is `.text`, `.rodata`, `.data` or `.bss`, or `DROPPED` if no program loads the
     section. Return None for an unknown name without flags.

@@ -43,9 +43,9 @@ _NO_MNEMONICS: Mapping[str, Callable[[str], int]] = {}
 class SimpleLines:
     """Assembles consecutive simple lines of one source, in one part and one area.
 
-    Most lines are an instruction, a label or numbers, without a quote or a comment of C. They are
-    split at their blanks and commas, and each operand is looked up by its text. A regular
-    expression splits all others.
+    Most lines are an instruction, a label or numbers, without a quote or a C comment. These lines
+    are split at blanks and commas, and each operand is looked up by its text. A regular expression
+    splits all other lines.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class SimpleLines:
         return max(start, end)
 
     def _encoders(self) -> Mapping[str, Callable[[str], int]]:
-        """Return the first encoders of all mnemonics; none where no instruction can begin."""
+        """Return the first encoder of each mnemonic; none if no instruction may follow here."""
         return _NO_MNEMONICS if self._base % WORD_BYTES else self._instructions.first
 
     def _take_split(self, head: str, rest: str, place: int, macros: Collection[str]) -> bool | None:
@@ -134,10 +134,10 @@ class SimpleLines:
     def _take_words(
         self, head: str, rest: str, label: str, place: int, line_start: int
     ) -> bool | None:
-        """Assemble a statement with the first word `head`. Return what `_take_split` returns.
+        """Assemble a statement with the first word `head`. Return the result of `_take_split`.
 
-        `label` is that of the line or empty, `place` the source offset of `head`, and `line_start`
-        that of the line's text.
+        `label` is the line's label or empty, `place` the source offset of `head`, and `line_start`
+        the source offset of the line's text.
         """
         if head[:1] == ".":
             return self._take_directive(head, rest, place, line_start)
@@ -269,8 +269,8 @@ class SimpleLines:
     ) -> bool:
         """Assemble an instruction that the first encoder rejects. Return False if it is not simple.
 
-        `label` is that of the line or empty, `place` the source offset of the mnemonic, and
-        `line_start` that of the statement.
+        `label` is the line's label or empty, `place` the source offset of the mnemonic, and
+        `line_start` the source offset of the statement.
         """
         bits = self._encode_other(entry, rest, label, line_start)
         if bits is None:
@@ -346,7 +346,7 @@ class SimpleLines:
     def _is_plain(self, name: str, symbol: Definition | None) -> bool:
         """Return whether a name is a label of this file.
 
-        A name that is not defined yet counts as a label, unless another file shares it.
+        A name that is not defined yet is treated as a label, unless another file shares it.
         """
         if symbol is None:
             return name not in self._scope.table.shared
@@ -363,7 +363,7 @@ class SimpleLines:
         return True
 
     def _variable(self, symbol: Definition | None) -> int | None:
-        """Return the present number of a symbol that may be set again; None for other symbols."""
+        """Return the current number of a symbol that may be set again; None for other symbols."""
         if symbol is None or symbol.is_label or symbol.is_bad or not isinstance(symbol.value, int):
             return None
         symbol.is_used = self._varies = True

@@ -1,7 +1,7 @@
-"""Splits statements of words, plain numbers and strings by hand, without the grammar.
+"""Splits statements of words, plain numbers and strings without the grammar.
 
-The result is None where the meaning is not certain; then the grammar decides. A statement from this
-module equals the one of the grammar (`tests/asm/test_plain.py` checks this).
+If the meaning is not certain, the result is None, and the grammar decides. A statement from this
+module equals the statement from the grammar (`tests/asm/test_plain.py` checks this).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Source texts and positions in them.
+"""Source texts, and conversions between offsets, lines and columns.
 
-Later stages carry offsets into a `SourceText`. Line and column are computed only for diagnostics
-and the line table. The text of an expansion is a `SourceText` too (`asm/macro_body.py`); its
-`chain` leads back to a file.
+Later stages store offsets in a `SourceText`. Line and column are computed only for diagnostics and
+the line table. The text of an expansion is also a `SourceText` (`asm/macro_body.py`); its `chain`
+leads back to a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from macaw.isa.lazy_pattern import lazy_pattern
 
 @dataclass(frozen=True)
 class Source:
-    """A source given as text. Messages call it `name`; it may read files below `folder`."""
+    """A source that is given as text. Messages call it `name`.
+
+    It may include files below `folder`.
+    """
 
     text: str
     name: str = "<text>"
@@ -30,7 +33,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Caller:
-    """The piece of a line that includes or expands to another text, from `start` up to `end`."""
+    """The piece of a line, from `start` up to `end`, that includes a file or expands to a text."""
 
     what: str  # "in expansion of macro 'dot'", "included from here"
     line: LogicalLine
@@ -39,9 +42,9 @@ class Caller:
 
 
 class SourceText:
-    """A text and its name. The text may name files below `folder`; None allows none.
+    """A text and its name. The text may include files below `folder`; None: no files.
 
-    The `caller` of an included or expanded text is the line that asks for it.
+    If the text is included or expanded, `caller` is the line that does so.
     """
 
     def __init__(
@@ -51,7 +54,7 @@ class SourceText:
 
     @property
     def chain(self) -> tuple[Link, ...]:
-        """The links from the innermost text outwards to a file of the run; empty for a file."""
+        """The links from the innermost text outwards to a file of the run; empty for the file."""
         links, caller = [], self.caller
         while caller is not None:
             line = caller.line
@@ -94,7 +97,7 @@ class SourceText:
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span of the text from `start` up to `end`, but at most to the line's end."""
+        """Return the span of the text from `start` up to `end`, cut off at the line's end."""
         line, column = self.locate(start)
         last, end_column = self.locate(end)
         if last != line:
@@ -104,7 +107,8 @@ class SourceText:
     def identity(self, start: int) -> tuple[SourceText, int]:
         """Return the key by which the report recognises a line: this text, and the line's offset.
 
-        In a `RepeatedText` a line has the same key in all rounds, so its error is reported once.
+        In a `RepeatedText` a line has the same key in all rounds, so that its error is reported
+        once.
         """
         return self, start
 
@@ -134,11 +138,13 @@ def logical_lines(
     unterminated: Callable[[int], None],
     fast_path: Callable[[SourceText, int], int] | None = None,
 ) -> Iterator[LogicalLine]:
-    """Yield the logical lines of a source: `;` and line ends separate them, comments become blanks.
+    """Yield the logical lines of a source, which `;` and line ends separate.
 
-    A comment over several lines joins them. The function calls `unterminated` with the offset of a
-    comment that has no end. It calls `fast_path` at each start of a line; `fast_path` may assemble
-    lines itself, and returns the offset at which to continue.
+    Comments become blanks.
+
+    A comment over several lines joins them. If a comment has no end, the function calls
+    `unterminated` with its offset. At the start of each line, the function calls `fast_path`, which
+    may assemble lines and returns the offset at which to continue.
     """
     text = source.text
     start = fast_path(source, 0) if fast_path else 0

@@ -31,7 +31,7 @@ from macaw.isa import registry
 class Reinterpret(Exception):
     """Raised if the first word of a line is probably a misspelt macro or directive on text.
 
-    The reader should carry out `line` instead, which has the guessed word.
+    The reader then carries out `line`, in which the guessed word replaces it.
     """
 
     def __init__(self, line: LogicalLine) -> None:
@@ -40,7 +40,7 @@ class Reinterpret(Exception):
 
 
 def _check_commas(context: StatementContext, statement: Statement) -> None:
-    """Raise `Mistake` if two words stand in one operand, as no instruction takes them."""
+    """Raise `Mistake` if an operand consists of two words, as no instruction has such operands."""
     for item in statement.operands:
         if isinstance(item, Phrase):
             raise missing_comma(context.line.text, item.words[1].start, item.words[1].end)
@@ -55,7 +55,7 @@ class StatementAssembler:
         self._stack = stack
 
     def take(self, line: LogicalLine) -> None:
-        """Assemble a logical line. A mistake is reported and does not stop the run.
+        """Assemble a logical line. Report a mistake in it, without ending the run.
 
         Raises `Reinterpret`.
         """
@@ -81,10 +81,10 @@ class StatementAssembler:
             self._contain(statement.head, labels)
 
     def _is_dropped(self, line: LogicalLine) -> bool:
-        """Handle a line of a dropped section; return whether nothing else must be done for it.
+        """Handle a line of a section that no program loads. Return whether the line is finished.
 
-        For data and instructions, only the labels are defined, and the result is true. Other
-        directives must be carried out as usual.
+        For data and instructions, only the labels are defined, and the result is True. For other
+        directives the result is False: the caller carries them out as usual.
         """
         head = HEAD.match(line.text)
         if head is None or (head[1] in DIRECTIVES and head[1] not in DATA_NAMES):
@@ -94,7 +94,7 @@ class StatementAssembler:
         return True
 
     def _unknown_directive(self, line: LogicalLine) -> Mistake | None:
-        """Return the mistake of a line whose first word is no directive; None if it is one."""
+        """Return the error for a line whose first word is no directive; None if it is one."""
         head = HEAD.match(line.text)
         part = self._parts.current
         if head is None or not head[1].startswith(".") or (part and part.accepts_anything):
@@ -154,8 +154,8 @@ class StatementAssembler:
     def _is_label(self, context: StatementContext, statement: Statement) -> bool:
         """Return whether the first word of a statement is probably a label without its colon.
 
-        Then an instruction or a directive follows, or the word stands alone where the line begins
-        and no other core has it.
+        This is so if an instruction or a directive follows it. It is also so if the word is alone
+        at the start of a line and no other core has it.
         """
         head, part = statement.head, self._parts.current
         assert head is not None
@@ -190,7 +190,7 @@ class StatementAssembler:
                 context.mark_from(start)  # it can be executed, or be a packet
 
     def _guess(self, context: StatementContext, statement: Statement, mistake: Mistake) -> None:
-        """Report an unknown word, and continue as if the hint's word were written there."""
+        """Report an unknown word, and continue as if the source had the word of the hint."""
         line = context.line
         before = line.source.text[: line.start].rpartition("\n")[2]
         if before.rstrip().endswith(";") and recovery.guessed_word(mistake) is None:
@@ -207,7 +207,7 @@ class StatementAssembler:
             self._run(context, replace(statement, head=head), head)
 
     def _outside_of_parts(self, head: Name) -> Mistake:
-        """Return the mistake of the first mnemonic outside of all parts.
+        """Return the error for the first mnemonic outside of all parts.
 
         Raises `AlreadyReported` for further ones.
         """

@@ -1,4 +1,4 @@
-"""The context in which a statement is assembled: it adds bytes and symbols at its place."""
+"""The context of a statement: the operations with which it adds bytes and symbols."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGE = 1 << 24  # bytes of one statement from which on the whole program's siz
 
 
 class StatementContext(ExpressionContext):
-    """The place of a statement, with the operations that directives and instructions need there."""
+    """The position of a statement, and the operations that directives and instructions need."""
 
     __slots__ = ()
 
@@ -35,7 +35,7 @@ class StatementContext(ExpressionContext):
         return cls(state, line, state.scope, state.ordinal, state.area, head)
 
     def at_end(self, area: Area | None = None) -> StatementContext:
-        """Return the context of the same statement at the present end of its area, or of `area`."""
+        """Return the context of the same statement at the current end of its area, or of `area`."""
         return StatementContext(
             self.state, self.line, self.scope, self.ordinal, area or self.area, self.head
         )
@@ -58,7 +58,7 @@ class StatementContext(ExpressionContext):
         self, most: int, add: Callable[_Arguments, None],
         *arguments: _Arguments.args, **named: _Arguments.kwargs,
     ) -> None:  # fmt: skip
-        """Place the pending labels, then call `add`, which appends at most `most` bytes.
+        """Give the pending labels an address, then call `add`, which appends at most `most` bytes.
 
         Raises `Mistake`.
         """
@@ -73,7 +73,7 @@ class StatementContext(ExpressionContext):
             self.list_bytes(start)
 
     def emit_later(self, size: int, make: Callable[[], bytes]) -> None:
-        """Reserve `size` bytes. After the layout they are filled with the result of `make`.
+        """Reserve `size` bytes. After the layout, the result of `make` replaces them.
 
         Raises `Mistake`.
         """
@@ -88,7 +88,7 @@ class StatementContext(ExpressionContext):
         self.area.data[start : start + size] = make()
 
     def after_layout(self, action: Callable[[], None]) -> None:
-        """Run `action` after the layout; a `Mistake` of it becomes this line's error."""
+        """Call `action` after the layout. A `Mistake` that it raises becomes this line's error."""
         self.state.effects += 1
         self.state.fixups.append(partial(self._run_fixup, action))
 
@@ -103,11 +103,11 @@ class StatementContext(ExpressionContext):
             self.state.record.add_bytes(self.ordinal, self.line, self.area, start)
 
     def mark(self) -> None:
-        """Map the bytes that follow in the area to this line, in the line table."""
+        """Enter in the line table that the next bytes of the area belong to this line."""
         self.mark_from(self.area.size)
 
     def mark_from(self, offset: int) -> None:
-        """Map the bytes that begin at `offset` of the area to this line, in the line table."""
+        """Enter in the line table that the bytes of the area from `offset` belong to this line."""
         line = self.line
         self.state.line_table.add(self.area, offset, line.source, line.start + self.head)
 
@@ -133,9 +133,9 @@ class StatementContext(ExpressionContext):
     # --- symbols ---
 
     def new_symbol(self, name: Name) -> Definition:
-        """Define a new symbol of this file without a value.
+        """Define a new symbol of this file, without a value.
 
-        Raises `Mistake` if the name is taken.
+        Raises `Mistake` if the name is already defined.
         """
         before = self.scope.clash(name.text)
         if before is not None:
@@ -164,7 +164,7 @@ class StatementContext(ExpressionContext):
         self.scope.define(before.with_value(value))
 
     def spoil(self, name: Name) -> None:
-        """Mark a symbol as bad because its line is wrong; its uses cause no further errors."""
+        """Mark a symbol as bad because its line is wrong. Uses of it cause no further errors."""
         if self.scope.clash(name.text) is None:
             symbol = self.new_symbol(name)
             symbol.is_bad, symbol.is_label = True, False
@@ -179,9 +179,9 @@ class StatementContext(ExpressionContext):
             raise
 
     def emit_datum(self, data: bytes, datum: Datum) -> None:
-        """Append bytes with a declared type.
+        """Append bytes with a declared type. Raises `Mistake`.
 
-        A pending label gets their address. Raises `Mistake`.
+        Pending labels get the address of the bytes.
         """
         self.state.symbols.place_labels(self.area)
         self.state.symbols.add_datum(self.area, self.area.size, self.line, self.head, datum)

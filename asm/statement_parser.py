@@ -1,4 +1,4 @@
-"""Parses a logical line to a statement, and reports mistakes of syntax."""
+"""Parses a logical line to a statement, and reports errors of syntax."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def parse_line(
     line: LogicalLine,
     unknown: Callable[[LogicalLine], Mistake | None] = lambda _: None,
 ) -> Statement:
-    """Return the statement of a line. Report a mistake of syntax, and return what can be parsed."""
+    """Return the statement of a line. If there is an error of syntax, report it.
+
+    The result is then the part of the line that can be parsed.
+    """
     try:
         return parse(line.text)
     except Mistake as mistake:
@@ -34,7 +37,7 @@ def parse_line(
 
 
 def _hint_at_comment(mistake: Mistake, line: LogicalLine) -> None:
-    """Give a mistake at a line's end a hint if a comment begins there, as in `addi a0, a0, #1`."""
+    """Add a hint to an error at a line's end if a comment begins there, as in `addi a0, a0, #1`."""
     following = line.source.text[line.start + len(line.text) :].lstrip(" \t")
     is_number = re.match(r"#-?[0-9]", following) is not None
     if mistake.start >= len(line.text) and line.text.endswith(",") and is_number:
@@ -42,7 +45,7 @@ def _hint_at_comment(mistake: Mistake, line: LogicalLine) -> None:
 
 
 def _beginning(state: AssemblyState, line: LogicalLine, mistake: Mistake) -> Statement:
-    """Return the text before a mistake of syntax as a statement, for its labels and operands."""
+    """Return the text before an error of syntax as a statement, for its labels and operands."""
     assigned_symbol = recovery.assigned_symbol(line.text)
     if assigned_symbol is not None:
         StatementContext.current(state, line).spoil(assigned_symbol)

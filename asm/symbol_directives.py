@@ -1,4 +1,4 @@
-"""The directives for symbols, and those with which a source reports errors and warnings itself."""
+"""The directives for symbols, and those with which a source reports errors and warnings."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def weaken_symbols(context: StatementContext, statement: Statement) -> None:
 
 
 def keep_symbols(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.local`: keep common symbols (`.comm`) private to the file. Raises `Mistake`.
+    """Carry out `.local`: make common symbols (`.comm`) private to the file. Raises `Mistake`.
 
-    Other symbols are private in any case.
+    Other symbols are private anyway, unless `.global` shares them.
     """
     check_count(statement, 1, 1 << 16, ".local NAME, ...")
     context.scope.local.update(symbol_of(node).text for node in statement.operands)
@@ -98,7 +98,7 @@ def declare_local_common(parts: CoreParts, context: StatementContext, statement:
 def _size_and_align(context: StatementContext, statement: Statement) -> tuple[int, int]:
     """Return the size and the alignment, both in bytes, of `.comm` or `.lcomm`.
 
-    The default alignment is the largest power of two that is not above the size, at most 8. Raises
+    The default alignment is the largest power of two that is at most the size and at most 8. Raises
     `Mistake`.
     """
     nodes = statement.operands
@@ -112,7 +112,7 @@ def _size_and_align(context: StatementContext, statement: Statement) -> tuple[in
 
 
 def set_formula(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.eqv` or `==`: define a new symbol whose value is computed again at each use.
+    """Carry out `.eqv` or `==`: define a new symbol whose value each use computes again.
 
     Raises `Mistake`.
     """
@@ -184,12 +184,15 @@ def _user_message(context: StatementContext, statement: Statement) -> tuple[str,
 
 
 def user_error(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.error`: raise a `Mistake` with the source's text."""
+    """Carry out `.error`: raise a `Mistake` with the text that the source gives."""
     raise Mistake(*_user_message(context, statement))
 
 
 def user_warning(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.warning`: report a warning with the source's text. Raises `Mistake`."""
+    """Carry out `.warning`: report a warning with the text that the source gives.
+
+    Raises `Mistake` for wrong operands.
+    """
     message, place = _user_message(context, statement)
     context.state.report.warning(context.line, place, message, name="user")
 

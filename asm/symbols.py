@@ -1,7 +1,7 @@
 """Symbols: the values of names, in one file or shared by all files.
 
-A symbol that is set several times has several definitions. A use means the latest definition before
-it; a use before the first definition means the first one, as in GNU as.
+A symbol that is set several times has several definitions. A use refers to the latest definition
+before it. A use before all definitions refers to the first one, as in GNU as.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PRIVATE = ".L"  # how the names of symbols begin that the symbol table of the ob
 class Definition:
     """One definition of a symbol.
 
-    `value` is None until the symbol has a place. `is_bad` says that its line is wrong.
+    `value` is None until the symbol has an address. `is_bad` is true if its line is wrong.
     """
 
     name: str
@@ -72,12 +72,12 @@ class Definition:
 
     @property
     def area(self) -> Area | None:
-        """The area of the symbol's address; None if its value is no address."""
+        """The area of the symbol's address; None if its value is not an address."""
         value = self.value
         return value.area if isinstance(value, Address) and isinstance(value.area, Area) else None
 
     def place(self, area: Area, offset: int, datum: Datum | None) -> None:
-        """Set the symbol's address, its datum, and (if there is a datum) its size."""
+        """Set the symbol's address and its datum. If there is a datum, also set its size."""
         self.value, self.datum = Address(area, offset), datum
         if datum is not None:
             self.size = datum.size
@@ -101,7 +101,7 @@ class TensorSymbol:
 
     @property
     def at(self) -> str:
-        """The name of the tensor's memory; empty: external memory."""
+        """The name of the tensor's memory as in `at=`; empty for external memory."""
         return self.home.text if self.home is not None else ""
 
 
@@ -109,8 +109,8 @@ class TensorSymbol:
 class Scope:
     """The symbols of one file.
 
-    `exports` are its `.global` names and their positions. `weak` are its `.weak` names: they need
-    no definition, and another file's definition has priority over the file's own.
+    `exports` are its `.global` names and their positions. `weak` are its `.weak` names. A weak name
+    needs no definition, and another file's definition has priority over the file's own.
     """
 
     table: SymbolTable
@@ -123,7 +123,7 @@ class Scope:
     is_compiled: bool = False  # by a compiler, which writes labels that nothing uses
 
     def find(self, name: str) -> Definition | None:
-        """Return the symbol of that name; the file's own has priority, unless it is weak."""
+        """Return the symbol of that name. The file's own symbol has priority, unless it is weak."""
         own = self.symbols.get(name)
         return own if own is not None and not own.is_weak else self.table.shared.get(name, own)
 
@@ -142,9 +142,9 @@ class Scope:
         return self.first.get(name) or self.find(name)
 
     def clash(self, name: str) -> Definition | None:
-        """Return the definition because of which `name` cannot be defined again.
+        """Return the definition that forbids another definition of `name`;
 
-        Return None if the name is free.
+        None if there is none.
         """
         own = self.symbols.get(name)
         symbol = own
@@ -155,7 +155,7 @@ class Scope:
         return None if symbol is not None and symbol.is_bad else symbol
 
     def define(self, definition: Definition) -> None:
-        """Add a definition; it replaces an older one of the same name."""
+        """Add a definition. It replaces an older one of the same name."""
         before = self.symbols.get(definition.name)
         if before is not None:
             self.first.setdefault(before.name, before)
@@ -202,7 +202,7 @@ class Scope:
         return labels[-1][1] if labels else None
 
     def numbered_near(self, number: int, ordinal: int, forward: bool) -> Definition | None:
-        """Return the label that `1b` or `1f` (`forward`) means in the statement `ordinal`."""
+        """Return the label that `1b` or (`forward`) `1f` means in the statement `ordinal`."""
         labels = self.numbered.get(number, [])
         place = bisect_right(labels, ordinal, key=lambda item: item[0])
         if not forward:
@@ -225,9 +225,9 @@ class SymbolTable:
 
 @dataclass(frozen=True, slots=True)
 class CommonSymbol:
-    """A `.comm` of a file: zero bytes for a symbol, unless a file defines it.
+    """A `.comm` of a file: `size` zero bytes for a symbol, at a multiple of `align`.
 
-    They are `size` bytes at a multiple of `align`.
+    If a file defines the symbol otherwise, the bytes are not allocated.
     """
 
     name: str
@@ -240,5 +240,5 @@ class CommonSymbol:
 
     @property
     def is_local(self) -> bool:
-        """Whether the file keeps the symbol for itself (`.local`)."""
+        """Whether the symbol is private to the file (`.local`)."""
         return self.name in self.scope.local

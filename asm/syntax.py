@@ -1,4 +1,4 @@
-"""The nodes of a statement, with their positions.
+"""The nodes of a parsed statement, with their positions.
 
 `start` and `end` are offsets in the statement's text, so that lines with the same text share one
 parse.
@@ -18,7 +18,7 @@ NO_END = "a string without its end"
 
 
 class Mistake(Exception):
-    """An error in the text of a statement, from `start` up to `end`."""
+    """An error in the text of a statement, at the offsets `start` up to `end`."""
 
     def __init__(self, message: str, at: Node | tuple[int, int], hint: str = "") -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class Mistake(Exception):
 
 
 def missing_comma(text: str, start: int, stop: int) -> Mistake:
-    """Return the mistake of a missing comma before the word from `start` to `stop` of a line."""
+    """Return the error that a comma is missing before the word from `start` to `stop` of a line."""
     end = len(text[:start].rstrip())
     hint = ""
     if text[max(0, start - 2) : start].startswith("'"):
@@ -36,7 +36,7 @@ def missing_comma(text: str, start: int, stop: int) -> Mistake:
 
 
 class AlreadyReported(Exception):
-    """A statement fails because of a mistake that is already reported."""
+    """Raised if a statement fails because of an error that is already reported."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ class Real(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text(Node):
-    """A string, as the bytes that it means."""
+    """A string. Its value is the bytes that it represents."""
 
     value: bytes
 
@@ -163,7 +163,7 @@ class Named(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inside(Node):
-    """An offset and a base register, `outer(inner)`."""
+    """An operand with an offset and a base register, `outer(inner)`."""
 
     outer: Node
     inner: Node
@@ -171,7 +171,10 @@ class Inside(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Omitted(Node):
-    """An operand that is left out between two commas; the place is that of the second comma."""
+    """An operand that the source leaves out between two commas.
+
+    Its position is the second comma.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,19 +191,19 @@ class Statement(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedName(Name):
-    """A symbol that may be set again, bound to its present `definition`."""
+    """A symbol that may be set again, bound to its current `definition`."""
 
     definition: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuotedName(Name):
-    """A string in an expression: the symbol of that name."""
+    """A quoted string in an expression, which means the symbol of that name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checked(Node):
-    """An operand in the expansion of a pseudo-instruction; `check` raises for bad values."""
+    """An operand in a pseudo-instruction's expansion. `check` raises an error for a bad value."""
 
     inner: Node
     check: Callable[[int], object]
@@ -222,7 +225,7 @@ def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
     """Return the tree with each node replaced by `change(node)`.
 
-    Where `change` returns None, the node stays, and its children are visited.
+    If `change` returns None, the node remains, and its children are changed in the same way.
     """
     result = change(node)
     return map_children(node, lambda inner: transform(inner, change)) if result is None else result
@@ -236,5 +239,5 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def unplaced(node: Node) -> Node:
-    """Return the tree without positions, for the text of an expansion, which is in no source."""
+    """Return the tree without positions, because the text of an expansion is in no source."""
     return replace(map_children(node, unplaced), start=-1, end=-1)

@@ -18,7 +18,7 @@ TENSOR_ALIGN = 64
 def declare_tensor(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
     """Carry out `.input` or `.output`: declare a named tensor. Raises `Mistake`.
 
-    The tensor lies in external memory, or in the memory that `at=` names.
+    The tensor is in external memory, or in the memory that `at=` names.
     """
     head = statement.head
     assert head is not None
@@ -49,9 +49,9 @@ def declare_tensor(parts: CoreParts, context: StatementContext, statement: State
 def _home(
     parts: CoreParts, home: Name | None, name: Name, datum: Datum, direction: str
 ) -> SectionPlan:
-    """Return the section for a tensor. Raises `Mistake` if the memory of `at=` cannot take it.
+    """Return the section plan for a tensor. Raises `Mistake` if its memory cannot have the tensor.
 
-    `direction` is `input` or `output`.
+    `home` is the memory's name in `at=`, `direction` is `input` or `output`.
     """
     if home is None:
         return SectionPlan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True, align=TENSOR_ALIGN)])

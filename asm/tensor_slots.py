@@ -1,4 +1,4 @@
-"""The slots of tensors: their places in the memories of parts."""
+"""The slots of tensors: where the memory of each part has its copies of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from macaw.isa.lazy_dataclass import dataclass
 class TensorSlots:
     """Where tensors are in the memories of parts, by the index of the part.
 
-    `sections` names the section of the tensors that lie in a part's memory. Other tensors get
+    `sections` are the sections of tensors that are declared in a part's memory. Other tensors get
     copies in it.
     """
 
@@ -23,20 +23,23 @@ class TensorSlots:
     _copies: dict[int, dict[Definition, tuple[Area, int]]] = field(default_factory=dict)
 
     def lies_in(self, tensor: Definition, index: int) -> bool:
-        """Return whether a tensor lies in the part's memory, so that it needs no copy there."""
+        """Return whether a tensor is declared in the part's memory and so needs no copy there."""
         area = tensor.area
         return area is not None and area.section == self.sections.get(index)
 
     def add(self, tensor: Definition, index: int, area: Area, offset: int) -> None:
-        """Record the place of a tensor's copy in the part with that index."""
+        """Record where the part with that index has its copy of a tensor."""
         self._copies.setdefault(index, {})[tensor] = area, offset
 
     def copies(self, index: int) -> list[Definition]:
-        """Return the tensors that have a copy in the part, in the order of their addition."""
+        """Return the tensors that have a copy in the part, in the order of the calls of `add`."""
         return list(self._copies.get(index, ()))
 
     def addresses(self, tensors: Iterable[Definition]) -> dict[tuple[str, int], int]:
-        """Return the addresses of tensors in the parts, by name and index, after the layout."""
+        """Return the addresses of tensors in the parts, by name and index.
+
+        Valid after the layout.
+        """
         indices = {*self.sections, *self._copies}
         found = {
             (tensor.name, index): self.address(tensor, index)
@@ -46,9 +49,9 @@ class TensorSlots:
         return {key: address for key, address in found.items() if address is not None}
 
     def address(self, tensor: Definition, index: int) -> int | None:
-        """Return the address of a tensor in the part, after the layout.
+        """Return the address of a tensor in the part; None if it has none there.
 
-        Return None if it has none there.
+        Valid after the layout.
         """
         if self.lies_in(tensor, index):
             return address_of(tensor)

@@ -1,4 +1,4 @@
-"""The class for directives on text, and functions that several of these directives use."""
+"""The class of directives on text, and functions that several of these directives use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class TextDirective:
-    """A directive that works on text.
+    """A directive that works on lines of text, before they are parsed as statements.
 
     A field that has the same name as a field of `Directive` also has the same meaning.
     """
@@ -27,9 +27,9 @@ class TextDirective:
 
 
 def statement_of(stack: TextStack, command: Command) -> Statement:
-    """Return the statement of a command. Report a part that cannot be parsed, and leave it out.
+    """Return the statement of a command, without parts that cannot be parsed.
 
-    Raises `AlreadyReported` if no part can be parsed.
+    Such parts are reported. Raises `AlreadyReported` if nothing can be parsed.
     """
     statement = parse_line(stack.state, command.line)
     if statement.head is None:

@@ -1,4 +1,4 @@
-"""The table of all directives that work on text."""
+"""The table of all directives on text."""
 
 from __future__ import annotations
 

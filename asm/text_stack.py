@@ -1,8 +1,8 @@
 """The stack of texts that the assembler reads: a file, and above it includes and expansions.
 
-A directive on text (`.include`, `.rept`) or a macro call adds a text. The line with the directive
-or call is a `Command`. The depth of nested texts is limited, and so are the total lines and
-characters of all expansions of a run.
+A directive on text (`.include`, `.rept`) or a macro call puts a text on the stack. The line with
+the directive or call is a `Command`. The depth of nested texts is limited, and so are the total
+lines and characters of all expansions of a run.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ HEAD = lazy_pattern(
 
 
 class LimitExceeded(Exception):
-    """A limit is exceeded. The expansion that began at `caller` must end."""
+    """Raised if a limit is exceeded. The expansion that began at `caller` must end."""
 
     def __init__(self, message: str, caller: Caller, hint: str = "") -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ class LimitExceeded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A line whose first word, `name`, is a directive on text or a macro."""
+    """A line whose first word, `name`, is a directive on text or the name of a macro."""
 
     line: LogicalLine
     name: Name
@@ -60,7 +60,7 @@ class Command:
         return self.line.text[self.name.end :]
 
     def caller(self, what: str) -> Caller:
-        """Return this line as the caller of another text; `what` describes it in messages."""
+        """Return this line as the caller of another text. `what` describes the line in messages."""
         return Caller(what, self.line, 0, len(self.line.text))
 
 
@@ -68,7 +68,7 @@ class Command:
 class Budget:
     """The lines and characters that the expansions of a run may use, and those used so far.
 
-    Operations that take longer than reading one line count as several lines.
+    An operation that takes longer than reading one line is counted as several lines.
     """
 
     max_lines: int = field(default_factory=lambda: MAX_LINES)
@@ -79,11 +79,14 @@ class Budget:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether more lines or characters were used than allowed."""
+        """Whether the run has used more lines or characters than it may."""
         return self.lines > self.max_lines or self.characters > self.max_characters
 
     def spend(self, lines: int, characters: int, caller: Caller) -> None:
-        """Use lines and characters of the budget. Raises `LimitExceeded` if there are too few."""
+        """Take lines and characters from the budget.
+
+        Raises `LimitExceeded` if there are too few.
+        """
         self.lines += lines
         self.characters += characters
         if self.is_exhausted:
@@ -104,15 +107,15 @@ class Conditional:
     else_line: LogicalLine | None = None
 
     def unfinished(self) -> Mistake:
-        """Return the mistake that the `.endif` is missing."""
+        """Return the error that the `.endif` is missing."""
         return Mistake(f"'{self.name.text}' without '.endif'", self.name)
 
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A text on the stack, with the lines and rounds that are still to read.
+    """A text on the stack, and what is still to be read of it.
 
-    `lines` are the remaining lines of its present round; `rounds` is the number of rounds after it.
+    `lines` are the remaining lines of the current round; `rounds` is the number of rounds after it.
     """
 
     kind: str  # "file", "include", "macro", "repetition"
@@ -123,7 +126,7 @@ class Frame:
 
 
 class TextStack:
-    """The texts of one source, its macros and its open conditionals.
+    """The stack of texts of one source, with the source's macros and open conditionals.
 
     `lines` splits a text into logical lines. `words` are the directives on text, `directives`
     returns the names of all directives.
@@ -156,7 +159,7 @@ class TextStack:
 
     @property
     def takes_statements(self) -> bool:
-        """Whether the assembler takes the next line as a statement.
+        """Whether the assembler reads the next line as a statement.
 
         It does not if a conditional skips the line, or if the line belongs to a body.
         """
@@ -194,9 +197,10 @@ class TextStack:
         return macro is not None
 
     def _forget_expansions(self) -> None:
-        """Drop all recordings of expansions, and record none of the expansions that are being read.
+        """Discard all recordings of expansions, and do not record the expansions that are open now.
 
-        Called when a line changes the meaning of later ones, for example by defining a macro.
+        The caller does this when a line changes the meaning of later ones, for example by defining
+        a macro.
         """
         self.state.effects += 1
         self.replay.forget()
@@ -235,10 +239,10 @@ class TextStack:
         self.frames = [Frame("file", self._lines(text))]
 
     def expand(self, command: Command, macro: Macro, values: Sequence[str]) -> None:
-        """Put the body of a macro on the stack, with values.
+        """Put the body of a macro on the stack, with the given values of its parameters.
 
-        If the bytes of the body are known for these values, add the bytes instead. Raises
-        `LimitExceeded`, as all methods that add a text.
+        If the bytes of the body are known for these values, append the bytes instead. Like all
+        methods that add a text, it raises `LimitExceeded`.
         """
         body = macro.body
         assert body is not None
@@ -268,7 +272,7 @@ class TextStack:
         return mark
 
     def _recording(self, mark: Mark) -> Recording | None:
-        """Return what was read since `mark`; None if it cannot be repeated without reading."""
+        """Return the effects of the text read since `mark`; None if they cannot be repeated."""
         deepest, self.deepest = self.deepest, max(self.deepest, mark.deepest)
         return self.replay.recording(mark, self._counts(), deepest)
 
@@ -276,7 +280,7 @@ class TextStack:
         return Counts(self.calls, self.budget.lines, self.budget.characters, self.depth)
 
     def _spend_again(self, recording: Recording, times: int, caller: Caller) -> None:
-        """Charge to the budget what reading a recorded text `times` more would cost.
+        """Take from the budget what it would cost to read a recorded text `times` more times.
 
         Raises `LimitExceeded`.
         """
@@ -285,7 +289,10 @@ class TextStack:
         self.calls += times * spent.calls
 
     def _spend(self, body: MacroBody, values: Sequence[str], caller: Caller) -> None:
-        """Charge an expansion to the budget, before it is made. Raises `LimitExceeded`."""
+        """Take the cost of an expansion from the budget, before it is made.
+
+        Raises `LimitExceeded`.
+        """
         size = body.size(values)
         if size > MAX_LINE and body.longest(values) > MAX_LINE:
             message = f"a line expands to more than {MAX_LINE} characters"
@@ -325,15 +332,12 @@ class TextStack:
         self._enter(Frame("repetition", iter(()), rounds()))
 
     def _has_statements_only(self, body: MacroBody) -> bool:
-        """Return whether no line of a body is a command.
-
-        Then several rounds can be read as one text.
-        """
+        """Return whether no line of a body is a command, so that several rounds can be one text."""
         heads = (HEAD.match(line.text) for line in body.lines)
         return not any(head is not None and self.knows(head[1]) for head in heads)
 
     def _check_count(self, command: Command, body: MacroBody, count: int) -> None:
-        """Raise `LimitExceeded` if `count` rounds cannot end within the limits."""
+        """Raise `LimitExceeded` if `count` rounds would exceed the limits."""
         most = self.budget.max_lines
         if count * len(body.lines) > most and ".exitm" not in body.text:
             lines = "a line" if len(body.lines) == 1 else f"{len(body.lines)} lines"
@@ -368,7 +372,7 @@ class TextStack:
         self._enter(Frame("include", self._lines(text)))
 
     def stop(self) -> None:
-        """Carry out `.end`: drop all lines that are not read yet, and all open conditionals."""
+        """Carry out `.end`: discard all lines that are not read yet, and all open conditionals."""
         for conditional in self.conditionals:
             self.state.report.mistake(conditional.line, conditional.unfinished())
         self.conditionals.clear()
@@ -422,7 +426,7 @@ class TextStack:
             self.depth -= 1
 
     def unwind(self, error: LimitExceeded) -> None:
-        """Report an exceeded limit once, and remove all texts except the file."""
+        """Report that a limit is exceeded, once, and remove all texts except the file."""
         line = error.caller.line
         if self.budget.is_reported:
             self.state.report.fail(line)

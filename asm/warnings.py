@@ -1,4 +1,4 @@
-"""The names of the warnings, for `-W` and `-Wno-NAME`, and what each warns of."""
+"""The names of the warnings, for `-W` and `-Wno-NAME`, and the meaning of each."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ WARNINGS = {
 
 @dataclass(frozen=True)
 class WarningChoice:
-    """The names of the warnings that are left out, and of those that are errors."""
+    """The names of the warnings that are silenced, and of those that become errors."""
 
     silent: frozenset[str] = frozenset()
     errors: frozenset[str] = frozenset()
 
 
 class WarningNameError(MacawError, ValueError):
-    """No warning has the name; the message says which there are."""
+    """The error for an unknown name of a warning; the message lists the names."""
 
 
 def check_name(name: str) -> None:
@@ -49,9 +49,9 @@ def check_name(name: str) -> None:
 
 
 def choice_of(words: Iterable[str]) -> WarningChoice:
-    """Return the choice that `words`, the values of -W options, make; later ones replace earlier.
+    """Return the choice of warnings that `words`, the values of -W options, make.
 
-    Raises `WarningNameError`.
+    A later option overrides an earlier one. Raises `WarningNameError`.
     """
     silent: set[str] = set()
     errors: set[str] = set()
@@ -71,7 +71,7 @@ def choice_of(words: Iterable[str]) -> WarningChoice:
 
 
 def apply(choice: WarningChoice | None, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return the diagnostics without silenced warnings; warnings of -Werror become errors."""
+    """Return the diagnostics without silenced warnings. With -Werror, warnings become errors."""
     if choice is None:
         return list(diagnostics)
     return [

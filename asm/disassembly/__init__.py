@@ -1,4 +1,4 @@
-"""The parts of the disassembler: names of addresses, instructions, data.
+"""The modules of the disassembler: names of addresses, lines of instructions, lines of data.
 
 They import neither lark nor numpy.
 """

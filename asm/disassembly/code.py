@@ -21,7 +21,7 @@ _TOP = 0xFFFF_FFFF
 
 
 class Word(NamedTuple):
-    """A word of a code section: its instruction if it is a valid one, and its source text."""
+    """A word of a code section: its source text, and its instruction if it encodes one."""
 
     instruction: codec.Decoded | None
     text: str  # in columns; empty if the instruction names an address; a `.word` for data
@@ -32,7 +32,7 @@ class Word(NamedTuple):
     def text_at(self, core: Core, address: int, name: Naming) -> str:
         """Return the word's source text at `address`, in columns.
 
-        `name` is a function that names the addresses in it.
+        `name` returns the name of an address in the text.
         """
         if self.text or self.instruction is None:
             return self.text
@@ -47,7 +47,7 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=1 << 17)  # each word is decoded twice, and many words occur often
 def word(core: Core, value: int) -> Word:
-    """Return the word `value`, decoded as an instruction of the core, or as data if it is none."""
+    """Return the word `value`, decoded as an instruction of the core or, failing that, as data."""
     try:
         instruction = codec.decode(core, value, 8 * WORD)
     except codec.DecodeError as error:
@@ -78,7 +78,7 @@ def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
 
 
 def make_targets(section: Section, core: Core, labels: Labels) -> None:
-    """Give a label to every word of the section to which one of its instructions refers."""
+    """Give a label to every word of the section to which an instruction of the section refers."""
     for address, _, item in words(section, core):
         for distance in item.distances:
             target = address + distance & _TOP
@@ -91,9 +91,9 @@ def section_lines(
 ) -> list[str]:
     """Return the source lines of a section of instructions.
 
-    A word that is no instruction becomes data, with the reason in a comment. `exact` is a function
-    that names jump targets. `near` is a function that names other addresses, in comments. `printer`
-    prints instructions whose source form differs from the syntax of their table rows.
+    A word that encodes no instruction becomes data, with the reason in a comment. `exact` returns
+    the names of jump targets, `near` the names of other addresses for comments. `printer` prints
+    instructions whose source form differs from the syntax of their table rows.
     """
     lines = labels.first()
     start = section.address

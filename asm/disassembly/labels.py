@@ -1,4 +1,4 @@
-"""Names addresses for the disassembler: the program's symbols, and new labels for jump targets."""
+"""Gives addresses names for a disassembly: the program's symbols, new labels for jump targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INDENT = " " * columns.STATEMENT
 
 
 def default_kind(section: Section | None) -> str:
-    """Return the kind that a symbol of the section has without a `.type` directive."""
+    """Return the type that a symbol of the section has if no `.type` directive gives one."""
     if section is None:
         return "notype"
     return "func" if section.flags == "ax" else "object"
@@ -30,12 +30,12 @@ def directive(text: str) -> str:
 
 
 def in_body(text: str) -> str:
-    """Return an instruction inside of a directive's body (such as `.seq`) as a source line."""
+    """Return an instruction as a source line inside of a directive's body (as of `.seq`)."""
     return " " * columns.BODY + columns.statement(text, columns.BODY)
 
 
 class Names:
-    """Gives each symbol a unique name that the grammar accepts."""
+    """The names that the disassembly gives to symbols: unique, and accepted by the grammar."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         self._names: dict[Symbol, str] = {}
@@ -45,7 +45,7 @@ class Names:
             self._names[symbol] = self._free(symbol.name)
 
     def _free(self, original: str) -> str:
-        """Return an unused name similar to `original`. If it differs, add a note about it."""
+        """Return an unused name similar to `original`. If the two differ, add a note about it."""
         name = original
         is_plain = _NAME.fullmatch(name) is not None
         if not is_plain and not _QUOTABLE.fullmatch(name):
@@ -66,9 +66,9 @@ class Names:
         return self._names[symbol]
 
     def local(self, address: int) -> str:
-        """Return a new name for an address.
+        """Return a new local name for an address.
 
-        The assembler does not put such names in the symbol table.
+        The assembler does not put it into the symbol table.
         """
         return self._free(f".L{address:x}")
 
@@ -128,7 +128,7 @@ class Labels:
     def first(self) -> list[str]:
         """Return the lines that define the section's symbols with values outside of the section.
 
-        They come before the section's contents.
+        The caller prints them before the section's contents.
         """
         lines = []
         for symbol in self._outside:
@@ -140,7 +140,8 @@ class Labels:
     def lines(self, address: int, reach: int = 1) -> list[str]:
         """Return the lines that define the names of the `reach` bytes that begin at `address`.
 
-        A name for a byte inside of an instruction is set relative to the instruction's address.
+        If a name belongs to a byte inside of an instruction, its line defines it relative to the
+        instruction's address.
         """
         lines = []
         for place in range(address, address + reach):
@@ -156,8 +157,8 @@ class Labels:
     def about(self, symbol: Symbol, size: int | None = None) -> list[str]:
         """Return the `.global` or `.weak`, `.type` and `.size` lines that a symbol needs.
 
-        `size` is the size in bytes that its definition gives it, by default its natural size. Lines
-        that would change nothing are left out.
+        `size` is the size in bytes that the symbol gets from its definition, by default its natural
+        size. A line that would change nothing is left out.
         """
         return self._about(symbol, self._sizes[symbol.name, symbol.value] if size is None else size)
 
@@ -178,12 +179,12 @@ class Labels:
 
 
 def _binding(symbol: Symbol) -> str:
-    """Return the directive that shares a global symbol."""
+    """Return the directive that makes a symbol global or weak."""
     return ".weak" if symbol.is_weak else ".global"
 
 
 def numbers(program: Program, names: Names) -> list[str]:
-    """Return the lines that define the symbols that are plain numbers."""
+    """Return the lines that define symbols whose values are plain numbers."""
     lines = []
     for symbol in program.symbols:
         if symbol.section is None:

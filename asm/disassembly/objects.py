@@ -1,4 +1,4 @@
-"""Lists an object for a linker: each section as the dump shows it, with relocations and lines."""
+"""Lists an object file: a dump of each section, with relocations and source lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from macaw.isa import registry
 
 
 def listing(sections: Sequence[ObjectSection]) -> str:
-    """Return the text for these sections of an object; addresses count from a section's start."""
+    """Return the listing of these sections of an object.
+
+    Addresses count from the section's start.
+    """
     return "\n".join(map(_section, sections))
 
 

@@ -1,8 +1,8 @@
 """Dumps the bytes of a program with their meaning, for `macaw dis --raw`.
 
 Instructions are printed as encoded, without pseudo-instructions. Addresses are numbers; names
-appear only in comments. Bytes that are no instruction or record are printed in hexadecimal and as
-text.
+appear only in comments. Bytes that belong to no instruction or record are printed in hexadecimal
+and as text.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _COMMENT = 48  # column of a name after an instruction
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What the dump shows besides bytes: of an object, what its file says about them.
+    """What the dump of an object shows besides the bytes.
 
-    `relocations` are texts by address. `name` and `place` replace the section's name and address in
-    the heading; a section of an object without a `place` has none.
+    `relocations` are texts by address. In the heading, `name` and `place` replace the section's
+    name and address. A section of an object without a `place` has no address.
     """
 
     relocations: Mapping[int, str] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Notes:
     place: int | None = None
 
     def inside(self, start: int, end: int) -> list[tuple[int, str]]:
-        """Return (address, text) of the relocations from `start` to `end`, by address."""
+        """Return the relocations from address `start` to `end` as (address, text), by address."""
         return [(x, self.relocations[x]) for x in range(start, end) if x in self.relocations]
 
 
@@ -55,7 +55,7 @@ def dump(
 ) -> str:
     """Return the dump of the sections.
 
-    `tables` are the cores' tables by core name, `labels` the labels by section name.
+    `tables` are the tables of the cores by core name, `labels` the labels by section name.
     """
 
     def name(address: int) -> str | None:
@@ -156,7 +156,7 @@ def _source_place(line: Line | None) -> str:
 def _records(
     section: Section, labels: Labels, records: Iterable[Record], name: Naming, notes: Notes
 ) -> list[str]:
-    """Return the lines of a part that is not fetched as instructions.
+    """Return the lines of a part that the core does not fetch as instructions.
 
     They show its records and all other bytes, in the order of their addresses.
     """
@@ -177,14 +177,14 @@ def _records(
 
 
 def _changes(start: int, end: int, notes: Notes) -> list[str]:
-    """Return a line for each relocation from `start` to `end`."""
+    """Return one line for each relocation at an address from `start` to `end`."""
     return [f"{address:8x}:  {text}" for address, text in notes.inside(start, end)]
 
 
 def _data(section: Section, labels: Labels, start: int, end: int, notes: Notes) -> list[str]:
     """Return the bytes from `start` to `end` as lines of hexadecimal numbers and characters.
 
-    A run of zeros becomes one line `...`. A line for each relocation follows its bytes.
+    Consecutive lines of zeros become one line `...`. The relocations of bytes follow their line.
     """
     inside = [place for place in labels.addresses() if start <= place < end]
     lines: list[str] = []

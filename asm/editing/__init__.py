@@ -1,1 +1,1 @@
-"""Answers an editor's questions about a program, without any editor and any protocol."""
+"""The services for editors: they answer questions about a program, for any editor and protocol."""

@@ -1,4 +1,4 @@
-"""The blocks of a source: macros, repetitions, conditionals, parts, sequences, long comments."""
+"""Finds the blocks of a source: macros, repetitions, conditionals, parts, sequences, comments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PART = ".core"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of lines from the offset `start` of its first line up to `end` of its last line.
+    """A block of lines, from offset `start` of its first line to offset `end` of its last line.
 
     `statement` is its first statement; it is empty for comments.
     """
@@ -61,9 +61,10 @@ def _openers() -> Mapping[str, tuple[str, str]]:
 
 
 def blocks(tokens: SourceTokens) -> list[Block]:
-    """Return the blocks of a text, by their start. A block without an end reaches to the last line.
+    """Return the blocks of a text, by their start.
 
-    A conditional with `.else` gives one block for each branch.
+    If a block has no end, it reaches to the last line. A conditional with `.else` gives one block
+    for each branch.
     """
     result: list[Block] = []
     stack: list[_Open] = []
@@ -98,7 +99,7 @@ def blocks(tokens: SourceTokens) -> list[Block]:
 
 
 def _comments(tokens: SourceTokens) -> Iterator[Block]:
-    """Yield each comment over several lines, and each run of lines that are only comments."""
+    """Yield each comment of several lines, and each sequence of lines with only comments."""
     run: list[TokenLine] = []
     for line in tokens.lines:
         if line.tokens and all(token.role == COMMENT_TEXT for token in line.tokens):
@@ -118,7 +119,7 @@ def _run(lines: Sequence[TokenLine]) -> Iterator[Block]:
 
 
 def around(tokens: SourceTokens, offset: int, kinds: Sequence[str]) -> list[Block]:
-    """Return the blocks of these kinds around an offset, the outermost first."""
+    """Return the blocks of these kinds that contain an offset, the outermost first."""
     return [
         block
         for block in blocks(tokens)

@@ -1,4 +1,4 @@
-"""The role of each word of a source, which an editor turns into colours (semantic tokens)."""
+"""Finds the role of each word of a source, which an editor turns into colours (semantic tokens)."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ ROLES = (
 
 @dataclass(frozen=True, slots=True)
 class ColouredWord:
-    """A word from the offset `start` up to `end`, in one line; `role` is one of `ROLES`.
+    """A word from offset `start` up to `end` in one line. `role` is one of `ROLES`.
 
-    `defines` says that the word is defined here.
+    `defines` is true if the source defines the word here.
     """
 
     start: int
@@ -48,7 +48,7 @@ class ColouredWord:
 
 
 def coloured_words(view: FileView, start: int, end: int) -> Iterator[ColouredWord]:
-    """Yield the words of the lines from the offset `start` up to `end`."""
+    """Yield the words of the lines between the offsets `start` and `end`, with their roles."""
     constants = {
         name
         for scope in view.scopes
@@ -75,7 +75,7 @@ def _role(token: Token, constants: set[str], is_parameter: bool) -> str:
 
 
 def _lines(line: TokenLine, token: Token, role: str, defines: bool) -> Iterator[ColouredWord]:
-    """Yield the pieces of a token, one for each line that it has text in."""
+    """Yield a token in pieces, one for each line that contains text of it."""
     start = line.start + token.start
     for text in token.text.split("\n"):
         length = len(text.rstrip("\r"))

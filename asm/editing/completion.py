@@ -1,4 +1,4 @@
-"""The words that may be written at a position of a source."""
+"""Finds the words that a user can write at a position of a source."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PART_BITS = 12  # and one of so many bits a part of an address (%lo)
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A completion: a word that may be written at the cursor.
+    """A completion: a word that the user can write at the cursor.
 
     `kind` is one of instruction, directive, macro, register, word, operand, function, symbol,
     constant, core, device, section, file and folder.
@@ -55,9 +55,9 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """The suggestions at a position, the most likely kinds first.
+    """The suggestions at a position, with the most likely kinds first.
 
-    They replace the text from offset `start` up to `end`.
+    A chosen suggestion replaces the text from offset `start` up to `end`.
     """
 
     items: Sequence[Suggestion]
@@ -76,7 +76,7 @@ def directives(core: Core | None) -> Mapping[str, AnyDirective]:
 
 
 def completions(view: FileView, line: int, column: int) -> Completions:
-    """Return what may be written at a position."""
+    """Return the words that a user can write at a position."""
     offset = view.offset(line, column)
     place = cursor.at(view.file.tokens, offset)
     items = list({item.word: item for item in _suggestions(view, place, offset)}.values())
@@ -121,9 +121,9 @@ def _statements(view: FileView, core: Core | None) -> Iterator[Suggestion]:
 
 
 def _visible(view: FileView) -> Iterator[tuple[str, Definition]]:
-    """Yield the symbols that a user can mean.
+    r"""Yield the symbols that a user can write.
 
-    The assembler makes up others, and macros too (`\\@`); nobody writes their names.
+    Symbols that the assembler or a macro (with `\@`) has made are left out.
     """
     table = view.program.assembly.symbols.table
     for name, symbol in {**table.shared, **view.scopes[0].symbols}.items():
@@ -199,7 +199,7 @@ def _of_instruction(view: FileView, core: Core, place: Cursor) -> Iterator[Sugge
 
 
 def _is_target(core: Core, rows: Iterable[Row], operand: Operand | PseudoOperand) -> bool:
-    """Return whether an operand is where an instruction jumps to."""
+    """Return whether an operand is the target of a jump."""
     if operand.kind.relative or operand.kind.by_name:
         return operand.kind.relative
     lines = [
@@ -232,12 +232,12 @@ def _fitting(
 
 
 def _is_free(operand: Operand | PseudoOperand) -> bool:
-    """Return whether an operand is written by its name or its word, wherever it is."""
+    """Return whether an operand may be at any position: a flag, or one with `name=`."""
     return bool(getattr(operand, "named", False)) or operand.kind.optional
 
 
 def _named(rows: Iterable[Row], place: Cursor) -> Iterator[Suggestion]:
-    """Yield the operands `name=` and the flags that are not written yet."""
+    """Yield the operands `name=` and the flags that the statement does not have yet."""
     for row in rows:
         free = [x for x in row.operands if _is_free(x)]
         if place.operand < sum(not x.inside and not _is_free(x) for x in row.operands):
@@ -257,7 +257,10 @@ def _named(rows: Iterable[Row], place: Cursor) -> Iterator[Suggestion]:
 def _of_kind(
     view: FileView, operand: Operand | PseudoOperand, is_target: bool
 ) -> Iterator[Suggestion]:
-    """Yield what an operand can be; `is_target` says that an instruction jumps to it."""
+    """Yield the values that an operand can have.
+
+    With `is_target`, the operand is a jump's target.
+    """
     kind = operand.kind
     register = isinstance(kind, Register)
     for word in kind.words():
@@ -336,7 +339,7 @@ def _sections(view: FileView, core: Core | None) -> Iterator[Suggestion]:
 def _of_option(
     view: FileView, core: Core | None, row: AnyDirective | None, place: Cursor
 ) -> Iterator[Suggestion]:
-    """Yield the values of an operand `name=` of a directive."""
+    """Yield the values of a directive's operand of the form `name=`."""
     if place.named == _AT:
         device = view.program.assembly.config
         for other in registry.cores():
@@ -369,7 +372,7 @@ def _of_macro(view: FileView, core: Core | None, place: Cursor) -> Iterator[Sugg
 
 
 def _files(view: FileView, place: Cursor) -> Iterator[Suggestion]:
-    """Yield the files and folders that a string of a directive can name."""
+    """Yield the files and folders whose names a directive's string can contain at the cursor."""
     row = directives(None).get(place.head)
     core_rows = [x for core in registry.cores() for x in core.directives if x.name == place.head]
     row = row or (core_rows[0] if core_rows else None)

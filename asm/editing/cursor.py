@@ -69,9 +69,9 @@ def _is_in_comment(token: Token, place: int) -> bool:
 
 
 def _before(line: TokenLine, place: int, word: int) -> list[Token]:
-    """Return the tokens of the statement that begin before `place`, but not the word itself.
+    """Return the tokens of the statement that begin before `place`, but not the word at `place`.
 
-    A string around the place is the last of them.
+    If `place` is inside of a string, the string is the last of them.
     """
     statement: list[Token] = []
     for token in line.tokens:
@@ -87,7 +87,7 @@ def _before(line: TokenLine, place: int, word: int) -> list[Token]:
 def _measure(
     statement: Sequence[Token], place: int, line: TokenLine, start: int, word: str
 ) -> Cursor:
-    """Return the cursor after the tokens of a statement."""
+    """Return the cursor after the given tokens of a statement."""
     head = next((x for x in statement if x.role in HEADS), None)
     if head is None:
         return Cursor(start, word)

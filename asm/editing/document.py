@@ -1,7 +1,7 @@
-"""A source in an editor: all questions that an editor can ask about it, in one class.
+"""A source in an editor: one class with a method for each question that an editor can ask about it.
 
-Lines and columns count from 1, as in diagnostics. The answers come from the tables and from a run
-of the assembler over the program of the source.
+Lines and columns count from 1, as in diagnostics. The answers come from the tables, and from a run
+of the assembler over the program to which the source belongs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from macaw.isa.model import Core
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An occurrence of a word. `defines` says that the word is defined there."""
+    """An occurrence of a word. `defines` is true if the source defines the word there."""
 
     span: Span
     defines: bool
@@ -54,9 +54,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Document:
-    """A source text in an editor. It may read files below `folder` and `include_dirs`.
+    """A source text in an editor. It may include files below `folder` and `include_dirs`.
 
-    `whole` is the program that the source belongs to; without it, the source is a program alone.
+    `whole` is the program to which the source belongs. Without it, the source alone is a program.
     """
 
     text: str
@@ -69,7 +69,7 @@ class Document:
 
     @cached_property
     def program(self) -> EditedProgram:
-        """The program that the source belongs to."""
+        """The program to which the source belongs."""
         if self.whole is not None:
             return self.whole
         source = Source(self.text, self.name, self.folder)
@@ -77,9 +77,9 @@ class Document:
 
     @cached_property
     def _view(self) -> FileView:
-        """The file in its program.
+        """The file as a part of its program.
 
-        If the program does not read the file with this text, the file has no symbols of its own.
+        If the program does not contain the file with this text, the file has no symbols of its own.
         """
         file = self.program.files.get(self.name)
         if file is None or file.text != self.text:
@@ -88,11 +88,11 @@ class Document:
 
     @property
     def assembly(self) -> AssemblyState:
-        """The state after a run of the assembler over the program."""
+        """The state of the assembler after a run over the program."""
         return self.program.assembly
 
     def forget(self) -> None:
-        """Drop the result of the assembler, so that the next query assembles the program again."""
+        """Discard the assembler's result, so that the next question assembles the program again."""
         self.program.forget()
         self.__dict__.pop("_view", None)
 
@@ -119,15 +119,15 @@ class Document:
         return hovers.hover(self._view, line, column)
 
     def completions(self, line: int, column: int) -> Completions:
-        """Return the words that may be written at a position, the most likely kinds first."""
+        """Return the words that a user can write at a position, the most likely kinds first."""
         return completion.completions(self._view, line, column)
 
     def signatures(self, line: int, column: int) -> list[Signature]:
-        """Return the ways to write the statement at a position; the best one is the first."""
+        """Return the ways to write the statement at a position, with the best one first."""
         return signatures.signatures(self._view, line, column)
 
     def references(self, line: int, column: int) -> list[Place]:
-        """Return all places in the program of the word at a position; none if it is no name."""
+        """Return all occurrences in the program of the name at a position; none without a name."""
         view = self._view
         target = occurrences.at(view, view.offset(line, column))
         if target is None:
@@ -140,16 +140,19 @@ class Document:
         return places
 
     def highlights(self, line: int, column: int) -> list[Place]:
-        """Return the places in this file of the word at a position."""
+        """Return all occurrences in this file of the word at a position."""
         return [x for x in self.references(line, column) if x.span.file == self.name]
 
     def name_at(self, line: int, column: int) -> tuple[str, Span]:
-        """Return the name at a position, which can be renamed. Raises `RenameError`."""
+        """Return the name at a position, and its span.
+
+        Raises `RenameError` if it cannot be renamed.
+        """
         occurrence, span = renaming.target(self._view, line, column)
         return occurrence.name, span
 
     def rename(self, line: int, column: int, name: str) -> Mapping[str, list[Span]]:
-        """Return the spans to replace by `name`, for each file. Raises `RenameError`."""
+        """Return the spans that `name` must replace, by file name. Raises `RenameError`."""
         return renaming.rename(self._view, line, column, name)
 
     # --- questions about the text ---
@@ -175,7 +178,7 @@ class Document:
         return blocks.blocks(SourceTokens(self.text))
 
     def links(self) -> Iterator[FileLink]:
-        """Yield the names of files in the text."""
+        """Yield the file names that occur in the text, with the paths of the files."""
         return links.links(self._view)
 
     def fixes(self, first: int, last: int) -> Iterator[Fix]:
@@ -183,9 +186,9 @@ class Document:
         return fixes.fixes(self._view, first, last)
 
     def coloured_words(self, start: int, end: int) -> Iterator[ColouredWord]:
-        """Yield the words of the lines from the offset `start` up to `end`, with their roles."""
+        """Yield the words of the lines between the offsets `start` and `end`, with their roles."""
         return colours.coloured_words(self._view, start, end)
 
     def annotations(self, start: int, end: int) -> Iterator[Annotation]:
-        """Yield the notes inside the lines from the offset `start` up to `end`."""
+        """Yield the notes that an editor shows in the lines from offset `start` to offset `end`."""
         return inlays.of_lines(self._view, start, end)

@@ -1,4 +1,4 @@
-"""A file of a program as the editor's questions need it: positions, words, and their meanings."""
+"""A view of one file of a program, from which the editor services read positions and meanings."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ from macaw.isa.model import Core
 
 @dataclass(frozen=True, eq=False)
 class FileView:
-    """A file of a program. Lines and columns count from 1, offsets from 0."""
+    """A file of a program, with its positions, its words and their meanings.
+
+    Lines and columns count from 1, offsets from 0.
+    """
 
     program: EditedProgram
     file: ProgramFile
 
     @cached_property
     def source(self) -> SourceText:
-        """The text, for conversions between offsets and lines."""
+        """The text of the file, as a class that converts between offsets and lines."""
         return SourceText(self.file.text, self.file.name, self.file.folder)
 
     # --- positions ---
@@ -56,7 +59,7 @@ class FileView:
         return self.file.tokens.token_at(self.offset(line, column))
 
     def where(self, span: Span) -> str:
-        """Return a place as a text: the line alone if it is in this file."""
+        """Return a position as text: only its line if it is in this file, else file and line."""
         is_here = span.file == self.file.name
         return f"line {span.line}" if is_here else f"{span.file}:{span.line}"
 
@@ -64,7 +67,7 @@ class FileView:
 
     @property
     def scopes(self) -> Sequence[Scope]:
-        """The symbols that the file sees; several if several sources include it."""
+        """The symbols that the file can use: one scope for each source that includes it."""
         return [self.program.scope(number) for number in self.file.scopes]
 
     def symbol(self, name: str) -> Definition | None:
@@ -72,7 +75,7 @@ class FileView:
         return next(filter(None, (scope.find(name) for scope in self.scopes)), None)
 
     def local_label(self, number: int, forward: bool, line: int) -> Span | None:
-        """Return the span of the label that `1b` or `1f` (`forward`) in a line means."""
+        """Return the span of the local label that `1b` or `1f` (`forward`) in a line means."""
         spans = [explanations.place(item) for _x, item in self.scopes[0].numbered.get(number, [])]
         here = [span for span in spans if span.file == self.file.name]
         if forward:

@@ -1,7 +1,7 @@
-"""Corrections that an editor offers for errors.
+"""The corrections that an editor offers for errors.
 
-Each "did you mean" becomes an edit, and so does each message that names a mark which is missing, or
-one that is too much.
+A "did you mean" in a message becomes an edit. So does a message that names a missing or superfluous
+punctuation mark.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Fix:
 
 
 def fixes(view: FileView, first: int, last: int) -> Iterator[Fix]:
-    """Yield the corrections of the errors that are shown in the lines from `first` to `last`."""
+    """Yield the corrections of the errors in the lines from `first` to `last`."""
     for item in view.program.assembly.report.diagnostics():
         spans = [item.span, *(link.span for link in item.chain)]
         if any(x.file == view.file.name and first <= x.line <= last for x in spans):
@@ -76,7 +76,7 @@ def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
 
 
 def _quotes(view: FileView, item: Diagnostic) -> Iterator[Fix]:
-    """Yield the edit that writes the string around a mistake in double quotes."""
+    """Yield the edit that puts a string with an error into double quotes."""
     for match in _CHARACTERS.finditer(_line(view, item.span)):
         start, end = match.start() + 1, match.end() + 1
         if start <= item.span.column < end:
@@ -96,7 +96,10 @@ def _parameter(view: FileView, span: Span) -> Span | None:
 
 
 def _wrong_word(view: FileView, item: Diagnostic, span: Span) -> Span | None:
-    """Return the span of the word of a message in the text at `span`; None if it is not there."""
+    """Return the span, inside of `span`, of the word that a message names;
+
+    None if it is not there.
+    """
     text = _text(view, span)
     if span == item.span and re.fullmatch(r"[%\w.$]+", text):
         return span

@@ -32,9 +32,9 @@ _IF_TAKEN = re.compile("; ([0-9]+) if taken")
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A note after the text at `offset`. `kind` is VALUE, ADDRESS or CYCLES.
+    """A note that the editor shows after the text at `offset`. `kind` is VALUE, ADDRESS or CYCLES.
 
-    `explanation` is a longer text, which an editor shows on request.
+    `explanation` is a longer text, which the editor shows on request.
     """
 
     kind: str
@@ -56,7 +56,7 @@ def of_lines(view: FileView, start: int, end: int) -> Iterator[Annotation]:
 
 
 def _values(view: FileView, line: TokenLine) -> Iterator[Annotation]:
-    """Yield the value of each constant, and the address of each label that a line defines."""
+    """Yield the value of each constant and the address of each label that a line defines."""
     code = [token for token in line.tokens if token.role != COMMENT_TEXT]
     code_end = line.start + (code[-1].end if code else 0)
     for item in occurrences.in_line(line):
@@ -102,7 +102,7 @@ def _is_number(line: TokenLine, start: int) -> bool:
 
 
 def _emitted(view: FileView) -> Sequence[int]:
-    """Return the offset in the text of each word that its statements have emitted."""
+    """Return the offsets in the text of all statements, once for each word that they emit."""
     offsets: list[int] = []
     for _area, source, _offsets, places in view.program.assembly.line_table.runs():
         if source.name == view.file.name and source.text == view.file.text:
@@ -130,7 +130,7 @@ def _cycles(view: FileView, line: TokenLine, places: Sequence[int]) -> Iterator[
 def _of_instruction(
     core: Core, head: Token, words: int, config: Configuration
 ) -> tuple[str, str] | None:
-    """Return (note, explanation) of an instruction that has emitted so many words."""
+    """Return (note, explanation) of an instruction that has emitted `words` words."""
     costs = [_cost(core, row, words, config) for row in core.rows.get(head.text, ())]
     known = {cost for cost in costs if cost is not None}
     if len(known) != 1:
@@ -143,7 +143,7 @@ def _of_instruction(
 
 
 def _cost(core: Core, row: Row, words: int, config: Configuration) -> tuple[int, str] | None:
-    """Return the cycles of a row on a device, and the condition that the text adds to them."""
+    """Return the cycles of a row on a device, and the condition that its text mentions."""
     if isinstance(row, Instruction):
         match = _CYCLES.fullmatch(_with_settings(core, row.cycles, config))
         return None if match is None else (int(match[1]), match[2])

@@ -1,4 +1,4 @@
-"""The files that a source names, as places to open."""
+"""Finds the files that a source names, so that an editor can open them."""
 
 from __future__ import annotations
 

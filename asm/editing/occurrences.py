@@ -1,6 +1,6 @@
-r"""Where the words of a source occur: symbols, macros, parameters, local labels, registers.
+r"""Finds all occurrences of a name in a program: symbols, macros, parameters, labels, registers.
 
-The words are found in the text, also in macro bodies and in text that a conditional skips. A word
+It finds words in the text, also in macro bodies and in text that a conditional skips. A word
 directly before or after a `\parameter` is only a part of a name, so it is not an occurrence.
 """
 
@@ -149,7 +149,7 @@ def _in_statement(statement: Sequence[Token]) -> Iterator[Occurrence]:
 
 
 def _in_string(token: Token, is_argument: bool) -> Iterator[Occurrence]:
-    r"""Yield each `\parameter` in a string, and in an argument of a macro also its names."""
+    r"""Yield each `\parameter` in a string. In an argument of a macro, also yield the names."""
     for match in re.finditer(r"\\([A-Za-z_.$][\w.$]*)", token.text):
         start = token.start + match.start(1)
         yield Occurrence(PARAMETERS, match[1], start, start + len(match[1]), False, token.head)
@@ -161,7 +161,7 @@ def _in_string(token: Token, is_argument: bool) -> Iterator[Occurrence]:
 
 
 def _symbol(token: Token, first: bool, before: Token | None) -> Iterator[Occurrence]:
-    """Yield the occurrence of a token that the lexer takes for a symbol."""
+    """Yield the occurrence of a token that the lexer marks as a symbol."""
     head = token.head
     if token.text == "." or head in _WITHOUT_SYMBOLS:
         return
@@ -220,7 +220,7 @@ def same(view: FileView, target: Occurrence) -> list[tuple[ProgramFile, Occurren
 
 
 def _files_of_symbol(view: FileView, name: str) -> list[ProgramFile]:
-    """Return the files in which `name` means the symbol that it means in this file."""
+    """Return the files in which `name` means the same symbol as in this file."""
     from_here = [scope.find(name) for scope in view.scopes]
     places = {_place(symbol) for symbol in from_here if symbol is not None}
     table = view.program.assembly.symbols.table
@@ -237,7 +237,7 @@ def _place(symbol: Definition) -> tuple[str, int, int]:
 
 
 def _files_of_macro(view: FileView, name: str) -> list[ProgramFile]:
-    """Return the files in which `name` can be the macro that it is in this file."""
+    """Return the files in which `name` can mean the same macro as in this file."""
     macro = view.program.macros.get(name.lower())
     scopes = set(view.file.scopes)
     home = view.program.files.get(macro.span.file) if macro is not None else None
@@ -247,7 +247,7 @@ def _files_of_macro(view: FileView, name: str) -> list[ProgramFile]:
 
 
 def _same_register(file: ProgramFile, target: Occurrence) -> Iterator[Occurrence]:
-    """Yield the occurrences of a register in the same part."""
+    """Yield the occurrences of the same register in the same part."""
     starts = [x.start for x in blocks.blocks(file.tokens) if x.kind == blocks.PART]
     part = [start for start in starts if start <= target.start][-1:]
     following = [start for start in starts if start > target.start][:1]
@@ -277,7 +277,10 @@ def _same_local(file: ProgramFile, target: Occurrence) -> Iterator[Occurrence]:
 
 
 def _same_parameter(view: FileView, target: Occurrence) -> list[tuple[ProgramFile, Occurrence]]:
-    """Return a parameter in its macro or repetition, and its keywords in calls of the macro."""
+    """Return the occurrences of a parameter.
+
+    They are in its macro or repetition, and among the keywords in calls of the macro.
+    """
     file, start, name = view.file, target.start, target.name
     if target.kind == KEYWORDS:
         macro = view.macro(target.head)

@@ -1,4 +1,4 @@
-"""The symbols and macros of a source, in the parts in which they are defined."""
+"""Makes the outline of a source: its symbols and macros, by the part that defines them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _parts(view: FileView) -> Iterator[tuple[str, Span]]:
 
 
 def defined(view: FileView) -> Iterator[Entry]:
-    """Yield the symbols and macros that the text defines, except in includes and expansions."""
+    """Yield the symbols and macros that the text itself defines, without includes and macros."""
     names = view.program.assembly.symbols
     text = view.file.text
     for symbol in view.scopes[0].symbols.values():

@@ -1,4 +1,4 @@
-"""A program in an editor: the sources that are assembled together, and the files they include."""
+"""A program in an editor: the sources that the run assembles, and the files that they include."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from macaw.isa.config import ConfigError
 class ProgramFile:
     """A file of a program.
 
-    `scopes` are the numbers of the sources whose symbols it sees. A source sees its own symbols; an
-    included file sees the symbols of each source that includes it. `core` names the core of the
-    part that it begins in, or is empty.
+    `scopes` are the numbers of the sources whose symbols the file can use. A source uses its own
+    symbols; an included file uses the symbols of each source that includes it. `core` is the core
+    of the part in which the file begins; it is empty if that is outside of all parts.
     """
 
     name: str
@@ -45,8 +45,8 @@ class ProgramFile:
 class EditedProgram:
     """The sources of a program, with their texts at one moment.
 
-    `text_of` returns the text of an included file that is open in the editor, None for any other.
-    With `gnu`, statements before the first `.core` of each source are in the control core's part.
+    If an included file is open in the editor, `text_of` returns its text, else None. With `gnu`,
+    statements before the first `.core` of each source belong to the control core's part.
     """
 
     sources: tuple[Source, ...]
@@ -59,7 +59,7 @@ class EditedProgram:
 
     @cached_property
     def assembly(self) -> AssemblyState:
-        """The state after a run of the assembler over the sources.
+        """The state of the assembler after a run over the sources.
 
         The limits for expansions are lower than in a normal run. The run calls `watch` repeatedly;
         an exception that `watch` raises ends the run. A `device` that cannot be loaded is ignored.
@@ -82,13 +82,13 @@ class EditedProgram:
         ).state
 
     def forget(self) -> None:
-        """Drop all results, so that the next query assembles the sources again."""
+        """Discard all results, so that the next question assembles the sources again."""
         for name in ("assembly", "files", "macros"):
             self.__dict__.pop(name, None)
 
     @cached_property
     def files(self) -> Mapping[str, ProgramFile]:
-        """The files of the program by name: the sources first, then what they include."""
+        """The files of the program by name: the sources, then the files that they include."""
         files: dict[str, ProgramFile] = {}
         for number, source in enumerate(self.sources):
             if source.name not in files:
@@ -107,7 +107,7 @@ class EditedProgram:
     def source_file(
         self, name: str, text: str, folder: Path | None, number: int = 0
     ) -> ProgramFile:
-        """Return a text as the file of the source with this number."""
+        """Return a text as a file of the program: the source with this number."""
         core = registry.cores()[0].name if self.gnu or is_gnu_source(text) else ""
         return ProgramFile(name, text, folder, (number,), core)
 
@@ -121,7 +121,7 @@ class EditedProgram:
         return self.assembly.symbols.table.scopes[number]
 
     def files_of(self, scopes: set[int]) -> Iterator[ProgramFile]:
-        """Yield the files that see the symbols of one of these sources."""
+        """Yield the files that can use the symbols of one of these sources."""
         return (file for file in self.files.values() if scopes.intersection(file.scopes))
 
     def is_from_outside(self, symbol: Definition) -> bool:
@@ -131,7 +131,7 @@ class EditedProgram:
     def content(self) -> list[tuple[str, int | None, list[bytes]]]:
         """Return (section, entry address, bytes of its areas) for each section.
 
-        Two programs are the same if these lists are equal.
+        Two programs are equal if these lists are equal.
         """
         state = self.assembly
         return [
@@ -145,7 +145,7 @@ class EditedProgram:
 
 
 def _core_at_include(files: Mapping[str, ProgramFile], text: SourceText) -> str:
-    """Return the core of the part in which a text is included; empty if it is in no part."""
+    """Return the core of the part that includes a text; empty if no part does."""
     assert text.caller is not None
     line = text.caller.line
     while line.source.name not in files or files[line.source.name].text != line.source.text:

@@ -18,13 +18,13 @@ from macaw.isa.errors import MacawError
 
 
 class RenameError(MacawError):
-    """A word cannot be renamed; the message says why."""
+    """The error for a word that cannot be renamed; the message gives the reason."""
 
 
 def target(view: FileView, line: int, column: int) -> tuple[Occurrence, Span]:
-    """Return the occurrence at a position, which can be renamed, and its span.
+    """Return the occurrence at a position, and its span.
 
-    Raises `RenameError`.
+    Raises `RenameError` if it cannot be renamed.
     """
     found = occurrences.at(view, view.offset(line, column))
     if found is None:
@@ -43,9 +43,9 @@ def target(view: FileView, line: int, column: int) -> tuple[Occurrence, Span]:
 
 
 def rename(view: FileView, line: int, column: int, name: str) -> Mapping[str, list[Span]]:
-    """Return the spans to replace by `name`, for each file name.
+    """Return the spans that `name` must replace, by file name.
 
-    Raises `RenameError` if the word has no name or if the program would not stay the same.
+    Raises `RenameError` if the word is not a name, or if the new program would differ from the old.
     """
     found, _span = target(view, line, column)
     is_local = found.kind == occurrences.LOCALS
@@ -80,7 +80,10 @@ def _texts(places: Iterable[tuple[ProgramFile, Occurrence]], name: str) -> dict[
 
 
 def _check(program: EditedProgram, texts: Mapping[str, str], what: str) -> None:
-    """Assemble the program with new texts. Raise `RenameError` if it is not the same as before."""
+    """Assemble the program with new texts.
+
+    Raise `RenameError` if the result differs from before.
+    """
     by_path = {Path(name).resolve(): text for name, text in texts.items()}
 
     def text_of(path: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""The operands of the statement at a position: their names, their ranges, and which one is next."""
+"""Finds the operands of the statement at a position: names, ranges, and which one is next."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED = re.compile(r"(\w+)=")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An operand: the characters of the signature's label from `start` up to `end`, its meaning."""
+    """An operand: its meaning, and where it is in the signature's label (`start` up to `end`)."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A way to write a statement. `active` is the index of the next operand, or None."""
+    """A way to write a statement. `active` is the index of the operand at the cursor, or None."""
 
     label: str
     meaning: str
@@ -37,7 +37,7 @@ class Signature:
 
 
 def signatures(view: FileView, line: int, column: int) -> list[Signature]:
-    """Return the ways to write the statement at a position; the one that fits best is the first."""
+    """Return the ways to write the statement at a position, with the best one first."""
     offset = view.offset(line, column)
     place = cursor.at(view.file.tokens, offset)
     if place.is_comment or not place.head:
@@ -87,7 +87,7 @@ def _range(operand: Operand | PseudoOperand) -> str:
 
 
 def _active(core: Core, row: Row, names: Sequence[str], place: Cursor) -> int | None:
-    """Return the index, among an instruction's operands, of the one at the cursor."""
+    """Return the index of the operand at the cursor among an instruction's operands, or None."""
     if place.named:
         name = place.named.rstrip("=")
         return names.index(name) if name in names else None
@@ -103,7 +103,7 @@ def _active(core: Core, row: Row, names: Sequence[str], place: Cursor) -> int | 
 
 
 def _of_text(syntax: str, meaning: str, place: Cursor) -> Signature:
-    """Return the signature of a directive or macro, whose operands its syntax separates."""
+    """Return the signature of a directive or macro from the text of its syntax."""
     head, _, rest = syntax.partition(" ")
     parameters = list(_pieces(rest, len(head) + 1))
     active: int | None = place.operand if place.operand < len(parameters) else None

@@ -1,7 +1,7 @@
-"""The tokens of a source, each with its role, for everything an editor asks about words in a text.
+"""Divides a source into tokens, each with its role, for the editor services.
 
-The roles come from the lexer in `macaw.asm.editors`. The tokens of a line are computed once, and
-kept, because an editor changes one line and asks about the whole text again.
+The roles come from the lexer in `macaw.asm.editors`. The tokens of a line are stored, because an
+editor changes one line and then asks about the whole text again.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class Token(NamedTuple):
 class TokenLine:
     """A line of a text, or several lines that a comment joins.
 
-    `start` is its offset in the text. The offsets of its `tokens` count from there. `core` names
-    the core of the part around it; it is empty before the first part.
+    `start` is its offset in the text. The offsets of its `tokens` count from there. `core` is the
+    core of the part that contains it; it is empty before the first part.
     """
 
     start: int
@@ -103,7 +103,7 @@ class TokenLine:
 
 
 class SourceTokens:
-    """The tokens of a text. `core` is the core of the part that the text begins in, or empty."""
+    """The tokens of a text. `core` is the core of the part in which the text begins, or empty."""
 
     def __init__(self, text: str, core: str = "") -> None:
         self.text, self._core = text, core
@@ -128,14 +128,14 @@ class SourceTokens:
         return self.lines[max(0, bisect_right(self._starts, offset) - 1)]
 
     def between(self, start: int, end: int) -> Sequence[TokenLine]:
-        """Return the lines that have text from `start` up to `end`."""
+        """Return the lines that contain text between the offsets `start` and `end`."""
         first = max(0, bisect_right(self._starts, start) - 1)
         return self.lines[first : max(first + 1, bisect_right(self._starts, max(start, end - 1)))]
 
     def token_at(self, offset: int) -> tuple[TokenLine, Token] | None:
-        """Return the token at an offset, and its line.
+        """Return the token at an offset, and its line; None if there is no token.
 
-        Between two tokens it is the one that is a word. Return None if there is no token.
+        At the border of two tokens, return the one that is a word.
         """
         line = self.line_at(offset)
         place = offset - line.start
@@ -175,7 +175,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=_CACHED_LINES)
 def _tokens(text: str, core: str) -> tuple[tuple[Token, ...], str]:
-    """Return the tokens of a line in a part of `core`, and the core of the line after it."""
+    """Return the tokens of a line in a part of `core`, and the core of the part after the line."""
     scan = lexer.Scan(text, core or None)
     tokens = []
     for start, kind, word in scan.tokens():

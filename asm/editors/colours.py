@@ -1,6 +1,6 @@
-"""Colours of source for terminals: words of a text with the style of their kind.
+"""Colours source text for terminals: returns its words with the style of their kind.
 
-Listings and the debugger's code panel use them. The styles are words that rich and other libraries
+Listings and the debugger's code panel use it. The styles are words that rich and other libraries
 for terminals share: 16 colours, `bold` and `dim`.
 """
 
@@ -24,9 +24,9 @@ STYLES: dict[object, str] = {
 
 
 def coloured_words(text: str, core: str | None = None) -> list[tuple[str, str]]:
-    """Return the words of a source with their styles; the words together are the text.
+    """Return the words of a source with their styles; joined, the words are the text.
 
-    With `core`, the text is lines from a part of that core.
+    With `core`, the text consists of lines from a part of that core.
     """
     words = []
     for _at, kind, word in lexer.MacawLexer(core=core).get_tokens_unprocessed(text):

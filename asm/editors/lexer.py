@@ -1,7 +1,6 @@
-"""A Pygments lexer for Macaw assembly, for `pygmentize -l macaw`, Sphinx and our listings.
+"""A Pygments lexer for Macaw assembly, for `pygmentize -l macaw`, Sphinx and Macaw's listings.
 
-It tracks statements and the core of each part, so that each word gets the colour of its meaning
-there.
+It tracks statements and the core of each part, because the role of a word depends on them.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ _PLAIN = {
 
 
 class MacawLexer(Lexer):
-    """The Pygments lexer. The option `core` names the core of an excerpt without a `.core` line."""
+    """The Pygments lexer. The option `core` gives the core of an excerpt without a `.core` line."""
 
     name = "Macaw assembly"
     aliases: ClassVar[list[str]] = ["macaw"]
@@ -90,7 +89,7 @@ class MacawLexer(Lexer):
         self.core: str | None = options.get("core")
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[Token]:
-        """Yield (offset, type, text) for each token; the token texts together are `text`."""
+        """Yield (offset, type, text) for each token; joined, the texts are `text`."""
         return Scan(text, self.core).tokens()
 
     @staticmethod
@@ -103,7 +102,7 @@ class MacawLexer(Lexer):
 class Scan:
     """One pass over a text that yields its tokens.
 
-    While the caller takes a token, `core`, `head` and `named` describe the token's surroundings.
+    When the caller receives a token, `core`, `head` and `named` describe the statement around it.
     """
 
     def __init__(self, text: str, core: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Generates the TextMate grammar and the language's settings for Visual Studio Code."""
+"""Generates the TextMate grammar and the language configuration for Visual Studio Code."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _word(names: frozenset[str]) -> str:
 
 
 def files() -> Mapping[str, str]:
-    """Return the files of the extension that follow from the tables, by their names."""
+    """Return the files of the extension that are generated from the tables, by their names."""
     configuration = {
         "comments": {"lineComment": "#", "blockComment": ["/*", "*/"]},
         "brackets": [["(", ")"], ["[", "]"]],

@@ -1,4 +1,4 @@
-"""The words of the language and the patterns of its tokens, from which editor files are made."""
+"""The words of the language and the patterns of its tokens, for the generated editor files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a core's source may contain besides plain instructions: one module for each core or base.
+"""The syntax that a core's source has besides plain instructions: one module for each core or base.
 
 A module has the name of the core's table. Its `PART` is the core's `CorePart` class. The
 directives of a core that every part accepts are in `asm/forms/shared`.

@@ -1,6 +1,6 @@
 """The parts of cp: code and data in local memory, and the default program.
 
-The assembler adds the default program to sources without a part of cp.
+If the sources have no part of cp, the assembler adds the default program.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from macaw.asm.source import Source
 
 
 class Command(IntEnum):
-    """The numbers of the default program's commands.
+    """The numbers of the commands that the default program executes.
 
-    A command has eight words; the first is its number (default_cp.s). The label of its code is
-    `default.` and the command's name.
+    A command is a record of eight words. Its first word is its number (default_cp.s). The label of
+    its code is `default.` followed by the command's name.
     """
 
     END = 0
@@ -44,7 +44,7 @@ def _default_text() -> str:
 class CpPart(scalar.ScalarPart):
     """A part of cp.
 
-    `.text` and `.data.cp` lie in local memory, other sections in external memory.
+    `.text` and `.data.cp` are in local memory, the other sections in external memory.
     """
 
     def plan(self) -> SectionPlan:
@@ -77,7 +77,7 @@ class CpPart(scalar.ScalarPart):
 
 
 def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
-    """Yield the commands that run all parts, step by step in the order of `Startup`."""
+    """Yield the commands that run all parts, in the order of the steps of `Startup`."""
 
     def copies(transfers: Iterable[Transfer]) -> Iterable[tuple[int, ...]]:
         for item in transfers:

@@ -1,4 +1,4 @@
-"""What the parts of all scalar cores share: the padding of alignments."""
+"""The part class that scalar cores share: it pads alignments with instructions."""
 
 from __future__ import annotations
 

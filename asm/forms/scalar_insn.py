@@ -1,4 +1,4 @@
-"""The directive `.insn`: an instruction by the fields of its format, or as a word."""
+"""The directive `.insn`: an instruction given by the fields of its format, or as a word."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _place(
 
 @lru_cache(maxsize=256)
 def _rows(form: str, numbers: tuple[int, ...]) -> Sequence[Row]:
-    """Return the rows of an instruction that no table has."""
+    """Return a row for an instruction word that no table has."""
     layout, fields, shapes = _FORMATS[form]
     fixed = dict(zip(fields, numbers, strict=True))
     return [

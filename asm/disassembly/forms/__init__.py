@@ -1,8 +1,8 @@
-"""Prints what a core's part contains besides plain instructions.
+"""Prints those pieces of a core's part that are not plain instructions.
 
 There is one module for each core or base, the inverse of its module in `asm/forms`. The two folders
-are separate because the modules of the assembler load the grammar, which the disassembler does not
-need.
+are separate because the modules of the assembler import the grammar, which the disassembler does
+not need.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Naming = Callable[[int], str | None]  # the name of an address, if it has one
 
 
 class Record(NamedTuple):
-    """A record (packet, segment, sequence, ...) in a part that is not fetched as instructions."""
+    """A record (packet, segment, sequence, ...) of a part whose bytes are not fetched as code."""
 
     address: int
     size: int  # bytes
@@ -33,7 +33,7 @@ class Record(NamedTuple):
 class PartPrinter:
     """Prints a section of a core's part.
 
-    This base class suits cores whose sections are plain words.
+    This base class is for cores whose sections are plain instruction words.
     """
 
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
@@ -44,7 +44,7 @@ class PartPrinter:
         return None
 
     def records(self, section: Section, labels: Labels) -> Iterator[Record]:
-        """Yield the records of a part that is not fetched as instructions, by address."""
+        """Yield the records of a part that the core does not fetch as instructions, by address."""
         return iter(())
 
     def open(self, program: Program, section: Section) -> None:
@@ -58,7 +58,9 @@ class PartPrinter:
         return None
 
     def target_of(self, instruction: Decoded, address: int) -> int | None:
-        """Return the address that the instruction computes together with an earlier one, if any.
+        """Return the address that an instruction completes together with an earlier one;
+
+        None if none.
 
         For example, `addi` completes the address of a `lui`. The caller passes the instructions in
         the order of their addresses.
@@ -66,13 +68,13 @@ class PartPrinter:
         return None
 
     def forget(self) -> None:
-        """Forget the effects of earlier instructions, because a jump may lead to the next one."""
+        """Forget earlier instructions, because a jump may lead to the next instruction."""
 
 
 def printer_of(core: str) -> PartPrinter:
     """Return a new printer for a core.
 
-    Its class is `PRINTER` of the core's module or of its base's module, else `PartPrinter`.
+    Its class is `PRINTER` of the core's module, or of its base's module, or else `PartPrinter`.
     """
     for name in registry.form_modules(core):
         if find_spec(f"{__name__}.{name}") is not None:

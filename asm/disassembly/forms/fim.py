@@ -26,7 +26,7 @@ _ALONE = ("act", "fim", "mmr")  # a broken rule about these concerns one word on
 
 
 class FimPrinter(PartPrinter):
-    """Prints the part of an island."""
+    """Prints the part of an island as source."""
 
     def __init__(self) -> None:
         self._broken = False  # blocks or loops
@@ -76,7 +76,7 @@ class FimPrinter(PartPrinter):
         return put(codec.describe(instruction)) if self._inside else None
 
     def _move(self, values: Mapping[str, int], address: int) -> str:
-        """Return the operation written as a move; empty if no move means the same."""
+        """Return an operation as a move; an empty text if no move has the same meaning."""
         column, step, count = values["col"], values["inc"], values["repeat"]
         if count == 1 and step == 0:
             columns = str(column)
@@ -89,7 +89,7 @@ class FimPrinter(PartPrinter):
 
 
 def _check(program: Program, island: int) -> Check:
-    """Return a rule checker with the limits of the program's device. Raises `ConfigError`."""
+    """Return a check of the rules with the limits of the program's device. Raises `ConfigError`."""
     device = config.parse(program.config_toml)
     memory = geometry(device)
     return Check(memory.banks, memory.rows, abilities(device, island))
@@ -106,10 +106,11 @@ def _instructions(section: Section) -> Iterator[tuple[Decoded, int]]:
 
 
 def _ambiguous(section: Section) -> Iterator[int]:
-    """Yield the addresses of operations whose function differs between the rounds of a loop.
+    """Yield the addresses of operations whose ALU function differs between repetitions of a loop.
 
-    They come before the first `mmr op` of a loop's body. From the second round on, the last `mmr
-    op` of the body sets their function.
+    These are the operations before the first `mmr op` of a loop's body. In the first repetition
+    they have the function that was set before the loop, afterwards that of the body's last `mmr
+    op`.
     """
     loops: list[tuple[int, list[int], bool]] = []  # passes, operations, whether op has been set
     for instruction, address in _instructions(section):

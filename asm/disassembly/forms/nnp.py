@@ -1,4 +1,4 @@
-"""Prints an nnp part as source; chains that the assembler would refuse are printed as data."""
+"""Prints an nnp part as source. A chain that the assembler would refuse is printed as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the addresses that pairs of scalar instructions (`lui` or `auipc` first) compute."""
+"""Finds the addresses that pairs of scalar instructions compute, such as `lui` and `addi`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _TOP = 1 << 32
 
 
 class ScalarPrinter(PartPrinter):
-    """Tracks the values of `lui` and `auipc` up to the instruction that completes the address.
+    """Tracks the value of a `lui` or `auipc` up to the instruction that completes the address.
 
     A branch, a jump or a label ends the tracking.
     """

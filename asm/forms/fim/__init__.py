@@ -1,9 +1,9 @@
 """The parts of fim: blocks of words for the banks of an island, operations as moves, tiles.
 
-A source may contain `.block banks=0-3`, and moves such as `rop <- iosa[3]` and `rz <- rop *
-iosa[4]`; each move is one word. `iosa[4:8]` is a range of columns. In `mmr`, values have names, and
-columns have addresses. `macaw.isa.fim_check` has the rules for programs; it tracks the last `mmr
-op` too.
+A source contains `.block banks=0-3` and moves such as `rop <- iosa[3]` and `rz <- rop * iosa[4]`; a
+move gives one word. `iosa[4:8]` is a range of columns. In an `mmr`, a value may have a name, and a
+column is written as its address. `macaw.isa.fim_check` checks the rules for programs; it also knows
+the last `mmr op`.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class FimPart(CorePart):
     ) -> None:
         """Append a word to the part and check the rules.
 
-        `expected` is the function that a move computes; None means any function. Raises `Mistake`
-        for a word that breaks a rule; the word stays in the part.
+        `expected` is the function that a move computes; None means any function. If the word breaks
+        a rule, it stays in the part, and `Mistake` is raised.
         """
         row = bound.row
         assert isinstance(row, Instruction)
@@ -112,7 +112,7 @@ class FimPart(CorePart):
         self._refused = False
 
     def _refuse(self, error: CheckError, statement: Statement, bound: BoundOperands) -> None:
-        """Raise the `Mistake` of a broken rule, or report it at an earlier statement at fault."""
+        """Raise the `Mistake` of a broken rule, or report it at an earlier wrong statement."""
         assert statement.head is not None
         place: Node | tuple[int, int] = statement.head
         if statement.head.text == ARROW:
@@ -125,7 +125,7 @@ class FimPart(CorePart):
         self._report(error)
 
     def _report(self, error: CheckError) -> None:
-        """Report a broken rule at the statement that the error's mark names."""
+        """Report a broken rule at the statement that the error's `mark` identifies."""
         context, statement = error.mark
         first = statement.operands[0] if statement.head.text == ARROW else statement.head
         mistake = Mistake(str(error), (first.start, statement.end), error.hint)
@@ -169,9 +169,10 @@ class FimPart(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the section for the tensors of each island, by the word of `at=`: `island0` ...
+        """Return the section plans for the tensors of islands, by the word of `at=`.
 
-        The tensors of an island lie one after another from the start of its banks.
+        The words are `island0` and so on. The tensors of an island follow each other from the start
+        of its banks.
         """
         plans: dict[str, SectionPlan] = {}
         for instance in range(config[f"{core.name}.{core.index}s"]):
@@ -202,7 +203,7 @@ class FimPart(CorePart):
 
 
 def _given(statement: Statement, move: Move) -> dict[str, Node]:
-    """Return the operands of the `fim` word that a move means."""
+    """Return the operands of the `fim` instruction that a move stands for."""
     place = statement.operands[1]
     numbers = {"n": move.number, "col": move.column, "repeat": move.repeat}
     if move.repeat > 1:

@@ -1,7 +1,7 @@
-"""Converts a matrix to tiles in the order in which circuits take them (seed 004 Fig. 3), and back.
+"""Converts a matrix to tiles in the order in which circuits read them (seed 004 Fig. 3), and back.
 
 Everything is in row-major order: the groups of 4 x 4 tiles, the tiles in a group, and the numbers
-in a tile. Where the matrix ends inside of a group, zeros fill the group.
+in a tile. If the matrix ends inside of a group, zeros complete the group.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from macaw.isa.fim_circuit import GROUP_SIDE, tile_shape
 
 
 def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """Return the (rows, columns) of a matrix, each rounded up to whole groups of tiles."""
+    """Return the shape (rows, columns) of a matrix, rounded up to whole groups of tiles."""
     height, width = (GROUP_SIDE * x for x in tile_shape(layout, side, lanes))
     return -(-shape[0] // height) * height, -(-shape[1] // width) * width
 

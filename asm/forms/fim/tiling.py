@@ -1,4 +1,4 @@
-"""The directive `.tiles`: a matrix in the order that one of fim's arrangements takes.
+"""The directive `.tiles`: a matrix in the order of tiles that one of fim's arrangements needs.
 
 Every part accepts it.
 """

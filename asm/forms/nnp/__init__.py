@@ -1,4 +1,4 @@
-"""The parts of nnp: the assembler checks chains of instructions and takes hints about tensors."""
+"""The parts of nnp: the assembler checks chains of instructions and evaluates tensor hints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _END = lazy_pattern(r"[;\r\n#]|//|/\*")  # of a statement; this core has no stri
 
 @dataclass
 class NnpPart(CorePart):
-    """A part of nnp. The rules are not checked for words that the source writes as data."""
+    """A part of nnp. Words that the source writes as data are not checked against the rules."""
 
     reads_expansions = True  # each error of a chain names its expansion
 
@@ -32,7 +32,7 @@ class NnpPart(CorePart):
         hints.take(context, statement)
 
     def finish(self) -> None:
-        """Arrange to check the chains after the layout, when all words are known."""
+        """Arrange that the chains are checked after the layout, when all words are known."""
         if self.area().size:
             StatementContext.current(self.state, self.line).after_layout(self._check_rules)
 

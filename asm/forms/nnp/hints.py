@@ -1,8 +1,8 @@
-"""The directive `.hint tensor NAME, mem, addr, rows, cols`: a tensor in a memory of nnp.
+"""The directive `.hint tensor NAME, mem, addr, rows, cols`: where nnp has a tensor.
 
-In a memory of vectors, or in a queue, the tensor is `rows` vectors of `cols` elements, each padded
-to whole native vectors. In MatrixRf it is a matrix, padded to whole tiles. In external memory it
-may be either, so the address of its end is not known.
+In a memory of vectors, or in a queue, the tensor is `rows` vectors of `cols` elements; each vector
+is padded to whole native vectors. In MatrixRf it is a matrix, padded to whole tiles. In external
+memory it may be either, so the address of its end is not known.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _REGISTERS = (1 << 16) - 1  # the last address that an instruction can name
 
 
 def take(context: StatementContext, statement: Statement) -> None:
-    """Evaluate a hint about a tensor. Ignore other hints; warn if the word looks misspelt.
+    """Evaluate a hint about a tensor. Raises `Mistake`.
 
-    Raises `Mistake`.
+    Other hints are ignored, with a warning if the word looks like a misspelt `tensor`.
     """
     first = statement.operands[0] if statement.operands else None
     words = first.words if isinstance(first, Phrase) else (first,)
@@ -80,7 +80,7 @@ def _keep(
 
 
 def _entries(hint: Hint, place: Memory, native: int) -> int:
-    """Return how many entries of its memory a tensor takes: native tiles or native vectors."""
+    """Return the number of entries of its memory (native tiles or vectors) that a tensor takes."""
     across = -(-hint.cols // native)
     if TILE in place.elements and VECTOR not in place.elements:
         return -(-hint.rows // native) * across

@@ -1,16 +1,19 @@
 """The parts of pe: packet lists, instruction sequences and data, the image of a row's memory unit.
 
-The bytes of a statement go to one of four areas, which follow one another in the image: packet
-lists, sequences, data, slots of tensors.
+Each statement appends to one of four areas, which follow one another in the image: packet lists,
+sequences, data, slots of tensors.
 
 In addition to the table rows, a source may contain the packets `config ib=0, SEQUENCE,
 data=(SEGMENT, ...)` and `exe ..., data=(SEGMENT, ...), out=...`. Their operand `to=all`, `to=1` or
-`to=(0, 1)` chooses clusters. A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words beside
-the symbol add what its declaration does not say: the contents (weights, activations, psums, scales,
-table), the receivers (broadcast, sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is a
-range of bytes of the unit's half. Options that are left out
-of `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` follow from the symbol and the
-weights.
+`to=(0, 1)` chooses clusters.
+
+A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words after the symbol give what its
+declaration does not: the contents (weights, activations, psums, scales, table), the receivers
+(broadcast, sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is a range of bytes of the
+unit's half.
+
+If options of `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` are left out, they follow
+from the symbol and the weights.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from macaw.isa.rows import Instruction, Row
 
 
 class PePart(CorePart):
-    """The part of a row of the PE array."""
+    """The part of one row of the PE array."""
 
     def __post_init__(self) -> None:
         assert self.index is not None

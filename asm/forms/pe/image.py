@@ -1,4 +1,4 @@
-"""The areas of the image of a row's memory unit: packet lists, sequences, data, tensor slots."""
+"""The areas of the image of a PE row's memory unit: packet lists, sequences, data, tensor slots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNIT_WORD = "unit"  # `unit[a:b]`: bytes of the unit's half; and `at=unitR`
 
 
 class RowImage:
-    """The areas of row `index`. They follow one another in half 0 of the row's unit."""
+    """The areas of the image of row `index`, which follow one another in half 0 of its unit."""
 
     def __init__(self, state: AssemblyState, index: int) -> None:
         self.state = state
@@ -35,7 +35,10 @@ class RowImage:
         state.tensor_slots.sections[index] = tensor_section(unit_name(index))
 
     def offset_of(self, symbol: Definition, node: Name) -> int:
-        """Return the byte offset of a symbol in the image, after the layout. Raises `Mistake`."""
+        """Return the byte offset of a symbol in the image. Raises `Mistake`.
+
+        Valid after the layout.
+        """
         address = address_of(symbol)
         if not self.base <= address <= self.base + self.plan.size:
             hint = f"put it after '.core {CORE.name}, {CORE.index}={self.index}'"
@@ -44,7 +47,7 @@ class RowImage:
 
 
 def unit_name(row: int) -> str:
-    """Return the name of a row's memory unit in `at=`."""
+    """Return the name with which `at=` names a row's memory unit."""
     return f"{UNIT_WORD}{row}"
 
 

@@ -12,7 +12,7 @@ from macaw.isa.pe import END_OF_LIST, PACKET_ALIGN
 
 
 class Lists:
-    """The packet lists of a row's part. `line` is the `.list` line of the open list, if any."""
+    """The packet lists of a row's part. `line` is the `.list` line of the open list, or None."""
 
     def __init__(self, image: RowImage, line: LogicalLine) -> None:
         self._image, self._state, self._area = image, image.state, image.lists
@@ -25,7 +25,7 @@ class Lists:
     def begin_packet(self, context: StatementContext, head: Name) -> None:
         """Prepare for a packet. If the part has no `.list` lines, begin its single list.
 
-        Raises `Mistake` for a packet outside of a list in a part with `.list` lines.
+        If the part has `.list` lines, raise `Mistake` for a packet outside of a list.
         """
         if self.line is not None:
             return
@@ -100,9 +100,9 @@ class Lists:
             self._close(StatementContext.current(self._state, self._part_line))
 
     def dispatches(self, row: int) -> list[tuple[int, int]]:
-        """Return (mask, address) for each list, as the default program dispatches them.
+        """Return (mask, address) for each list, as the default program dispatches it.
 
-        The argument `row` is the mask: only the bit of this row is set.
+        In the mask, only the bit of this row is set.
         """
         assert self._area.base is not None
         return [(row, self._area.base + start) for start in self.starts]

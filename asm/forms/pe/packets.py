@@ -1,4 +1,4 @@
-"""Assembles packets: config, exe and markers."""
+"""Assembles the packets of a PE row: config, exe and markers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _command(context: StatementContext, row: Instruction, bound: BoundOperands) 
 def _check_now(context: StatementContext, bound: BoundOperands) -> None:
     """Check the operands whose values are known. Raises `Mistake`.
 
-    In the other operands, replace symbols that may be set again by their present values.
+    In the other operands, replace symbols that may be set again by their current values.
     """
     for name, node in bound.nodes.items():
         try:
@@ -57,7 +57,7 @@ def _check_now(context: StatementContext, bound: BoundOperands) -> None:
 
 
 def clusters(image: RowImage, context: StatementContext, node: Node | None) -> int:
-    """Return the mask of the clusters that `to=` names; without `to=` that of all clusters.
+    """Return the mask of the clusters that `to=` names; without `to=`, of all clusters.
 
     Raises `Mistake`.
     """
@@ -80,7 +80,7 @@ def clusters(image: RowImage, context: StatementContext, node: Node | None) -> i
 def place_marker(
     image: RowImage, context: StatementContext, statement: Statement, row: Instruction
 ) -> None:
-    """Put a marker, a packet that has only a command, into the list. Raises `Mistake`."""
+    """Append a marker, a packet that has only a command, to the list. Raises `Mistake`."""
     bound = bind(row, statement, ("to",))
     _check_now(context, bound)
 
@@ -93,22 +93,19 @@ def place_marker(
 
 @dataclass(frozen=True)
 class BufferContents:
-    """The name of the sequence in each instruction buffer, after the configs read so far."""
+    """The name of the sequence in each instruction buffer, after the configs so far."""
 
     names: Mapping[int, Name] = field(default_factory=dict)
     apart: frozenset[int] = frozenset()  # buffers that only some clusters have
 
     def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
-        """Return the contents after one more config.
-
-        `everywhere` says that the config goes to all clusters.
-        """
+        """Return the contents after one more config. With `everywhere`, it goes to all clusters."""
         apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
         return BufferContents({**self.names, buffer: name}, apart)
 
 
 class Config:
-    """A config packet: its sequence, and the scales and the table that come with it."""
+    """A config packet: its sequence, and the scales and the table that it brings."""
 
     def __init__(
         self,
@@ -118,7 +115,7 @@ class Config:
         statement: Statement,
         row: Instruction,
     ) -> None:
-        """Put the packet into the list. Raises `Mistake`."""
+        """Append the packet to the list. Raises `Mistake`."""
         self._image, self._sequences, self.context = image, sequences, context
         self.row = row
         self.bound = bind(row, statement, ("sequence", "data", "to"), ("sequence",))
@@ -135,7 +132,7 @@ class Config:
         context.emit_later(PACKET.size + SEGMENT.size * (1 + len(data)), self._bytes)
 
     def _check_types(self) -> None:
-        """Raise `Mistake` for a segment without a type, or for two of one type."""
+        """Raise `Mistake` if a segment has no type, or if two have the same type."""
         types: set[str] = set()
         for segment in self.segments:
             if not segment.type:
@@ -157,7 +154,7 @@ class Config:
         return buffers.with_config(buffer, self.name, everywhere="to" not in self.bound.extra)
 
     def place_of(self, symbol: str) -> Node | tuple[int, int]:
-        """Return the operand that names a symbol, so that a message can point to it."""
+        """Return the operand that contains a symbol, for the position of a message."""
         return _place_of([segment.part for segment in self.segments], symbol)
 
     def tensors(self) -> list[Definition]:
@@ -189,7 +186,7 @@ class Config:
         return _packet(_command(context, self.row, self.bound), mask, records)
 
     def _check_use(self, sequence: OpenSequence | None) -> None:
-        """Raise `Mistake` if the sequence needs other segments than those that the packet has."""
+        """Raise `Mistake` unless the packet has exactly the segments that the sequence needs."""
         if sequence is None:
             return
         brought = {segment.type: segment for segment in self.segments}
@@ -213,7 +210,7 @@ class Config:
 
 
 def _fold_part(context: StatementContext, segment: Segment) -> Segment:
-    """Return the segment with the present values of symbols that may be set again."""
+    """Return the segment with the current values of those symbols that may be set again."""
     part = context.fold(segment.part) if isinstance(segment.part, Indexed) else None
     return replace(segment, part=part) if isinstance(part, Indexed) else segment
 
@@ -239,7 +236,7 @@ def tensor_of(context: StatementContext, name: Name) -> Definition | None:
 
 
 class Exe:
-    """An exe packet: its segments, and where its results go."""
+    """An exe packet: its segments, and where its results are written."""
 
     def __init__(
         self,
@@ -250,7 +247,7 @@ class Exe:
         statement: Statement,
         row: Instruction,
     ) -> None:
-        """Put the packet into the list. Raises `Mistake`."""
+        """Append the packet to the list. Raises `Mistake`."""
         self._image, self.context, self.row = image, context, row
         self._sequences = sequences
         self.bound = bind(row, statement, ("data", "out", "to"))
@@ -288,19 +285,19 @@ class Exe:
 
     @property
     def target(self) -> Definition | None:
-        """The tensor to which the results go; None if they do not go to one."""
+        """The tensor to which the results are written; None if they are not written to a tensor."""
         return self.results.target if self.results is not None else None
 
     @property
     def written_range(self) -> tuple[int, int]:
-        """The (first, end) byte offsets in the target that may be written.
+        """The range (first, end) of byte offsets in the target that the packet may write.
 
         Valid after the layout.
         """
         return self.results.written_range if self.results is not None else (0, 0)
 
     def place_of(self, symbol: str) -> Node | tuple[int, int]:
-        """Return the operand that names a symbol, so that a message can point to it."""
+        """Return the operand that contains a symbol, for the position of a message."""
         parts: list[Name | Indexed] = [segment.part for segment in self.segments]
         if self.results is not None:
             parts.append(self.results.part)
@@ -341,7 +338,7 @@ class Exe:
         return _packet(_command(self.context, self.row, self.bound), mask, records, out)
 
     def may_write(self, tensor: Definition) -> bool:
-        """Return whether results can go to a tensor. The caller asks after the layout."""
+        """Return whether results may be written to a tensor. Valid after the layout."""
         if self.results is None:
             return False
         if self.results.name.text != UNIT_WORD and self.target is not tensor:

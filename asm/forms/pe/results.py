@@ -1,4 +1,4 @@
-"""The operand `out=` of an exe packet: where its results go."""
+"""The operand `out=` of an exe packet: where its results are written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HIGH = {
 class Writers(NamedTuple):
     """The PEs of a row that write results, as a range of PE indices.
 
-    The index of a PE is: cluster number times PEs per cluster, plus the PE's number in the cluster.
+    A PE's index is its cluster's number times the PEs per cluster, plus its number in the cluster.
     """
 
     limit: int  # pes=: those below it, 0: all
@@ -36,7 +36,7 @@ class Writers(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The PEs in words, for a message. PEs of clusters that `to=` excludes count too."""
+        """The PEs in words, for a message. PEs of clusters that `to=` excludes are counted, too."""
         if self.apart == 1:
             return f"{self.last + 1} PEs"
         last = self.last // self.apart
@@ -44,7 +44,7 @@ class Writers(NamedTuple):
 
 
 class Results:
-    """The operand `out=`."""
+    """The operand `out=` of an exe packet."""
 
     def __init__(self, context: StatementContext, node: Node) -> None:
         """Parse the operand. Raises `Mistake`."""
@@ -70,15 +70,15 @@ class Results:
 
     @property
     def name(self) -> Name:
-        """The symbol to which the results go."""
+        """The symbol to which the results are written."""
         return symbol_of(self.part)
 
     def writers(self, places: Places, mask: int, weight_pes: int, first_alone: bool) -> Writers:
-        """Return which PEs of the clusters in `mask` write results.
+        """Return the PEs, of the clusters in `mask`, that write results. Raises `Mistake`.
 
-        Only PEs with an index below pes= write. Without pes= the limit is `weight_pes`, the number
+        Only PEs with an index below pes= write. Without pes=, the limit is `weight_pes`, the number
         of PEs that have a row of weights (0: no limit). With `first_alone` only PE 0 of each
-        cluster writes. Raises `Mistake`.
+        cluster writes.
         """
         config = places.image.state.config
         pes = int(config["pe.pes"])
@@ -92,7 +92,7 @@ class Results:
     def record(self, places: Places, writers: Writers, stores: int | None) -> bytes:
         """Return the bytes of the packet's out record. Raises `Mistake`.
 
-        `stores` is the number of times that the sequence stores, or None if that is not known.
+        `stores` is the number of times that the sequence stores; None if it is not known.
         """
         context = places.context
         place = places.result_place(self.part)

@@ -1,4 +1,4 @@
-"""Assembles the segments of an exe packet from its words and the declarations of its symbols."""
+"""Assembles the segments of a packet from its words and the declarations of its symbols."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _EXAMPLES = {
 
 
 def symbol_of(part: Node) -> Name:
-    """Return the symbol in a node that is a symbol or a part of one, such as `w[0]`."""
+    """Return the symbol in a node that is a symbol or, like `w[0]`, a part of one."""
     base = part.base if isinstance(part, Indexed) else part
     assert isinstance(base, Name)
     return base
@@ -59,7 +59,7 @@ def symbol_of(part: Node) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment as the source writes it. An empty word is derived from the symbol."""
+    """A segment as the source writes it. An empty word is derived from the symbol's declaration."""
 
     node: Node
     part: Name | Indexed
@@ -70,7 +70,7 @@ class Segment:
 
     @property
     def name(self) -> Name:
-        """The symbol whose bytes the segment takes."""
+        """The symbol whose bytes the segment contains."""
         return symbol_of(self.part)
 
 
@@ -112,7 +112,7 @@ def _segment(item: Node, mnemonic: str) -> Segment:
 
 
 def _which_symbol(item: Node, parts: Sequence[Node], mnemonic: str) -> Mistake:
-    """Return the mistake for a segment without a symbol, or with two possible symbols."""
+    """Return the error for a segment without a symbol, or with two possible symbols."""
     if not parts:
         return Mistake("the segment names no symbol", item)
     words = [word for group in _WORDS[mnemonic].values() for word in group]
@@ -145,9 +145,9 @@ class SegmentPlace:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Finds the bytes that an exe packet's operands name in its unit, after the layout.
+    """Finds the bytes of its unit that a packet's operands name, after the layout.
 
-    It also encodes the packet's entries for segments.
+    It also encodes the packet's records of segments.
     """
 
     image: RowImage
@@ -156,7 +156,7 @@ class Places:
     table_element: str = ""  # of a config: the element type of its table
 
     def place_of(self, part: Name | Indexed) -> SegmentPlace:
-        """Return where the bytes of a segment are in the unit. Raises `Mistake`."""
+        """Return where the unit has the bytes of a segment. Raises `Mistake`."""
         base = symbol_of(part)
         if base.text == UNIT_WORD:
             return SegmentPlace(None, None, *self._run(part))
@@ -166,7 +166,10 @@ class Places:
         return SegmentPlace(definition, datum, start + offset, length)
 
     def result_place(self, part: Name | Indexed) -> SegmentPlace:
-        """Return where results begin; the length is 0 for `unit[offset]`. Raises `Mistake`."""
+        """Return where in the unit the results begin. Raises `Mistake`.
+
+        For `unit[offset]` the length is 0.
+        """
         if symbol_of(part).text == UNIT_WORD and isinstance(part, Indexed):
             item = part.subscripts[0]
             if len(part.subscripts) == 1 and not isinstance(item, Slice):
@@ -192,7 +195,7 @@ class Places:
         return value
 
     def record(self, segment: Segment, mask: int) -> bytes:
-        """Return the packet's entry for a segment, encoded: type, mode, offset and so on.
+        """Return the packet's record of a segment as bytes: type, mode, offset and so on.
 
         `mask` has a bit for each cluster that receives the packet. Raises `Mistake`, for example if
         these clusters cannot share the segment's data evenly.
@@ -221,10 +224,10 @@ class Places:
         )
 
     def _element(self, segment: Segment, kind: str, datum: Datum | None) -> int:
-        """Return the number of the element type in the segment's entry. Raises `Mistake`.
+        """Return the number of the element type in the segment's record. Raises `Mistake`.
 
-        It is 0, which means the type of the sequence, if the source does not name it and the data
-        have the type pe.element in a row without sequences that name types.
+        The number 0 means the type of the sequence. It is used if the source names no type, the
+        data have the type pe.element, and no sequence of the row names types.
         """
         config = self.image.state.config
         if segment.element:
@@ -285,7 +288,7 @@ class Places:
             )
 
     def _check_config_dtype(self, segment: Segment, kind: str, datum: Datum) -> None:
-        """Raise `Mistake` if a symbol does not hold scales, or the entries of a table."""
+        """Raise `Mistake` if a symbol does not contain scales, or entries of a table."""
         expected = SCALE_DTYPE if kind == "scales" else OPERAND_DTYPES[self.table_element]
         if datum.what == "sparse" or datum.dtype != expected:
             held = "index and value" if datum.what == "sparse" else datum.dtype or "bytes"
@@ -297,7 +300,7 @@ class Places:
     def _check_config_slices(
         self, segment: Segment, kind: str, mode: str, length: int, mask: int
     ) -> None:
-        """Raise `Mistake` if there is not one scale for each slice, or a table has another size."""
+        """Raise `Mistake` unless there is one scale for each slice, and the table has its size."""
         name = segment.name.text
         if kind == "scales":
             count, slices = length // DTYPE_SIZES[SCALE_DTYPE], self._slices(mode, mask)
@@ -318,7 +321,7 @@ class Places:
     def _check_slices(
         self, segment: Segment, kind: str, mode: str, place: SegmentPlace, mask: int
     ) -> None:
-        """Raise `Mistake` if a segment cannot be divided among its receivers."""
+        """Raise `Mistake` if a segment cannot be divided evenly among its receivers."""
         slices, datum, length = self._slices(mode, mask), place.datum, place.length
         if kind in CONFIG_DATA:
             self._check_config_slices(segment, kind, mode, length, mask)
@@ -368,7 +371,7 @@ class Places:
         return {"broadcast": 1, "by_cluster": count, "by_pe": pes, "sliced": count * pes}[mode]
 
     def records(self, segment: Segment, datum: Datum) -> int:
-        """Return the number of matrix rows in the round that a segment names, such as `w[0]`.
+        """Return the number of matrix rows in the round that a segment such as `w[0]` names.
 
         Raises `Mistake` if it names no round and the matrix has several.
         """
@@ -384,11 +387,11 @@ class Places:
         return datum.records[0]
 
     def weight_pes(self, segments: Sequence[Segment], mask: int) -> int:
-        """Return one more than the number of the last PE that gets a row of a matrix of weights.
+        """Return the number of the last PE that gets a row of a matrix of weights, plus 1.
 
-        PEs are counted over all clusters of a row of the array. `mask` has a bit for each cluster
-        that takes part. The result is 0 (no limit) if the matrix is broadcast, or if no segment is
-        a round of a matrix.
+        PEs are numbered over all clusters of a row of the array. `mask` has a bit for each cluster
+        that receives the packet. The result is 0 (no limit) if the matrix is broadcast, or if no
+        segment is a round of a matrix.
         """
         for segment in segments:
             datum = (
@@ -415,7 +418,7 @@ def _type_of(segment: Segment, datum: Datum | None) -> str:
 
 
 def _form_of(segment: Segment, datum: Datum | None) -> str:
-    """Return in which form the weights of a segment are stored; "records" for other segments."""
+    """Return the form in which a segment's weights are stored; "records" for other segments."""
     return segment.form or ("dense" if datum is not None and datum.what == "dense" else "records")
 
 

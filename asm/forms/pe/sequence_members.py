@@ -1,4 +1,4 @@
-"""The members of a sequence's header and records, as `.seq` and the lines after it write them."""
+"""Evaluates the members of a sequence's header and records, from `.seq` and the lines after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEMBERS = {member.name: member for member in (*TYPES.members, *SEQUENCE.members)
 
 @dataclass(frozen=True, slots=True)
 class MemberValue:
-    """An expression for a member of a record, and the context that evaluates it."""
+    """The value of a member of a record, before its evaluation: an expression and its context."""
 
     context: StatementContext
     node: Node
@@ -25,7 +25,7 @@ class MemberValue:
     def value(self, name: str, kind: Kind) -> int:
         """Return the value of the member `name`.
 
-        Raises `Mistake`, and before the layout `NotYet`.
+        Raises `Mistake`; raises `NotYet` if the value is known only after the layout.
         """
         word = known_word(kind, self.node)
         if word is not None:
@@ -36,7 +36,7 @@ class MemberValue:
 
 
 def check_words(members: Mapping[str, MemberValue]) -> None:
-    """Raise `Mistake` for a member whose value is a word that its kind does not have."""
+    """Raise `Mistake` for a member whose value is an unknown word."""
     for name, value in members.items():
         kind = MEMBERS[name].legal
         if kind.by_name:
@@ -44,7 +44,7 @@ def check_words(members: Mapping[str, MemberValue]) -> None:
 
 
 def numbers(members: Mapping[str, MemberValue]) -> dict[str, int]:
-    """Return the values of members; report each wrong value at its own line."""
+    """Return the values of members. Report each wrong value at its own line."""
     values = {}
     for name, value in members.items():
         with value.context.state.report.catching(value.context.line):

@@ -1,4 +1,4 @@
-"""Instruction sequences: `.seq`, `.loop`, `.types`, `.step`, `.stride`, `.then`, `.endseq`."""
+"""The directives of instruction sequences: `.seq`, `.loop`, `.types`, `.step`, ..., `.endseq`."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ class _Record:
 
 
 class OpenSequence:
-    """An instruction sequence, from its `.seq` line on.
+    """An instruction sequence. It collects the lines from its `.seq` line to `.endseq`.
 
-    It collects lines up to `.endseq`. After that it answers questions about its contents.
+    After that, its methods give facts about its contents.
     """
 
     def __init__(self, image: RowImage, context: StatementContext) -> None:
@@ -137,7 +137,7 @@ class OpenSequence:
             )
 
     def unfinished(self) -> Mistake:
-        """Return the mistake that `.endseq` is missing, and mark the sequence as incomplete."""
+        """Return the error that `.endseq` is missing, and mark the sequence as incomplete."""
         self._mark_incomplete()
         named = f" '{self.name}'" if self.name else ""
         return Mistake(f"the sequence{named} has no .endseq", (-1, -1))
@@ -253,7 +253,7 @@ class OpenSequence:
             )
 
     def finish(self, context: StatementContext, statement: Statement, table: SequenceTable) -> None:
-        """Put the sequence into the image, and enter it into `table`. Raises `Mistake`."""
+        """Append the sequence to the image, and enter it into `table`. Raises `Mistake`."""
         assert statement.head is not None
         if not self._items and not self.is_incomplete:
             self._mark_incomplete()
@@ -357,9 +357,9 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def config_data(self) -> dict[str, tuple[str, bool]]:
-        """Return for each type of a config's further segments whether the sequence uses it.
+        """Return, by type of a config's further segments, (operand, whether the sequence uses it).
 
-        The first part of each value is what a source writes to say so.
+        The operand is the text with which a source makes the sequence use the segment.
         """
         types = self._types
         uses = {
@@ -376,7 +376,7 @@ class OpenSequence:
 
     @property
     def _types(self) -> Mapping[str, MemberValue]:
-        """The operands of the `.types` line, by name."""
+        """The operands of the `.types` line by name."""
         return next((x.options for x in self._records if x.kind is TYPES), {})
 
     @property
@@ -391,9 +391,9 @@ class OpenSequence:
         return str(self._image.state.config["pe.element"]) if word == DEFAULT else word
 
     def then(self) -> int | None:
-        """Return the number of the instruction buffer that the sequence triggers, after the layout.
+        """Return the number of the instruction buffer that the sequence triggers; None if none.
 
-        Return None if it triggers none, or if its `.then` line is wrong.
+        Also None if its `.then` line is wrong. Valid after the layout.
         """
         if self._then is None:
             return None
@@ -408,7 +408,7 @@ class OpenSequence:
         return self._then is not None or any(name in self._header for name in _LOOP)
 
     def queue_moves(self) -> list[Move]:
-        """Return what the instructions do to the output queue. Call it only after the layout.
+        """Return the effects of the instructions on the output queue. Valid after the layout.
 
         Raises `Mistake` for a wrong operand, and `AlreadyReported` if a line of the sequence is
         wrong.
@@ -423,9 +423,9 @@ class OpenSequence:
         return [one for one in queue_moves if one is not None]
 
     def stores(self) -> int | None:
-        """Return how often one run stores, or None if that is not known.
+        """Return how often one run stores; None if this is not known.
 
-        The number is that of the st instructions times that of the loop iterations.
+        It is the number of st instructions times the number of loop iterations.
         """
         count = sum("unit" in item.row.writes.split() for item in self._items)
         for name in _LOOP:
@@ -439,7 +439,7 @@ class OpenSequence:
 
 
 class SequenceTable:
-    """The finished sequences of a row, by the area and the offset of their headers."""
+    """The finished sequences of a PE row, by the area and the offset of their headers."""
 
     def __init__(self) -> None:
         self._by_place: dict[tuple[int, int], OpenSequence] = {}  # the area's id, the offset
@@ -449,7 +449,7 @@ class SequenceTable:
         return self._by_place.values()
 
     def add(self, sequence: OpenSequence, area: Area, offset: int) -> None:
-        """Enter a sequence whose header is at an offset of an area."""
+        """Add a sequence whose header is at `offset` of an area."""
         self._by_place[id(area), offset] = sequence
 
     def at(self, symbol: Definition) -> OpenSequence | None:

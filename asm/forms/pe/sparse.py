@@ -1,6 +1,7 @@
-"""The directives `.sparse` and `.dense`: a matrix of weights for the PE array, in rounds.
+"""The directives `.sparse` and `.dense`: a matrix of weights for the PE array.
 
-Every part accepts them.
+The matrix is divided into rounds, the rows that the PEs take at a time. Every part accepts the
+directives.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Form = Callable[[Array, Sequence[str], int], "Rounds"]
 
 
 def _greatest(structure: Structure) -> int:
-    """Return the greatest value of a record with a single member."""
+    """Return the greatest value that the single member of a record can have."""
     (member,) = structure.members
     assert isinstance(member.legal, Immediate)
     return member.legal.high
@@ -37,9 +38,9 @@ _MAX_COUNT, _MAX_INDEX = _greatest(WEIGHTS_RECORD), _greatest(ENTRY)
 
 @dataclass(frozen=True)
 class Rounds:
-    """The bytes of a matrix of weights, divided into rounds.
+    """The bytes of a matrix of weights, divided into rounds: the rows that the PEs take at a time.
 
-    `rounds` has the (offset, length) in bytes of each round, `records` the number of matrix rows in
+    `rounds` has (offset, length) of each round in bytes, `records` the number of matrix rows in
     each round.
     """
 
@@ -50,11 +51,11 @@ class Rounds:
 
 
 def sparse(array: Array, elements: Sequence[str], slots: int) -> Rounds:
-    """Return a matrix as records of weights: one record for each row, `slots` rows in each round.
+    """Return a matrix as records of weights, one record for each matrix row.
 
-    `elements` are the element types of the array. With M clusters of K PEs and `slots` = K·M, row r
-    goes to PE r mod K of cluster (r div K) mod M in round r div (K·M) (pe.md, Data). Raises
-    `DataError`.
+    Each round has `slots` rows. `elements` are the element types of the array. With M clusters of K
+    PEs and `slots` = K·M, row r goes to PE r mod K of cluster (r div K) mod M in round r div (K·M)
+    (pe.md, Data). Raises `DataError`.
     """
     rows, columns = _matrix(array, elements, "sparse")
     dtype = array.dtype
@@ -77,10 +78,10 @@ def sparse(array: Array, elements: Sequence[str], slots: int) -> Rounds:
 
 
 def dense(array: Array, elements: Sequence[str], slots: int) -> Rounds:
-    """Return a matrix as its values, row by row, `slots` rows in each round.
+    """Return a matrix as its values, row by row, with `slots` rows in each round.
 
-    Rows of zeros complete the last round, because each PE of a round gets a row. Rows belong to PEs
-    as in `sparse`. Raises `DataError`.
+    Each PE of a round gets a row, so rows of zeros complete the last round. Rows are assigned to
+    PEs as in `sparse`. Raises `DataError`.
     """
     rows, columns = _matrix(array, elements, "dense")
     if columns > _MAX_INDEX + 1:
@@ -129,7 +130,7 @@ def place_matrix(
 ) -> None:
     """Carry out `.sparse` or `.dense`. Raises `Mistake`.
 
-    `form` is `sparse` or `dense`, and `what` its name.
+    `form` is the function `sparse` or `dense`; `what` names it for messages.
     """
     array = one_array(context, statement, _OPTIONS, syntax)
     assert statement.head is not None

@@ -1,4 +1,4 @@
-"""The tensors that a row's packets name: their slots in its unit, and the copies in and out."""
+"""The tensors that a row's packets name: their slots in the row's unit, and the copies of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from macaw.isa.pe import SLOT_ALIGN
 class Tensors:
     """The tensors that a row's packets name.
 
-    A tensor outside of the row's unit gets a slot in its image.
+    A tensor outside of the row's unit gets a slot there.
     """
 
     def __init__(self, image: RowImage, exes: Sequence[Exe], configs: Sequence[Config]) -> None:
@@ -75,8 +75,8 @@ class Tensors:
     def _written(self, tensor: Definition, rows: Sequence[Tensors]) -> tuple[int, int]:
         """Return the range (first, end) of an output's bytes that this row must copy back.
 
-        If no other row writes the output, these are all its bytes. Reports bytes that two rows
-        write.
+        If no other row writes the output, these are all its bytes. If two rows write the same
+        bytes, the function reports an error.
         """
         others = [row for row in rows if row is not self and row.writes(tensor)]
         if not self.writes(tensor):

@@ -1,4 +1,4 @@
-"""Finds out which PEs have results to write: all, or after a reduction PE 0 of each cluster."""
+"""Finds which PEs have results to write: all PEs or, after a reduction, PE 0 of each cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.isa.rows import Instruction
 
 
 class Move(NamedTuple):
-    """What one instruction of a sequence does to the output queue."""
+    """The effect of one instruction of a sequence on the output queue."""
 
     mnemonic: str  # mac, spu or st
     source: int = 0  # block that st and spu read; of mac and nonsf the accumulator
@@ -22,10 +22,7 @@ class Move(NamedTuple):
 
 
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
-    """Return what an instruction with these operands does to the output queue.
-
-    Return None if it does nothing.
-    """
+    """Return the effect of an instruction with these operands on the output queue; None if none."""
     if row.mnemonic == "mac":
         return Move("mac", values.get("acc", 0), chains=bool(values.get("sfu")))
     if row.mnemonic == "st":
@@ -41,7 +38,7 @@ def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | 
 
 
 def stores_early(moves: Sequence[Move]) -> bool:
-    """Return whether a store comes before the last mac. Such a store needs no `shift` or `last`."""
+    """Return whether a store precedes the last mac. Such a store needs no `shift` or `last`."""
     macs = [at for at, one in enumerate(moves) if one.mnemonic == "mac"]
     return any(one.mnemonic == "st" for one in moves[: macs[-1] if macs else 0])
 
@@ -49,8 +46,8 @@ def stores_early(moves: Sequence[Move]) -> bool:
 def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -> bool:
     """Return whether only PE 0 of each cluster has the results that an exe with these flags writes.
 
-    `unknown` is the answer for blocks of the output queue that no earlier instruction of the
-    sequence writes.
+    For blocks of the output queue that no earlier instruction of the sequence writes, the result is
+    `unknown`.
     """
     last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
     if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):

@@ -1,7 +1,7 @@
 """Prints the image of a row of the PE array as source: packet lists, sequences, data.
 
 It prints directives only if they produce the same bytes: `image` encodes every list and sequence
-again and compares. `records` is for `macaw dis --raw`. The other direction is `asm/forms/pe`.
+again and compares. `records` serves `macaw dis --raw`. `asm/forms/pe` is the inverse.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def _alignment(section: Section) -> list[str]:
 
 
 class _Row(NamedTuple):
-    """The sizes of a row on the program's device.
+    """The sizes of a PE row on the program's device.
 
-    If the program names no device, they are the greatest possible sizes.
+    If the program has no device, these are the greatest possible sizes.
     """
 
     clusters: int
@@ -115,7 +115,7 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
 def _symbol_lines(address: int, labels: Labels, size: int) -> list[str]:
     """Return the `.global`, `.type` and `.size` lines of the first symbol at `address`, if any.
 
-    The directive that follows defines the symbol itself, with `size` bytes.
+    The caller prints a directive after them that defines the symbol, with `size` bytes.
     """
     symbols = labels.symbols_at(address)[:1]
     return [line for symbol in symbols for line in labels.about(symbol, size)]
@@ -184,7 +184,7 @@ def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:
 
 
 def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], row: _Row) -> str:
-    """Return the operands of an exe packet that follow its flags, with no option left out."""
+    """Return all operands of an exe packet that follow its flags."""
     if out["offset"] > row.half or out["pes"] > row.pes:
         raise Unlike
     text = _data_text(segments, row)
@@ -197,7 +197,7 @@ def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], r
 
 
 def _data_text(segments: tuple[Mapping[str, int], ...], row: _Row) -> str:
-    """Return the operand `data=` of a packet, with a comma before it; empty without segments."""
+    """Return the operand `data=` of a packet, after a comma; an empty text without segments."""
     if not segments:
         return ""
     items = []

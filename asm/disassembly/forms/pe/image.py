@@ -1,6 +1,6 @@
-"""Decodes the image of a row: packet lists, then sequences, then data.
+"""Decodes the image of a PE row: packet lists, then sequences, then data.
 
-`read` decodes the bytes; `image_bytes` encodes the result again, as the directives would.
+`read` decodes the bytes. `image_bytes` encodes the result again, as the directives would.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from macaw.isa.model import Structure
 
 
 class Unlike(Exception):
-    """The bytes differ from those that directives can produce."""
+    """The error for bytes that no directives can produce."""
 
 
 class Packet(NamedTuple):
-    """A packet of a list.
+    """A packet of a packet list.
 
-    Only exe packets have `out`. `offset` and `end` count bytes in the image.
+    Only exe packets have `out`. `offset` and `end` are byte offsets in the image.
     """
 
     offset: int
@@ -45,7 +45,10 @@ class Sequence:
 
 
 class Image(NamedTuple):
-    """The contents of an image. The data begin at the byte offset `data`."""
+    """The contents of an image: its packet lists and sequences.
+
+    Data begin at the byte offset `data`.
+    """
 
     lists: tuple[tuple[int, tuple[Packet, ...]], ...]  # offset and packets
     sequences: tuple[Sequence, ...]
@@ -91,7 +94,7 @@ def read(section: Section, labels: Labels) -> Image:
 
 
 def config_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """Return the segment of a config packet that contains its sequence; none for an exe packet."""
+    """Return the segment that contains the sequence of a config packet; none for an exe packet."""
     return packet.segments[:1] if packet.out is None else ()
 
 
@@ -114,7 +117,7 @@ def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
 
 
 def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
-    """Return the packet at offset `place`, and the offset after it. Raises as `read`."""
+    """Return the packet at offset `place`, and the offset after it. Raises the errors of `read`."""
     head = codec.unpack(pe.PACKET, data, place)
     command = codec.decode(pe.CORE, head["command"], pe.COMMAND_BITS, place)
     end = place + pe.PACKET.size
@@ -223,7 +226,7 @@ def image_bytes(image: Image) -> bytes:
 
 
 def _config_data(sequence: Sequence) -> set[str]:
-    """Return the types of the segments that the config of a sequence needs besides it."""
+    """Return the types of the segments that a config of this sequence needs besides it."""
     scaled = any(record.get("requantise") for _, record in sequence.records)
     from_table = sequence.header["activation"] == pe.TABLE
     uses = {"scales": scaled, "table": from_table}

@@ -1,4 +1,4 @@
-"""Decodes the records of a row's image one by one, for `macaw dis --raw`."""
+"""Decodes the records of a PE row's image, for `macaw dis --raw`."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
 def _sequences(section: Section, labels: Labels, end: int, offsets: set[int]) -> Iterator[Record]:
     """Yield the records of the sequences at or after offset `end`.
 
-    `offsets` are the offsets that config packets name. Another sequence counts if it has a label
-    and follows directly.
+    A config packet names each of the `offsets`. After these sequences, further ones are included if
+    they follow directly and have a label.
     """
     data, start = section.data, section.address
     for offset in sorted({address - start for address in labels.addresses()} | offsets):
