@@ -101,7 +101,7 @@ class FileView:
 
 
 def by_line(span: Span) -> tuple[int, int]:
-    """Return the position of a span, to sort by."""
+    """Return the position of a span as a sorting key."""
     return span.line, span.column
 
 

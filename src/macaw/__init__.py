@@ -136,9 +136,9 @@ def __dir__() -> list[str]:
 
 
 def _add_html() -> None:
-    """Give the classes of `_DISPLAYED` that are loaded the method that notebooks call.
+    """Add the method that notebooks call to those classes of `_DISPLAYED` that are loaded.
 
-    The classes are in rooms that may not import the notebook's, so their modules cannot do it.
+    The modules of these classes cannot do so: they are in rooms that must not import the notebook.
     """
     for module, name in _DISPLAYED.items():
         displayed = getattr(sys.modules.get(module), name, None)

@@ -1,4 +1,4 @@
-"""Let `python -m macaw` do the same as the command `macaw`."""
+"""Makes `python -m macaw` equivalent to the command `macaw`."""
 
 from macaw.cli import main
 

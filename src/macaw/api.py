@@ -1,4 +1,4 @@
-"""Assemble programs from sources, load them from files, save them, and disassemble them."""
+"""The functions that assemble programs, load them from files, save them, and disassemble them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _C = (".c", ".cc", ".cpp", ".cxx", ".h")  # suffixes
 
 @check_arguments(device=arguments.device)
 def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
-    """Return a device's configuration, for the name of a preset or the path of a TOML file.
+    """Return the configuration of a device: a preset's name, or the path of a TOML file.
 
     A `Configuration` is returned unchanged. Raises `ConfigError`.
     """
@@ -43,9 +43,9 @@ def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
 
 
 def _source(value: object) -> str | None:
-    """Check a source argument: a path, or a `Source` with members of the right types.
+    """Check a source argument: it must be a path, or a `Source` with members of the right types.
 
-    This is a kind of `macaw.arguments`: it returns None, or a description of good values.
+    As a kind of `macaw.arguments`, the function returns None or a description of good values.
     """
     from macaw.asm.source import Source
 
@@ -85,9 +85,9 @@ def assemble(
     """Assemble one program from one or several sources: paths, or `Source(text, name)`.
 
     `device` overrides the source's `.device`. `defines` gives values to symbols. `include_dirs` are
-    folders that are searched for `.include`. The result's `warnings` are those of the assembler.
-    With a `record`, `macaw.asm.listing.text(program, record)` returns the listing. With `gnu`,
-    statements before the first `.core` of a source are in cp's part.
+    folders in which the assembler looks for files of `.include`. The result's `warnings` are those
+    of the assembler. With a `record`, `macaw.asm.listing.text(program, record)` returns the
+    listing. With `gnu`, statements before the first `.core` of a source belong to cp's part.
 
     Raises `AssemblyError` with all errors, `InputError` for a file that cannot be read and
     `ConfigError` for an invalid device.
@@ -105,7 +105,10 @@ def assemble(
 
 
 def _sources(sources: Sequence[FilePath | Source]) -> list[str | Path | Source]:
-    """Return the sources as the assembler takes them. Raises `InputError` if there are none."""
+    """Return the sources in the types that the assembler accepts.
+
+    Raises `InputError` if there are none.
+    """
     from macaw.asm.source import Source
 
     if not sources:
@@ -128,9 +131,9 @@ def assemble_object(
 ) -> Relocatable:
     """Assemble an object for a linker, as `macaw asm -c` does.
 
-    Arguments and errors are those of `assemble`. A linker finds symbols that no source defines in
-    other objects. There is no default program of cp. `save_object` writes the object;
-    `linker_script` and `c_header` contain its addresses.
+    Arguments and errors are those of `assemble`. If no source defines a symbol, the linker finds it
+    in another object. The object has no default program of cp. `save_object` writes the object to a
+    file; `linker_script` and `c_header` return texts with its addresses.
     """
     from macaw.asm import assembler
 
@@ -163,7 +166,7 @@ def load_object(path: FilePath) -> Program:
 
 @check_arguments(path=arguments.path)
 def read_elf(path: FilePath) -> Program | ObjectFile:
-    """Return what an ELF file has: a program, or sections of an object for a linker.
+    """Return the contents of an ELF file: a program, or the sections of an object for a linker.
 
     Raises `ElfError` and `InputError`.
     """
@@ -178,7 +181,7 @@ def read_elf(path: FilePath) -> Program | ObjectFile:
 
 
 def _elf_bytes(path: FilePath) -> bytes:
-    """Return the bytes of an ELF file. Raises `InputError` for another one."""
+    """Return the bytes of an ELF file. Raises `InputError` if the file is not one."""
     data = read_bytes(path)
     if data[:4] != ELF_MAGIC:
         raise InputError(f"{os.fspath(path)} is no ELF file", "`macaw asm` makes one from a source")
@@ -189,10 +192,10 @@ def _elf_bytes(path: FilePath) -> bytes:
     path=arguments.path, more=arguments.path, device=arguments.optional(arguments.device)
 )
 def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> Program:
-    """Return the program of an ELF file, or assemble sources (`device` as in `assemble`).
+    """Return the program of an ELF file, or of sources, which this function assembles.
 
-    Several sources make one program. Raises what `assemble` and `load_object` raise, and
-    `InputError` for an ELF file among several.
+    Several sources make one program; `device` is as in `assemble`. Raises the errors of `assemble`
+    and `load_object`, and `InputError` for an ELF file among several files.
     """
     if not more:
         if reading.is_pipe(path):
@@ -239,9 +242,9 @@ def save(
 ) -> None:
     """Write the program as an ELF file, or as an image in a format of `macaw.asm.images.FORMATS`.
 
-    If `lines`, an ELF file contains the source lines. `memory`, one of `macaw.asm.images.MEMORIES`,
-    limits an image to this memory. Raises `InputError` for a file that cannot be written and for an
-    unknown image, `ElfError` for a program that ELF cannot represent.
+    With `lines`, an ELF file contains the source lines. `memory`, one of
+    `macaw.asm.images.MEMORIES`, limits an image to this memory. Raises `InputError` for a file that
+    cannot be written and for an unknown image, `ElfError` for a program that ELF cannot represent.
     """
     from macaw.asm import elf, images
 
@@ -261,7 +264,7 @@ def save(
 
 @check_arguments(item=_RELOCATABLE, path=arguments.path, lines=arguments.flag)
 def save_object(item: Relocatable, path: FilePath, *, lines: bool = True) -> None:
-    """Write an object as an ELF file for a linker; with `lines`, it contains the source lines.
+    """Write an object as an ELF file for a linker. With `lines`, it contains the source lines.
 
     Raises `InputError` for a file that cannot be written, `ElfError` for an object that ELF cannot
     represent.
@@ -286,9 +289,9 @@ def linker_script(item: Relocatable) -> str:
 def c_header(item: Relocatable | None = None, *, device: DeviceLike | None = None) -> str:
     """Return the text of macaw.h, the C header of a device.
 
-    It has macros for the device's instructions, its addresses, and, with an object, the addresses
-    of the object's program. The default `device` is that of the object, or else `DEFAULT_DEVICE`.
-    Raises `ConfigError`.
+    It has macros for the device's instructions and the device's addresses. With an object, it also
+    has the addresses of the object's program. The default `device` is that of the object, or else
+    `DEFAULT_DEVICE`. Raises `ConfigError`.
     """
     from macaw.asm import c_header
 
@@ -323,9 +326,10 @@ def disassemble(
     """Return the source text of a program, which assembles to the same bytes.
 
     With `core`, the text has only this core's parts, with `section` only the section of that name.
-    With `raw`, the text is not a source, but lists addresses and bytes, each with its meaning. So
-    does the text for an object for a linker, with its relocations and source places. Raises
-    `DisassemblyError`, and for a path what `read_elf` raises.
+    With `raw`, the text lists addresses and bytes with their meaning, and cannot be assembled. For
+    an object for a linker, the text is always such a list, with relocations and source lines.
+
+    Raises `DisassemblyError`, and for a path the errors of `read_elf`.
     """
     from macaw.asm import disassembler
     from macaw.asm.object_file import ObjectFile

@@ -1,10 +1,10 @@
-"""Check the arguments of public functions, with one clear sentence for a wrong one.
+"""Checks the arguments of public functions, and describes a wrong argument in one clear sentence.
 
 `@check_arguments(rows=optional(whole(1)))` checks the arguments of each call before the function
-runs. For a wrong argument it raises `InputError` with the argument's name. A kind is a function
-that takes a value. It returns None if the value is good, else a description of the values that it
-accepts. Kinds check types and ranges; the function itself checks whether a name, a shape or a file
-exists.
+is executed. For a wrong argument it raises `InputError` with the argument's name. A kind is a
+function that takes a value. It returns None if the value is good, else a description of the values
+that it accepts. Kinds check types and ranges; the function itself checks whether a name, a shape or
+a file exists.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]
 
 
 def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
-    """Return the values of a parameter, each with its name in messages; several for `*name`."""
+    """Return each value of a parameter with its name in messages.
+
+    A parameter `*name` has several.
+    """
     if parameter.kind is parameter.VAR_POSITIONAL:
         return [(f"{parameter.name}[{index}]", item) for index, item in enumerate(value)]
     if parameter.kind is parameter.VAR_KEYWORD:
@@ -65,7 +68,7 @@ def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str
 
 
 def _quote(value: object) -> str:
-    """Return a value as short printable text; of an unusual object, only its type."""
+    """Return a value as short printable text. For an unusual object, return its type."""
     if not isinstance(value, str | bytes | numbers.Number | tuple | list | dict | None):
         return f"a value of type {type(value).__name__}"
     try:
@@ -76,7 +79,7 @@ def _quote(value: object) -> str:
 
 
 def python_numbers(value: Any) -> Any:
-    """Return `value` with NumPy's integers, which can overflow, converted to Python's.
+    """Return `value` with Python's integers in place of NumPy's, because those can overflow.
 
     `value` is None, a string or a number, or a tuple, list or mapping of these.
     """
@@ -121,7 +124,7 @@ def number(value: Any) -> str | None:
 
 
 def integer(value: Any) -> str | None:
-    """Accept a whole number, of Python or NumPy."""
+    """Accept a whole number, as a Python or NumPy integer."""
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return None if good else "a whole number"
 
@@ -159,9 +162,9 @@ def four(least: int) -> Kind:
 
 
 def one_or_pair(least: int) -> Kind:
-    """Return a kind that accepts one whole number of at least `least`, or two.
+    """Return a kind that accepts one whole number of at least `least`, or two such numbers.
 
-    Two numbers are a vertical and a horizontal one.
+    Of two numbers, the first is vertical and the second horizontal.
     """
     return either(
         f"a whole number from {least}, or two (vertical, horizontal)", whole(least), pair(least)

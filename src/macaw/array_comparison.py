@@ -1,4 +1,4 @@
-"""Compare an output with its recording, bit for bit, or with a reference, within a tolerance."""
+"""Compares an output bit for bit with its recording, or within a tolerance with a reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_SHOWN = 8  # elements listed for an output
 
 
 def array_differences(name: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
-    """Return the differences between the bits of two arrays, one for each line.
+    """Return the differences between the bits of two arrays as lines of text.
 
     `name` is the output's name in the lines.
     """
@@ -43,12 +43,12 @@ def array_differences(name: str, expected: NDArray[Any], got: NDArray[Any]) -> l
 def reference_differences(
     name: str, file: str, reference: NDArray[Any], got: NDArray[Any], tolerance: Tolerance
 ) -> list[str]:
-    """Return how an output differs from its reference in numbers, one fact for each line.
+    """Return the differences between an output and its reference as lines of text.
 
-    The types may differ: numbers are compared. A NaN equals a NaN, an infinity equals itself, and
-    0.0 equals -0.0. In the lines the output is called `name` and the reference `file`. If elements
-    have errors above the tolerance, the lines have the number of such elements, the first of them
-    and the one with the largest error.
+    The function compares numbers; the types may differ. A NaN equals a NaN, an infinity equals
+    itself, and 0.0 equals -0.0. In the lines the output is called `name` and the reference `file`.
+    If elements have errors above the tolerance, the lines give the number of such elements, the
+    first of them, and the one with the largest error.
     """
     if reference.dtype.kind not in "biuf":
         return [f"output {name}: {file} has elements of type {reference.dtype}, not numbers"]
@@ -74,9 +74,10 @@ def reference_differences(
 
 @dataclass(frozen=True)
 class _Errors:
-    """The error of each element, the allowed error and the unit, all of the output's shape.
+    """The error of each element, the allowed error, and the unit of the tolerance.
 
-    An error is infinite if one of two numbers is not finite and they differ.
+    Each is an array of the output's shape. If two numbers differ and one of them is not finite, the
+    error is infinite.
     """
 
     sizes: NDArray[Any]
@@ -84,7 +85,7 @@ class _Errors:
     units: NDArray[np.float64]
 
     def text(self, place: int, tolerance: Tolerance) -> str:
-        """Return the error of the element with the flat index `place`, as text after its values."""
+        """Return the error of the element with the flat index `place`, as the end of a line."""
         size = self.sizes.reshape(-1)[place]
         text = f", error {_number(size)}"
         unit = float(self.units.reshape(-1)[place])
@@ -119,7 +120,7 @@ def _errors(reference: NDArray[Any], got: NDArray[Any], tolerance: Tolerance) ->
 def _units(
     magnitudes: NDArray[np.float64], dtype: np.dtype[Any], tolerance: Tolerance
 ) -> NDArray[np.float64]:
-    """Return the unit of each element (`Tolerance`), of the shape of `magnitudes`."""
+    """Return the unit (see `Tolerance`) of each element, in the shape of `magnitudes`."""
     if tolerance.block is not None and tolerance.bits is not None:
         return _block_units(magnitudes, tolerance.block, tolerance.bits)
     if dtype.kind != "f":

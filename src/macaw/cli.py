@@ -1,4 +1,4 @@
-"""Run the `macaw` command; subcommands are imported on demand, and users see no traceback."""
+"""The `macaw` command: imports subcommands on demand, and prints errors without a traceback."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2
 
 
 class ReaderGone(Exception):
-    """Raised if the reader of our output has closed the pipe (`macaw dis x | head`).
+    """Raised if the process that reads the command's output has closed the pipe.
 
-    The command then ends without a message.
+    This happens with `macaw dis x | head`. The command then ends without a message.
     """
 
 
 @contextlib.contextmanager
 def _raise_reader_gone() -> Iterator[None]:
-    """Raise `ReaderGone` in place of BrokenPipeError, for which click would exit with 1."""
+    """Raise `ReaderGone` in place of BrokenPipeError, for which click would exit with status 1."""
     try:
         yield
     except BrokenPipeError as error:
@@ -67,7 +67,10 @@ def _raise_reader_gone() -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is used (click's manual, "Complex Applications")."""
+    """A click group that imports a subcommand when it is used.
+
+    The pattern is from click's manual, "Complex Applications".
+    """
 
     def make_context(self, *arguments: Any, **keywords: Any) -> click.Context:
         with _raise_reader_gone():
@@ -133,15 +136,16 @@ def cli(ctx: click.Context, debug: bool) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command as this process, and exit with its status."""
+    """Run the command line in this process, and exit with its status."""
     gc.disable()  # until it is clear that the command runs long
     _exit(run_command(sys.argv[1:] if arguments is None else arguments))
 
 
 def _exit(status: int) -> None:
-    """End the process without freeing its objects one by one, which takes a tenth of a short run.
+    """End the process without freeing its objects, which would take a tenth of a short run.
 
-    The output is written already. Threads, debuggers and profilers get the usual end.
+    The output must be written before. If there are threads, or a debugger or profiler is active,
+    the process ends as usual.
     """
     watched = sys.gettrace() or sys.getprofile() or sys.flags.interactive
     if watched or threading.active_count() > 1:
@@ -164,9 +168,9 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _run_click(arguments: list[str]) -> int:
-    """Run the command and return its exit status; report errors in the command line.
+    """Run the command and return its exit status. Report errors in the command line.
 
-    A message that cannot be written does not change the status.
+    If a message cannot be written, the status is the same.
     """
     try:
         status = cli.main(arguments, prog_name="macaw", standalone_mode=False)
@@ -186,7 +190,7 @@ def _run_click(arguments: list[str]) -> int:
 
 
 def _replace_missing_streams() -> None:
-    """Replace streams that the caller closed (`>&-`) by the null device."""
+    """Replace standard streams that the caller has closed (`>&-`) by the null device."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open
@@ -196,8 +200,8 @@ def _replace_missing_streams() -> None:
 def _flush_streams(status: int) -> int:
     """Write the buffered output and return the exit status.
 
-    A closed pipe is not an error. A stream that cannot be written is replaced, because Python would
-    try again at exit and choose another status.
+    A closed pipe is not an error. If a stream cannot be written, it is replaced; otherwise Python
+    would try again at exit and choose another status.
     """
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,4 +1,4 @@
-"""The front end of the debugger: sessions for Python, files, the prompt, the screen."""
+"""The front end of the debugger: Python sessions, the files of commands, the prompt, the screen."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ LAYOUT, HISTORY = "debugger.json", "debugger-history"
 
 
 class DebuggerFiles:
-    """The files that commands read and write (`macaw.debugger.commands.files.Files`).
+    """The files that debugger commands read and write (`macaw.debugger.commands.files.Files`).
 
-    Commands never overwrite the files with which the session was started: the program and all files
-    that it reads, inputs, the device file. A command that writes an array also never overwrites a
-    script that the session has read; a command that saves commands may.
+    No command overwrites a file with which the session was started: the program and all files that
+    it reads, inputs, the device file. A command that writes an array also does not overwrite a
+    script that the session has read, but a command that saves commands may.
     """
 
     def __init__(self, protected: Iterable[str] = ()) -> None:
@@ -61,7 +61,10 @@ class DebuggerFiles:
         return _raise_command_errors(lambda: files.read_archive(path))
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
-        """Write an array as .npy; if that fails, the old file stays. Raises `CommandError`."""
+        """Write an array as .npy. If that fails, the old file is unchanged.
+
+        Raises `CommandError`.
+        """
         _raise_command_errors(
             lambda: files.refuse_overwriting([path], [*self.protected, *self.scripts], ANOTHER)
         )
@@ -81,7 +84,7 @@ class DebuggerFiles:
         return os.path.lexists(path)
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a text; if that fails, the old file stays. Raises `CommandError`."""
+        """Write a text. If that fails, the old file is unchanged. Raises `CommandError`."""
         _raise_command_errors(lambda: files.refuse_overwriting([path], self.protected, ANOTHER))
         _raise_command_errors(lambda: files.write_bytes(path, text.encode()))
 
@@ -115,14 +118,14 @@ def debug(
     item: int | None = None,
     **keyword_inputs: object,
 ) -> Session:
-    """Return a debugging session of a program with arrays for its inputs, before its first cycle.
+    """Return a debugging session of a program with its inputs, before the first cycle.
 
-    The program is a `Program`, the path of a file, or a `Source`. The inputs are given as a
-    mapping, as keywords, or both; `item` is the index on their batch axis, 0 by default. `device`
-    overrides the device of the program. `engine` is one of `macaw.emu.engines.ENGINES`, which
-    differ in speed only.
+    The program is a `Program`, the path of a file, or a `Source`. The inputs are arrays, in a
+    mapping, as keywords, or both. If they have a batch axis, `item` is the index on it (default 0).
+    `device` overrides the device of the program. `engine` is one of `macaw.emu.engines.ENGINES`,
+    which differ only in speed.
 
-    Raises `InputError` for inputs that do not fit, and what `load` raises for a file.
+    Raises `InputError` for inputs that do not fit, and for a file the errors of `load`.
     """
     if isinstance(program, str | os.PathLike):
         program = api.load(program, device=device)
@@ -167,7 +170,7 @@ def make_interpreter(
     """Return an interpreter of debugger commands for a program with its inputs.
 
     `item` is the index on the batch axis, 0 by default. Commands do not overwrite the `protected`
-    files, nor those that the program reads. Raises `InputError`.
+    files or the files that the program reads. Raises `InputError`.
     """
 
     def pass_output(stream: str, data: bytes) -> None:
@@ -180,9 +183,9 @@ def make_interpreter(
 
 
 def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[str, str]:
-    """Return names for two runs: their files where these have different names.
+    """Return names for two runs: their files if these have different names.
 
-    `differing` are the options that make the other run different, the first one names it.
+    `differing` are the options that make the other run different; the first one names it.
     """
     other = next((Path(x).name for x in differing if x), "other")
     this = Path(sources[0]).name if sources else "this"
@@ -192,9 +195,10 @@ def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[
 def join_runs(
     this: Interpreter, other: Interpreter, this_name: str = "this", other_name: str = "other"
 ) -> None:
-    """Let lines of the first interpreter work on the second one as well, and compare both.
+    """Let the first interpreter execute lines that are for both runs in the other one, too.
 
-    The runs share one request to stop, which Ctrl-C makes. The names head their answers.
+    The answer then contains those of both runs, with the two names as headings. Ctrl-C stops both
+    runs.
     """
     other.session.share_interrupts(this.session)
     this.context.other = OtherRun(other.session, other.execute_here, other_name, this_name)
@@ -227,10 +231,10 @@ def exit_on_sigterm() -> Iterator[None]:
 
 
 def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) -> None:
-    """Read lines, execute them and show the answers until the user leaves.
+    """Read command lines, execute them and show the answers until the user leaves.
 
-    On a terminal the user can edit lines, and a history is stored (`history_file`). Otherwise lines
-    are read from standard input and printed after the prompt.
+    On a terminal, the user can edit lines, and a history of them is stored (`history_file`).
+    Otherwise the function reads lines from standard input and prints them after the prompt.
     """
     if is_interactive():
         read_line = _line_reader(interpreter, history_file())
@@ -307,9 +311,9 @@ def run_screen(interpreter: Interpreter, lines: Iterable[str]) -> None:
 
 
 def history_file() -> Path | None:
-    """Return the path of the file with the user's earlier command lines, or None.
+    """Return the path of the file with the user's earlier command lines.
 
-    The result is None if the file cannot be written.
+    Return None if the file cannot be written.
     """
     path = state_folder() / HISTORY
     try:
@@ -327,7 +331,7 @@ def state_folder() -> Path:
 
 
 def _read_layout(path: Path) -> Mapping[str, Any]:
-    """Return the layout that an earlier session wrote; empty if it cannot be read."""
+    """Return the screen layout that an earlier session stored; empty if it cannot be read."""
     try:
         layout = json.loads(reading.read(path, reading.MOST_TEXT))
     except (reading.UnreadableError, ValueError):

@@ -1,4 +1,4 @@
-"""The errors of the commands and of the Python API, and the exit statuses of the command."""
+"""The errors of commands and of the Python API, and the exit statuses of commands."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class InputError(MacawError, ValueError):
 class RunError(MacawError):
     """The error for a program that did not exit: fault, deadlock, breakpoint or cycle limit.
 
-    `stop` has the reason. `device` is the device in the state in which it stopped. `item` is the
-    index on the batch axis, None without one.
+    `stop` has the reason. `device` is the device in its state at the stop. `item` is the index on
+    the batch axis; None without a batch axis.
     """
 
     status = EXIT_FAILURE

@@ -1,4 +1,4 @@
-"""Run programs: bind inputs, run each item of a batch axis, collect outputs and counters."""
+"""Runs programs: binds inputs, runs each item of a batch axis, collects outputs and counters."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ Counters = dict[str, dict[str, int]]
 class Run:
     """The result of a run.
 
-    `outputs` has the output arrays by name. They have the declared shape, with one more leading
-    axis if an input had a batch axis. `cycles`, `counters` (by core, then by name) and the texts
-    are summed over all items. `device` is the device of the last item in its final state.
+    `outputs` has the output arrays by name. They have the declared shape; if an input had a batch
+    axis, they have one more leading axis. `cycles`, `counters` (by core, then by name) and the
+    printed texts are the sums over all items. `device` is the device of the last item in its final
+    state.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -62,7 +63,7 @@ class Run:
 
 @dataclass
 class Streams:
-    """Functions that receive the program's output while it runs; `Run` has the same output."""
+    """Functions that receive the program's output during the run. `Run` has the same output."""
 
     stdout: Callable[[bytes], object] | None = None
     stderr: Callable[[bytes], object] | None = None
@@ -95,14 +96,14 @@ def run(
 ) -> Run:
     """Run a program, or the program in a file, with arrays for its inputs.
 
-    The inputs are given as a mapping, as keywords, or both. `device` overrides the device of the
-    program. `max_cycles` limits the run of each item. `engine` is one of
-    `macaw.emu.engines.ENGINES`, which differ in speed only. `jitter` is the seed of noise in the
-    timing of DRAM; item i gets the seed + i. With None there is no noise. `on_start(index, device)`
-    is called before each item runs.
+    The inputs are given in a mapping, as keywords, or both. `device` overrides the device of the
+    program. `max_cycles` limits the run of each item of the batch axis. `engine` is one of
+    `macaw.emu.engines.ENGINES`, which differ only in speed. `jitter` is the seed of random noise in
+    the timing of DRAM (item i has the seed `jitter` + i); None means no noise. Before each item
+    runs, the function calls `on_start(index, device)`.
 
-    Raises `InputError` for inputs that do not fit, `RunError` if an item does not exit, and what
-    `load` raises for a file.
+    Raises `InputError` for inputs that do not fit, `RunError` if an item does not exit, and for a
+    file the errors of `load`.
     """
     if not isinstance(program, Program):
         program = api.load(os.fspath(program), device=device)
@@ -157,7 +158,7 @@ def run(
 
 
 def configuration_of(program: Program, device: api.DeviceLike | None = None) -> Configuration:
-    """Return the configuration to run `program` on.
+    """Return the configuration on which to run `program`.
 
     It is `device` if given, else the program's own, else the preset `base`.
     """
@@ -205,7 +206,7 @@ def _has_changed(core: Core) -> bool:
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """Raised for Ctrl-C while a program runs; the text names the cycle."""
+    """Raised if the user presses Ctrl-C while a program runs; the text gives the cycle."""
 
 
 def _moment(cycle: int, item: int | None) -> str:
@@ -213,13 +214,13 @@ def _moment(cycle: int, item: int | None) -> str:
 
 
 def stop_message(stop: Stop, item: int | None) -> str:
-    """Return a sentence that says why a program stopped without exiting."""
+    """Return a sentence that gives the reason why a program stopped without exiting."""
     text = str(stop)
     return text if item is None else f"item {item}: {text}"
 
 
 class _OutputCollector:
-    """The collector of a program's output; it also passes the output to the caller's function."""
+    """Collects a program's output, and passes it to the caller's function."""
 
     def __init__(self, onward: Callable[[bytes], object] | None) -> None:
         self._onward, self._pieces = onward, bytearray()
@@ -235,7 +236,7 @@ class _OutputCollector:
 
 
 def combine_counters(row: Counter | None, values: Iterable[int]) -> int:
-    """Return one number for several runs or cores: their sum, or of a peak the maximum."""
+    """Return one number for several runs or cores: the sum, or for a peak the maximum."""
     return max(values, default=0) if row is not None and row.peak else sum(values)
 
 
@@ -249,9 +250,9 @@ def _add_counters(total: Counters, device: Device) -> None:
 
 
 def unread_window_bytes(device: Device) -> list[tuple[str, str, int]]:
-    """Return the output windows with bytes that no transfer took.
+    """Return the output windows that still contain bytes after the run.
 
-    Each element has the core, the window and the number of bytes.
+    Each element is (core, window, number of bytes).
     """
     windows = []
     for core in device.order:

@@ -1,6 +1,6 @@
-"""Read files with clear errors, and write them by renaming a temporary file.
+"""Reads files with clear errors, and writes files by renaming a temporary file.
 
-A write replaces an existing file in one step, or leaves it unchanged if it fails.
+A write replaces an existing file in one step. If it fails, the old file is unchanged.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) ->
 
 @contextlib.contextmanager
 def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing; it replaces `path` when the block ends without an error.
+    """Open a file for writing, which replaces `path` when the block ends without an error.
 
-    If `path` is not a regular file (`/dev/stdout`, a pipe), it is written directly. Raises
+    If `path` is not a regular file (`/dev/stdout`, a pipe), the block writes to it directly. Raises
     `InputError` if the file cannot be written.
     """
     target = Path(path)
@@ -78,7 +78,7 @@ def refuse_overwriting(
     inputs: Iterable[str | os.PathLike[str]],
     hint: str = "-o names another",
 ) -> None:
-    """Raise `InputError` if an output is the same file as an input, also by another name."""
+    """Raise `InputError` if an output is the same file as an input, even under another name."""
     inputs = list(inputs)
     for output in outputs:
         for path in inputs:
@@ -87,7 +87,7 @@ def refuse_overwriting(
 
 
 def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
-    """Raise `InputError` if two outputs are the same file, even one that does not exist yet."""
+    """Raise `InputError` if two outputs are the same file, even if it does not exist yet."""
     try:
         same = Path(one).resolve() == Path(other).resolve()
     except (OSError, RuntimeError, ValueError):
@@ -99,7 +99,7 @@ def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str])
 def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Return whether two paths name the same existing regular file.
 
-    Devices do not count, because they may be read and written.
+    For a device file the result is False, because a command may read and write it.
     """
     try:
         return Path(one).is_file() and Path(one).samefile(other)
@@ -114,7 +114,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
-    """Replace all files, or none if one of them cannot be written. Raises `InputError`."""
+    """Replace all files; if one of them cannot be written, replace none. Raises `InputError`."""
     with contextlib.ExitStack() as stack:
         for path, data in contents:
             stack.enter_context(replace_file(path)).write(data)
@@ -145,7 +145,7 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
 def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """Return the arrays in a .npz file by name; pickled objects are refused. Raises `InputError`.
 
-    The arrays together have at most as many bytes as a file may have.
+    The sum of the arrays' sizes is limited to that of a file.
     """
     import zipfile
 

@@ -1,4 +1,4 @@
-"""Lower graphs of tasks to programs for the fim islands; explain and measure them."""
+"""Lowers graphs of tasks to programs for the fim islands, explains the plans and measures them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class GraphMeasurement:
 
     `cycles` is the length of the whole run, `dma` the number of cycles in which the dma worked or
     waited for banks. `error` is the largest relative error of the outputs: the difference from the
-    value in float64, divided by the largest number of that output. `steps` has the island, start
-    and end of each step. `outputs` has the arrays by name.
+    value in float64, divided by the largest absolute number of that output. `steps` has the island,
+    start and end of each step. `outputs` has the arrays by name.
     """
 
     cycles: int
@@ -59,8 +59,8 @@ class GraphMeasurement:
 class GraphLowering:
     """A lowered graph: its plan, its source and files, and the reasons for the plan.
 
-    If `dynamic`, cp assigns steps to islands at run time. Then the plan is the one for a static
-    assignment.
+    If `dynamic`, cp assigns steps to islands at run time. The plan is then only the one for a
+    static assignment.
     """
 
     name: str
@@ -72,7 +72,7 @@ class GraphLowering:
 
     @property
     def source(self) -> str:
-        """The assembly source, which reads `files` from its own folder."""
+        """The assembly source. It reads the arrays `files` from its own folder."""
         return self.program.source
 
     @property
@@ -93,7 +93,7 @@ class GraphLowering:
         return copies + sum(row.option.bring for row in steps if row.option.island is None)
 
     def steps(self) -> list[str]:
-        """Return the lines of a table of the plan's steps."""
+        """Return a table of the plan's steps as lines of text."""
         return explain.steps(self.plan)
 
     def numbered_steps(self) -> dict[int, Step]:
@@ -116,7 +116,10 @@ class GraphLowering:
 
     @check_arguments(width=arguments.whole(1))
     def timeline(self, width: int = 80) -> list[str]:
-        """Return lines of `width` columns that show when each island and the dma will work."""
+        """Return a chart, as lines, of when each island and the dma will work.
+
+        Each line has `width` columns.
+        """
         return explain.timeline(self.plan, width)
 
     @check_arguments(path=arguments.path)
@@ -125,16 +128,17 @@ class GraphLowering:
         layer_lowering.write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
-        """Return the program, assembled in a temporary folder."""
+        """Assemble the source in a temporary folder, and return the program."""
         return layer_lowering.assemble_lowered(self.program, self.name)
 
     @check_arguments(inputs=arguments.optional(arguments.arrays), seed=arguments.seed)
     def measure(
         self, inputs: Mapping[str, ArrayLike] | None = None, *, seed: int = 0
     ) -> GraphMeasurement:
-        """Run the program in the emulator; missing inputs get random numbers from -1 to 1.
+        """Run the program in the emulator, and return its cycles, outputs and errors.
 
-        Raises `RunError`, and `InputError` for inputs that do not fit.
+        An input that is not given gets random numbers from -1 to 1. Raises `RunError`, and
+        `InputError` for inputs that do not fit.
         """
         random = np.random.default_rng(seed)
         dtype = FORMATS[self.graph.form].dtype
@@ -203,10 +207,11 @@ def lower_graph(
 
     `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph`. `number_format`, fp16
     or fp32, is the format of the numbers of an ONNX graph. `dims` gives the sizes of an ONNX
-    model's named dimensions. With `together=False`, each task has a start of its own: there are no
-    pairs of producer and consumer, and the blocks of products do not compute functions. With
-    `dynamic`, cp assigns steps to islands at run time; the plan is then the one for a static
-    assignment. The names of the source's files begin with `name`.
+    model's named dimensions. The names of the source's files begin with `name`.
+
+    With `together=False`, each task starts separately: no producer is paired with its consumer, and
+    the blocks that compute products do not also compute functions. With `dynamic`, cp assigns steps
+    to islands at run time; the plan is then only the one for a static assignment.
 
     Raises `InputError` for a graph that cannot be read or lowered, `ConfigError` for the device.
     """
@@ -248,7 +253,7 @@ def _read_graph(
 
 
 def _check_memory(graph: Graph, config: Configuration) -> None:
-    """Raise `LowerError` if inputs and outputs alone exceed external memory."""
+    """Raise `LowerError` if the inputs and outputs do not fit into external memory."""
     size, room = FORMATS[graph.form].size, int(config[EXTERNAL])
     least = size * sum(tensor.numbers for tensor in (*graph.inputs, *graph.results))
     if least > room:
@@ -260,10 +265,10 @@ def _check_memory(graph: Graph, config: Configuration) -> None:
 def _plan_and_write(
     graph: Graph, config: Configuration, together: bool, name: str, at_run_time: bool
 ) -> tuple[GraphPlan, SourceFiles]:
-    """Return the plan and its program.
+    """Return the plan and its program. Raises `LowerError`.
 
-    A task may take as many instructions as an island's memory has. If all steps together exceed the
-    memory, the plan is made again with half of this limit, and so on. Raises `LowerError`.
+    At first, a task may have as many instructions as an island's memory can store. If the steps
+    together exceed the memory, the function plans again with half of this limit, and so on.
     """
     words = int(config[INSTRUCTIONS])
     room_error: program.RoomError | None = None

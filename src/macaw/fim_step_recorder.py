@@ -1,4 +1,4 @@
-"""Record when each island executes which step of a lowered graph."""
+"""Records in which cycles each island executes which step of a lowered graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class MeasuredStep:
-    """A step that an island executed: its number, its island, first and last cycle of its blocks.
+    """A step that an island executed: its number, the island, its first and its last cycle.
 
     The number is the one in the step's label in the source.
     """
@@ -29,7 +29,10 @@ class MeasuredStep:
 
 
 class StepRecorder:
-    """The recorder of steps: pass `begin` as `on_start` to `execution.run`, then read `steps`."""
+    """Records the steps of a run.
+
+    Pass `begin` as `on_start` to `execution.run`, then read `steps`.
+    """
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -38,7 +41,7 @@ class StepRecorder:
 
     @property
     def steps(self) -> list[MeasuredStep]:
-        """The steps that islands executed, in the order of their starts."""
+        """The steps that islands executed, ordered by their starts."""
         return sorted(self._steps.values(), key=lambda step: (step.begin, step.number))
 
     def begin(self, _item: int, device: Device) -> None:

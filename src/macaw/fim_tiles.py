@@ -1,4 +1,4 @@
-"""Convert matrices to the tiles of function-in-memory circuits (seed 004 Fig. 3), and back."""
+"""Converts matrices to the tiles of function-in-memory circuits (seed 004 Fig. 3), and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from macaw.phrases import suggestion
 
 @check_arguments(matrix=arguments.array, layout=arguments.word, side=arguments.word)
 def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
-    """Return a matrix of float16 or float32 arranged in tiles, as `.tiles` does.
+    """Return a matrix of float16 or float32 arranged in tiles, as the directive `.tiles` does.
 
     The result has shape (columns of memory, lanes). `layout` is the name of an arrangement; `side`
     is the operand `a` or `b`, or the result `c`. Raises `InputError`.
@@ -36,9 +36,9 @@ def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
 def untiled(
     columns: ArrayLike, shape: tuple[int, int], *, layout: str, side: str = "c"
 ) -> NDArray[np.generic]:
-    """Return the matrix of `shape` (rows, columns) for its tiles in the order of memory.
+    """Return the matrix of `shape` (rows, columns) from its tiles in the order of memory.
 
-    With side `c` the tiles are results as a program stores them from Rz. Raises `InputError` if
+    With side `c`, the tiles are results that a program has stored from Rz. Raises `InputError` if
     `columns` does not have as many elements as the tiles.
     """
     array, shape = np.ascontiguousarray(columns), arguments.python_numbers(shape)

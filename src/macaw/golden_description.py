@@ -1,4 +1,4 @@
-"""Read the description of a golden test: the golden.toml of its folder (`docs/golden-tests.md`)."""
+"""Reads the description of a golden test: golden.toml in its folder (`docs/golden-tests.md`)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ MOST_BITS = 53  # of a block format's mantissa: as many as binary64 has
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far an element may be from its reference.
+    """The greatest allowed error of an element against its reference.
 
-    The allowed error is `absolute` + `relative` · |reference| + `units` · unit. The unit is 1 for
-    integers, and for floating types the distance from the reference to the next number of the
-    output's type. With `block` and `bits` it is the step of a block format: `block` consecutive
-    elements of the last axis share an exponent e, the smallest with |reference| < 2^e for each of
-    them, and mantissas have `bits` bits with their sign, so that the unit is 2^(e - bits + 1); it
-    is 0 for a block of zeros.
+    It is `absolute` + `relative` · |reference| + `units` · unit. For integers, the unit is 1. For
+    floating types, it is the distance from the reference to the next number of the output's type.
+
+    With `block` and `bits`, the unit is the step of a block format: `block` consecutive elements of
+    the last axis share an exponent e, the smallest with |reference| < 2^e for each of them, and
+    mantissas have `bits` bits with their sign. The unit is then 2^(e - bits + 1), and 0 for a block
+    of zeros.
     """
 
     absolute: float = 0.0
@@ -41,7 +42,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Reference:
-    """The .npy file of an output's reference, with the tolerance for the comparison."""
+    """The .npy file with the reference of an output, and the tolerance of the comparison."""
 
     file: Path
     tolerance: Tolerance = Tolerance()
@@ -49,7 +50,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class GoldenTest:
-    """The description of a golden folder in its golden.toml; paths are absolute."""
+    """The description of a golden test, from the golden.toml of its folder. Paths are absolute."""
 
     folder: Path
     sources: tuple[Path, ...]
@@ -62,7 +63,10 @@ class GoldenTest:
 
 
 def read_description(folder: Path) -> GoldenTest:
-    """Return the description of a golden folder. Raises `InputError` that names the field."""
+    """Return the description of a golden test's folder.
+
+    Raises `InputError`, which names the wrong field.
+    """
     place = folder / DESCRIPTION_FILE
     try:
         data = tomllib.loads(read_bytes(place).decode("utf-8"))
@@ -134,7 +138,7 @@ def _references(folder: Path, place: Path, table: object) -> dict[str, Reference
 
 
 def _tolerance(what: str, entry: Mapping[str, Any]) -> Tolerance:
-    """Return the tolerance of an entry of `expected`; `what` begins each message."""
+    """Return the tolerance of an entry of `expected`. Each message begins with `what`."""
     numbers = {}
     for name in ("absolute", "relative", "units"):
         value = entry.get(name, 0.0)
@@ -156,7 +160,7 @@ def _tolerance(what: str, entry: Mapping[str, Any]) -> Tolerance:
 def path_inside(folder: Path, name: str, place: Path) -> Path:
     """Return the path of a file in a golden folder. Raises `InputError` if it is outside.
 
-    Links are resolved, as for the files that a source includes.
+    The check follows links, as for the files that a source includes.
     """
     path = folder / name
     try:

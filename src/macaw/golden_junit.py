@@ -1,4 +1,4 @@
-"""Write outcomes of golden tests as JUnit XML, which CI services read."""
+"""Writes outcomes of golden tests as JUnit XML, which CI services read."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def junit_xml(outcomes: Sequence[Outcome]) -> bytes:
-    """Return the file's bytes: one suite `macaw test` with a case for each folder.
+    """Return the outcomes as a JUnit file: one suite `macaw test` with a case for each folder.
 
-    The case's `classname` is the folder's parent and its `name` the folder's name. A test that
-    differs is a failure, one that cannot be run an error; the lines are the element's text, the
-    first line its message. Characters that XML cannot contain are written as `#x1B`.
+    The case's `classname` is the folder's parent, and its `name` is the folder's name. If a test
+    differs, it is a failure; if it cannot be run, an error. The outcome's lines are the element's
+    text, the first line its message. Characters that XML cannot contain are written as `#x1B`.
     """
     failures = sum(outcome.status == "differs" for outcome in outcomes)
     errors = sum(outcome.status == "wrong" for outcome in outcomes)

@@ -1,9 +1,9 @@
-"""Run golden tests: folders with a program, its inputs and its recorded results.
+"""Runs golden tests: folders with a program, its inputs and its recorded results.
 
 `golden.toml` describes the test (`golden_description.py`). `expected/` has the recording: a .npy
-file for each output, and `run.json` for the rest. A recording is compared exactly; a missing one is
-a difference, never a pass. An output with a reference is compared with that, within a tolerance
-(`array_comparison.py`), and not recorded.
+file for each output, and `run.json` for the rest. The results must equal the recording exactly; a
+missing recording is a difference, never a pass. If an output has a reference, it is compared with
+the reference within a tolerance (`array_comparison.py`), and is not recorded.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OnLoad = Callable[[Program], object]
 
 @dataclass
 class Result:
-    """The results of a run that are recorded and compared."""
+    """Those results of a run that golden tests record and compare."""
 
     record: dict[str, Any]
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Differences:
-    """The differences of a result, as lines: from the recording, and from the references."""
+    """The differences of a result as lines: from the recording, and from the references."""
 
     recording: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
@@ -56,11 +56,11 @@ class Differences:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a golden test.
+    """The outcome of a golden test.
 
-    `status` is "passed", "differs" or "wrong" (it cannot be run); if it was to be recorded,
-    "recorded" or "same" in place of "passed". `lines` say what differs, changed or is wrong.
-    `seconds` is the time that it took.
+    `status` is "passed", "differs" or "wrong" (it cannot be run). With `update`, it is "recorded"
+    or "same" instead of "passed". `lines` say what differs, has changed or is wrong. `seconds` is
+    the duration of the test.
     """
 
     folder: Path
@@ -75,7 +75,7 @@ class Outcome:
 
 
 def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the golden folders in `paths` and below, in order and without repetition.
+    """Yield the golden folders in `paths` and below, in order and without duplicates.
 
     Raises `InputError` for a path that does not exist or has no golden folder.
     """
@@ -102,7 +102,7 @@ def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the files of a golden folder that no report may replace, as far as they are known."""
+    """Return the files of a golden folder that no report may overwrite, if they are known."""
     files = [folder / DESCRIPTION_FILE, *(folder / EXPECTED_FOLDER).glob("*")]
     try:
         golden = read_description(folder)
@@ -119,10 +119,10 @@ def run_folders(
     workers: int,
     on_load: OnLoad | None,
 ) -> Iterator[Outcome]:
-    """Run golden folders, in `workers` processes, and yield the outcomes in the order given.
+    """Run golden folders in `workers` processes, and yield the outcomes in the order given.
 
-    With `update`, record results that differ. `on_load` is as in `check`; for several processes it
-    is pickled. Raises `InputError` if a process is killed.
+    With `update`, record results that differ. `on_load` is as in `check`; it must be picklable if
+    there are several processes. Raises `InputError` if a process is killed.
     """
     run = partial(run_folder, update=update, on_load=on_load)
     folders = list(folders)
@@ -133,7 +133,7 @@ def run_folders(
 
 
 def run_folder(folder: Path, *, update: bool, on_load: OnLoad | None) -> Outcome:
-    """Run a golden folder and return its outcome, also if it cannot be run."""
+    """Run a golden folder and return its outcome, even if the folder cannot be run."""
     start = perf_counter()
     try:
         found = check(folder, update=update, on_load=on_load)
@@ -156,9 +156,9 @@ def run_folder(folder: Path, *, update: bool, on_load: OnLoad | None) -> Outcome
 def check(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) -> Differences:
     """Run a golden folder and return the differences from its recording and its references.
 
-    With `update`, record the result if it differs from the recording. `on_load` is called with the
-    program before it runs. Raises `MacawError` if the folder cannot be run, and what `on_load`
-    raises.
+    With `update`, record the result if it differs from the recording. Before the program runs, the
+    function calls `on_load` with it. Raises `MacawError` if the folder cannot be run, and the
+    errors of `on_load`.
     """
     golden = read_description(folder)
     result = execute(golden, on_load)
@@ -177,8 +177,9 @@ def check(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) 
 def execute(golden: GoldenTest, on_load: OnLoad | None = None) -> Result:
     """Run the program of a golden folder and return its results.
 
-    If the program faults, its stop is the result. `on_load` is called with the program before it
-    runs. Raises what `macaw.load`, `on_load` and the binding of inputs raise.
+    If the program faults, the fault is part of the result. Before the program runs, the function
+    calls `on_load` with it. Raises the errors of `macaw.load`, of `on_load` and of the binding of
+    inputs.
     """
     program = api.load(*golden.sources, device=golden.device)
     if on_load is not None:
@@ -215,7 +216,7 @@ def execute(golden: GoldenTest, on_load: OnLoad | None = None) -> Result:
 
 
 def _check_references(golden: GoldenTest, program: Program) -> None:
-    """Raise `InputError` for a reference of an output that the program does not have."""
+    """Raise `InputError` for a reference whose output the program does not have."""
     names = [tensor.name for tensor in program.outputs]
     for name in golden.references:
         if name not in names:
@@ -247,10 +248,10 @@ def _failure_result(golden: GoldenTest, error: RunError) -> Result:
 
 
 def save(golden: GoldenTest, result: Result) -> None:
-    """Write `result` to `expected/`, and delete outputs that an earlier recording left there.
+    """Write `result` to `expected/`, and delete the outputs of an earlier recording there.
 
-    Either all files are replaced or, if one of them cannot be written, none. Outputs with
-    references are left out. Raises `InputError`.
+    If one of the files cannot be written, none is replaced. Outputs with references are not
+    written. Raises `InputError`.
     """
     folder = golden.folder / EXPECTED_FOLDER
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -273,7 +274,7 @@ def _recorded_outputs(golden: GoldenTest, result: Result) -> dict[str, NDArray[A
 def _without_idle_cores(record: dict[str, Any]) -> dict[str, Any]:
     """Return the record without cores whose values are all zero.
 
-    So a new kind of core does not change recordings.
+    With this, a new kind of core does not change recordings.
     """
     shortened = dict(record)
     for part in ("registers", "counters"):
@@ -296,9 +297,9 @@ def _json_round_trip(record: dict[str, Any]) -> Any:
 
 
 def compare(golden: GoldenTest, result: Result) -> list[str]:
-    """Return the differences between the recording and `result`, one for each line.
+    """Return the differences between the recording and `result` as lines of text.
 
-    If the description says that nothing is recorded, the program only has to exit with code 0.
+    If the description says that nothing is recorded, the only condition is an exit with code 0.
     """
     if not golden.record:
         end = {name: result.record.get(name) for name in ("stop", "exit_code")}
@@ -372,9 +373,9 @@ _ABSENT = _Absent()
 def _flat(
     record: Mapping[str, Any], prefix: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield pairs of a path and a value, such as `(counters, cp, instructions), 12`.
+    """Yield (path, value) for each value in nested mappings: `(counters, cp, instructions), 12`.
 
-    Lists are values.
+    A list is one value.
     """
     for name, value in record.items():
         if isinstance(value, dict) and value:

@@ -1,4 +1,4 @@
-"""Bind arrays to a program's inputs: check types and shapes, and find the batch axis.
+"""Binds arrays to a program's inputs: checks types and shapes, and finds the batch axis.
 
 An array has the declared shape of its input, or one more leading axis, the batch axis. The program
 runs once for each item of this axis.
@@ -20,9 +20,9 @@ from macaw.phrases import did_you_mean, plural
 
 @dataclass(frozen=True)
 class Binding:
-    """Checked inputs of a program.
+    """The checked inputs of a program.
 
-    `items` is the length of the batch axis, None without one.
+    `items` is the length of the batch axis; None without a batch axis.
     """
 
     arrays: Mapping[str, NDArray[Any]]
@@ -50,7 +50,10 @@ def shape_text(shape: tuple[int, ...]) -> str:
 def join_inputs(
     inputs: Mapping[str, object] | None, keyword_inputs: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return the inputs of a mapping and those of keywords. Raises `InputError` for one in both."""
+    """Return the inputs of a mapping and of keywords as one dictionary.
+
+    Raises `InputError` for a name that is in both.
+    """
     for name in keyword_inputs:
         if name in (inputs or {}):
             raise InputError(f"input {name} is given twice, in the mapping and by its name")

@@ -1,4 +1,4 @@
-"""Lower operations of layers to programs, measure the programs, and compare them with NumPy."""
+"""Lowers operations of layers to programs, measures the programs, and compares them with NumPy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Pair = int | tuple[int, int]  # one number for both directions, or (vertical, ho
 class Measurement:
     """The result of running a lowered operation in the emulator.
 
-    `cycles` is the length of the whole run. `equal` says whether all outputs equal NumPy's.
+    `cycles` is the length of the whole run. `equal` is true if all outputs equal NumPy's.
     """
 
     cycles: int
@@ -59,7 +59,7 @@ class Lowering:
 
     @property
     def source(self) -> str:
-        """The assembly source, which reads `files` from its own folder."""
+        """The assembly source. It reads the arrays `files` from its own folder."""
         return self.program.source
 
     @property
@@ -69,11 +69,11 @@ class Lowering:
 
     @property
     def cost(self) -> Cost:
-        """The predicted bytes and cycles of the program."""
+        """The predicted cost of the program, in bytes and cycles."""
         return self.choice.selection.cost
 
     def reasons(self) -> list[str]:
-        """Return lines that explain why this mapping and split were chosen."""
+        """Return lines with the reasons for the choice of this mapping and split."""
         return self.choice.reasons()
 
     @check_arguments(path=arguments.path)
@@ -82,14 +82,14 @@ class Lowering:
         write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
-        """Return the program, assembled in a temporary folder."""
+        """Assemble the source in a temporary folder, and return the program."""
         return assemble_lowered(self.program, self.name)
 
     @check_arguments(x=arguments.optional(arguments.array), seed=arguments.seed)
     def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measurement:
-        """Run the program in the emulator, with random activations unless `x` is given.
+        """Run the program in the emulator and compare its outputs with NumPy's. Raises `RunError`.
 
-        `seed` is the seed of the random activations. Raises `RunError`.
+        Without `x`, the activations are random; `seed` is their seed.
         """
         program = self.assemble()
         (tensor,) = program.inputs
@@ -118,7 +118,7 @@ def write_sources(program: SourceFiles, path: Path) -> None:
 
 
 def assemble_lowered(program: SourceFiles, name: str) -> Program:
-    """Return a lowered program, assembled in a temporary folder from a source named `name`."""
+    """Assemble a lowered program in a temporary folder, and return it. `name` names the source."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.s"
         write_sources(program, path)
@@ -175,11 +175,12 @@ def lower(
     Weights have shape (outputs, inputs) for a product, (outputs, height, width, channels) for
     `conv2d` and (channels, height, width) for `depthwise`. Activations have shape (inputs,) for
     `spmv`, (rows, inputs) for `spmm` and (height, width, channels) for a convolution, where `image`
-    is (height, width). With `batch`, images and results have a first axis of that length. `pads` is
-    the padding above, left, below and right, where `padding` is not equal on opposite sides. With
-    `groups`, the weights of `conv2d` have the channels of a group, and an output depends only on
-    the channels of its own group. With `layout="cwh"` (`depthwise` only) the image has shape
-    (channels, width, height); `out_layout` is the same choice for the results.
+    is (height, width). With `batch`, images and results have a first axis of that length.
+
+    `pads` is the padding above, left, below and right; it replaces `padding` if opposite sides
+    differ. With `groups`, the weights of `conv2d` have the channels of a group, and an output
+    depends only on the channels of its own group. With `layout="cwh"` (`depthwise` only) the image
+    has shape (channels, width, height); `out_layout` is the same choice for the results.
 
     `bias` (outputs,) is added to the sums, then `activation` is applied. With a `shift`, results
     are divided by 2**shift and saturated to the element type. `density` is the share of activations
@@ -255,7 +256,7 @@ def _pair(value: Pair) -> tuple[int, int]:
 
 
 def _check_operation(operation: str, rows: int | None, image: Pair | None) -> None:
-    """Raise `InputError` for rows or an image that the operation needs, or does not take."""
+    """Raise `InputError` if `rows` or `image` is missing, or given but not used."""
     if operation == "spmv" and rows not in (None, 1):
         raise InputError("spmv takes one vector", "spmm takes several rows of activations")
     if operation == "spmm" and rows is None:

@@ -1,6 +1,6 @@
-"""Choose names by an expression of words with `and`, `or`, `not` and parentheses, as pytest's -k.
+"""Chooses names by an expression of words with `and`, `or`, `not` and parentheses, as pytest -k.
 
-A word is true of a name that contains it; upper and lower case are the same.
+A word is true for a name that contains it. Upper and lower case are equal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_NESTED = 100  # parentheses and `not`s around a word
 
 
 def parse(text: str) -> Predicate:
-    """Return the function that says whether a name is chosen.
+    """Return a function that tells whether the expression `text` chooses a name.
 
     An empty expression chooses all names. Raises `InputError` with the column of a mistake.
     """
@@ -61,19 +61,19 @@ def _error(text: str, column: int, what: str) -> InputError:
 
 
 class _Parser:
-    """A parser by recursive descent: `or` binds least, then `and`, then `not`."""
+    """A recursive-descent parser. `not` binds tightest, then `and`, then `or`."""
 
     def __init__(self, text: str, tokens: list[_Token]) -> None:
         self.text, self.tokens, self.place, self.depth = text, tokens, 0, 0
 
     def accept(self, word: str) -> bool:
-        """Go past the next token if it is `word`, and return whether it was."""
+        """Skip the next token if it is `word`, and return whether it was."""
         found = self.tokens[self.place].text == word
         self.place += found
         return found
 
     def expect(self, word: str) -> None:
-        """Go past the next token. Raises `InputError` unless it is `word`."""
+        """Skip the next token. Raises `InputError` unless it is `word`."""
         token = self.tokens[self.place]
         if token.text != word:
             wanted = f"'{word}'" if word else "'and', 'or' or the end"

@@ -1,4 +1,4 @@
-"""Make phrases for messages: suggestions and plurals."""
+"""Makes phrases for messages: suggestions and plurals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def suggestion(word: str, candidates: Iterable[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text without control characters: as it is, or else with ASCII escapes."""
+    """Return a text without control characters.
+
+    If it contains any, return it with ASCII escapes.
+    """
     return text if text.isprintable() else ascii(text)[1:-1]
 
 

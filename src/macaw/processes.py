@@ -1,4 +1,4 @@
-"""Call a function for many arguments in several processes; the results come in order."""
+"""Calls a function for many arguments in several processes, and yields the results in order."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Result = TypeVar("Result")
 def map_in_processes(
     function: Callable[[Argument], Result], arguments: Sequence[Argument], workers: int
 ) -> Iterator[Result]:
-    """Yield `function` of each argument in the order given, computed in `workers` processes.
+    """Yield the result of `function` for each argument in order, computed in `workers` processes.
 
-    Function, arguments and results are pickled. An exception of the function is raised here, and
-    the processes end. Raises `InputError` if a process is killed.
+    The function, arguments and results must be picklable. An exception of the function is raised
+    here, and the processes end. Raises `InputError` if a process is killed.
     """
     # Spawn: a forked process may inherit a lock of one of our threads. Workers ignore Ctrl-C.
     spawn = multiprocessing.get_context("spawn")

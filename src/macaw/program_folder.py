@@ -1,4 +1,4 @@
-"""Find the program of a folder, so that `run`, `debug` and `profile` take the folder's name."""
+"""Finds the program of a folder, so that `run`, `debug` and `profile` accept a folder's name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NETWORK_FILE = "net.json"  # of a compiled network
 
 @dataclass(frozen=True)
 class ProgramFiles:
-    """The files of a program, and the settings of a run that its folder gives."""
+    """The files of a program, and the settings of the run that its folder gives."""
 
     sources: tuple[str, ...]
     inputs: Mapping[str, str] = field(default_factory=dict)
@@ -27,12 +27,13 @@ class ProgramFiles:
 
 
 def find_program(paths: Sequence[str]) -> ProgramFiles:
-    """Return the program of the FILEs of a command line: the files, or that of the one folder.
+    """Return the program that the FILEs of a command line mean: files, or one folder.
 
     A folder's program is that of its net.json (a compiled network), or of its golden.toml, with
-    inputs and settings. Without either it is the folder's only source. Raises what
-    `read_description` raises. Raises `InputError` for a folder among several FILEs, and for a
-    folder with no program or several; the message then names the candidates.
+    inputs and settings. If it has neither, its only source is the program.
+
+    Raises the errors of `read_description`. Raises `InputError` for a folder among several FILEs,
+    and for a folder with no program or several; the message then names the candidates.
     """
     folders = [path for path in paths if Path(path).is_dir()]
     if not folders:
@@ -51,7 +52,7 @@ def find_program(paths: Sequence[str]) -> ProgramFiles:
 
 
 def network_folder(sources: Sequence[str]) -> Path | None:
-    """Return the folder of the compiled network whose sources these are; None if there is none."""
+    """Return the folder of the compiled network to which these sources belong; None if none."""
     folder = Path(sources[0]).parent
     if not (folder / NETWORK_FILE).is_file():
         return None
@@ -112,7 +113,7 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _no_program(folder: Path) -> InputError:
-    """Return the error for a folder without one program, with the candidates that it has."""
+    """Return the error for a folder without exactly one program; it names the candidates."""
     sources = _sources(folder)
     if sources:
         return InputError(

@@ -1,8 +1,8 @@
-"""Protect weights by a secret order: files of weights, a file of orders, and a note about both.
+"""Protects weights by a secret order, and writes the files of weights and orders and a note.
 
 The note (`orders.toml` beside `orders.npy`) has the scope, the lanes, the original shapes, and
 digests of the orders and of the shuffled weights. Keep it with the orders, not with the weights:
-with a digest of the orders, a reader of the weights could test guesses.
+somebody who has the weights could use a digest of the orders to test guesses.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ DEFAULT_SCOPE = "net"
 class Protection:
     """The shuffled weights of a network, one array for each layer, and their orders.
 
-    `order` is an uint8 array of shape (orders, blocks, lanes): the weight of input lane i of a
-    block is in lane order[i] of the stored block.
+    `order` is a uint8 array of shape (orders, blocks, lanes). The weight of input lane i of a block
+    is in lane order[i] of the stored block.
     """
 
     weights: tuple[Weights, ...]
@@ -48,18 +48,18 @@ class Protection:
 
     @property
     def bits(self) -> float:
-        """The base-2 logarithm of the number of sets of orders that can be drawn."""
+        """The base-2 logarithm of the number of possible sets of orders."""
         return lowering.log2_orders(self.layout)
 
     @cached_property
     def orders(self) -> tuple[Orders, ...]:
-        """For each layer an array of shape (nodes, blocks, lanes): the orders of its nodes."""
+        """The orders of the nodes of each layer, as arrays of shape (nodes, blocks, lanes)."""
         plan = self.layout
         pairs = enumerate(plan.order_of)
         return tuple(self.order[which, : plan.blocks_of(layer)] for layer, which in pairs)
 
     def plain(self) -> tuple[Weights, ...]:
-        """Return the weights before shuffling."""
+        """Return the original weights, before shuffling."""
         return tuple(lowering.restore(self.weights, self.order, self.layout))
 
     @check_arguments(
@@ -68,8 +68,8 @@ class Protection:
     def write(self, paths: Sequence[FilePath], order: FilePath) -> None:
         """Write each layer's weights to its path, and the orders to `order` with a note beside it.
 
-        Either all files are written, or none. Raises `InputError`, also if two of the files are the
-        same.
+        If one of the files cannot be written, none is. Raises `InputError`, also if two of the
+        files are the same.
         """
         if len(paths) != len(self.weights):
             raise InputError(f"{plural(len(self.weights), 'file')} of weights, {len(paths)} paths")
@@ -98,11 +98,12 @@ def protect(
     lanes: int | None = None,
     seed: int | None = None,
 ) -> Protection:
-    """Shuffle the weights of a network in random orders; each array (nodes, inputs) is a layer.
+    """Shuffle the weights of a network in random orders.
 
-    `scope` says which nodes share an order: net, layer, group:N (N nodes of a layer) or node.
-    `lanes` is the length of a block, by default that of a register. The orders come from the
-    operating system's random generator; a `seed` is only for tests. Raises `InputError`.
+    Each array of `weights` is a layer and has shape (nodes, inputs). `scope` says which nodes share
+    an order: net, layer, group:N (N nodes of a layer) or node. `lanes` is the length of a block, by
+    default that of a register. The orders come from the operating system's random generator; a
+    `seed` is only for tests. Raises `InputError`.
     """
     arrays = [np.asarray(array) for array in weights]
     with _as_input_errors():
@@ -126,10 +127,10 @@ def unprotect(
     scope: str = DEFAULT_SCOPE,
     shapes: Sequence[tuple[int, ...]] | None = None,
 ) -> tuple[Weights, ...]:
-    """Return the weights before shuffling, in their `shapes`.
+    """Return the original weights, before shuffling, in their `shapes`.
 
-    Without `shapes` they keep their padding. Raises `InputError` if the orders do not fit the
-    weights.
+    Without `shapes`, they have the padding of the shuffled weights. Raises `InputError` if the
+    orders do not fit the weights.
     """
     arrays, orders = [np.asarray(array) for array in weights], np.asarray(order)
     if shapes is not None:

@@ -1,8 +1,8 @@
-"""Collect golden folders as pytest tests: each golden.toml is one test.
+"""A pytest plugin that collects golden folders: each golden.toml is one test.
 
 pytest loads this module through the entry point of the package, so a user's tests need no code. The
 module imports nothing else of Macaw until pytest finds a golden.toml. With `--macaw-update` the
-tests record the present results.
+tests record their current results.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class GoldenItem(pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: str | None = None
     ) -> str:
-        """Return the differences, or the error of the folder.
+        """Return the differences, or the folder's error, as text.
 
-        Only errors of Macaw itself show a traceback.
+        A traceback is shown only for errors of Macaw itself.
         """
         from macaw.isa.errors import MacawError
 
@@ -72,7 +72,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List the golden tests that were recorded, with what changed."""
+    """Print the golden tests that were recorded, and what changed in them."""
     lines = [
         (report.nodeid, str(text).splitlines())
         for reports in terminalreporter.stats.values()

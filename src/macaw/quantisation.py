@@ -1,4 +1,4 @@
-"""Quantise ONNX models: choose scales with data, write integers, say what each layer loses."""
+"""Quantises ONNX models: chooses scales by data, writes integers, measures each layer's loss."""
 
 from __future__ import annotations
 
@@ -32,13 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QuantisedModel:
-    """A quantised model and what its layers lose.
+    """A quantised model, and the loss of precision of its layers.
 
-    `model` is a standard ONNX model with QuantizeLinear and DequantizeLinear. `losses` has one row
-    for each layer on integers: its types, the scale of its result, the signal-to-noise ratio in
-    decibels by itself (`own`) and of the whole network up to it (`whole`), and the mean difference
-    from the floating-point result (`error`), in units of that result's root mean square. `floats`
-    has the names of the layers that stay floating-point.
+    `model` is a standard ONNX model with QuantizeLinear and DequantizeLinear. `floats` has the
+    names of the layers that remain floating-point. `losses` has one row for each integer layer:
+
+    - its types and the scale of its result
+    - `own`, the signal-to-noise ratio in decibels of the layer by itself
+    - `whole`, the same ratio of the whole network up to the layer
+    - `error`, the mean difference from the floating-point result, as a share of that result's root
+      mean square
     """
 
     model: onnx.ModelProto = field(repr=False)
@@ -53,9 +56,9 @@ class QuantisedModel:
 
     @check_arguments(width=arguments.whole(1))
     def table(self, width: int = 120) -> list[str]:
-        """Return the lines of a table with a row for each layer on integers.
+        """Return a table with one row for each integer layer, as lines of text.
 
-        Lines have at most `width` characters, but names keep at least 12.
+        Lines have at most `width` characters, but names have at least 12.
         """
         cells = [("layer", "operator", "types", "scale", "own dB", "dB", "mean error")]
         cells += [
@@ -90,7 +93,7 @@ class QuantisedModel:
         return [*lines, *textwrap.wrap(end, width, break_long_words=False, break_on_hyphens=False)]
 
     def to_json(self) -> str:
-        """Return the losses as JSON; a ratio without any noise or signal is null."""
+        """Return the losses as JSON. A ratio without noise or without signal is null."""
         rows = [
             {
                 name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -102,7 +105,7 @@ class QuantisedModel:
 
 
 def _end(name: str, most: int) -> str:
-    """Return the end of a name, which tells more than its beginning."""
+    """Return the last `most` characters of a name, because the end says more than the beginning."""
     name = one_line(name)
     return name if len(name) <= most else f"…{name[len(name) - most + 1 :]}"
 
@@ -147,14 +150,16 @@ def quantise(
 ) -> QuantisedModel:
     """Quantise an ONNX model to symmetric integers, calibrated with samples of its inputs.
 
-    `data` is an array for the only input, or arrays by the names of inputs. An array with one
-    dimension more than the input has a sample at each place of its first axis; one of as many
-    dimensions is cut along its first axis. `method` is "mse" (least squared error) or "minmax" (the
-    largest number), `scales` is "power-of-two" or "real". With `per_channel`, each channel of
-    weights has a scale. `element_type`, "int8" or "int16", is the type of all layers; `layers`
-    gives others, or "float", by name. `keep_float` has names of layers or operators that stay
-    floating-point. `dims` gives sizes to named dimensions, `constants` values to inputs that become
-    constants.
+    `data` is an array for the only input, or arrays by the names of inputs. If an array has one
+    dimension more than the input, its first axis counts samples. If it has as many dimensions, it
+    is cut along its first axis. `dims` gives sizes to named dimensions, `constants` values to
+    inputs that become constants.
+
+    `method` is "mse" (least squared error) or "minmax" (the largest number); `scales` is
+    "power-of-two" or "real". With `per_channel`, each channel of weights has its own scale.
+    `element_type`, "int8" or "int16", is the type of all layers; `layers` gives single layers, by
+    name, another type or "float". `keep_float` has names of layers or operators that remain
+    floating-point.
 
     Raises `InputError` for a model or data that cannot be used.
     """

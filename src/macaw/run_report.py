@@ -1,4 +1,4 @@
-"""Print the results of a run: arrays and tables for people, JSON (docs/cli.md) for programs."""
+"""Prints the results of a run: arrays and tables for people, JSON (docs/cli.md) for programs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def print_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def print_stats(run: Run) -> None:
-    """Print the cycles, and a table of counters for each kind of core, on standard error."""
+    """Print the number of cycles, and a table of counters for each kind of core, to stderr."""
     sys.stdout.flush()
     screen = console.stderr()
     what = "" if run.items is None else f" in {plural(run.items, 'run')}"
@@ -78,9 +78,9 @@ def _counter_table(
 ) -> Table:
     """Return a table of the counters `names` of one kind of core.
 
-    If `width` has room, each core of the kind has a column; else only the sums are shown. Meanings
-    are shown if there is room. On a narrow screen units are left out first, then names are wrapped;
-    numbers are always shown.
+    If `width` has enough columns, each core of the kind has its own column; else only the sums are
+    shown. Meanings are shown if there is room. On a narrow screen, units are left out first, then
+    names are wrapped. Numbers are always shown.
     """
     from rich.table import Table
 
@@ -121,7 +121,7 @@ def _counter_table(
 
 
 def print_failure(error: RunError, program: Program) -> None:
-    """Print why the program stopped, with the source line or the symbol of the place."""
+    """Print why the program stopped, with the source line or the symbol of the address."""
     diagnostic = failure_diagnostic(error)
     if diagnostic is not None:
         print_diagnostics([diagnostic])
@@ -147,9 +147,9 @@ def _file_address(error: RunError) -> int | None:
 
 
 def failure_diagnostic(error: RunError, texts: Mapping[str, str] = NO_TEXTS) -> Diagnostic | None:
-    """Return why and where in the source the program stopped; None if the place is not known.
+    """Return why the program stopped, with the source line; None if the line is not known.
 
-    `texts` has sources that are no files, by name.
+    `texts` has, by name, sources that are not files.
     """
     stop, fault = error.stop, error.stop.fault
     at = _file_address(error)
@@ -180,7 +180,10 @@ def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
 
 
 def _source_line(file: str, line: int, texts: Mapping[str, str]) -> str:
-    """Return a line of one of the `texts` or of a file as it is now; empty if it is unreadable."""
+    """Return a line of one of the `texts`, or of a file; empty if it cannot be read.
+
+    A file may have changed since the run.
+    """
     try:
         if file in texts:
             lines = texts[file].splitlines()
@@ -194,7 +197,8 @@ def _source_line(file: str, line: int, texts: Mapping[str, str]) -> str:
 def run_json(run: Run, files: Mapping[str, str]) -> str:
     """Return the JSON text that `macaw run --json` prints.
 
-    An output that was written to one of the `files` has the file's name in place of its elements.
+    If an output was written to one of the `files`, the text has the file's name in place of the
+    elements.
     """
     outputs: dict[str, Any] = {}
     for name, array in run.outputs.items():

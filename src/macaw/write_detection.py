@@ -1,7 +1,8 @@
-"""Find outputs to which a run certainly wrote nothing.
+"""Finds outputs to which a run has certainly written nothing.
 
-A small output is tracked word by word. For a larger one, only the pages are known that were written
-after the program was loaded. A write to one output counts for all outputs in the same page.
+For a small output, each word is tracked. For a larger one, only the memory pages that were written
+after the program was loaded are known. A write to one output then counts for all outputs in the
+same page.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _MOST_TRACKED = 1 << 14  # bytes of an output; tracking slows down transfers to 
 
 
 class WriteDetector:
-    """The tracker of writes to the outputs in external memory; create it before the run."""
+    """Tracks writes to the outputs in external memory. Create it before the run."""
 
     def __init__(self, program: Program, device: Device) -> None:
         self._unwritten = {tensor.name for tensor in program.outputs if not tensor.at}
@@ -49,7 +50,7 @@ class WriteDetector:
         self._unwritten -= self._tracked[pages].get(page, set())
 
     def unwritten(self) -> set[str]:
-        """Return the names of the outputs that were certainly not written."""
+        """Return the names of the outputs to which the run has certainly not written."""
         for name, (pages, inside) in self._large.items():
             if any(map(pages.is_written, inside)):
                 self._unwritten.discard(name)

@@ -1,4 +1,4 @@
-"""The command `macaw completion`: prints the script by which a shell completes `macaw`."""
+"""The command `macaw completion`: prints the script with which a shell completes `macaw`."""
 
 from __future__ import annotations
 

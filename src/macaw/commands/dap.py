@@ -1,4 +1,4 @@
-"""The command `macaw dap`: serves the debugger of an editor."""
+"""The command `macaw dap`: serves as the debug adapter of an editor."""
 
 from __future__ import annotations
 
@@ -93,6 +93,6 @@ def _load(launch: Launch, say: Callable[[str], object], allow_shell: bool) -> In
 
 
 def _shortest(path: str) -> str:
-    """Return a path as messages shall show it: relative if it is inside of the present folder."""
+    """Return a path for messages: relative if it is inside of the current folder."""
     inside = Path.cwd()
     return str(Path(path).relative_to(inside)) if Path(path).is_relative_to(inside) else path

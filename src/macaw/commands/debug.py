@@ -201,7 +201,8 @@ def _is_screen() -> bool:
 def _serve_gdb(port: int, load: Callable[[], Interpreter]) -> int:
     """Serve one gdb at a port, or at standard input and output.
 
-    There the program is loaded after gdb has connected, because gdb waits for an acknowledgement.
+    In the second case, the program is loaded after gdb has connected, because gdb waits for an
+    acknowledgement.
     """
     from macaw.debugger.gdb import server
 

@@ -47,7 +47,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 
 
 def _source_files(name: str) -> list[str]:
-    """Return the file, or the .s files in the folder except those in hidden folders."""
+    """Return the file, or all .s files in the folder except those in hidden folders."""
     path = Path(name)
     if name == _STDIN or not path.is_dir():
         return [name]
@@ -62,7 +62,7 @@ def _source_files(name: str) -> list[str]:
 
 
 def _format_file(path: str, *, check: bool, diff: bool) -> bool:
-    """Format one file; return whether it changes. Raises `InputError`."""
+    """Format one file; return whether its text changes. Raises `InputError`."""
     from macaw.asm.formatter import format_text
     from macaw.files import read_bytes, write_bytes
     from macaw.isa import reading

@@ -14,7 +14,7 @@ def _commands(ctx: click.Context, _parameter: click.Parameter, start: str) -> li
 
 
 def _group(ctx: click.Context) -> tuple[click.Group, click.Context]:
-    """Return the group that this command belongs to, and its context."""
+    """Return the group to which this command belongs, and the group's context."""
     parent = ctx.parent
     if parent is None or not isinstance(parent.command, click.Group):
         raise TypeError("help is a command of a group")

@@ -59,7 +59,10 @@ def command(words: tuple[str, ...], core: str | None) -> int:
 
 
 def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
-    """Yield all pages of the `isa` tables of these cores, and with `device` those of the device."""
+    """Yield all pages of the tables of these cores.
+
+    With `device`, also yield those of the device.
+    """
     from macaw.isa import pages
 
     for core in cores:
@@ -102,7 +105,7 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
 
 
 def _mnemonic_list(core: Core) -> str:
-    """Return a core's heading, with its mnemonics and structures below it by kind."""
+    """Return a core's heading, and below it the mnemonics and structures by family."""
     families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
     groups = [
         (family, [row.mnemonic for row in core.instructions if row.family == family])
@@ -115,7 +118,7 @@ def _mnemonic_list(core: Core) -> str:
 
 
 def _directive_list() -> str:
-    """Return the directives and functions that the parts of all cores have."""
+    """Return the directives and functions that the parts of all cores accept."""
     from macaw.asm import reference
 
     groups = [

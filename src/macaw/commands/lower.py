@@ -29,7 +29,7 @@ ONLY = {
 
 
 def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
-    """Return option text N as one number, VERTICALxHORIZONTAL as a pair of numbers."""
+    """Return the option text N as a number, or VERTICALxHORIZONTAL as a pair of numbers."""
     if value is None:
         return None
     parts = value.split("x")
@@ -250,7 +250,7 @@ def command(
 
 
 def _check_target_options(ctx: click.Context, target: str) -> None:
-    """Raise `UsageError` for an option that only another target takes."""
+    """Raise `UsageError` for an option that is only for another target."""
     for other, names in ONLY.items():
         for option in ctx.command.params:
             is_given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
@@ -259,7 +259,7 @@ def _check_target_options(ctx: click.Context, target: str) -> None:
 
 
 def _choice_table(lowering: Lowering) -> str:
-    """Return a table of all mappings and splits as text, the cheapest first."""
+    """Return a table of all mappings and splits as text, with the cheapest first."""
     from macaw.lowering.image_plan import ImagePlan
 
     lines = [

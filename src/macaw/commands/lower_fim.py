@@ -42,9 +42,9 @@ def lower(
     explain: bool,
     measure: bool,
 ) -> int:
-    """Write the source of a graph and print its plan; with `measure`, also run it.
+    """Write the source of a graph and print its plan. With `measure`, also run it.
 
-    Returns exit status 0.
+    Return the exit status 0.
     """
     from macaw import files
     from macaw.fim_lowering import lower_graph
@@ -82,7 +82,7 @@ def _plan_lines(lowering: GraphLowering, explain: bool, width: int) -> Iterator[
 
 
 def _measurement_table(lowering: GraphLowering, measurement: GraphMeasurement) -> str:
-    """Return a table of predicted and measured cycles as text: each step, then the totals."""
+    """Return a table of predicted and measured cycles as text: a row for each step, then totals."""
     from macaw.lowering.fim import explain
     from macaw.lowering.fim.plan import START
 

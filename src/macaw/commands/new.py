@@ -1,4 +1,4 @@
-"""The command `macaw new`: makes a folder with a program that runs, to begin with."""
+"""The command `macaw new`: makes a folder with a small program that runs."""
 
 from __future__ import annotations
 

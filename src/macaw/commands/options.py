@@ -26,9 +26,9 @@ DIGITS = 9  # of a size at most
 
 
 class LazyChoice(_Type):
-    """The type of an option that takes one of the words that `words()` returns.
+    """The type of an option whose value is one of the words that `words()` returns.
 
-    `words` is called when the command runs, but not for `macaw --help`; so the help loads no
+    click calls `words` when the command runs, but not for `macaw --help`, so that the help loads no
     tables.
     """
 
@@ -45,7 +45,7 @@ class LazyChoice(_Type):
         return str(self._choice().convert(value, param, ctx))
 
     def get_metavar(self, param: click.Parameter, *more: Any, **keywords: Any) -> str | None:
-        """Return the words in the form in which a synopsis shows them.
+        """Return the words as a synopsis shows them.
 
         Older versions of click pass fewer arguments.
         """
@@ -61,7 +61,7 @@ class LazyChoice(_Type):
 def collect(pairs: Iterable[tuple[str, T]], unnamed: str = "") -> dict[str, T]:
     """Return the pairs as a dictionary. Raises `click.BadParameter` if a name occurs twice.
 
-    In the message, `unnamed` replaces an empty name.
+    The message calls an empty name `unnamed`.
     """
     values: dict[str, T] = {}
     for name, value in pairs:
@@ -165,8 +165,8 @@ def program_options(
 ) -> Callable[[Command], Command]:
     """Return a decorator that adds FILEs, -i, -W and --device to a command that runs a program.
 
-    FILE may be a folder. The command gets the files, inputs and settings of its program
-    (`program_folder`); those that the command line names replace them.
+    A FILE may be a folder. The command gets the files, inputs and settings of the folder's program
+    (`program_folder`), except those that the command line gives.
     """
 
     def decorate(function: Command) -> Command:
@@ -219,7 +219,7 @@ device_option = click.option(
 
 
 def dims_option(owner: str) -> Callable[[Command], Command]:
-    """Return an option --dim, which gives sizes to dimensions that `owner` only names."""
+    """Return the option --dim, which gives sizes to dimensions for which `owner` has only names."""
     return click.option(
         "--dim",
         "dims",
@@ -230,14 +230,14 @@ def dims_option(owner: str) -> Callable[[Command], Command]:
 
 
 def engine_option(text: str) -> Callable[[Command], Command]:
-    """Return an option --engine with the help `text`; its value is the name of an engine."""
+    """Return the option --engine with the help `text`; its value is the name of an engine."""
     return click.option(
         "--engine", callback=_engine, metavar="NAME", help=text, shell_complete=suggestions.engines
     )
 
 
 def jitter_option(text: str) -> Callable[[Command], Command]:
-    """Return an option --jitter with the help `text`; its value is a seed, or None."""
+    """Return the option --jitter with the help `text`; its value is a seed, or None."""
     return click.option("--jitter", type=click.IntRange(min=0), metavar="SEED", help=text)
 
 
@@ -260,11 +260,10 @@ def load_program(
     *,
     choice: WarningChoice | None,
 ) -> Program:
-    """Return the program of a command's FILEs and print its warnings, as -W chooses them.
+    """Return the program of a command's FILEs. Print its warnings, except those that -W silences.
 
-    An output must not overwrite a FILE, the file of the device, one of `inputs`, or a file that the
-    program reads. Otherwise `InputError` is raised, with `hint`. Also raises what `macaw.load`
-    raises.
+    Raises `InputError` with `hint` if an output would overwrite a FILE, the file of the device, one
+    of `inputs`, or a file that the program reads. Also raises the errors of `macaw.load`.
     """
     from macaw import api, files
     from macaw.terminal.diagnostics_output import print_diagnostics

@@ -1,4 +1,4 @@
-"""The command `macaw profile`: finds out where a program's cycles go."""
+"""The command `macaw profile`: finds where a program spends its cycles."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def _key_and_number(text: str) -> tuple[str, float]:
 def _sizes(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, int]:
-    """Return N or CORE=N options as a dictionary. N alone, for all other cores, has the key ""."""
+    """Return N or CORE=N options as a dictionary.
+
+    A plain N is for all other cores and has the key "".
+    """
     return collect(map(_core_and_size, values), "N")
 
 

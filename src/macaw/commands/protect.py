@@ -1,4 +1,4 @@
-"""The command `macaw protect`: stores weights in a random order, separate from that order."""
+"""The command `macaw protect`: stores weights in a random order, and the order in another file."""
 
 from __future__ import annotations
 

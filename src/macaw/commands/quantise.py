@@ -1,4 +1,4 @@
-"""The command `macaw quantise`: gives an ONNX model integers."""
+"""The command `macaw quantise`: converts an ONNX model to integers."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _numbers(words: Sequence[str]) -> dict[str, float]:
 
 
 def _arrays(words: Sequence[str]) -> tuple[Any, list[str]]:
-    """Return the arrays of --data, by name or one alone, and the paths of their files."""
+    """Return the arrays of --data, by name or as a single array, and the paths of their files."""
     from macaw import files
 
     if len(words) == 1 and "=" not in words[0]:

@@ -132,7 +132,7 @@ def command(
 
 
 def _check_network_options(ctx: click.Context, **values: object) -> None:
-    """Raise `click.UsageError` for an option that a compiled network does not take."""
+    """Raise `click.UsageError` for an option that does not apply to a compiled network."""
     for name, value in values.items():
         if value not in (None, False):
             raise click.UsageError(f"--{name} does not go with a compiled network", ctx)

@@ -1,7 +1,7 @@
-"""Suggest values of arguments for the shell's completion: devices, cores, sections, pairs.
+"""Suggests values of arguments for the shell's completion: devices, cores, sections, pairs.
 
 Each function is the `shell_complete` of an argument or option. Its parameters are those that click
-passes. It returns the words that may replace the last word of the line, which is incomplete.
+passes. It returns the words that may replace the incomplete last word of the line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 
 def devices(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
-    """Return the presets that begin with `start`; if there are none, the shell completes files.
+    """Return the presets that begin with `start`. If there are none, the shell completes files.
 
     If the function returned both presets and files, bash would show only the files.
     """
@@ -54,9 +54,9 @@ def sections(ctx: click.Context, _parameter: click.Parameter, start: str) -> lis
 
 
 def arrays(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
-    """Return NAME=FILE for the .npy files and folders that complete the word after `=`.
+    """Return NAME=FILE for the .npy files and folders that complete the text after `=`.
 
-    In bash a word ends at `=`, so there the shell itself completes the file.
+    In bash a word ends at `=`, so the shell itself completes the file there.
     """
     name, equals, path = start.partition("=")
     if not equals:

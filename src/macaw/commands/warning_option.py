@@ -1,4 +1,4 @@
-"""The option -W of the commands that assemble sources: which warnings count, and as what."""
+"""The option -W of commands that assemble sources: it silences warnings or makes them errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def warning_option(command: Command) -> Command:
-    """Add -W to a command; its value `choice` is a `WarningChoice`, or None without the option."""
+    """Add -W to a command. Its value `choice` is a `WarningChoice`; None without the option."""
     return click.option(
         "-W",
         "choice",
@@ -47,7 +47,7 @@ def _choice(
 
 
 def chosen_warnings(program: Program, choice: WarningChoice | None) -> list[Diagnostic]:
-    """Return the warnings of a program that the command prints.
+    """Return those warnings of a program that the command prints.
 
     Raises `AssemblyError` with them if the choice makes one of them an error.
     """
@@ -63,7 +63,7 @@ def chosen_warnings(program: Program, choice: WarningChoice | None) -> list[Diag
 
 @contextmanager
 def chosen_errors(choice: WarningChoice | None) -> Iterator[None]:
-    """Apply the choice to the warnings among the diagnostics of an `AssemblyError` inside."""
+    """Apply the choice to the warnings in an `AssemblyError` that the `with` block raises."""
     from macaw.asm.diagnostics import AssemblyError
     from macaw.asm.warnings import apply
 

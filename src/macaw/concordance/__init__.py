@@ -1,1 +1,1 @@
-"""Makes and checks concordant software: Python that gives the same bits as an nnp program."""
+"""Makes and checks concordant software: Python files that give the same bits as an nnp program."""

@@ -1,4 +1,4 @@
-"""Generates software that is concordant with an nnp program, runs it, and checks its bits."""
+"""Generates Python software from an nnp program, runs it, and checks that its bits are the same."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Difference:
-    """The first element in which two results differ, and the instruction that wrote it."""
+    """The first element in which two results differ, and the instruction that wrote the element."""
 
     tensor: str
     index: tuple[int, ...]
@@ -59,7 +59,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Concordance:
-    """A program of the nnp core, its graph, and the software that is generated from the graph."""
+    """A program of nnp, its data-flow graph, and the software that is generated from the graph."""
 
     program: Program
     config: Configuration
@@ -80,17 +80,17 @@ class Concordance:
 
     @property
     def inputs(self) -> dict[str, Tensor]:
-        """The tensors that the layer takes, by parameter."""
+        """The tensors that the generated function takes, by parameter."""
         return self.tensors.inputs
 
     @property
     def outputs(self) -> dict[str, Tensor]:
-        """The tensors that the layer returns, by name."""
+        """The tensors that the generated function returns, by name."""
         return self.tensors.outputs
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type of all tensors, which is the host format of nnp."""
+        """The element type of all tensors: the number format of nnp's memory."""
         return self.tensors.dtype
 
     @check_arguments(path=arguments.path)
@@ -100,7 +100,7 @@ class Concordance:
 
     @check_arguments(kind=arguments.word)
     def picture(self, kind: str) -> str:
-        """Return the data-flow graph as the text of a picture, "dot" (Graphviz) or "svg".
+        """Return a picture of the data-flow graph as text. `kind` is "dot" (Graphviz) or "svg".
 
         Raises `InputError` for another kind.
         """
@@ -110,7 +110,7 @@ class Concordance:
 
     @check_arguments(seed=arguments.seed)
     def random(self, seed: int = 0) -> dict[str, NDArray[Any]]:
-        """Return random inputs for the layer: normal numbers with a standard deviation of 0.5."""
+        """Return random inputs: normally distributed numbers with a standard deviation of 0.5."""
         rng = np.random.default_rng(seed)
         return {
             name: (rng.normal(size=tensor.shape) / 2).astype(self.dtype)
@@ -126,16 +126,16 @@ class Concordance:
     def emulate(self, data: Arrays, listener: Listener | None = None) -> dict[str, NDArray[Any]]:
         """Run the program in the emulator on `data`; return the outputs by name.
 
-        `listener` gets the events of the nnp core. Raises `InputError` and `RunError`.
+        `listener` receives the events of the nnp core. Raises `InputError` and `RunError`.
         """
         return emulate(self.tensors, data, listener)
 
     @check_arguments(data=arguments.arrays, text=arguments.optional(arguments.word))
     def check(self, data: Arrays, text: str | None = None) -> Difference | None:
-        """Run emulator and software on `data` and compare all bits; None means no difference.
+        """Run emulator and software on `data` and compare all bits; return None if they are equal.
 
-        `text` replaces the generated file. Arrays in `data` with the names of outputs are compared,
-        too. Raises `InputError` and `RunError`.
+        `text` replaces the generated file. If `data` has arrays with the names of outputs, they are
+        compared, too. Raises `InputError` and `RunError`.
         """
         text = self.text if text is None else text
         emulated = self.emulate(data)
@@ -175,7 +175,7 @@ class Concordance:
 
 
 def _entry(value: Any) -> str | None:
-    """Return None for a pair of a label and a number of runs, else what must be there."""
+    """Return None for a pair of a label and a number of runs, else a description of such a pair."""
     good = isinstance(value, tuple | list) and len(value) == 2 and not arguments.word(value[0])
     return None if good and not arguments.whole(1)(value[1]) else "a label and a number"
 
@@ -195,12 +195,12 @@ def concord(
     entries: Sequence[tuple[str, int]] = (),
     name: str = "",
 ) -> Concordance:
-    """Generate software for `target` from the nnp part of a program, or of a program's file.
+    """Generate software for `target` from the nnp part of a program, or of the program in a file.
 
-    `target` is numpy, torch, tensorflow or onnx. `entries` are pairs (label, times): the part runs
-    from each label that many times, in this order; without entries it runs once from its first
-    instruction. `name` appears in the docstring of the generated file. Raises `InputError` for a
-    program that cannot be translated, and what `load` raises.
+    `target` is numpy, torch, tensorflow or onnx. `entries` are pairs (label, times): the nnp part
+    is run from each label that many times, in this order. Without entries, it is run once from its
+    first instruction. `name` appears in the docstring of the generated file. Raises `InputError`
+    for a program that cannot be translated, and the errors of `load`.
     """
     if target not in TARGETS:
         raise InputError(f"no target '{target}'", "there are " + ", ".join(TARGETS))

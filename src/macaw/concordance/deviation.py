@@ -1,7 +1,8 @@
 """Finds the first chain whose result differs between the emulator and the generated file.
 
-A generated file has one function for each kind of instruction. The results of these functions are
-recorded in the order of the calls, and compared with what the emulator's chains write.
+A generated file has one function for each kind of instruction. This module records the results of
+these functions in the order of the calls, and compares them with the values that the emulator's
+chains write.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from macaw.lowering.concord.layer import LOOPING, operations_of
 
 @dataclass(frozen=True)
 class Deviation:
-    """The first chain with a different result, and the last instruction that made this result.
+    """The first chain with a different result, and the last instruction that affects this result.
 
     `element` is an index into the elements that the chain writes in one iteration.
     """
@@ -49,8 +50,8 @@ def find_deviation(
 ) -> Deviation | None:
     """Return the first chain whose result in the file `text` differs from the emulator's.
 
-    Emulator and file run on `data`. The result is None if the chain cannot be found: an ONNX model
-    executes its operations internally, and `text` may have another form than a generated file.
+    Emulator and file run on `data`. Return None if the chain cannot be found: an ONNX model
+    executes its operations internally, and `text` may not have the form of a generated file.
     """
     if target == "onnx":
         return None
@@ -70,7 +71,7 @@ def _record_results(
 ) -> dict[int, tuple[SourceInstruction, NDArray[Any]]] | None:
     """Return the last operation of each chain in the software, by the chain's number.
 
-    It is given as (source instruction, result). The return value is None if the file has an unknown
+    An operation is given as (source instruction, result). Return None if the file has an unknown
     form.
     """
     calls = [
@@ -100,7 +101,7 @@ def _record_results(
 
 
 class _ChainComparator:
-    """A listener of the core that compares what each chain writes with the recorded result."""
+    """A listener of the nnp core that compares what each chain writes with the recorded result."""
 
     def __init__(
         self,
@@ -142,9 +143,9 @@ class _ChainComparator:
     def _written_values(
         self, event: Event, chain: Chain, iteration: int, size: int
     ) -> NDArray[Any] | None:
-        """Return what an iteration of a chain wrote, from a memory that still has it unchanged.
+        """Return what an iteration of a chain wrote, from a memory in which it is still unchanged.
 
-        The result is None if there is no such memory.
+        Return None if there is no such memory.
         """
         core, dtype = event.core, self.layer.dtype
         native = self.layer.native

@@ -20,8 +20,8 @@ def emulate(
 ) -> dict[str, NDArray[Any]]:
     """Run the layer's program on `data`; return the layer's outputs by name, in their shapes.
 
-    `listener` gets the events of the nnp core. Raises `InputError` for tensors that do not fit and
-    `RunError` for a program that does not exit.
+    `listener` receives the events of the nnp core. Raises `InputError` for tensors that do not fit
+    and `RunError` for a program that does not exit.
     """
     tensors = layer.select(data)
     inputs = layer.program_inputs(data, tensors)

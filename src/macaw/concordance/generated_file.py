@@ -35,8 +35,8 @@ def run_generated(
 ) -> dict[str, NDArray[Any]]:
     """Run the generated file `text` on tensors; return its outputs by name.
 
-    Before the layer runs, `wrap` replaces each function of the file that is named in `names`.
-    Raises `InputError` if the target's package is missing or the file raises.
+    Before that, `wrap` replaces each function of the file that is named in `names`. Raises
+    `InputError` if the package of the target is missing or the file raises an exception.
     """
     missing = [name for name in _packages(target) if find_spec(name) is None]
     if missing:

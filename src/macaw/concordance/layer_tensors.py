@@ -1,4 +1,4 @@
-"""The tensors of a layer: converts between arrays and what the processor stores.
+"""Converts the tensors of a layer between arrays and the form in which the processor stores them.
 
 The processor stores vectors padded with zeros to native vectors, and matrices in tiles of native ×
 native elements. The generated file takes and returns the arrays without padding.
@@ -28,7 +28,10 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class LayerTensors:
-    """The inputs and outputs of a layer, and where the processor stores them."""
+    """The inputs and outputs of a layer, and where the processor stores them.
+
+    A layer is what one generated file computes.
+    """
 
     program: Program
     config: Configuration
@@ -36,7 +39,7 @@ class LayerTensors:
 
     @property
     def inputs(self) -> dict[str, Tensor]:
-        """The tensors that the layer takes, by parameter."""
+        """The tensors that the layer takes, by the name of the parameter."""
         return self.software.inputs
 
     @property
@@ -46,7 +49,7 @@ class LayerTensors:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type of all tensors, which is the host format of nnp."""
+        """The element type of all tensors: the number format of nnp's memory."""
         return np.dtype(HOST_TYPES[str(self.config["nnp.host_format"])])
 
     @property
@@ -55,7 +58,7 @@ class LayerTensors:
         return int(self.config["nnp.native"])
 
     def padded_columns(self, tensor: Tensor) -> int:
-        """Return the number of elements of a tensor's row, padded to whole native vectors."""
+        """Return the number of elements in a row of a tensor, padded to whole native vectors."""
         return -(-tensor.columns // self.native) * self.native
 
     def _padded_rows(self, tensor: Tensor) -> int:
@@ -63,9 +66,9 @@ class LayerTensors:
         return -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
 
     def address(self, tensor: Tensor) -> int:
-        """Return the byte address in external memory of a tensor in Dram.
+        """Return the byte address in external memory of a tensor in nnp's memory Dram.
 
-        The register with the base of Dram must still have its value after reset.
+        This is valid if the register with the base of Dram still has its value after reset.
         """
         return EXTERNAL + tensor.bytes(self.native, self.dtype.itemsize)[0]
 
@@ -86,7 +89,7 @@ class LayerTensors:
     def select(self, data: Arrays) -> dict[str, NDArray[Any]]:
         """Return the layer's inputs from `data`, or else from the program's own data sections.
 
-        Raises `InputError` for an unknown name, a wrong type or shape, and a missing input.
+        Raises `InputError` for an unknown name, a wrong type or shape, or a missing input.
         """
         known = [*self.inputs, *self.outputs, *(item.name for item in self.program.inputs)]
         for name in data:
@@ -141,7 +144,8 @@ class LayerTensors:
     def program_inputs(self, data: Arrays, tensors: Arrays) -> dict[str, NDArray[Any]]:
         """Return the arrays for the program's `.input`s, by name.
 
-        Inputs at netin get the stream of NetInQ. The others get their arrays in `data`, or zeros.
+        An input at netin gets the data of NetInQ. Any other input gets its array in `data`, or
+        zeros.
         """
         queue_inputs = [item for item in self.program.inputs if item.at == "netin"]
         stream = np.zeros(sum(item.elements for item in queue_inputs), self.dtype)
@@ -171,12 +175,12 @@ class LayerTensors:
         return arrays
 
     def check_padding(self) -> None:
-        """Raise `InputError` if the program's own data pad a tensor with values other than 0."""
+        """Raise `InputError` if the program's own data pad a tensor with other values than 0."""
         for tensor in self.inputs.values():
             self._section_data(tensor)
 
     def _section_data(self, tensor: Tensor) -> NDArray[Any] | None:
-        """Return a tensor from the program's data sections, None if they lack a part of it."""
+        """Return a tensor from the program's data sections; None if they lack a part of it."""
         if tensor.memory != "Dram":
             return None
         address, n = self.address(tensor), self.native

@@ -1,1 +1,1 @@
-"""The language server of `macaw lsp`: the protocol, positions in files, open files, the server."""
+"""The language server of `macaw lsp`: protocol, open files, conversion of positions, answers."""

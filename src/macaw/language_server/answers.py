@@ -1,4 +1,4 @@
-"""The answers to requests about an open file, in the types of the protocol."""
+"""Answers requests about an open file, with objects of the protocol."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_ITEMS = 5000  # places, notes and colours that one answer lists
 
 
 class Answers:
-    """Answers requests about a file, in a program that is assembled."""
+    """Answers requests about a file. The assembler has run over the file's program before."""
 
     def __init__(self, file: OpenFile, program: LoadedProgram, options: ClientOptions) -> None:
         self._file, self._options = file, options
@@ -36,7 +36,7 @@ class Answers:
 
     @property
     def _text(self) -> Document:
-        """The file without its program, for what the text alone answers."""
+        """The file without its program, for answers that need only the text."""
         return Document(self._file.source, self._file.name, whole=self._program)
 
     @cached_property
@@ -102,7 +102,7 @@ class Answers:
         return types.Hover(text, self._places.range(note.span))
 
     def complete(self, params: types.CompletionParams) -> list[types.CompletionItem]:
-        """Return the words that may be at a position, the best first."""
+        """Return the words that a user can write at a position, with the best first."""
         found = self._document.completions(*self._at(params.position))
         positions = self._file.positions
         place = types.Range(positions.position(found.start), positions.position(found.end))
@@ -119,12 +119,12 @@ class Answers:
         return types.SignatureHelp(signatures, 0, found[0].active)
 
     def definition(self, params: types.DefinitionParams) -> types.Location | None:
-        """Return the place that defines the word at a position; None if there is none."""
+        """Return the location that defines the word at a position; None if there is none."""
         span = self._document.definition(*self._at(params.position))
         return None if span is None else self._places.location(span)
 
     def references(self, params: types.ReferenceParams) -> list[types.Location]:
-        """Return the places of the word at a position in all files of the program."""
+        """Return all locations of the word at a position, in all files of the program."""
         return [
             self._places.location(place.span)
             for place in self._document.references(*self._at(params.position))[:_MOST_ITEMS]
@@ -132,7 +132,7 @@ class Answers:
         ]
 
     def highlights(self, params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
-        """Return the places of the word at a position in the file."""
+        """Return all ranges of the word at a position, in this file."""
         kind = types.DocumentHighlightKind
         return [
             types.DocumentHighlight(
@@ -172,7 +172,7 @@ class Answers:
         return [translations.document_symbol(positions, x) for x in self._document.outline()]
 
     def formatting(self, _params: types.DocumentFormattingParams) -> list[types.TextEdit]:
-        """Return the edit that lays the file out as `macaw fmt` does."""
+        """Return the edit that formats the file as `macaw fmt` does."""
         if self._file.is_too_long:
             return []
         text = self._text.format_text()
@@ -205,7 +205,7 @@ class Answers:
         return translations.semantic_tokens(self._file.positions, words)
 
     def notes(self, params: types.InlayHintParams) -> list[types.InlayHint]:
-        """Return the notes inside of the lines of a range, of the kinds that the client wants."""
+        """Return the notes to show inside of lines, of the kinds that the client wants."""
         return [
             translations.inlay_hint(self._file.positions, item)
             for item in self._document.annotations(*self._offsets(params.range))

@@ -20,8 +20,8 @@ class ClientOptions:
     """The options of a session.
 
     `include_dirs`, `defines` and `gnu` have the values of `-I`, `-D` and `--gnu`. A relative folder
-    counts from the first of `folders`, the folders that the editor has open. `notes` are the kinds
-    of notes inside of lines. `encoding` is the unit of columns.
+    is resolved from the first of `folders`, the folders that are open in the editor. `notes` are
+    the kinds of notes to show inside of lines. `encoding` is the unit in which columns are counted.
     """
 
     include_dirs: tuple[str, ...] = ()
@@ -33,7 +33,10 @@ class ClientOptions:
 
 
 def read_options(params: types.InitializeParams) -> ClientOptions:
-    """Return the options in the parameters of `initialize`. Options of a wrong type are ignored."""
+    """Return the options in the parameters of `initialize`.
+
+    Options of a wrong type are ignored.
+    """
     options = params.initialization_options
     options = options if isinstance(options, dict) else {}
     included, defines = options.get("includeDirs"), options.get("defines")

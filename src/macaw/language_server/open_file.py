@@ -15,7 +15,7 @@ MOST_CHARACTERS = 1 << 22  # of a file; a longer one is not assembled
 
 
 class OpenFile:
-    """A file as it is in the editor, at one version. Messages of the assembler call it `name`."""
+    """A version of a file that is open in the editor. Messages of the assembler call it `name`."""
 
     def __init__(
         self, encoding: types.PositionEncodingKind, uri: str, version: int, text: str
@@ -34,6 +34,6 @@ class OpenFile:
 
     @cached_property
     def path(self) -> Path | None:
-        """The real path of the file; None if it is no file on a disk."""
+        """The real path of the file; None if it is not a file on a disk."""
         path = path_of(self.uri)
         return None if path is None else resolve(path)

@@ -1,4 +1,4 @@
-"""Places in the files of a program: spans of the assembler, and the protocol's locations."""
+"""Converts spans of the assembler to locations of the protocol, for all files of a program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INCLUDED = "included"  # how the links of `.include` begin
 
 
 class Places:
-    """Converts the places in the files of a program. `open_files` are by their paths.
+    """Converts positions in the files of a program. `open_files` are the open files by path.
 
     A file that is not open gets the URI of its real path.
     """
@@ -75,7 +75,7 @@ class Places:
     def diagnostics(self) -> dict[str, list[types.Diagnostic]]:
         """Return the errors and warnings of the program by the URI of the file that shows them.
 
-        Each file of the program that is open is in the result, and each file that shows an error.
+        The result has each file of the program that is open, and each file that shows an error.
         """
         by_uri: dict[str, list[types.Diagnostic]] = {
             file.uri: [] for name in self._program.files if (file := self.open_file(name))
@@ -91,10 +91,10 @@ class Places:
         return by_uri
 
     def _shown_at(self, item: Diagnostic) -> Span:
-        """Return the place at which the editor shows an error.
+        """Return the span at which the editor shows an error.
 
-        An error in an expansion belongs to the file that expands the macro. If that file is not
-        open, the innermost place in an open file counts, such as an `.include` line.
+        An error in an expansion is shown in the file that expands the macro. If that file is not
+        open, it is shown at the innermost span in an open file, such as an `.include` line.
         """
         spans = [item.span, *(link.span for link in item.chain)]
         expansions = [x.span for x in item.chain if not x.what.startswith(_INCLUDED)]
@@ -105,7 +105,7 @@ class Places:
         return next((x for x in spans if self.open_file(x.file) is not None), own)
 
     def diagnostic(self, item: Diagnostic) -> types.Diagnostic:
-        """Return a diagnostic of the assembler in the type of the protocol."""
+        """Return a diagnostic of the assembler as an object of the protocol."""
         lines = [item.message, *([f"hint: {item.hint}"] if item.hint else [])]
         related = [
             types.DiagnosticRelatedInformation(self.location(span), what)

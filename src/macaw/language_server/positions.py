@@ -27,17 +27,14 @@ def choose_encoding(params: types.InitializeParams) -> types.PositionEncodingKin
 
 
 class Positions:
-    """The converter of positions in one text."""
+    """Converts positions in one text."""
 
     def __init__(self, text: str, encoding: types.PositionEncodingKind) -> None:
         self.text, self._encoding = text, encoding
 
     @cached_property
     def _lines(self) -> tuple[list[int], list[int]]:
-        """The offsets of the starts of the protocol's lines, and of their ends.
-
-        An end is the offset of the line break.
-        """
+        """The offsets at which the protocol's lines start, and the offsets of their line breaks."""
         if "\r" not in self.text:  # nearly always, and it is done after each edit
             starts = self._assembler_starts
             return starts, [*(start - 1 for start in starts[1:]), len(self.text)]
@@ -50,9 +47,9 @@ class Positions:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def offset(self, position: types.Position) -> int:
-        """Return the offset of a position in the text.
+        """Return the offset in the text of a position of the protocol.
 
-        If the position is outside, it is the offset of the end of its line or of the text.
+        For a position outside of the text, return the end of its line or of the text.
         """
         starts, ends = self._lines
         if position.line >= len(starts):

@@ -1,4 +1,4 @@
-"""Finds the sources that a file is assembled with: by golden.toml files and `.include` lines."""
+"""Finds the sources that are assembled together with a file, by golden.toml and `.include`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_BYTES = 1 << 20  # of a file that is searched for `.include`
 
 @dataclass(frozen=True, slots=True)
 class ProgramDescription:
-    """The sources of a program, in their order, and the device of its golden.toml."""
+    """The sources of a program, in their order, and the device that its golden.toml names."""
 
     sources: tuple[Path, ...]
     device: str | None = None
@@ -38,26 +38,29 @@ def says_who_belongs_together(path: Path) -> bool:
 
 
 class ProgramFinder:
-    """Finds the programs of files. What it has read stays in memory until `forget`."""
+    """Finds the programs to which files belong. It stores what it has read until `forget`."""
 
     def __init__(self, folders: Sequence[Path], include_dirs: Iterable[str]) -> None:
-        """Search for programs up to one of `folders`, or a few levels if no folder is open."""
+        """Create a finder that searches upwards to one of `folders`.
+
+        If no folder is open, it searches only a few levels.
+        """
         self._folders = [path for path in map(resolve, folders) if path is not None]
         self._include_dirs = [path for path in map(resolve, include_dirs) if path is not None]
         self._programs: dict[Path, ProgramDescription] = {}
         self._included: dict[Path, tuple[str, ...]] = {}
 
     def forget(self) -> None:
-        """Drop what was read, so that the next question reads all files again."""
+        """Discard what was read, so that the next question reads all files again."""
         self._programs.clear()
         self._included.clear()
 
     def find(self, path: Path, texts: Mapping[Path, str]) -> ProgramDescription:
-        """Return the program of a file. `texts` are the texts of the open files, by path.
+        """Return the program to which a file belongs. `texts` are the open files' texts by path.
 
-        If a golden.toml names the file, the result is its program. Otherwise, if other files
-        include the file, it is the program of one of these, of an open one if possible. Otherwise
-        the file is a program by itself.
+        If a golden.toml names the file, it is the program of that golden.toml. Otherwise, if other
+        files include the file, it is the program of one of these, of an open one if possible.
+        Otherwise the file alone is the program.
         """
         found = self._programs.get(path)  # another thread may call `forget` meanwhile
         if found is None:
@@ -109,7 +112,7 @@ class ProgramFinder:
     def _candidates(
         self, path: Path, texts: Mapping[Path, str]
     ) -> Iterator[tuple[Path, Sequence[str]]]:
-        """Yield the files that may include a file, with the names of what they include."""
+        """Yield the files that may include a file, and the names in their `.include` lines."""
         for other, text in texts.items():
             yield other, includes(text)
         folders = [*self._above(path), *self._folders]

@@ -25,7 +25,7 @@ LSPCodes = types.LSPErrorCodes
 
 
 class Refusal(Exception):
-    """The error with which the server answers a message."""
+    """The error that the server sends as the answer to a message."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ class Peer:
         self._tasks: dict[int | str, asyncio.Task[None]] = {}
 
     async def serve(self, stream: Stream) -> bool:
-        """Answer messages until the client leaves; return whether it sent `shutdown` first."""
+        """Answer messages until the client disconnects; return whether it sent `shutdown` first."""
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes | Refusal | None] = asyncio.Queue()
         free = threading.Semaphore(_MOST_PENDING)
@@ -101,7 +101,7 @@ class Peer:
     # --- a message ---
 
     def _handle(self, item: bytes | Refusal) -> asyncio.Task[None] | None:
-        """Handle a message; return the task that will answer it, or None if it needs none."""
+        """Handle a message. Return the task that will answer it; None if it needs no answer."""
         try:
             message = _message(item)
         except Refusal as refusal:
@@ -178,9 +178,9 @@ class Peer:
             self._fail(number, internal_error(error))
 
     def _finish(self, number: int | str, task: asyncio.Task[None]) -> None:
-        """Forget a request whose task has ended; if it was cancelled, answer it with an error.
+        """Forget a request whose task has ended. If the task was cancelled, answer with an error.
 
-        A task may be cancelled before it has started, so it cannot answer by itself.
+        A task may be cancelled before it has started, so it cannot send the answer itself.
         """
         del self._tasks[number]
         if task.cancelled():
@@ -224,7 +224,10 @@ class Peer:
 
 
 def _message(item: bytes | Refusal) -> dict[str, Any]:
-    """Return the JSON-RPC object in a body. Raises `Refusal`, or `item` itself if it is one."""
+    """Return the JSON-RPC object in the bytes of a message. Raises `Refusal`.
+
+    If `item` is a `Refusal`, it is raised.
+    """
     if isinstance(item, Refusal):
         raise item
     try:
@@ -237,7 +240,10 @@ def _message(item: bytes | Refusal) -> dict[str, Any]:
 
 
 def internal_error(error: Exception) -> Refusal:
-    """Print an error of this server itself, and return the answer for it. The session continues."""
+    """Print an internal error of the server, and return the answer for it.
+
+    The session continues.
+    """
     text = f"internal error: {type(error).__name__}: {error}"
     print(f"macaw lsp: {text}", file=sys.stderr)
     return Refusal(Codes.InternalError, text)

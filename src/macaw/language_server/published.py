@@ -10,10 +10,10 @@ from macaw.language_server.workspace import Key
 
 
 class Published:
-    """The diagnostics of each program, by the URI of the file that shows them."""
+    """The diagnostics that the client shows: for each program, by the URI of the file."""
 
     def __init__(self, send: Callable[[str, list[types.Diagnostic]], None]) -> None:
-        """Call `send` with all diagnostics of a URI, when they have changed."""
+        """Create an empty store. It calls `send` with all diagnostics of a URI when they change."""
         self._send = send
         self._of_program: dict[Key, dict[str, list[types.Diagnostic]]] = {}
         self._program_of: dict[str, Key] = {}  # by the URI of an open file
@@ -31,7 +31,7 @@ class Published:
         self._update()
 
     def close(self, uri: str) -> None:
-        """Forget an open file, and its program if no other open file belongs to it."""
+        """Forget an open file. If no other open file belongs to its program, forget the program."""
         self._program_of.pop(uri, None)
         self._shown.pop(uri, None)
         for diagnostics in self._of_program.values():
@@ -40,7 +40,7 @@ class Published:
         self._send(uri, [])
 
     def _update(self) -> None:
-        """Send what has changed."""
+        """Send the diagnostics that have changed."""
         used = set(self._program_of.values())
         for key in [key for key in self._of_program if key not in used]:
             del self._of_program[key]
@@ -57,9 +57,9 @@ class Published:
 
 
 def without_repetitions(diagnostics: Iterable[types.Diagnostic]) -> list[types.Diagnostic]:
-    """Return the diagnostics; if several say the same at the same place, only the first.
+    """Return the diagnostics without those that repeat a message at the same position.
 
-    They may differ in the includes and calls that lead to the place.
+    Such diagnostics may differ in the includes and macro calls that lead to the position.
     """
     different: dict[object, types.Diagnostic] = {}
     for item in diagnostics:

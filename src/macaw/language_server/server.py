@@ -1,7 +1,7 @@
-"""The language server: the files, the programs and the answers to the messages of an editor.
+"""The language server: receives an editor's messages, assembles programs, and sends answers.
 
-One thread assembles programs while another one takes messages. A change of a file cancels the run
-of the assembler over its older text. A request about one program postpones the diagnostics of
+One thread assembles programs while another one receives messages. If a file changes, the run of the
+assembler over its older text is cancelled. A request about one program postpones the diagnostics of
 another.
 """
 
@@ -70,7 +70,7 @@ _TEXT_REQUESTS: dict[str, tuple[type, Callable[[Answers, Any], Any]]] = {
 
 
 def _capabilities(encoding: types.PositionEncodingKind) -> types.ServerCapabilities:
-    """Return what the server can do, for the answer to `initialize`."""
+    """Return the capabilities of the server, for the answer to `initialize`."""
     sync = types.TextDocumentSyncOptions(
         open_close=True, change=types.TextDocumentSyncKind.Incremental, save=True
     )
@@ -100,7 +100,7 @@ def _capabilities(encoding: types.PositionEncodingKind) -> types.ServerCapabilit
 
 
 class LanguageServer:
-    """The server: the workspace, the diagnostics to compute, and those that the client shows."""
+    """The language server of one session, with its workspace and the diagnostics to compute."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self.workspace = Workspace()
@@ -142,7 +142,7 @@ class LanguageServer:
         }
 
     def serve(self, stream: Stream) -> bool:
-        """Answer messages until the client leaves. Return whether it sent `shutdown` first."""
+        """Answer messages until the client disconnects. Return whether it sent `shutdown` first."""
         return asyncio.run(self._session(stream))
 
     async def _session(self, stream: Stream) -> bool:
@@ -184,7 +184,7 @@ class LanguageServer:
         self._put(OpenFile(self._encoding, uri, version, positions.text))
 
     def _save(self, params: types.DidSaveTextDocumentParams) -> None:
-        """Diagnose the programs that read the file that was saved."""
+        """Compute the diagnostics of all programs that read the saved file."""
         uri = params.text_document.uri
         path = path_of(uri)
         self._diagnose_readers(uri, resolve(path) if path else None)
@@ -196,7 +196,10 @@ class LanguageServer:
                 self._diagnose_readers("", resolve(path))
 
     def _diagnose_readers(self, uri: str, path: Path | None) -> None:
-        """Diagnose the file of a URI again, and all open files whose programs read `path`."""
+        """Compute the diagnostics of a file, and of all open files whose programs read `path`.
+
+        `uri` is the URI of the file.
+        """
         workspace = self.workspace
         workspace.changed_on_disk(path)
         is_for_all = path is not None and says_who_belongs_together(path)
@@ -224,7 +227,7 @@ class LanguageServer:
         self._plan_readers(file)
 
     def _plan_readers(self, file: OpenFile) -> None:
-        """Plan the diagnostics of the open files whose programs read a file that has changed."""
+        """Plan the diagnostics of all open files whose programs read the changed file."""
         for other in list(self.workspace.files.values()):
             program = self.workspace.program_of(other.uri)
             is_reader = program is not None and file.path is not None and program.reads(file.path)
@@ -232,7 +235,7 @@ class LanguageServer:
                 self._plan(other.uri)
 
     def _plan(self, uri: str) -> None:
-        """Diagnose a file at once, or, if that takes long, when typing pauses."""
+        """Compute the diagnostics of a file at once or, if that takes long, when typing pauses."""
         handle = self._timers.pop(uri, None)
         if handle is not None:
             handle.cancel()
@@ -254,7 +257,7 @@ class LanguageServer:
             task.add_done_callback(self._tasks.discard)
 
     async def _diagnose(self, file: OpenFile) -> None:
-        """Assemble the program of a file and publish what is wrong with it."""
+        """Assemble the program of a file and send its errors and warnings."""
         files = dict(self.workspace.files)
 
         def diagnose() -> tuple[Key, dict[str, list[types.Diagnostic]]]:
@@ -291,7 +294,10 @@ class LanguageServer:
     async def _ask(
         self, params: Any, load: Load, question: Callable[[Answers, Any], T]
     ) -> T | None:
-        """Answer `question` about an open file; None if it is closed or changes meanwhile."""
+        """Return the answer of `question` about an open file.
+
+        Return None if the file is closed or changes meanwhile.
+        """
         uri = params.text_document.uri
         own, running = self.workspace.program_of(uri), self.workspace.running
         if self._in_progress not in ("", uri) and (

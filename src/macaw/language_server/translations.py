@@ -1,4 +1,4 @@
-"""Converts the answers of `macaw.asm.editing` to the types of the protocol.
+"""Converts the results of `macaw.asm.editing` to objects of the protocol.
 
 The functions here need no file; `places` has the conversions that need one.
 """
@@ -68,7 +68,7 @@ _TYPE_NUMBERS = {role: LEGEND.token_types.index(TOKEN_TYPES[role]) for role in c
 
 
 def completion_item(rank: int, item: Suggestion, place: types.Range) -> types.CompletionItem:
-    """Return a suggestion that replaces the text at `place`; `rank` orders the suggestions."""
+    """Return a suggestion, which replaces the text at `place`. `rank` orders the suggestions."""
     text = types.MarkupContent(types.MarkupKind.Markdown, item.text) if item.text else None
     return types.CompletionItem(
         label=item.word,
@@ -82,7 +82,7 @@ def completion_item(rank: int, item: Suggestion, place: types.Range) -> types.Co
 
 
 def document_symbol(positions: Positions, entry: Entry) -> types.DocumentSymbol:
-    """Return an entry of the outline, with the entries in it."""
+    """Return an entry of the outline, together with the entries inside of it."""
     place = positions.range(entry.span)
     whole = types.Range(place.start, place.end)
     children = [document_symbol(positions, child) for child in entry.children]
@@ -99,7 +99,7 @@ def document_symbol(positions: Positions, entry: Entry) -> types.DocumentSymbol:
 
 
 def signature_information(item: Signature) -> types.SignatureInformation:
-    """Return a way to write a statement."""
+    """Return a way to write a statement as an object of the protocol."""
     parameters = [
         types.ParameterInformation((x.start, x.end), x.meaning or None) for x in item.parameters
     ]
@@ -107,7 +107,7 @@ def signature_information(item: Signature) -> types.SignatureInformation:
 
 
 def folding_range(positions: Positions, block: Block) -> types.FoldingRange:
-    """Return a block that the editor can fold."""
+    """Return a block that the editor can fold as an object of the protocol."""
     start, end = positions.position(block.start), positions.position(block.end)
     is_comment = block.kind == blocks.COMMENT
     kind = types.FoldingRangeKind.Comment if is_comment else None
@@ -117,7 +117,7 @@ def folding_range(positions: Positions, block: Block) -> types.FoldingRange:
 def semantic_tokens(positions: Positions, words: Iterable[ColouredWord]) -> types.SemanticTokens:
     """Return the roles of words as the protocol encodes them: five numbers for each word.
 
-    The first two are the distances in lines and columns from the word before.
+    The first two are the distances in lines and columns from the previous word.
     """
     data: list[int] = []
     line = column = 0
@@ -139,7 +139,7 @@ def semantic_tokens(positions: Positions, words: Iterable[ColouredWord]) -> type
 
 
 def inlay_hint(positions: Positions, item: Annotation) -> types.InlayHint:
-    """Return a note inside of a line."""
+    """Return a note inside of a line as an object of the protocol."""
     return types.InlayHint(
         positions.position(item.offset),
         item.text,

@@ -1,4 +1,4 @@
-"""URIs of files, and their paths."""
+"""Converts `file:` URIs to paths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 
 def path_of(uri: str) -> str | None:
-    """Return the path of a `file:` URI; None for another URI."""
+    """Return the path of a `file:` URI; None for any other URI."""
     try:
         parts = urlsplit(uri)
     except ValueError:

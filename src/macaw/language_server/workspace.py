@@ -1,7 +1,7 @@
-"""The open files, and the programs to which they belong.
+"""The open files of the editor, and the programs to which they belong.
 
-The thread of the messages changes the open files. The thread of the assembler loads programs; it
-gets the files that are open at that moment, as a mapping from URIs.
+The thread that receives messages changes the open files. The thread of the assembler loads
+programs. It gets a mapping with the files that are open at that moment, by URI.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Key = tuple[str, ...]  # of a program: the names of its sources
 
 
 class Cancelled(Exception):
-    """Raised to end a run of the assembler: a file has changed, or another program comes first."""
+    """Raised to end a run of the assembler: a file has changed, or another run is more urgent."""
 
 
 class LoadedProgram:
-    """A program with the texts of one moment. `open_files` are the open files, by their paths."""
+    """A program with the texts of one moment. `open_files` are the open files by path."""
 
     def __init__(
         self,
@@ -66,25 +66,26 @@ class LoadedProgram:
         self._cancellation.set()
 
     def assemble(self) -> None:
-        """Assemble the program, unless its result is in memory. Raises `Cancelled`."""
+        """Assemble the program, unless the result is already in memory. Raises `Cancelled`."""
         self._check_cancellation()
         names = [source.name for source in self.edited.sources]
         names += self.edited.assembly.folders.read
         self._reads = frozenset(path for path in map(resolve, names) if path is not None)
 
     def forget(self) -> None:
-        """Drop the result of the assembler, but not the list of the files that it has read."""
+        """Discard the assembler's result, but not the list of the files that it has read."""
         self.edited.forget()
 
     @property
     def is_assembled(self) -> bool:
-        """Whether the result of the assembler is in memory."""
+        """Whether the assembler's result is in memory."""
         return "assembly" in self.edited.__dict__
 
     def reads(self, path: Path | None) -> bool:
-        """Return whether the program reads a file. The result is true if `path` is None.
+        """Return whether the program reads a file.
 
-        It is also true for a program that was never assembled, because that may read any file.
+        The result is True if `path` is None. It is also True for a program that was never
+        assembled, because such a program may read any file.
         """
         return self._reads is None or path is None or path in self._reads
 
@@ -105,7 +106,7 @@ def _text(files: Mapping[Path, OpenFile], path: Path) -> str | None:
 
 
 class Workspace:
-    """The open files by URI, in the order of their latest requests, and the programs in memory."""
+    """The open files by URI, the most recently requested last, and the programs in memory."""
 
     def __init__(self) -> None:
         self.options = ClientOptions()
@@ -116,7 +117,7 @@ class Workspace:
         self._finder = ProgramFinder((), ())
 
     def configure(self, options: ClientOptions) -> None:
-        """Set the options, at the start of the session."""
+        """Set the options of the session, at its start."""
         self.options = options
         self._finder = ProgramFinder(options.folders, options.include_dirs)
 
@@ -141,7 +142,7 @@ class Workspace:
         return file
 
     def changed_on_disk(self, path: Path | None) -> None:
-        """Drop the results of the programs that read a file; None means any file."""
+        """Discard the results of the programs that read a file; None means any file."""
         self._finder.forget()
         for program in list(self._programs.values()):
             program.is_stale |= program.reads(path)
@@ -155,7 +156,7 @@ class Workspace:
         return self._latest.get(uri)
 
     def _cancel_reader(self, path: Path | None) -> None:
-        """End the run of the assembler if it may read a file whose text has changed."""
+        """Cancel the run of the assembler if it may read a file whose text has changed."""
         running = self.running
         if running is not None and running.reads(path):
             running.cancel()
@@ -163,7 +164,7 @@ class Workspace:
     # --- in the thread of the assembler ---
 
     def load(self, file: OpenFile, files: Mapping[str, OpenFile]) -> LoadedProgram:
-        """Return the program of a file. `files` are the open files."""
+        """Return the program to which a file belongs. `files` are the open files."""
         open_files = {x.path: x for x in files.values() if x.path is not None}
         key, sources, device = self._sources(file, open_files)
         program = self._programs.pop(key, None)
@@ -176,7 +177,7 @@ class Workspace:
         return program
 
     def assemble(self, file: OpenFile, files: Mapping[str, OpenFile]) -> LoadedProgram:
-        """Return the program of a file, assembled. Raises `Cancelled`."""
+        """Return the program to which a file belongs, assembled. Raises `Cancelled`."""
         program = self.load(file, files)
         self.running = program
         try:
@@ -188,7 +189,7 @@ class Workspace:
     def _sources(
         self, file: OpenFile, open_files: Mapping[Path, OpenFile]
     ) -> tuple[Key, tuple[Source, ...], str | None]:
-        """Return (key, sources, device) of the program of a file."""
+        """Return (key, sources, device) of the program to which a file belongs."""
         alone = Source(file.source, file.name, file.folder)
         if file.path is None or file.is_too_long:
             return (file.uri,), (alone,), None
@@ -204,7 +205,7 @@ class Workspace:
 
     @property
     def programs(self) -> list[LoadedProgram]:
-        """The programs in memory, the one of the latest request last."""
+        """The programs in memory, with the most recently requested one last."""
         return list(self._programs.values())
 
 

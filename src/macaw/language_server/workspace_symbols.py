@@ -26,14 +26,14 @@ _LEFT_OUT = {"node_modules", "__pycache__", "build", "venv"}
 
 
 class _Known(NamedTuple):
-    """The definitions in a file that was last changed at `time`."""
+    """The definitions in a file, and the time of the file's last change."""
 
     time: int
     symbols: Sequence[_Defined]
 
 
 class _Defined(NamedTuple):
-    """A name that is defined from `start` up to `end` of a text; `kind` is as in outlines."""
+    """A definition: a name from `start` up to `end` of a text. `kind` is as in outlines."""
 
     name: str
     kind: str
@@ -53,7 +53,7 @@ def _definition() -> re.Pattern[str]:
 
 
 class SymbolIndex:
-    """The names that sources define. The index reads files on disk again when they have changed."""
+    """The names that sources define. The index reads a file on disk again when it has changed."""
 
     def __init__(self) -> None:
         self._known: dict[Path, _Known] = {}
@@ -61,9 +61,10 @@ class SymbolIndex:
     def find(
         self, query: str, folders: Sequence[Path], files: Mapping[str, OpenFile]
     ) -> list[types.WorkspaceSymbol]:
-        """Return the definitions whose name contains the letters of `query` in their order.
+        """Return the definitions whose name contains the letters of `query` in this order.
 
-        Names that begin with the query come first. `files` are the open files.
+        Other letters may be between them. Names that begin with the query are the first. `files`
+        are the open files.
         """
         pattern = re.compile(".*?".join(re.escape(x) for x in query.lower()))
         found = [

@@ -1,1 +1,1 @@
-"""Models compiled for a device: made, stored in folders, run layer by layer, and reported."""
+"""Compiled networks: makes them from models, stores them, runs them, reports on each layer."""

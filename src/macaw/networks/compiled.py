@@ -1,4 +1,4 @@
-"""A model compiled for a device: its program, what each layer costs, and its runs."""
+"""A model compiled for a device: its program, the cost of each layer, and its runs."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ FORMAT = 1
 class LayerResult:
     """A layer of a run: its report, its measured cycles, and whether its output is right.
 
-    `utilisation` is the share of all PEs' cycles in which they multiplied. `equal` says whether the
-    output equals that of the reference evaluator bit for bit.
+    `utilisation` is the share of the array's PE cycles in which a PE multiplied. `equal` is true if
+    the output equals the reference evaluator's bit for bit.
     """
 
     report: LayerReport
@@ -53,11 +53,12 @@ class LayerResult:
 
 @dataclass(frozen=True)
 class NetworkRun:
-    """A run of a network: the outputs and all tensors by their names in the model, and the layers.
+    """The result of running a network: its outputs, all tensors and the layers.
 
-    `outputs` have the types and shapes of the model, `tensors` have integers in the shapes of the
-    model. `cycles` is the length of the run up to the end of the last layer. `busy` has the share
-    of it in which each core worked.
+    `outputs` and `tensors` are given by their names in the model. `outputs` have the types and
+    shapes of the model; `tensors` are integers in the shapes of the model. `cycles` is the length
+    of the run up to the end of the last layer. `busy` has for each core the share of these cycles
+    in which it worked.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -71,9 +72,9 @@ class NetworkRun:
 class CompiledNetwork:
     """A model compiled for a device: its program, and a report of each layer.
 
-    `symbols` has the symbol in the program of each tensor on the device, by its name in the model.
-    `sources` has the source files in the order in which they are assembled; those of a network that
-    was read from a folder are in `folder`.
+    `symbols` has the program's symbol of each tensor on the device, by the tensor's name in the
+    model. `sources` has the source files in the order in which they are assembled. If the network
+    was read from a folder, the files are in `folder`.
     """
 
     name: str
@@ -96,9 +97,9 @@ class CompiledNetwork:
 
     @check_arguments(folder=arguments.path)
     def write(self, folder: str | os.PathLike[str]) -> None:
-        """Write sources, weights, the model and net.json into a folder, made if it is not there.
+        """Write sources, weights, the model and net.json into a folder, which is made if missing.
 
-        `macaw run`, `debug` and `profile` take the folder. Raises `InputError`.
+        `macaw run`, `debug` and `profile` accept the folder. Raises `InputError`.
         """
         path = Path(folder)
         try:
@@ -150,9 +151,9 @@ class CompiledNetwork:
     ) -> NetworkRun:
         """Run the network in the emulator, and compare each layer with the reference evaluator.
 
-        The inputs are given by their names in the model, in its types and shapes; real numbers are
-        quantised before the run. `max_cycles` limits the run. Raises `InputError` for inputs that
-        do not fit, `RunError` if the program does not exit.
+        The inputs have their names, types and shapes of the model; real numbers are quantised
+        before the run. `max_cycles` limits the run. Raises `InputError` for inputs that do not fit,
+        `RunError` if the program does not exit.
         """
         arrays = self._inputs(join_inputs(inputs, keyword_inputs))
         expected = reference.evaluate(self.network, arrays)
@@ -223,14 +224,14 @@ class CompiledNetwork:
 
 
 def _integers(edge: Edge, array: NDArray[Any]) -> NDArray[Any]:
-    """Return the integers that the device takes for an input of the model."""
+    """Return an input of the model as the integers with which the device computes."""
     if edge.quantisation is not None:
         return quantise_array(array, edge.quantisation, edge.integers)
     return (array.astype(np.int64) - edge.offset).astype(edge.integers)
 
 
 def _model_values(edge: Edge, integers: NDArray[Any]) -> NDArray[Any]:
-    """Return the values of an output of the model for integers of the device."""
+    """Return an output of the model, in the model's type, from the integers of the device."""
     if edge.multipliers is not None:
         return np.asarray(integers.astype(np.float32) * edge.multipliers)
     if edge.quantisation is not None:

@@ -1,4 +1,4 @@
-"""Compile ONNX models to programs for a device, and read compiled networks from their folders."""
+"""Compiles ONNX models to programs for a device, and reads compiled networks from their folders."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
 ) -> CompiledNetwork:
     """Compile a quantised ONNX model to a program for a device.
 
-    `dims` gives the sizes of dimensions that the model only names. `name` is the network's name,
-    by default that of the file. Raises `InputError` for a model that cannot be read or compiled;
-    the message names the node. Raises `ConfigError` for an invalid device.
+    `dims` gives sizes to dimensions for which the model has only names. `name` is the network's
+    name, by default that of the file. Raises `InputError` for a model that cannot be read or
+    compiled; the message names the node. Raises `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load(model)

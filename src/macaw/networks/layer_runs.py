@@ -1,4 +1,4 @@
-"""Run the program of a network layer by layer: the cycles of each layer and its tensor."""
+"""Runs the program of a network and records the cycles and the output of each layer."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from macaw.isa.config import Configuration
 
 @dataclass(frozen=True)
 class LayerRun:
-    """A layer that has run: its number, its first cycle, the first cycle after it, its output.
+    """A layer that was run: its number, its first cycle, the first cycle after it, its output.
 
-    `products` are those that the array has computed in the layer. `counters` are those of the
-    device at the end of the layer, by core and by name.
+    `products` is the number of products that the array has computed in the layer. `counters` are
+    the device's counters at the end of the layer, by core and by name.
     """
 
     number: int
@@ -34,7 +34,7 @@ class LayerRun:
 
     @property
     def cycles(self) -> int:
-        """The number of cycles from the call of the layer to that of the next one."""
+        """The number of cycles from the call of the layer to the call of the next one."""
         return self.end - self.start
 
 
@@ -49,11 +49,11 @@ def run_layers(
     engine: str,
     max_cycles: int | None,
 ) -> Iterator[LayerRun]:
-    """Run a program and yield each layer when it has run.
+    """Run a program and yield each layer when it has ended.
 
     `entries` are the symbols of the layers' subroutines of cp in the order of their calls, and
     `outputs` the symbols of their results. `end` is the symbol of the code after the last call.
-    Raises `RunError` if the program stops before.
+    Raises `RunError` if the program stops before `end`.
     """
     machine = Device(config or configuration_of(program), engine=engine)
     machine.load(program)

@@ -1,1 +1,1 @@
-"""Notebooks: HTML of runs, programs, profiles, devices and sessions, and the cell magic."""
+"""Notebooks: shows runs, programs, profiles, devices and sessions as HTML; adds the cell magic."""

@@ -1,8 +1,8 @@
 """The cell magic `%%macaw`: assembles and runs the text of a notebook's cell.
 
-The options are those options of `macaw run` that make sense in a notebook; inputs are Python
-expressions. An error is shown as the command shows it, with its place in the cell and without a
-traceback, and the cell fails like any other cell that raises.
+It has those options of `macaw run` that are useful in a notebook; inputs are Python expressions. An
+error is shown as the command shows it, with its position in the cell and without a traceback, and
+the cell fails like any other cell that raises an exception.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAGIC = "macaw"
 
 
 class Shell(Protocol):
-    """The methods of an IPython shell that the magic calls."""
+    """Those methods of an IPython shell that the magic calls."""
 
     user_ns: dict[str, Any]
     execution_count: int
@@ -53,9 +53,9 @@ def register(shell: Shell) -> None:
 
 
 def run_cell(shell: Shell, line: str, cell: str) -> Run | Program | None:
-    """Assemble and run a cell with the options in `line`, and return what the cell displays.
+    """Assemble and run a cell with the options in `line`; return what the cell displays.
 
-    That is the `Run`, with --no-run the `Program`, with --quiet None. Raises `MacawError` and
+    This is the `Run`; with --no-run it is the `Program`, with --quiet None. Raises `MacawError` and
     `click.ClickException`, which a shell shows without a traceback.
     """
     # The line of the magic is the first line of the cell.
@@ -105,7 +105,7 @@ def _assemble_and_run(
 
 
 def _check_inputs(program: Program, arrays: Mapping[str, Any]) -> None:
-    """Raise `InputError` if an input is missing, with a hint for a notebook."""
+    """Raise `InputError` if an input is missing, with a hint for users of notebooks."""
     missing = [item.name for item in program.inputs if item.name not in arrays]
     if missing:
         text = f"{plural(len(missing), 'input')} not given: {', '.join(missing)}"
@@ -175,7 +175,7 @@ def _help_text() -> str:
 
 
 def _error_text(error: BaseException, source: Source) -> str:
-    """Return what a cell shows of an error, with ANSI colours, which notebooks show."""
+    """Return an error as a cell shows it, with ANSI colours, which notebooks show."""
     if isinstance(error, AssemblyError):
         shown, left_out = first(error.diagnostics)
         note = f"macaw: {left_out} not shown" if left_out else ""

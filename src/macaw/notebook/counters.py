@@ -1,4 +1,4 @@
-"""Tables of counters for notebooks: one for each kind of core that worked."""
+"""Tables of counters for notebooks: one table for each kind of core that did some work."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ MOST_CORES = 8  # of a kind that have columns of their own
 
 
 def counter_tables(device: Device, counters: Mapping[str, Mapping[str, int]]) -> list[Markup]:
-    """Return a table of the counters that are not zero for each kind of core of a device.
+    """Return for each kind of core of a device a table of the counters that are not zero.
 
-    A kind with at most `MOST_CORES` cores has a column for each core that worked, and one for all.
+    If a kind has at most `MOST_CORES` cores, the table has a column for each core that did some
+    work, and one for all.
     """
     kinds: dict[str, list[str]] = {}
     for name, core in device.cores.items():

@@ -1,4 +1,4 @@
-"""Show a device in a notebook: what its cores do, their queues, a heat map of the PEs."""
+"""Shows a device in a notebook: the states of its cores, its queues, a heat map of the PEs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_STEPS = 64  # of the chart of a queue
 
 
 def device_html(device: Device) -> str:
-    """Return the HTML of a device in its present state."""
+    """Return the HTML of a device in its current state."""
     state = "no program" if device.program is None else f"cycle {device.cycle:,}"
     stop = f", {device.stopped}" if device.stopped else ""
     name = getattr(device.config, "name", "of its own settings")
@@ -39,7 +39,7 @@ def device_parts(device: Device) -> list[Markup]:
 
 
 def _cores(device: Device) -> Markup:
-    """Return a table of the cores that have done something, run or wait."""
+    """Return a table of the cores that have worked, run or wait."""
     for core in device.order:
         core.sync()
     worked = [core for core in device.order if core.retired or _state(core) != IDLE]
@@ -52,7 +52,10 @@ def _cores(device: Device) -> Markup:
 
 
 def _queues(device: Device) -> Markup:
-    """Return a table of the queues that are not empty; the chart has the level in each unit."""
+    """Return a table of the queues that are not empty.
+
+    Its chart has the fill level in each unit.
+    """
     columns = [Column("queue"), Column("level by unit"), Column("items", True),
                Column("capacity", True), Column("meaning")]  # fmt: skip
     rows: list[list[Cell]] = []
@@ -73,7 +76,7 @@ def _queues(device: Device) -> Markup:
 
 
 def _maxima(levels: NDArray[Any]) -> list[float]:
-    """Return at most `MOST_STEPS` levels: of neighbours, the greatest."""
+    """Return at most `MOST_STEPS` levels, each the maximum of adjacent `levels`."""
     starts = np.arange(0, levels.size, -(-levels.size // MOST_STEPS))
     return [float(value) for value in np.maximum.reduceat(levels, starts)]
 
@@ -85,7 +88,7 @@ def _state(core: Core) -> str:
 
 
 def _next(device: Device, core: Core) -> str:
-    """Return the address of a core's next instruction, with its line or symbol."""
+    """Return the address of a core's next instruction as text, with its line or symbol."""
     address = core.next_address
     if address is None:
         return ""

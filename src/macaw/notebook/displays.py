@@ -1,7 +1,7 @@
-"""Choose the function that shows an object of Macaw in a notebook.
+"""Chooses the function that shows an object of Macaw in a notebook.
 
-`macaw/__init__.py` gives the classes named in this module a method `_repr_html_`, which calls
-`html`. So the modules of these classes do not depend on the notebook package.
+`macaw/__init__.py` adds a method `_repr_html_`, which calls `html`, to the classes that this module
+names. So the modules of these classes do not depend on the notebook package.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _DISPLAYS: dict[type, Callable[[Any], str]] = {
 
 
 def html(item: object) -> str | None:
-    """Return the HTML of a run, program, profile, device or session, and None for another object.
+    """Return the HTML of a run, program, profile, device or session; None for another object.
 
-    The HTML refers to nothing outside of itself. A notebook that gets None shows the `repr`.
+    The HTML needs no other files. If the result is None, the notebook shows the `repr`.
     """
     for kind, display in _DISPLAYS.items():
         if isinstance(item, kind):

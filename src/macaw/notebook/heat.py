@@ -1,4 +1,4 @@
-"""Draw a counter of the smallest units of cores, such as the PEs of an array, as a heat map."""
+"""Draws a counter of the smallest units of cores, such as the PEs of an array, as a heat map."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ LEAST_OPACITY = 0.15  # so that a cell with 0 can be seen
 
 @dataclass(frozen=True)
 class UnitCounts:
-    """A counter of all units of the cores of one kind, in the device's order.
+    """The values of a counter in all units (such as PEs) of the cores of one kind.
 
-    `values` has a line for each core and a column for each of its units. `shape` is the number of
-    units at each level of a core.
+    `values` has shape (cores, units of a core), in the device's order. `shape` is the number of
+    units at each level of a core, such as (clusters, PEs of a cluster).
     """
 
     counter: Counter
@@ -34,13 +34,13 @@ class UnitCounts:
     values: NDArray[np.int64]
 
     def place(self, line: int, column: int) -> Place:
-        """Return the unit that a line and a column stand for."""
+        """Return the unit in the given line (core) and column of `values`."""
         units = np.unravel_index(column, self.shape)
         return Place(self.cores[line], tuple(int(number) for number in units))
 
 
 def unit_counts(device: Device) -> list[UnitCounts]:
-    """Return one counter for each kind of core that counts in its smallest units: the first one."""
+    """Return, for each kind of core that counts in its smallest units, the first such counter."""
     kinds: dict[str, list[Core]] = {}
     for core in device.order:
         kinds.setdefault(core.table.name, []).append(core)
@@ -61,8 +61,8 @@ def unit_counts(device: Device) -> list[UnitCounts]:
 def heat_map(units: UnitCounts) -> Markup:
     """Return a counter of units as a heat map, with a title for each cell and a legend.
 
-    Each line shows a core. With more than `MOST_CELLS` units, a cell shows the mean of a block of
-    neighbouring units. The colour's strength is the value's share of the greatest value.
+    Each line shows a core. If there are more than `MOST_CELLS` units, a cell shows the mean of a
+    block of adjacent units. The strength of the colour is the value divided by the greatest value.
     """
     height, width = _block(units.values.shape)
     cells = _means(units.values, height, width)
@@ -114,7 +114,7 @@ def _legend(units: UnitCounts) -> str:
 
 
 def _block(shape: Sequence[int]) -> tuple[int, int]:
-    """Return the height and width of the blocks of units that make at most `MOST_CELLS` cells."""
+    """Return the height and width of the blocks of units that give at most `MOST_CELLS` cells."""
     height = width = 1
     while -(-shape[0] // height) * -(-shape[1] // width) > MOST_CELLS:
         if -(-shape[0] // height) >= -(-shape[1] // width):
@@ -125,7 +125,7 @@ def _block(shape: Sequence[int]) -> tuple[int, int]:
 
 
 def _means(values: NDArray[np.int64], height: int, width: int) -> NDArray[np.float64]:
-    """Return the mean of each block; those at the ends may have fewer units."""
+    """Return the mean of each block. Blocks at the right and lower ends may have fewer units."""
     rows, columns = np.arange(0, values.shape[0], height), np.arange(0, values.shape[1], width)
 
     def totals(each: NDArray[np.float64]) -> NDArray[np.float64]:

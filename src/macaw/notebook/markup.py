@@ -1,6 +1,6 @@
-"""Write the HTML of notebooks: sections, tables, step charts; all texts are escaped and cut.
+"""Writes HTML for notebooks: sections, tables, step charts. All texts are escaped and cut.
 
-The colours are right on light and on dark pages: text has the page's colour, and lines and fills
+The colours are readable on light and on dark pages: text has the page's colour, and lines and fills
 are partly transparent.
 """
 
@@ -40,14 +40,14 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Markup:
-    """A piece of finished HTML; other texts are escaped."""
+    """A piece of finished HTML. Texts of any other type are escaped."""
 
     html: str
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its heading, and whether it has numbers, which are aligned right."""
+    """A column of a table: its heading, and whether it has numbers, which are right-aligned."""
 
     heading: str
     numbers: bool = False
@@ -57,7 +57,7 @@ Cell = str | Markup
 
 
 def text(value: object, most: int = MOST_CHARACTERS) -> str:
-    """Return a text as HTML: cut to `most` characters, without control characters, escaped."""
+    """Return a text as escaped HTML, cut to `most` characters and without control characters."""
     words = str(value)
     if len(words) > most:
         words = f"{words[: most - 1]}…"
@@ -65,7 +65,7 @@ def text(value: object, most: int = MOST_CHARACTERS) -> str:
 
 
 def section(title: str, parts: Iterable[Markup]) -> str:
-    """Return the HTML of an object: the style, a heading, the parts."""
+    """Return the HTML of an object: the style sheet, a heading, and the parts."""
     body = "".join(part.html for part in parts)
     return f'<div class="macaw"><style>{STYLE}</style><h4>{text(title)}</h4>{body}</div>'
 
@@ -77,7 +77,7 @@ def paragraph(words: str, kind: str = "") -> Markup:
 
 
 def output(caption: str, words: str) -> Markup:
-    """Return a program's output with its white space, the last `MOST_OUTPUT` characters of it."""
+    """Return the last `MOST_OUTPUT` characters of a program's output, with their white space."""
     left_out = max(0, len(words) - MOST_OUTPUT)
     note = f" (without the first {left_out:,} characters)" if left_out else ""
     shown = text(words[left_out:], MOST_OUTPUT)
@@ -87,7 +87,7 @@ def output(caption: str, words: str) -> Markup:
 def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], caption: str = "") -> Markup:
     """Return a table with the first `MOST_ROWS` rows, and a note if there are more.
 
-    The result is empty without rows. Each row has a cell for each column.
+    Without rows, the result is empty. Each row has one cell for each column.
     """
     if not rows:
         return Markup("")
@@ -114,7 +114,7 @@ def _cell(cell: Cell) -> str:
 
 
 def folded(summary: str, parts: Iterable[Markup]) -> Markup:
-    """Return parts that the reader opens by a click on `summary`; empty without contents."""
+    """Return parts that a click on `summary` shows; an empty piece without parts."""
     body = "".join(part.html for part in parts)
     if not body:
         return Markup("")
@@ -122,7 +122,7 @@ def folded(summary: str, parts: Iterable[Markup]) -> Markup:
 
 
 def step_chart(values: Sequence[float], most: float, title: str = "") -> Markup:
-    """Return a chart of values from 0 to `most`, each as wide as the others (a sparkline).
+    """Return a chart of values from 0 to `most` in steps of equal width (a sparkline).
 
     `title` is shown while the pointer is over the chart.
     """
@@ -142,9 +142,9 @@ def step_chart(values: Sequence[float], most: float, title: str = "") -> Markup:
 
 
 def column_maxima(points: Sequence[tuple[int, float]], cycles: int, columns: int) -> list[float]:
-    """Return the greatest value of a series in each of `columns` equal parts of the run.
+    """Return the maximum of a series in each of `columns` equal parts of the run.
 
-    A value holds from its point to the next one; before the first point it is 0.
+    A value is valid from its point to the next one. Before the first point the value is 0.
     """
     maxima = [0.0] * columns
     if cycles <= 0:

@@ -1,4 +1,4 @@
-"""Show a profile in a notebook: timeline, queues, findings; `macaw profile --html` shows more."""
+"""Shows a profile in a notebook: timeline, queues, findings; `macaw profile --html` shows more."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _greatest(series: Series) -> float:
 
 
 def _chart(series: Series, cycles: int) -> Markup:
-    """Return the chart of a series; its height is the greatest value, or the limit if reached."""
+    """Return the chart of a series. Its height is the maximum, or the limit if that is reached."""
     greatest = _greatest(series)
     return step_chart(
         column_maxima(series.points, cycles, CHART_COLUMNS),

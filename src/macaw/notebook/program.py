@@ -1,4 +1,4 @@
-"""Show a program in a notebook: inputs and outputs, sections, symbols, warnings."""
+"""Shows a program in a notebook: inputs and outputs, sections, symbols, warnings."""
 
 from __future__ import annotations
 

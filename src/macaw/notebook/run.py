@@ -1,4 +1,4 @@
-"""Show the result of a run in a notebook: outputs, texts, counters, a heat map of the PEs."""
+"""Shows the result of a run in a notebook: outputs, texts, counters, a heat map of the PEs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _outputs(run: Run) -> Markup:
 
 
 def _summary(array: NDArray[Any]) -> list[str]:
-    """Return the least, the greatest and the mean element as texts; empty without elements."""
+    """Return the least, the greatest and the mean element as texts; nothing without elements."""
     if not array.size:
         return ["", "", ""]
     with np.errstate(over="ignore", invalid="ignore"):

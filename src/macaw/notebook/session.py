@@ -1,4 +1,4 @@
-"""Show a debugging session in a notebook: where it has stopped and why, points, cores, queues."""
+"""Shows a debugging session in a notebook: position, reason of the stop, points, cores, queues."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAST_MOMENTS = 3  # of a chart: checkpoints and the present
 
 
 def session_html(session: Session) -> str:
-    """Return the HTML of a session at its present position."""
+    """Return the HTML of a session at its current position."""
     title, *reasons = [line.strip() for line in stop_lines(session.last_stop)]
     parts = [*map(paragraph, reasons), _points(session), _past(session)]
     text = b"".join(data for _position, _stream, data in session.output)
@@ -50,9 +50,9 @@ def _points(session: Session) -> Markup:
 
 
 def _past(session: Session) -> Markup:
-    """Return a table of the queues that were not empty at a checkpoint or are not empty now.
+    """Return a table of the queues that are not empty now or were not empty at a checkpoint.
 
-    It is empty if there are fewer than `LEAST_MOMENTS` moments to show.
+    The table is empty if there are fewer than `LEAST_MOMENTS` moments to show.
     """
     columns = [
         Column("queue"),
@@ -72,7 +72,7 @@ def _past(session: Session) -> Markup:
 
 
 def _levels(session: Session) -> Iterator[tuple[str, int, list[tuple[int, float]]]]:
-    """Yield each queue's name, its capacity, and its levels with their cycles, the last one now."""
+    """Yield each queue's name, capacity, and fill levels with their cycles; the last one is now."""
     device = session.device
     device.sync()
     earlier = [item for item in session.checkpoints if item.position < device.position]

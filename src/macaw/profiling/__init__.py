@@ -1,1 +1,1 @@
-"""The profiler (seed 001): it records a run, measures it, and says what to improve."""
+"""The profiler (seed 001): it records a run, computes metrics, and says what to improve."""

@@ -1,9 +1,9 @@
-"""Derive findings, goals and the next step of the optimisation loop (seed 001, Fig. 7).
+"""Derives findings, goals and the next step of the optimisation loop (seed 001, Fig. 7).
 
 A finding says what was measured. It gives advice only if a simulation shows that the run would end
 earlier without the flaw; the simulation uses the recorded intervals of work
-(`macaw.profiling.bottleneck`). No record says why a core waited inside an instruction, so there is
-no advice on that.
+(`macaw.profiling.bottleneck`). The records do not say why a core waited inside an instruction, so
+there is no advice about such waits.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ LEAST_UNHIDDEN = 0.05  # of the run; cost from which the work of another row is 
 
 
 def collect_findings(groups: Iterable[Group]) -> list[Finding]:
-    """Return a finding for each place in the source where a metric misses its threshold.
+    """Return a finding for each source position at which a metric misses its threshold.
 
-    Places of a row with the same sentence are joined into one finding.
+    Positions of one row of the timeline with the same sentence are joined into one finding.
     """
     places: dict[tuple[str, str, str], list[tuple[Slice, Metric]]] = {}
     for group in groups:
@@ -58,12 +58,15 @@ def collect_findings(groups: Iterable[Group]) -> list[Finding]:
 
 
 def sort_findings(unsorted: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings by cost, the highest first; without a known cost, by cycles."""
+    """Return findings by cost, the highest first.
+
+    Findings without a known cost follow, by cycles.
+    """
     return tuple(sorted(unsorted, key=lambda finding: (-finding.cost, -finding.cycles)))
 
 
 def _finding_of_place(items: Sequence[tuple[Slice, Metric]]) -> Finding:
-    """Return the finding of one place, with its worst value and the cycles of all its slices."""
+    """Return the finding of one source position, with its worst value and all its cycles."""
     item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
     core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row
     cycles = sum(slice_.busy for slice_, _ in items)
@@ -71,7 +74,7 @@ def _finding_of_place(items: Sequence[tuple[Slice, Metric]]) -> Finding:
 
 
 def _join_places(row: str, same: Sequence[Finding]) -> Finding:
-    """Return one finding for several places of a row that have the same sentence."""
+    """Return one finding for several source positions of a row that have the same sentence."""
     ordered = sorted(same, key=lambda finding: -finding.cycles)
     first = ordered[0]
     return replace(
@@ -86,7 +89,7 @@ def _join_places(row: str, same: Sequence[Finding]) -> Finding:
 def badness(metric: Metric) -> float:
     """Return how far a metric's value is beyond its threshold, as a share of the threshold.
 
-    If the result is 0 or less, the threshold is met.
+    If the result is 0 or less, the metric meets its threshold.
     """
     if metric.value is None or metric.threshold is None:
         return 0.0
@@ -108,9 +111,9 @@ def lateness(
 ) -> tuple[dict[str, Metric], list[Finding]]:
     """Return the metric `late` of each row, and findings for the rows that exceed `limit`.
 
-    `sooner` says for each row by how many cycles the run would be shorter without the row's late
-    starts. If that is 0 or only a small share of `cycles`, the length of the run, there is no
-    finding.
+    `sooner` has for each row the number of cycles by which the run would be shorter without the
+    row's late starts. If this is 0 or only a small share of `cycles`, the length of the run, there
+    is no finding.
     """
     by_row: dict[str, Metric] = {}
     late_findings = []
@@ -136,7 +139,7 @@ def lateness(
 
 
 def _where(start: Start, tracks: Sequence[Track]) -> str:
-    """Return the place and text of the instruction at which a core started or continued."""
+    """Return source position and text of the instruction at which a core started or continued."""
     slices = next((track.slices for track in tracks if track.core == start.core), ())
     place = bisect_right([item.begin for item in slices], start.begin)
     return slices[place - 1].where if place else f"cycle {start.begin:,}"
@@ -171,7 +174,7 @@ def check_goals(limits: Mapping[str, float]) -> None:
 def judge_goals(
     limits: Mapping[str, float], cycles: int, rows: Mapping[str, Sequence[Metric]]
 ) -> tuple[Goal, ...]:
-    """Return the goals, each with whether it is met (seed 001, step 430).
+    """Return the goals, and for each whether the profile meets it (seed 001, step 430).
 
     A goal limits the cycles of the run, or a metric in every row that has this metric.
     """
@@ -206,7 +209,7 @@ def judge_goals(
 
 
 def next_step(report: Profile) -> Step:
-    """Return the next step of the optimisation loop (Fig. 7) for a profile."""
+    """Return the next step of the optimisation loop (Fig. 7) after a profile."""
     if report.mode == "mark":
         return _after_marking(report)
     if report.goals and not report.missed:
@@ -225,7 +228,7 @@ def next_step(report: Profile) -> Step:
 
 
 def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
-    """Return the step after the bottleneck has been found (steps 708 to 718).
+    """Return the next step if the bottleneck is known (steps 708 to 718).
 
     If a ratio of the bottleneck misses its threshold, the step is to edit that instruction.
     """
@@ -268,7 +271,7 @@ def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
 
 
 def _after_marking(report: Profile) -> Step:
-    """Return the step for a profile in mark mode, made after an edit (steps 720 to 724)."""
+    """Return the next step after a profile in mark mode that follows an edit (steps 720 to 724)."""
     if not report.differences:
         text = (
             "Give --against the JSON of the profile in mark mode from before the edit:"

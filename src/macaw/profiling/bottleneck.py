@@ -1,10 +1,10 @@
-"""Find the bottleneck: the row without whose work the run would end soonest.
+"""Finds the bottleneck: the row without whose work the run would end soonest.
 
 The run is a graph of intervals of work. An interval starts when everything for which it waited is
-done: the core's own work before it, the cores that a wait names, or the instruction of the
-commander that started it. The simulation gives the work of one row no time, and starts all other
-work as early as that allows. The cost of the row is the number of cycles by which the run then ends
-earlier.
+done: the core's own earlier work, the cores that a wait names, or the instruction of the commander
+(cp) that started the core. The simulation sets the time of one row's work to zero, and starts all
+other work as early as that allows. The cost of the row is the number of cycles by which the run
+then ends earlier.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from macaw.profiling.timeline import CoreTraits, Start, core_tracks
 
 
 class _WorkGraph:
-    """The intervals of work of all cores, each with the work that it waited for."""
+    """The intervals of work of all cores, and for each interval the work for which it waited."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class _WorkGraph:
         self.after = {node: self._causes(*node) for node in self.nodes}
 
     def _causes(self, core: str, place: int) -> list[tuple[str, int]]:
-        """Return the other cores that an interval waited for, as pairs (core, cycle).
+        """Return the other cores for which an interval waited, as pairs (core, cycle).
 
         The wait ended when the core reached that cycle. `place` is the index of the interval in the
         work of `core`.
@@ -64,8 +64,8 @@ class _WorkGraph:
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
         """Return (core, `time`) for the core that works at `time`, or else worked last before it.
 
-        Neither `core` itself nor the commander counts. The result is assumed as the cause of a wait
-        that names no core. The list is empty if there is no such core.
+        `core` itself and the commander are not considered. If a wait names no core, the result is
+        assumed to be its cause. The list is empty if there is no such core.
         """
         candidates = []
         for name, busy in self.busy.items():
@@ -79,9 +79,9 @@ class _WorkGraph:
         return self._simulate(lambda core, place: self.cores[core].row == row, {})
 
     def end_without_between(self, row: str, other: str) -> int:
-        """Return the cycle in which the run would end without some work of `row`.
+        """Return the cycle in which the run would end without part of the work of `row`.
 
-        It is the work between the first and the last work of row `other`.
+        This is the work between the first and the last work of row `other`.
         """
         busy = [item for core, items in self.busy.items() for item in items
                 if self.cores[core].row == other]  # fmt: skip
@@ -107,8 +107,8 @@ class _WorkGraph:
     ) -> int:
         """Return the cycle in which the run would end with changed intervals of work.
 
-        Intervals for which `is_gone(core, index)` is true take no time. Those in `early` start that
-        many cycles earlier.
+        Intervals for which `is_gone(core, index)` is true take no time. `early` has the number of
+        cycles by which an interval starts earlier.
         """
         spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for core, place in self.nodes:
@@ -128,11 +128,11 @@ class _WorkGraph:
         return max((span[-1][1] for span in spans.values()), default=0)
 
     def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
-        """Return the cycle in the simulation that corresponds to cycle `time` of the recorded run.
+        """Return the cycle of the simulation that corresponds to cycle `time` of the recorded run.
 
-        `spans` has the simulated (begin, end) of the core's intervals so far. The sum of the two
-        results is the cycle: the second one is 0 in an interval, 1 after its end, and `time` before
-        the first one.
+        It is the sum of the two results. The second one is 0 if `time` is in an interval, 1 after
+        the interval's end, and `time` itself before the first interval. `spans` has the simulated
+        (begin, end) of the core's intervals so far.
         """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:
@@ -152,7 +152,7 @@ def find_bottleneck(
 ) -> Bottleneck | None:
     """Return the row with the highest cost, and its instruction that takes longest.
 
-    `starts` are the results of `macaw.profiling.timeline.starts`. Returns None without records.
+    `starts` are the results of `macaw.profiling.timeline.starts`. Return None without records.
     """
     work = _WorkGraph(tracks, waits, cores)
     if not work.busy:
@@ -184,7 +184,7 @@ def find_bottleneck(
 
 
 def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
-    """Return the longest slice of the place in the source at which the row spends most cycles."""
+    """Return the longest slice of the source position at which the row spends most cycles."""
     cycles_by_place: dict[tuple[str, str], int] = defaultdict(int)
     for item in slices:
         cycles_by_place[place_key(item)] += item.busy
@@ -194,7 +194,6 @@ def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
 def place_key(item: Slice) -> tuple[str, str]:
     """Return a key that is equal for slices of the same instruction.
 
-    The key is the row and the place in the source, or the core and the text if the place is
-    unknown.
+    The key is the row and the source position. If that is unknown, it is the core and the text.
     """
     return (item.row, item.place) if item.place else (item.core, item.where)

@@ -1,4 +1,4 @@
-"""Draw a row of a timeline with characters that show the busy share of each column."""
+"""Draws a row of a timeline with characters that show the busy share of each column."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ ASCII = " .:-=+*%#"
 
 
 def column_shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[float]:
-    """Return for each column the share of its cycles that are busy, from 0 to 1.
+    """Return for each column of a chart the share of its cycles that are busy, from 0 to 1.
 
-    `busy` are sorted intervals that do not touch. Parts outside of 0 to `cycles` are ignored.
+    `busy` are sorted intervals that do not touch. Parts outside of cycles 0 to `cycles` are
+    ignored.
     """
     columns_busy = [0.0] * columns
     if cycles <= 0:
@@ -34,7 +35,7 @@ def column_shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[f
 
 
 def bar_text(shares: Iterable[float], ascii_only: bool = False) -> str:
-    """Return one character for each share: blank only for 0, full only for 1."""
+    """Return one character for each share. Only 0 gives a blank, only 1 a full block."""
     levels = ASCII if ascii_only else BLOCKS
     full = len(levels) - 1
     text = []
@@ -50,7 +51,7 @@ def bar_text(shares: Iterable[float], ascii_only: bool = False) -> str:
 
 
 def round_step(step: float) -> int:
-    """Return the smallest of 1, 2, 5, 10, 20, ... that is at least `step`."""
+    """Return the smallest of the numbers 1, 2, 5, 10, 20, ... that is at least `step`."""
     power = 1
     while True:
         for factor in (1, 2, 5):
@@ -60,7 +61,7 @@ def round_step(step: float) -> int:
 
 
 def axis_text(cycles: int, columns: int) -> str:
-    """Return the axis: cycle numbers, each beginning in the column of its cycle."""
+    """Return the axis as text: cycle numbers, each of which begins in the column of its cycle."""
     widest = len(f"{cycles:,}") + 2
     step = round_step(max(cycles, 1) * widest / max(columns, 1))
     text = [" "] * columns

@@ -1,8 +1,8 @@
-"""Compare a profile with an earlier one (step 722).
+"""Compares a profile with an earlier one (seed 001, step 722).
 
 Without jitter, cycles are compared exactly. With jitter, runs differ by chance. Then a difference
-of two means counts only if all runs of one profile are faster than all runs of the other, and if
-there are enough runs: chance alone must separate them like this at most once in twenty times.
+of means is significant only if all runs of one profile are faster than all runs of the other, and
+if there are enough runs: chance alone must cause such a separation at most once in twenty times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EQUAL = 0.0005  # of a value; a smaller change prints as 0.0%
 
 
 def differences(before: Profile, after: Profile) -> tuple[Difference, ...]:
-    """Return the differences in setup, in cycles, in work of rows, and in ratios of rows."""
+    """Return the differences in setup, in cycles, in work of rows, and in metrics of rows."""
     changes = [_note(what, text) for what, text in _setup_changes(before, after)]
     same_inputs = before.subject.inputs == after.subject.inputs
     changes.append(_cycles_change(before, after, same_inputs))
@@ -84,7 +84,7 @@ def _runs_text(profile: Profile) -> str:
 
 
 def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
-    """Return the change of the cycles; with jitter, the spread of the runs decides about it."""
+    """Return the change of the cycles. With jitter, the spread of the runs decides its verdict."""
     old, new = before.cycles, after.cycles
     if before.jitter is None and after.jitter is None:
         return _difference("cycles", old, new, -1 if judged else 0)
@@ -101,7 +101,7 @@ def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
 def _row_changes(before: Profile, after: Profile) -> list[Difference]:
     """Return the changes of the rows' busy cycles.
 
-    They are not judged, because less work in one row may mean more in another.
+    They get no verdict, because less work in one row may mean more in another.
     """
     rows = {item.core: item for item in before.rows}
     return [
@@ -146,7 +146,7 @@ def _direction(key: str, before: float, after: float) -> int:
 
 
 def _difference(what: str, before: float, after: float, direction: int) -> Difference:
-    """Return a difference; `direction` is 1 if more is better, -1 if less is, 0 if not judged."""
+    """Return a difference. `direction` is 1 if more is better, -1 if less is, 0 for no verdict."""
     change = after - before
     text = _change_text(what, before, after)
     if abs(change) < EQUAL * abs(before) or not change:

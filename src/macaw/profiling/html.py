@@ -1,6 +1,6 @@
-"""Write a profile as one self-contained HTML page: timeline with zoom, tooltips, tables.
+"""Writes a profile as one self-contained HTML page: timeline with zoom, tooltips, tables.
 
-`page/page.html` is the template for style, script and data. This module makes the data. Texts of a
+`page/page.html` is the template with style and script. This module makes the data. Texts of a
 program are JSON strings, which the script inserts as text and never as HTML.
 """
 
@@ -35,7 +35,7 @@ _ESCAPES = {
 
 
 def page(profile: Profile) -> str:
-    """Return the text of the page, which is to be written in UTF-8."""
+    """Return the text of the page. It must be written in UTF-8."""
     data = json.dumps(_PageData(profile).plain(), separators=(",", ":"), allow_nan=False)
     for sign, escape in _ESCAPES.items():
         data = data.replace(sign, escape)
@@ -58,7 +58,7 @@ def _page_file(name: str) -> str:
 
 
 class _PageData:
-    """The builder of the object that the page's script reads.
+    """Builds the object that the page's script reads.
 
     Slices refer to strings by number, because many strings are repeated.
     """
@@ -151,5 +151,5 @@ class _PageData:
         }
 
     def string(self, text: str) -> int:
-        """Return the number of a string; a new string is added to the list."""
+        """Return the number of a string. If it is new, add it to the list."""
         return self.strings.setdefault(text, len(self.strings))

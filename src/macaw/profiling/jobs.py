@@ -1,4 +1,4 @@
-"""Run jobs in this process, in several processes, or on a Dask cluster, with the same results."""
+"""Runs jobs in this process, in several processes, or on a Dask cluster, with the same results."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def run_all(
     """Run all jobs and return their recordings in the order of the jobs.
 
     The jobs run in `workers` processes, or on the Dask cluster at `scheduler`, whose workers must
-    be able to import this macaw. `watch` is called with the number of jobs that are done. Raises
-    `InputError` if processes or cluster fail.
+    be able to import this version of Macaw. The function calls `watch` with the number of finished
+    jobs. Raises `InputError` if processes or cluster fail.
     """
     if scheduler is not None:
         recordings = _by_dask(jobs, scheduler)

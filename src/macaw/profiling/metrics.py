@@ -1,7 +1,7 @@
-"""Compute metrics from records: characteristic parameters and trace-back ratios (seed 001).
+"""Computes metrics from records: characteristic parameters and trace-back ratios (seed 001).
 
-A metric's sentence says only what was measured. The counters do not say what it costs, nor how to
-improve it.
+A metric's sentence says only what was measured, because the counters do not tell what it costs or
+how to improve it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TRACE_BACK_KEYS = ("partial", "blocked", "utilisation")  # trace-back ratios (st
 
 
 def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
-    """Return the thresholds by key: the values in `changes`, else the defaults.
+    """Return the thresholds by key: the value in `changes`, or else the default.
 
     Raises `InputError` for an unknown key.
     """
@@ -65,7 +65,7 @@ def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class DeviceSizes:
-    """The sizes of the device that the formulas of metrics need."""
+    """The sizes of the device that the formulas of metrics use."""
 
     width: int  # m: bytes of a beat of external memory
     banks: int
@@ -74,7 +74,7 @@ class DeviceSizes:
 
     @classmethod
     def of(cls, config: Configuration, cores: Mapping[str, CoreTraits]) -> DeviceSizes:
-        """Return the sizes for a configuration and its cores."""
+        """Return the sizes of a device with this configuration and these cores."""
         width, banks, bank_width = (
             int(config[f"mem.{name}"]) for name in ("external_width", "banks", "bank_width")
         )
@@ -111,7 +111,7 @@ def measure(
 def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
     """Return the combined counters of several slices.
 
-    Counts are added; of times, the earliest start and the latest end are taken.
+    Counts are added. Of start times the earliest is taken, of end times the latest.
     """
     sums = dict.fromkeys(_TAKES, 0)
     for item in slices:
@@ -144,7 +144,7 @@ def _unjudged(key: str, value: float | None, text: str) -> Metric:
 
 
 def _match(reads: float | None, computes: float | None, tolerance: float) -> Metric:
-    """Return the metric that compares computed bytes with read bytes.
+    """Return the metric that compares the bytes computed on with the bytes read.
 
     It is met if the core computes on as many bytes as it reads, or on a whole multiple.
     """
@@ -164,9 +164,9 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
 
 
 def _partial(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
-    """Return the share of partial writes.
+    """Return the share of writes that are narrower than the memory (partial writes).
 
-    It is not judged for cores whose widest write is narrower than the memory.
+    The metric has no threshold for cores whose widest write is narrower than the memory.
     """
     part, whole = counters["e_xwr_partial"], counters["e_xwr"]
     if not whole:

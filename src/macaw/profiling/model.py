@@ -1,4 +1,4 @@
-"""Hold a profile as plain frozen data, which reports draw and JSON files store.
+"""The data of a profile as frozen dataclasses, which reports draw and JSON files store.
 
 Times are device cycles from the start of the program. Intervals are half open: `end` is the first
 cycle after the interval. `from_json` is the inverse of `to_json`.
@@ -22,7 +22,7 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True)
 class Slice:
-    """A sequence of consecutive instructions of a core that one register group recorded."""
+    """Consecutive instructions of a core that one register group recorded together."""
 
     core: str  # "cp", "pe[0]"
     row: str  # of the timeline: "cp", "pe"
@@ -47,7 +47,7 @@ class Slice:
 
     @property
     def last(self) -> int:
-        """The number of the last instruction."""
+        """The number of the last instruction, counted over the run."""
         return self.first + self.instructions - 1
 
     @property
@@ -57,14 +57,14 @@ class Slice:
 
     @property
     def where(self) -> str:
-        """The source place and the name, such as `layer.s:12: dma.wait x0`, if they are known."""
+        """The source position and the name, if known, such as `layer.s:12: dma.wait x0`."""
         what = self.name or f"instruction {self.first:,}"
         return f"{self.place}: {what}" if self.place else what
 
 
 @dataclass(frozen=True)
 class Track:
-    """The slices of one core, or of all cores of a row; for a row, `core` is the row's name.
+    """The slices of one core, or of all cores of a row. For a row, `core` is the row's name.
 
     `busy` are the sorted intervals in which the core, or at least one of the cores, worked. The
     intervals do not touch, and do not include waits for other cores.
@@ -84,9 +84,9 @@ class Track:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number computed from records, with a sentence that describes it.
+    """A number that is computed from records, with a sentence that describes it.
 
-    `value` is None if the formula's divisor is zero.
+    `value` is None if the formula divides by zero.
     """
 
     key: str  # of `macaw.profiling.metrics.METRICS`
@@ -98,21 +98,21 @@ class Metric:
 
 @dataclass(frozen=True)
 class Group:
-    """A slice with its metrics."""
+    """A slice and its metrics."""
 
     slice: Slice
     metrics: tuple[Metric, ...] = ()
 
     def metric(self, key: str) -> Metric | None:
-        """Return the metric with this key, or None if the records do not determine it."""
+        """Return the metric with this key; None if the records do not determine it."""
         return next((metric for metric in self.metrics if metric.key == key), None)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A metric that misses its threshold, for all slices of one place in the source.
+    """A metric that misses its threshold, for all slices of one source position.
 
-    Places of a row with the same sentence are one finding.
+    Positions of a row of the timeline with the same sentence are joined into one finding.
     """
 
     core: str
@@ -127,9 +127,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Series:
-    """A quantity over time, such as the occupancy of a queue or a bandwidth.
+    """A quantity over time, such as the fill level of a queue or a bandwidth.
 
-    Each value holds until the next point.
+    Each value is valid until the next point.
     """
 
     name: str  # "external reads", "transfers of dma"
@@ -141,7 +141,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The row that costs the run most, and its instruction that takes longest."""
+    """The row of the timeline with the highest cost, and its instruction that takes longest."""
 
     core: str  # the row's name
     slice: Slice | None
@@ -189,7 +189,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Difference:
-    """A quantity in an earlier profile and in this one, and whether it got better."""
+    """The values of a quantity in an earlier profile and in this one, and whether it got better."""
 
     what: str
     before: float | None
@@ -200,9 +200,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Subject:
-    """Digests of what was profiled, by which two profiles are compared.
+    """Digests of the program, the device and the inputs of a profile.
 
-    Equal digests mean the same program, the same device or the same input.
+    Two profiles with equal digests have the same program, device or input.
     """
 
     program: str = ""  # of its sections and its entry
@@ -212,7 +212,7 @@ class Subject:
 
 @dataclass(frozen=True, repr=False)
 class Profile:
-    """The profile of a program's run, with everything that reports show."""
+    """The profile of a program's run, with all data that reports show."""
 
     program: str
     device: str
@@ -244,16 +244,16 @@ class Profile:
 
     @property
     def rows(self) -> tuple[Track, ...]:
-        """The tracks of the timeline's rows."""
+        """The tracks of the timeline's rows, one for each kind of core."""
         return tuple(track for track in self.tracks if track.core == track.row)
 
     def cores(self, row: str) -> tuple[Track, ...]:
-        """Return the tracks of the cores of a row that have separate tracks."""
+        """Return the separate tracks of the cores of a row."""
         return tuple(track for track in self.tracks if track.row == row and track.core != row)
 
     @property
     def missed(self) -> tuple[Goal, ...]:
-        """The goals that are not met."""
+        """The goals that the profile does not meet."""
         return tuple(goal for goal in self.goals if not goal.met)
 
 
@@ -263,9 +263,9 @@ def to_json(profile: Profile) -> dict[str, Any]:
 
 
 def from_json(data: object, source: str = "the profile") -> Profile:
-    """Return the profile for a JSON object.
+    """Return the profile that a JSON object describes.
 
-    Raises `InputError`, whose message starts with `source`, if it is not a profile.
+    Raises `InputError`, whose message starts with `source`, if the object is not a profile.
     """
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise InputError(f"{source} holds no profile", "`macaw profile --json FILE` writes one")
@@ -281,7 +281,7 @@ def from_json(data: object, source: str = "the profile") -> Profile:
 
 
 class _TypeMismatchError(ValueError):
-    """The error for a value that does not have its field's type; the text names the field."""
+    """The error for a value that does not have the type of its field; the text names the field."""
 
 
 def _to_json_value(value: object) -> Any:

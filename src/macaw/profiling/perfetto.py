@@ -1,10 +1,12 @@
-"""Write a profile as a Perfetto trace, for ui.perfetto.dev and trace_processor.
+"""Writes a profile as a Perfetto trace, for ui.perfetto.dev and trace_processor.
 
 The format is TrackEvent protobuf. A cycle is a nanosecond of the trace. One process has the six
 rows as tracks, in their order. A row's own track has its busy intervals as slices; child tracks
-have its recorded instructions. Perfetto requires that the slices of a track nest, but instructions
-may overlap without nesting. Then the later instruction is put on another child track of the same
-name; Perfetto shows these tracks as one. A series is a counter track below its row.
+have its recorded instructions. A series is a counter track below its row.
+
+Perfetto requires that the slices of a track nest, but instructions may overlap without nesting.
+Such an instruction is then written to another child track of the same name; Perfetto shows these
+tracks as one.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ INSTALL = "install it: pip install 'macaw-npu[perfetto]'"
 def encode(profile: Profile) -> bytes:
     """Return the bytes of a `.pftrace` file.
 
-    Raises `InputError` if the optional package for it is not installed.
+    Raises `InputError` if the optional package `perfetto` is not installed.
     """
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
@@ -72,7 +74,7 @@ class _Writer:
         self._write(packet)
 
     def _core(self, core: Track, parent: int, place: int, *, alone: bool) -> None:
-        """Write a core's records; if the row has other cores, on a separate track."""
+        """Write a core's records. If the row has other cores, write them to a separate track."""
         if not alone:
             parent = self._busy(core, parent, place)
         for lane in stack_slices(core.slices):
@@ -112,7 +114,7 @@ class _Writer:
             self._write(self._event(track, end, kinds.TYPE_SLICE_END))
 
     def _about(self, event: Any, item: Slice) -> None:
-        """Add the source place and the counters of a slice to an event."""
+        """Add the source position and the counters of a slice to an event."""
         file, _, line = item.place.rpartition(":")
         if file and line.isdecimal():
             event.source_location.file_name = file

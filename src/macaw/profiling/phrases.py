@@ -1,4 +1,4 @@
-"""Format the numbers and sentences that all reports of a profile share."""
+"""Formats the numbers and sentences that all reports of a profile share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def share_text(part: float, whole: float) -> str:
 def run_summary(profile: Profile) -> str:
     """Return a phrase with device and cycles, such as `on tiny: 1,000 cycles`.
 
-    For several runs it also has their number and range, and with jitter its seed.
+    For several runs it also has their number and range and, with jitter, the seed.
     """
     text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
     if len(profile.runs) > 1:
@@ -56,7 +56,7 @@ def cost_note(finding: Finding) -> str:
 def same_places(finding: Finding) -> str:
     """Return a phrase such as `the same at 3 places more: a.s:4: exe, ...`.
 
-    If there are many places, the phrase names only the first ones.
+    If there are many source positions, the phrase has only the first ones.
     """
     first_places = ", ".join(finding.others[:PLACES])
     more = ", ..." if len(finding.others) > PLACES else ""
@@ -64,33 +64,33 @@ def same_places(finding: Finding) -> str:
 
 
 def finding_sentence(finding: Finding) -> str:
-    """Return the sentence of a finding, with its other places."""
+    """Return the sentence of a finding, with its other source positions."""
     return f"{finding.sentence}; {same_places(finding)}" if finding.others else finding.sentence
 
 
 def heaviest_sentence(item: Slice) -> str:
-    """Return a sentence with the place in the source where a row spends most cycles.
+    """Return a sentence with the source position at which a row spends most cycles.
 
-    `item` is the longest slice at this place.
+    `item` is the longest slice of this position.
     """
     longest_one = f"at most {plural(item.busy, 'cycle')} at a time"
     return f"most cycles go to {slice_place(item)} ({item.core}, {longest_one})"
 
 
 def verdict(difference: Difference) -> str:
-    """Return `better`, `worse` or `same`; `note` if the difference is not judged."""
+    """Return `better`, `worse` or `same`; `note` for a difference without a verdict."""
     if difference.better is not None:
         return "better" if difference.better else "worse"
     return "same" if difference.sentence.endswith("as before") else "note"
 
 
 def group_place(group: Group) -> str:
-    """Return the place and first instruction of a group, and how many instructions follow."""
+    """Return the first instruction of a group, its source position, and how many follow."""
     return slice_place(group.slice)
 
 
 def slice_place(item: Slice) -> str:
-    """Return the place and first instruction of a slice, and how many instructions follow."""
+    """Return the first instruction of a slice, its source position, and how many follow."""
     more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
     return item.where + more
 
@@ -98,7 +98,7 @@ def slice_place(item: Slice) -> str:
 def longest_groups(groups: tuple[Group, ...], most: int, *, each: bool = False) -> list[Group]:
     """Return the `most` longest groups, in the order of their starts.
 
-    With `each`, only the longest group of each instruction is considered.
+    With `each`, the result has at most one group of each instruction, its longest.
     """
     ordered = sorted(groups, key=lambda group: -group.slice.busy)
     if each:

@@ -1,4 +1,4 @@
-"""Profile a program: plan the runs, record them, merge segments, name slices, judge metrics."""
+"""Profiles a program: plans and records runs, merges segments, names slices, judges metrics."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MOST_GROUPS = 400  # slices whose metrics are kept
 
 
 def default_record_size(executed: int) -> int:
-    """Return the number of instructions in a record, for a core that executes `executed`."""
+    """Return the number of instructions for each record of a core that executes `executed`."""
     return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
 
 
@@ -54,7 +54,7 @@ class ProfileError(MacawError):
 class Options:
     """The options of a profile.
 
-    `num` has the instructions in a record by core; the name "" applies to all other cores.
+    `num` has the number of instructions in a record, by core; the name "" is for all other cores.
     """
 
     mode: str = MODES[0]
@@ -75,7 +75,7 @@ class Options:
     item: int = 0  # index on the batch axis
 
     def check(self) -> None:
-        """Raise `InputError` if options exclude each other."""
+        """Raise `InputError` if options cannot be combined."""
         if self.mode not in MODES:
             raise InputError(f"no mode is called '{self.mode}', there are {', '.join(MODES)}")
         if self.repeat > 1 and self.jitter is None:
@@ -122,10 +122,10 @@ def profile(
 ) -> Profile:
     """Return the profile of a program, or of the program in a file, with arrays for its inputs.
 
-    The inputs are given as a mapping, as keywords, or both. `watch(what, done, total)` is called
-    with the progress. `name` is the program's name in the report. Raises `InputError` for options
-    or inputs that do not fit, `ProfileError` if the program does not exit, and what `macaw.load`
-    raises for a file.
+    The inputs are given in a mapping, as keywords, or both. To report progress, the function calls
+    `watch(what, done, total)`. `name` is the program's name in the report. Raises `InputError` for
+    options or inputs that do not fit, `ProfileError` if the program does not exit, and for a file
+    the errors of `macaw.load`.
     """
     options = options or Options()
     options.check()
@@ -140,7 +140,7 @@ def profile(
 
 
 def _name_of(program: Program | api.FilePath) -> str:
-    """Return the name of a program in a report: that of its file or sources."""
+    """Return the name of a program for a report: that of its file or sources."""
     if not isinstance(program, Program):
         return str(program)
     return ", ".join(PurePath(name).name for name in program.source_files) or "program"
@@ -233,9 +233,9 @@ class _Profiler:
         records: Mapping[str, Sequence[Record]],
         full_runs: Sequence[Recording],
     ) -> dict[str, int]:
-        """Return the number of missing records by core.
+        """Return the number of lost records by core.
 
-        Records are missing if the spill area or all register groups were full.
+        A record is lost if the spill area or all register groups were full.
         """
         if unrecorded is None:
             return dict(full_runs[0].lost)
@@ -287,7 +287,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """Return `number` repetitions of a job; with jitter, each has a different seed."""
+        """Return `number` repetitions of a job. With jitter, each has a different seed."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
@@ -326,7 +326,7 @@ class _Profiler:
     def _merge(
         self, true: Mapping[str, Sequence[Record]], results: Sequence[Sequence[Recording]]
     ) -> tuple[dict[str, list[Record]], Merge]:
-        """Return one timeline merged from segments, and how far it differs from the true one.
+        """Return one timeline merged from segments, and its error against the true timeline.
 
         `true` are the records of the run that recorded all instructions.
         """
@@ -424,7 +424,7 @@ class _Profiler:
     def _name_slices(
         self, first: Recording, job: Job, lost_records: Mapping[str, int]
     ) -> tuple[dict[replay.Key, replay.Name], list[Series]]:
-        """Replay the run; return the names of its slices and the occupancies of its queues."""
+        """Replay the run; return the names of its slices and the fill levels of its queues."""
         first_tracks = timeline.tracks(self.cores, first.records, {}, lost_records)
         what = "looking at instructions"
         return replay.replay_run(

@@ -1,4 +1,4 @@
-"""Record runs: set the trace registers before a run, and read the spill area after it.
+"""Records runs: sets the trace registers before a run, and reads the spill area after it.
 
 A job and its recording are plain data, so that another process or machine can run the job.
 """
@@ -36,7 +36,7 @@ Wait = tuple[int, int, int]  # begin, end, bit mask of the awaited cores
 
 
 class Record(NamedTuple):
-    """A record that a register group of a trace block wrote to the spill area."""
+    """A record that a register group of a trace block wrote to memory (the spill area)."""
 
     group: int
     loop: int
@@ -46,7 +46,7 @@ class Record(NamedTuple):
 
     @property
     def instruction_range(self) -> tuple[int, int]:
-        """The number of the first instruction, and the number of instructions."""
+        """The number of the first instruction in the run, and the count of instructions."""
         return self.first, self.instructions
 
     @property
@@ -62,7 +62,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """A run that is still to be done: a program with inputs on a device, and what is recorded."""
+    """A run to be done: a program with inputs on a device, and what to record."""
 
     program: Program
     device: str  # configuration as TOML
@@ -164,7 +164,7 @@ def _log_waits(core: Core) -> list[Wait]:
 
 
 def read_records(device: Device, core: str) -> tuple[Record, ...]:
-    """Return the records in the spill area of a core, in the order of their first instructions."""
+    """Return the records in the spill area of a core, ordered by their first instructions."""
     state = device.cores[core].trace.state
     size = max(0, state.trace_next - state.trace_spill)
     data = device.memory.peek(state.trace_spill, size) if size else b""
@@ -185,9 +185,9 @@ def marker_parameters(cores: Mapping[str, int]) -> dict[str, Parameters]:
 
 
 def cycling_parameters(num: int, groups: int) -> Parameters:
-    """Return the parameters that record all instructions, `num` in each record.
+    """Return the trace parameters that record all instructions, `num` in each record.
 
-    The `groups` register groups take turns, so a group opens again after `num` times `groups`
+    The `groups` register groups are used in turn, so a group opens again after `num` times `groups`
     instructions.
     """
     return {
@@ -204,7 +204,7 @@ def segment_parameters(num: int, groups: int, shared: int, number: int) -> Param
     """Return the parameters that record segment `number`: `groups` records of `num` instructions.
 
     The first `shared` records of a segment have the same instructions as the last ones of the
-    segment before it (seed 001, Fig. 6).
+    previous segment (seed 001, Fig. 6).
     """
     return {
         MODE: AUTO,
@@ -222,9 +222,9 @@ def add_spill_areas(
     parameters: Mapping[str, Parameters],
     needs: Mapping[str, int],
 ) -> dict[str, Parameters]:
-    """Return the parameters, with a spill area for each core at the end of external memory.
+    """Return the trace parameters, with a spill area for each core at the end of external memory.
 
-    `needs` has the number of records by core; other cores get `MARK_MODE_BYTES` bytes. Raises
+    `needs` has the number of records by core; each other core gets `MARK_MODE_BYTES` bytes. Raises
     `InputError` if there is no room after the program's own data.
     """
     end = EXTERNAL + int(config["mem.external_bytes"])

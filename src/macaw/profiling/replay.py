@@ -1,4 +1,4 @@
-"""Replay a recorded job to read the instructions of slices and the occupancy of queues.
+"""Replays a recorded job to find the instructions of slices and the fill levels of queues.
 
 A run depends only on program, inputs, device and seed. So the replay can stop in the cycles in
 which slices start according to the records.
@@ -39,9 +39,9 @@ def replay_run(
     cycles: int,
     watch: Callable[[int], object] = lambda cycle: None,
 ) -> tuple[dict[Key, Name], list[Series]]:
-    """Return the names of the slices, and the occupancy of each queue that is used.
+    """Return the names of the slices, and the fill level over time of each queue that is used.
 
-    `cycles` is the length of the run; `watch` is called with the current cycle.
+    `cycles` is the length of the run. The function calls `watch` with the current cycle.
     """
     device = job.machine()
     stops: dict[int, list[Slice]] = {}
@@ -85,13 +85,13 @@ def with_names(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Trac
 
 
 def choose_slices(cores: Sequence[Track]) -> list[Slice]:
-    """Return the slices that get a name: the longest slices of each core."""
+    """Return the slices that get a name: the longest ones of each core."""
     share = MOST_NAMED // max(sum(bool(item.slices) for item in cores), 1)
     return [x for item in cores for x in sorted(item.slices, key=lambda x: -x.cycles)[:share]]
 
 
 def current_instruction(device: Device, core: Core) -> Name:
-    """Return text and source place of the instruction that a core executes; empty if none."""
+    """Return text and source position of the instruction that a core executes; empty if none."""
     core.sync()
     what, address = core.current()
     if address is None:
@@ -150,7 +150,7 @@ def _statement(file: str, line: int) -> str:
 
 
 class _QueueSampler:
-    """The sampler of a queue's occupancy."""
+    """Samples the fill level of a queue during a replay."""
 
     def __init__(self, device: Device, core: Core, queue: Queue) -> None:
         self.core, self.queue = core, queue
@@ -175,7 +175,7 @@ class _QueueSampler:
 
 
 def _queue_samplers(device: Device) -> list[_QueueSampler]:
-    """Return samplers for all queues whose state contains their occupancy.
+    """Return samplers for all queues whose state contains their fill level.
 
     Queues of the array have one sampler for each PE.
     """
@@ -194,10 +194,10 @@ def _queue_samplers(device: Device) -> list[_QueueSampler]:
 
 
 def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
-    """Return the bytes per cycle that are read from and written to external memory.
+    """Return the bytes per cycle that all cores read from and write to external memory.
 
     They come from the counters; the bytes of a slice are spread evenly between its first and last
-    such access. `width` is the number of bytes that external memory transfers in a cycle.
+    access. `width` is the number of bytes that external memory can transfer in a cycle.
     """
     step = max(1, -(-cycles // MOST_SAMPLES))
     series = []

@@ -1,9 +1,9 @@
-"""Merge segments of several runs into one timeline (seed 001, Fig. 6).
+"""Merges segments of several runs into one timeline (seed 001, Fig. 6).
 
-Each run records one segment of the program: one loop over all register groups. Neighbouring
-segments share groups. The times of the shared groups in both runs determine the shift of the later
-segment: dt = (dt1 + dt2) / 2, the mean of the differences of starts and of ends. The merged
-timeline has the record of a shared group from the earlier run.
+Each run records one segment of the program: one loop over all register groups. Adjacent segments
+share groups. The later segment is shifted by dt = (dt1 + dt2) / 2, where dt1 and dt2 are the
+differences of the starts and of the ends of the shared groups in both runs. Of a shared group, the
+merged timeline has the record of the earlier run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _COUNTS = {row.of: row.name for row in GROUP if row.takes == "count"}
 
 
 def record_size(instructions: int, count: int, groups: int, shared: int) -> int:
-    """Return the number of instructions in a record with which `count` segments cover a program."""
+    """Return the number of instructions in a record if `count` segments are to cover a program."""
     places = (count - 1) * (groups - shared) + groups
     return max(1, -(-instructions // places))
 
@@ -38,7 +38,7 @@ def check_segments(count: int, groups: int, shared: int) -> None:
 def parameters_of_segments(
     instructions: Mapping[str, int], count: int, groups: int, shared: int
 ) -> list[dict[str, Parameters]]:
-    """Return for each segment the parameters by core, without cores that execute nothing.
+    """Return for each segment the trace parameters by core, without cores that execute nothing.
 
     `instructions` has the number of executed instructions by core.
     """
@@ -57,7 +57,7 @@ def parameters_of_segments(
 def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
     """Return the mean of several runs of the same segment, rounded.
 
-    Instructions that some run did not record are left out, because loops that wait may have
+    Instructions that one of the runs did not record are left out, because loops that wait may have
     different numbers of iterations.
     """
     if len(runs) == 1:
@@ -73,10 +73,10 @@ def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
 
 
 def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Record], list[float]]:
-    """Return one list of a core's records, and the offset added to the times of each segment.
+    """Return one list of a core's records, and the shift of the times of each segment.
 
-    Segments after the program's end are empty. Raises `InputError` if two neighbours share no
-    record.
+    Segments after the program's end are empty. Raises `InputError` if two adjacent segments share
+    no record.
     """
     timeline: list[Record] = list(runs[0]) if runs else []
     offsets = [0.0] if runs else []
@@ -104,7 +104,7 @@ def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Re
 
 
 def _offset(earlier: Record, later: Record) -> float:
-    """Return by how much the later run has to be shifted: (dt1 + dt2) / 2.
+    """Return the number of cycles by which to shift the later run: (dt1 + dt2) / 2.
 
     `earlier` and `later` are records of the same instructions in two runs.
     """
@@ -114,7 +114,7 @@ def _offset(earlier: Record, later: Record) -> float:
 def _move(record: Record, offset: float) -> Record:
     """Return a record with `offset` added to its times.
 
-    Times of events that did not occur are 0 and stay 0.
+    The time of an event that did not occur remains 0.
     """
     counters = dict(record.counters)
     for name, of in _TIMES.items():
@@ -126,7 +126,7 @@ def _move(record: Record, offset: float) -> Record:
 def move_waits(
     waits: Sequence[Wait], run: Sequence[Record], target: Sequence[Record]
 ) -> list[Wait]:
-    """Return the waits of `run`, shifted like its records to their new times in `target`."""
+    """Return the waits of `run`, shifted in the same way as its records in `target`."""
     there = {record.instruction_range: record for record in target}
     begins, lags = [0], [0]
     for record in run:
@@ -142,7 +142,7 @@ def move_waits(
 
 
 def mean_shift(merged: Sequence[Record], true: Sequence[Record]) -> float:
-    """Return the mean distance of merged records from the records of the true run, in cycles.
+    """Return the mean difference between merged records and true records, in cycles.
 
     Both the starts and the ends of the records are compared.
     """

@@ -1,7 +1,7 @@
-"""Print a profile on the terminal: timeline, cores, metrics, findings, bottleneck, goals.
+"""Prints a profile on the terminal: timeline, cores, metrics, findings, bottleneck, goals.
 
-All output is `rich.text.Text` and never markup, because names come from sources. Colours carry no
-information that the words do not have. Characters that the screen cannot show are replaced.
+All output is `rich.text.Text` and never markup, because names come from sources. Colours give no
+information that the words do not give. Characters that the screen cannot show are replaced.
 """
 
 from __future__ import annotations
@@ -82,7 +82,10 @@ class _Report:
         return Text(text, style)
 
     def _shorten(self, text: Text, width: int, least: int) -> Text:
-        """Return the text, cut to `width` cells with a mark; its first `least` cells are kept."""
+        """Return the text, cut to `width` cells with a mark.
+
+        Its first `least` cells are not cut.
+        """
         if text.cell_len <= width:
             return text
         mark = self._text("…")
@@ -113,10 +116,10 @@ class _Report:
         names: int = 1,
         places: Sequence[int] = (),
     ) -> None:
-        """Print a table; the first `names` columns contain names, the others numbers.
+        """Print a table. The first `names` columns contain names, the others numbers.
 
         On a narrow screen the last name is cut; `places` says for each row how many of its cells
-        are kept. Numbers are never cut.
+        must not be cut. Numbers are never cut.
         """
         least = [*places, *[0] * (len(rows) - len(places))]
         titles = [self._text(heading, "dim") for heading in headings]
@@ -189,7 +192,10 @@ class _Report:
             screen.print(self._text(text, "bold yellow"))
 
     def _print_cores(self) -> None:
-        """Print the cores of rows that have several; if these are too many, the busiest ones."""
+        """Print the cores of rows with several cores.
+
+        If they are too many, print the busiest ones.
+        """
         profile = self.profile
         tracks = [core for track in profile.rows for core in profile.cores(track.row)]
         hidden = max(len(tracks) - MOST_CORES, 0)

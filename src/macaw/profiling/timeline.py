@@ -1,6 +1,6 @@
-"""Build the timeline: the slices of each core, the busy intervals of rows, and late starts.
+"""Builds the timeline: the slices of each core, the busy intervals of rows, and late starts.
 
-A row is a kind of core. Rows have the order COP0 to COP5 of seed 001, Fig. 5.
+A row of the timeline is a kind of core. Rows have the order COP0 to COP5 of seed 001, Fig. 5.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from macaw.profiling.recording import Record, Wait
 
 @dataclass(frozen=True)
 class CoreTraits:
-    """The properties of a core that the profile needs."""
+    """The properties of a core that a profile needs."""
 
     name: str
     row: str
@@ -48,7 +48,7 @@ def core_traits(device: Device) -> dict[str, CoreTraits]:
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """Return sorted intervals that do not touch and cover the same cycles, without empty ones."""
+    """Return sorted intervals that cover the same cycles, do not touch, and are not empty."""
     joined: list[Interval] = []
     for begin, end in sorted(item for item in intervals if item[0] < item[1]):
         if joined and begin <= joined[-1][1]:
@@ -59,7 +59,7 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def subtract(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[Interval]:
-    """Return the parts of `intervals` outside of all `gaps`; both arguments are unions."""
+    """Return the parts of `intervals` outside of all `gaps`. Both must be results of `union`."""
     remaining: list[Interval] = []
     ends = [end for _, end in gaps]
     for begin, end in intervals:
@@ -101,7 +101,7 @@ def tracks(
 ) -> tuple[Track, ...]:
     """Return the tracks of the timeline's rows.
 
-    If a row has several cores, the tracks of those with slices follow it.
+    If a row has several cores, the separate tracks of its cores with slices follow it.
     """
     all_tracks: list[Track] = []
     for row in dict.fromkeys(member.row for member in cores.values()):
@@ -154,7 +154,7 @@ def track(
 
 @dataclass(frozen=True)
 class Start:
-    """The event that a core starts to work after a pause, in cycle `begin`."""
+    """The start of a core's work after a pause, in cycle `begin`."""
 
     core: str
     row: str
@@ -163,7 +163,7 @@ class Start:
 
     @property
     def late(self) -> int:
-        """The number of cycles from the earliest possible start to the actual one."""
+        """The number of cycles between the earliest possible start and the actual one."""
         return self.begin - self.earliest
 
 
@@ -173,10 +173,10 @@ def starts(
     """Return the starts of all cores, each with the earliest cycle at which it was possible.
 
     A core may have waited for its own earlier work, and for work of any other core except the
-    commander, whose row is `commander`. The earliest possible start is the latest end of such work
-    before the start, because after this end only the commander kept the core waiting. Work that had
-    not ended at the start does not count. A core that waited for bytes of another core could not
-    start before that wait ended.
+    commander (cp), whose row is `commander`. The earliest possible start is the latest end of such
+    work before the start, because after this end only the commander delayed the core. Work that had
+    not ended at the start is ignored. A core that waited for bytes of another core could not start
+    before that wait ended.
     """
     others = [item for item in core_tracks(all_tracks) if item.row != commander]
     ends = sorted(end for item in others for _, end in item.busy)
@@ -193,7 +193,7 @@ def starts(
 
 
 def _is_joined(item: Track, all_tracks: Sequence[Track]) -> bool:
-    """Return whether a track joins cores that have separate tracks."""
+    """Return whether a track joins cores that also have separate tracks."""
     return item.core == item.row and any(x.row == item.row and x.core != x.row for x in all_tracks)
 
 

@@ -1,4 +1,4 @@
-"""The sample programs, one in each folder here. `macaw new` copies one of them to a new folder."""
+"""The sample programs, each in a folder here, which `macaw new` copies to a new folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc")
 def create(folder: Path, core: str) -> list[Path]:
     """Copy the sample of a core, a key of `SAMPLES`, to `folder`; return the paths of the copies.
 
-    The folder must be new or empty. Missing folders above it are made. Raises `InputError`.
+    The folder must be new or empty. Missing parent folders are made. Raises `InputError`.
     """
     try:
         exists = os.path.lexists(folder)

@@ -1,4 +1,4 @@
-"""Writes on standard output and standard error: messages, and the program's own output.
+"""Writes to standard output and standard error: messages, and the program's own output.
 
 Colours appear only on a terminal, and never if NO_COLOR is set.
 """
@@ -68,7 +68,7 @@ def _print_message(severity: str, message: str, hint: str) -> None:
 def printable(text: str) -> str:
     """Return a message without characters that control the terminal.
 
-    A message may quote the name of any file, which can have such characters.
+    A message may quote the name of a file, which can contain such characters.
     """
     from macaw.asm import diagnostics
 
@@ -76,7 +76,7 @@ def printable(text: str) -> str:
 
 
 def print_error_text(text: Text, end: str = "\n") -> None:
-    """Print on standard error, after the results so far, without wrapping long lines."""
+    """Print to standard error, after all results so far, without wrapping long lines."""
     with after_results():
         if sys.stderr.isatty():
             stderr().print(text, soft_wrap=True, end=end)
@@ -86,10 +86,10 @@ def print_error_text(text: Text, end: str = "\n") -> None:
 
 @contextlib.contextmanager
 def after_results() -> Iterator[None]:
-    """Within the context, print messages after the results: flush standard output first.
+    """Flush standard output, so that messages of the `with` block follow the results.
 
-    A message that cannot be written is dropped. It must not raise another error, nor change the
-    exit status that it explains.
+    A message that cannot be written is dropped. It must not raise another error or change the exit
+    status that it explains.
     """
     with contextlib.suppress(OSError):
         sys.stdout.flush()
@@ -108,7 +108,7 @@ def write_stderr(data: bytes) -> None:
 
 
 def _write(stream: TextIO, data: bytes) -> None:
-    """Write the bytes unchanged, or as text while a progress bar redirects the stream."""
+    """Write the bytes unchanged; if a progress bar redirects the stream, write them as text."""
     if hasattr(stream, "rich_proxied_file") or not hasattr(stream, "buffer"):
         stream.write(data.decode("utf-8", errors="replace"))
         return  # no flush: it would break the line above the bar

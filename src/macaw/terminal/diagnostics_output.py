@@ -21,8 +21,8 @@ def print_diagnostics(
 ) -> None:
     """Print each diagnostic with its source line, or all as one JSON list (style "json").
 
-    At most `most` errors and as many warnings are printed. 0 prints all; None means `MOST_ERRORS`.
-    The number of diagnostics left out is printed at the end.
+    At most `most` errors and `most` warnings are printed; 0 prints all, None means `MOST_ERRORS`.
+    At the end, the number of diagnostics left out is printed.
     """
     from macaw.asm.diagnostics import MOST_ERRORS, first, to_json
 
@@ -45,7 +45,7 @@ def print_diagnostics(
 
 
 def styled_text(diagnostic: Diagnostic, colours: bool = True) -> Text:
-    """Return the printed form of a diagnostic; with `colours`, its source line is coloured, too."""
+    """Return the printed form of a diagnostic. With `colours`, its source line is coloured, too."""
     from rich.text import Text
 
     from macaw.asm.diagnostics import pieces

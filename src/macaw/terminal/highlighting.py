@@ -1,4 +1,4 @@
-"""Colours assembly source for a terminal. The lexer is loaded only if colours are shown."""
+"""Colours assembly source for a terminal. It imports the lexer only if colours are shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ def shows_colours(stream: TextIO) -> bool:
 
 
 def highlight(text: str, core: str | None = None) -> Text:
-    """Return a source in colours. With `core`, the text is lines from a part of that core."""
+    """Return a source in colours.
+
+    With `core`, the text consists of lines from a part of that core.
+    """
     from rich.text import Text
 
     from macaw.asm.editors.colours import coloured_words

@@ -1,4 +1,4 @@
-"""Shows a progress bar on standard error, only on a terminal and only after a second."""
+"""Shows a progress bar on standard error if it is a terminal and the work takes over a second."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ DELAY = 1.0  # seconds before a bar appears
 class ProgressBar:
     """The progress bar: `with ProgressBar("images", 360) as bar: ... bar.count += 1`.
 
-    Without a total, the bar shows only that work is going on. `bar.note` is a function that returns
-    a short text; each redraw shows this text after the bar.
+    Without a total, the bar shows only that work continues. `bar.note` is a function that returns
+    a short text, which each redraw shows after the bar.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Prints sources and pages of the reference on standard output, coloured on a terminal."""
+"""Prints sources and pages of the reference to standard output, coloured on a terminal."""
 
 from __future__ import annotations
 
