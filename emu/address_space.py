@@ -25,41 +25,42 @@ from macaw.emu.pages import Pages
 from macaw.emu.windows import Window, Windowed
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, LOCAL, REGISTERS, UNIT_SHIFT, UNITS
 
-REGION_SHIFT = 28  # the bits of an address above tell these two regions
+REGION_SHIFT = 28  # an address shifted right by this is the number of its region, of 256 MiB
 ONCHIP = UNITS >> REGION_SHIFT
-MAPPED = REGISTERS >> REGION_SHIFT  # registers
+MAPPED = REGISTERS >> REGION_SHIFT  # the region of the memory-mapped registers
 
 
 class Guarded(Agent):
-    """A core that decides when and how fast other cores may access its own memory."""
+    """A core with its own memory that sets the timing of other cores' accesses to this memory."""
 
     @abstractmethod
     def reached(
         self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
     ) -> int:
-        """Return the cycle in which another core's access to this core's memory `memory` is ready.
+        """Return the cycle in which another core's access to the memory `memory` of this core is
+        ready.
 
-        The other core accesses `length` bytes at `offset` in cycle `time`. `ready` is the cycle
-        that would apply without a rule of this core. Raises `WindowNotReady` if the other core has
-        to try again later.
+        The other core accesses `length` bytes at `offset` in cycle `time`; `writes` says whether it
+        writes. `ready` is the cycle in which an access to ordinary memory would be ready. Raises
+        `WindowNotReady` if the other core has to try again later.
         """
 
 
 class Region(NamedTuple):
-    """The address range of a memory or window that belongs to one core."""
+    """The address range of one memory or window that belongs to a core."""
 
     start: int
     end: int
-    name: str  # `instructions of nnp`
-    pages: Pages | None  # of a memory
+    name: str  # for messages, such as `instructions of nnp`
+    pages: Pages | None  # the bytes of a memory; None for a window
     window: Window | None = None
 
 
 class AddressSpace:
-    """The memory map of one device: all its memories and windows, which it finds by address.
+    """The memory map of one device: it finds the memory or window that contains an address.
 
     `feeding[unit]` is the half (0 or 1) of an on-chip unit that feeds the array; the dma fills the
-    other half. After reset half 1 feeds, so a program fills half 0 first.
+    other half. After reset half 1 feeds the array, so a program fills half 0 first.
     """
 
     local: Pages
@@ -69,15 +70,18 @@ class AddressSpace:
         self.local_bytes = local_bytes
         self.external_bytes = external_bytes
         self.half_bytes = half_bytes
-        self.users: list[Agent] = []  # by unit: the core that feeds from it
+        self.users: list[Agent] = []  # by unit number: the core that the unit feeds
         self.feeding: list[int] = []
         self.halves: list[Pages] = []  # ping of unit 0, pong of unit 0, ping of unit 1, ...
         self.own: dict[tuple[int, str], Pages] = {}  # by core number and name of the table's row
-        self.keepers: dict[Pages, tuple[Agent, str]] = {}  # the owner and name of each of these
-        self.guards: dict[Pages, tuple[Guarded, str]] = {}  # of those with an access of their own
+        # the owner and name of each memory in `own`
+        self.keepers: dict[Pages, tuple[Agent, str]] = {}
+        # the memories in `own` whose owner is a `Guarded` core
+        self.guards: dict[Pages, tuple[Guarded, str]] = {}
         self.regions: list[Region] = []  # own memories and windows, by address
         self.starts: list[int] = []
-        self.windowed: frozenset[int] = frozenset()  # the regions (`REGION_SHIFT`) with windows
+        # the numbers of the regions (`REGION_SHIFT`) that contain windows
+        self.windowed: frozenset[int] = frozenset()
 
     def add_unit(self, number: int, user: Agent) -> None:
         """Add the on-chip unit `number`, which feeds the core `user`.
@@ -90,10 +94,10 @@ class AddressSpace:
         self.users.append(user)
 
     def map_own(self, agents: Iterable[Agent]) -> None:
-        """Add the memories and windows of these cores to the memory map.
+        """Add the own memories and windows of these cores to the memory map.
 
-        The bytes of the memories must be in `own` already. Raises `ValueError` if two ranges
-        overlap.
+        The bytes of the memories must be in `own` already. Raises `ValueError` if two address
+        ranges overlap.
         """
         for core in agents:
             instance = core.number - core.table.number
@@ -120,8 +124,8 @@ class AddressSpace:
     def locate(self, address: int, length: int, what: str = "access") -> tuple[Pages, int]:
         """Return the memory that contains the `length` bytes at `address`, and their offset in it.
 
-        Registers and windows are no memory. Raises `Fault` (out-of-range access) unless all bytes
-        are in one memory. The fault's message begins with `what`.
+        Registers and windows do not count as memory. Raises `Fault` (out-of-range access) unless
+        one memory contains all bytes. The fault's message begins with `what`.
         """
         if address >= EXTERNAL:
             offset = address - EXTERNAL
@@ -153,10 +157,11 @@ class AddressSpace:
         return None if region is None or address + length > region.end else region.window
 
     def extent(self, address: int, length: int, what: str) -> tuple[int, int]:
-        """Return the offset of an address in its memory or window, and the size of that area.
+        """Return the offset of an address in its memory or window, and the size of that memory or
+        window.
 
-        Both are in bytes. Raises the faults of `locate` if neither a memory nor a window contains
-        all `length` bytes.
+        Both are in bytes. Raises the faults of `locate` if no memory or window contains all
+        `length` bytes.
         """
         window = self.window(address, length)
         if window is not None:
@@ -175,10 +180,11 @@ class AddressSpace:
         return (LOCAL if pages is self.local else EXTERNAL) + offset
 
     def locate_half(self, address: int, length: int, what: str = "access") -> tuple[int, int]:
-        """Return the half of an on-chip unit that contains the bytes, and their offset in it.
+        """Return the index of the on-chip half that contains the bytes, and their offset in this
+        half.
 
-        The half is given by its index, 2 * unit + half. Raises `Fault` (out-of-range access) unless
-        all bytes are in one half.
+        The index of a half is 2 * unit + half. Raises `Fault` (out-of-range access) unless one half
+        contains all bytes.
         """
         index = address - UNITS >> HALF_SHIFT
         offset = address & (1 << HALF_SHIFT) - 1
@@ -231,7 +237,7 @@ class AddressSpace:
         return self.half_address(2 * unit + self.feeding[unit])
 
     def holder(self, address: int) -> Agent | None:
-        """Return the core that the half with this address feeds, if this core runs; else None."""
+        """Return the core that the half at this address feeds, if that core is running; else None."""
         index = address - UNITS >> HALF_SHIFT
         if not 0 <= index < len(self.halves) or self.feeding[index >> 1] != index & 1:
             return None

@@ -1,4 +1,4 @@
-"""Agents: the part of a core that memory, the clock and other cores may use.
+"""Agents: the base class of cores, with what memory, the clock and other cores may use of them.
 
 `macaw.emu.core.Core` extends `Agent` and adds the rest of a core.
 """
@@ -15,14 +15,15 @@ from macaw.isa.model import Core as Table
 
 
 class Clock:
-    """The device time, and how far the cores have come within the present cycle.
+    """The device time, and the number of the core that acted last in the present cycle.
 
     All acts before `cycle` are done. Within `cycle` the cores act in the order of their numbers;
     `turn` is the number of the core that acted last.
     """
 
     cycle = 0
-    turn = -1  # the number of the agent that acted last in `cycle`; NEVER: all, and the arbiter
+    # the number of the agent that acted last in `cycle`; NEVER: all have, and the arbiter
+    turn = -1
 
     def had_turn(self, agent: Agent) -> bool:
         """Return whether `agent` has had its turn in the present cycle, or has it now."""
@@ -31,7 +32,7 @@ class Clock:
     def frontier(self, agent: Agent) -> int:
         """Return the first cycle in which `agent` has not had its turn yet.
 
-        A turn in which the agent had nothing to do counts, too.
+        A core has its turn in every cycle, even if it has nothing to do.
         """
         return self.cycle + int(self.had_turn(agent))
 
@@ -44,8 +45,8 @@ class Clock:
     def position(self) -> tuple[int, int]:
         """The position of the run: a pair (cycle, turn).
 
-        An act has the pair (time, core number). All acts with a lower pair than the position are
-        done, and no others.
+        An act has the pair (time, core number). The acts with a lower pair than the position are
+        done; the others are not.
         """
         return self.cycle, min(self.turn, NEVER - 1) + 1
 
@@ -53,24 +54,25 @@ class Clock:
 class Agent(ABC):
     """A core or the dma: it has a number and acts in cycles of the device's clock.
 
-    It owns the data that others read: its name and number, the cycle of its next act, and what it
-    waits for.
+    It owns the data that others read: its name and number, the cycle of its next act, and the cores
+    for which it waits.
     """
 
     state: State
     trace: TraceBlock
-    listeners: Sequence[object]  # an agent announces its acts only if there are some
-    tracing: bool  # whether the trace block records, or may begin to
+    listeners: Sequence[object]  # an agent announces its acts only if this is not empty
+    tracing: bool  # whether the trace block records, or may start to record
 
     def __init__(self, table: Table, name: str, number: int) -> None:
         self.table = table
         self.name = name  # "cp", "pe[0]"
-        self.number = number  # of addresses, masks and ties
-        self.divider = 1  # device cycles to a cycle of this agent
+        # determines addresses and bits of masks, and who acts first in a cycle
+        self.number = number
+        self.divider = 1  # device cycles in one cycle of this agent
         self.time = NEVER  # the cycle of its next act
         self.running = False
         self.waiting: Waiting | None = None
-        self.retired = 0  # instructions or transfers that are done
+        self.retired = 0  # the number of instructions or transfers that are done
 
     @property
     @abstractmethod
@@ -81,21 +83,23 @@ class Agent(ABC):
     def announce(self, kind: str, **values: int | str) -> None:
         """Send an event of this kind to all listeners.
 
-        Callers test first whether there are any: `if self.listeners: self.announce(...)`.
+        To save time, callers first test whether there are listeners:
+        `if self.listeners: self.announce(...)`.
         """
 
     @abstractmethod
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Count a memory access of a port for the trace. Ports call this only if `tracing` is set.
+        """Count a memory access of one of the core's ports for the trace.
 
-        `TraceBlock.count_occurrence` describes the arguments.
+        Ports call this only if `tracing` is set. `TraceBlock.count_occurrence` describes the
+        arguments.
         """
 
     @abstractmethod
     def sync(self) -> None:
-        """Bring `state` up to date, to the cycle `Clock.frontier`."""
+        """Write the core's state at cycle `Clock.frontier` into `state`."""
 
     @abstractmethod
     def read_trace(self, name: str) -> int:
@@ -106,7 +110,7 @@ class Agent(ABC):
         """Set a parameter of the trace block. Raises `Fault` for a wrong name or value."""
 
     def areas_changed(self) -> None:
-        """React to a change of the memory area to which some core's trace block writes."""
+        """React when a core's trace block gets another memory area for its records."""
         return
 
     @abstractmethod
@@ -121,8 +125,8 @@ class Agent(ABC):
         """Set the memory-mapped register `name` to `value` in cycle `time`. Raises `Fault`."""
 
     def aligned(self, time: int) -> int:
-        """Return the first cycle from `time` on that is a cycle of this agent's clock.
+        """Return the first cycle of this agent's own clock that is not before device cycle `time`.
 
-        That is the next multiple of `divider`.
+        That is `time` or the next multiple of `divider`.
         """
         return -(-time // self.divider) * self.divider

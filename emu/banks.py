@@ -14,11 +14,15 @@ from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Fault
 from macaw.emu.waits import NEVER
 
-Range = tuple[int, int]  # address (in a `Request`: offset in its half), bytes
+# address and number of bytes; in a `Request` the offset in its half replaces the address
+Range = tuple[int, int]
 
 
 class Request:
-    """A beat that a port has requested and for which the arbiter has not granted all pieces yet."""
+    """A beat that a port has requested and that the arbiter has not granted completely yet.
+
+    The arbiter grants the beat in one or more pieces.
+    """
 
     __slots__ = ("at", "data", "half", "pieces", "port", "ranges")
 
@@ -31,11 +35,11 @@ class Request:
         pieces: tuple[int, ...],
     ) -> None:
         self.port = port
-        self.ranges = ranges  # offset in the half, bytes
+        self.ranges = ranges  # offset in the half, and number of bytes
         self.data = data
         self.half = half
-        self.pieces = pieces  # the banks that each piece needs, as masks
-        self.at = 0  # how many pieces were granted
+        self.pieces = pieces  # for each piece, the mask of the banks that it needs
+        self.at = 0  # the number of pieces that the arbiter has granted
 
 
 class Banks:
@@ -52,17 +56,17 @@ class Banks:
     def __init__(self, space: AddressSpace, banks: int, width: int, latency: int) -> None:
         self.space = space
         self.count = banks
-        self.width = width  # bytes
+        self.width = width  # of a word of a bank, in bytes
         self.latency = latency  # cycles from grant to data
-        self.time = NEVER  # the cycle at whose end the arbiter acts
+        self.time = NEVER  # the arbiter acts at the end of this cycle
         self._requests: list[Request] = []
         self._last: list[list[int]] = []  # [half][port]: the cycle of its last grant, -1: never
-        # By half: the callback of a core that uses it without requests, called with the cycle
-        # in which another core requests it.
+        # By half: a function of the core that uses this half without requests. The arbiter calls it
+        # with the cycle in which another core requests the half.
         self.exclusive: dict[int, Callable[[int], None]] = {}
 
     def build(self, halves: int, ports: int) -> None:
-        """Set the numbers of halves and ports, and reset the arbiter."""
+        """Set the number of halves and of ports, and reset the arbiter."""
         self._last = [[-1] * ports for _ in range(halves)]
         self.reset()
 
@@ -89,10 +93,9 @@ class Banks:
     def count_exclusive(
         self, port: Endpoint, half: int, time: int, reads: int = 0, writes: int = 0
     ) -> None:
-        """Count `reads` and `writes` beats of `port` in an exclusive half.
+        """Count `reads` and `writes` beats of `port` in a half to which it has exclusive access.
 
-        The banks serve each of these beats in one cycle. The last of them is granted in cycle
-        `time`.
+        The banks serve each of these beats in one cycle. `time` is the cycle of the last one.
         """
         port.reads += reads
         port.writes += writes
@@ -105,11 +108,11 @@ class Banks:
     def grant_exclusive(
         self, port: Endpoint, time: int, address: int, length: int, data: bytes | None
     ) -> tuple[bytes, int]:
-        """Grant a beat in an exclusive half at once, in cycle `time`.
+        """Grant a beat at once, in cycle `time`, in a half to which `port` has exclusive access.
 
         The banks must be able to serve the beat in one cycle. The beat writes `data`, or reads if
         `data` is None. Return the bytes that were read (empty for a write), and the cycle from
-        which the result may be used.
+        which the core may use the result.
         """
         half, offset = self.space.locate_half(address, length)
         pages = self.space.halves[half]
@@ -130,9 +133,10 @@ class Banks:
                 self.exclusive.pop(one)(time)
 
     def post(self, port: Endpoint, time: int, ranges: Sequence[Range], data: bytes | None) -> None:
-        """Add a request for ranges of addresses in cycle `time`, as `Port.beat` explains.
+        """Add the request of a beat in cycle `time`, for the bytes in `ranges` (see `Port.beat`).
 
-        It writes `data`; None reads. Raises `Fault` if the bytes are not all in one half.
+        The beat writes `data`, or reads if `data` is None. Raises `Fault` unless one half contains
+        all bytes.
         """
         half = -1
         inside = []
@@ -155,7 +159,7 @@ class Banks:
         self.time = time
 
     def pieces(self, ranges: Sequence[Range]) -> tuple[int, ...]:
-        """Return the pieces into which a request for these ranges is divided, as masks of banks.
+        """Divide a request for these ranges into pieces; return the mask of banks of each piece.
 
         The banks serve one piece in a cycle. A new piece begins where a bank would have to serve a
         second word. Raises `ValueError` if the ranges have no bytes.
@@ -181,9 +185,9 @@ class Banks:
         return (*pieces, sum(1 << used for used in taken))
 
     def arbitrate(self) -> None:
-        """Grant requests at the end of cycle `self.time`, and pass the answers to the cores.
+        """Grant requests at the end of cycle `self.time`.
 
-        A core gets its answer by `granted`.
+        The arbiter passes the answer to a core by calling its `granted`.
         """
         time = self.time
         requests = self._requests
@@ -220,7 +224,7 @@ class Banks:
             self._answer(request, time)
 
     def _count_blocked(self, request: Request) -> None:
-        """Count a cycle as blocked for a request whose banks were taken."""
+        """Count a blocked cycle for a request whose banks serve other requests in this cycle."""
         port = request.port
         of = "reads_blocked" if request.data is None else "writes_blocked"
         setattr(port, of, getattr(port, of) + 1)
@@ -230,7 +234,7 @@ class Banks:
             port.core.announce("blocked", address=self._address(request), of=of)
 
     def _answer(self, request: Request, time: int) -> None:
-        """Move the bytes of a request and pass the answer to the requester's `granted`."""
+        """Read or write the bytes of a request, and pass the answer to the requester's `granted`."""
         port = request.port
         pages = self.space.halves[request.half]
         data = b""
@@ -280,7 +284,10 @@ class Banks:
         return [self.time, requests, self._last]
 
     def take(self, value: Any, ports: Sequence[Endpoint]) -> None:
-        """Restore a value that `plain` returned; `ports` are the same ports in the same order."""
+        """Restore a value that `plain` returned.
+
+        `ports` must be the same ports in the same order as then.
+        """
         self.time, requests, last = value
         self.exclusive = {}
         self._last = [list(line) for line in last]

@@ -1,4 +1,4 @@
-"""Block diagrams: the numbered boxes of a unit of a core, as the figures of the seeds draw them."""
+"""Block diagrams: the numbered boxes of a core, as the figures of the seeds draw them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 
 
 class Box(NamedTuple):
-    """A box of a figure. `look(unit)` returns its present contents: values by name."""
+    """One box of a figure. `look(unit)` returns its present contents by name.
+
+    `unit` has the indices of one unit of the core, such as a PE.
+    """
 
     number: str
     name: str

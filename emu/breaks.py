@@ -18,11 +18,16 @@ from macaw.isa.touching import Place
 
 
 class Break(NamedTuple):
-    """The condition under which a core stops before the instruction at some address."""
+    """A reason to stop a core before the instruction at one address, with an optional test.
 
-    test: Callable[[], bool] | None = None  # called when the core is there; None: always true
-    # The test as an expression of Python, for translated code: `x[N]` are registers of the file
-    # `Instrumented.inlines`, other names are in `names`. Empty: only `test` has it.
+    `macaw.emu.breaks.Breakable.breaks` has the address.
+    """
+
+    # the core calls it when it reaches the address; None: always true
+    test: Callable[[], bool] | None = None
+    # The test as a Python expression, which fast engines put into translated code. `x[N]` is
+    # register N of the file `Instrumented.inlines`; `names` has the other names. Empty: there is no
+    # such text, and the core calls `test`.
     text: str = ""
     names: Mapping[str, object] = MappingProxyType({})
 
@@ -31,11 +36,11 @@ class Probe(NamedTuple):
     """A test that a core makes after each instruction that reads or writes certain registers."""
 
     registers: frozenset[Place]
-    reads: bool  # after those that read one
-    writes: bool  # after those that write one
+    reads: bool  # whether the core tests after an instruction that reads one of the registers
+    writes: bool  # whether the core tests after an instruction that writes one of them
     met: Callable[[int], object]  # called with the instruction's address if the test is true
     test: Callable[[], bool] | None = None  # None: always true
-    # The test as an expression of Python, as `Break` has it; empty: only `test` has it.
+    # The test as a Python expression, as in `Break`; empty: the core calls `test`.
     text: str = ""
     names: Mapping[str, object] = MappingProxyType({})
 
@@ -43,16 +48,16 @@ class Probe(NamedTuple):
 class Breakable(Inspectable):
     """A core that stops by itself before the instructions at the addresses in `breaks`.
 
-    Before the core tries an instruction for the first time, it calls `break_stop`. If that returns
-    a stop, `advance` returns this stop. When the run continues, the core executes the instruction.
-    So the core stops once for each arrival.
+    Before the core first tries an instruction, it calls `break_stop`. If that returns a stop,
+    `advance` returns it too. When the run continues, the core executes the instruction without a
+    second stop. So each break stops the core at most once for each arrival.
     """
 
     breaks: Mapping[int, Break] = MappingProxyType({})
     last_break: object = None  # the arrival (`moment`) of the last stop
 
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
-        """Replace all breaks by `breaks`, which has them by instruction address."""
+        """Replace all breaks by `breaks`, a mapping from instruction address to break."""
         self.breaks = dict(breaks)
 
     def break_stop(self, address: int) -> Stop | None:
@@ -60,7 +65,8 @@ class Breakable(Inspectable):
 
         The core must stop if `breaks` has the address and the test of the break is true. It must
         not stop if the instruction has already waited, or if the core has already stopped in this
-        arrival. The core calls this as `if self.breaks: ...`, before any effect of the instruction.
+        arrival. The core calls this method before the instruction has any effect, and only if
+        `breaks` is not empty.
         """
         found = self.breaks.get(address)
         if found is None or self.waiting is not None or self.last_break == self.moment(address):
@@ -77,7 +83,7 @@ class Instrumented(Breakable):
     """A core that tests probes by itself; its translated code contains their tests as text."""
 
     probes: tuple[Probe, ...] = ()
-    inlines: str  # the register file whose present values are the list of that name
+    inlines: str  # the name of the register file to which `x` refers in the texts of tests
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
         """Replace all probes by `probes`."""
@@ -87,15 +93,14 @@ class Instrumented(Breakable):
     def ask(self) -> None:
         """Make `advance` return after the present act, so that the clock can test for a stop.
 
-        Other cores return after each act while there are listeners, so they do not need this
-        method.
+        Only instrumented cores need this. Other cores return after each act if there are listeners.
         """
 
 
 def live_values(core: Agent, file: str) -> Any | None:
-    """Return the list in which `core` has the present values of a register file, or None.
+    """Return the list in which `core` has the present values of the register file `file`, or None.
 
-    Only an `Instrumented` core has such a list, and only for the file that `inlines` names.
+    The result is None unless `core` is `Instrumented` and its `inlines` is `file`.
     """
     if isinstance(core, Instrumented) and core.inlines == file:
         return getattr(core, file)

@@ -17,14 +17,16 @@ class Channel:
     def __init__(self, latency: int, width: int) -> None:
         self.latency = latency  # cycles
         self.width = width  # bytes of a beat
-        self.free = 0  # the first cycle that no access has occupied
-        self.sleeper: Sleeper | None = None  # a core that uses it without asking each time
-        self.jitter: Jitter | None = None  # when the memory is busy
+        self.free = 0  # the first cycle in which the channel can start a new access
+        # a core that uses the channel without a call for each access
+        self.sleeper: Sleeper | None = None
+        # decides when noise keeps the memory busy; None: no noise
+        self.jitter: Jitter | None = None
 
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
         """Occupy the channel for an access that is requested in cycle `time`.
 
-        Returns the number of beats, the cycle in which the first one starts, and the cycle in which
+        Return the number of beats, the cycle in which the first one starts, and the cycle in which
         the access is ready: start + latency + beats.
         """
         beats = channel_beats(offset, length, self.width)

@@ -1,8 +1,8 @@
-"""Copied parts: finds the program's symbols and lines for an address in a copy of a part.
+"""Copied code: finds the program's symbols and lines for code that a core executes in a copy.
 
-A core may execute a copy of the part that the program has for another core of the same kind. Rows
-of the array often do so. Each row or island has its own address range for code: a row has its unit,
-an island its instruction memory. The starts of these ranges differ by a power of two. An address in
+A core may execute a copy of code that the program has for another core of the same kind. Rows of
+the array often do so. Each row or island has its own address range for code: a row has its unit, an
+island its instruction memory. The starts of these ranges differ by a power of two. An address in
 one range gets the symbol and source line of the same offset in another range, if the bytes at both
 offsets are nearly equal.
 """
@@ -16,7 +16,8 @@ from macaw.emu.core import Core
 from macaw.emu.faults import Fault
 from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT
 
-COMPARED = 64  # bytes around an instruction that identify a copy; cp may have patched some
+# so many bytes around an instruction identify a copy; cp may have changed a few of them
+COMPARED = 64
 
 
 def index_of(core: Core) -> int:
@@ -25,18 +26,19 @@ def index_of(core: Core) -> int:
 
 
 def same_offset(core: Core, address: int, index: int, to: int) -> int:
-    """Return the address in the code range of core number `to` with the same offset as `address`.
+    """Return the address that has the same offset in the code range of core `to` as `address` has.
 
-    `address` is in the code range of core number `index` of the same table.
+    `address` is in the code range of core number `index` of the same table; `to` is a number of
+    this table too.
     """
     memory = core.table.instruction_memory
     return address + ((to - index) << (UNIT_SHIFT if memory is None else memory.shift))
 
 
 def original(program: Program, core: Core, address: int) -> int:
-    """Return the address, in the program, of the code that `core` executes at `address`.
+    """Return the address in the program's sections of the code that `core` executes at `address`.
 
-    If the program has a section at `address`, or if no part resembles the code, return `address`.
+    The result is `address` itself if a section contains it, or if no section resembles the code.
     """
     if program.section_at(address) is not None:
         return address
@@ -51,7 +53,7 @@ def original(program: Program, core: Core, address: int) -> int:
 def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Section, int]]:
     """Yield the sections of other cores that may contain the original of the code at `address`.
 
-    Each is a pair: the section, and the address in it that has the same offset as `address`.
+    Each item is a pair: the section, and the address in it with the same offset as `address`.
     """
     for section in program.parts(core.table.name):
         if section.index is not None:
@@ -74,9 +76,9 @@ def _equal(core: Core, address: int, section: Section, at: int) -> float:
 
 
 def _present(core: Core, address: int, length: int) -> Iterator[bytes]:
-    """Yield the `length` bytes that the core may execute at `address`.
+    """Yield the `length` bytes at each address at which the core may be executing `address`.
 
-    A core that an on-chip unit feeds may execute either half of it, so there are two answers.
+    If an on-chip unit feeds the core, there are two items, one for each half; else there is one.
     """
     memory = core.device.memory
     places = [address]

@@ -104,7 +104,7 @@ class Event:
 Listener = Callable[[Event], None]
 
 
-# Every core's state begins with these.
+# The state of every core begins with these fields.
 CONTRACT = (
     StateField("time", "int", meaning="cycle of the next act", initial=NEVER),
     StateField("running", "bool", meaning="it has a program, list or transfer that is not done"),
@@ -137,10 +137,11 @@ class Core(Requester, Waiter, Traced, Inspectable):
     ) -> None:
         super().__init__(table, name, number)
         self.device = device
-        self.burst = 4096  # cycles for which it acts before the clock tests for interrupts
+        # the cycles after which `advance` returns, so that the clock can test for interrupts
+        self.burst = 4096
         self.state = state if isinstance(state, State) else State((*CONTRACT, *state))
         self.state.add(recordings.fields(device.config))
-        self.listeners: list[Listener] = []  # announce only if there are some
+        self.listeners: list[Listener] = []  # a core announces its acts only if this is not empty
         self.origins: Origins | None = None
         self.tracing = False
         self.trace = trace.TraceBlock(
@@ -149,7 +150,7 @@ class Core(Requester, Waiter, Traced, Inspectable):
 
     @abstractmethod
     def advance(self, limit: int) -> Stop | None:
-        """Act while `self.time < limit`. The module's text describes when to return earlier.
+        """Act while `self.time < limit`. The module's docstring describes when to return earlier.
 
         The device calls this only with `self.time < limit`. Returns a stop (exit, breakpoint) or
         None. Raises `Fault`.
@@ -168,13 +169,14 @@ class Core(Requester, Waiter, Traced, Inspectable):
         setattr(self.state, name, value)
 
     def counters(self) -> dict[str, int]:
-        """Return the counters of the core's table by name; the device adds the ports' traffic."""
+        """Return the core's own counters by name. The device adds the counters of the ports."""
         return {}
 
     def remember(self, number: Callable[[], int]) -> Origins:
         """Record from now on which step made each value (`macaw.emu.origins`). Return the record.
 
-        Only reference engines do so. `number()` returns the number of announcements so far.
+        Only reference engines support this. `number()` must return the number of announcements so
+        far.
         """
         self.origins = Origins(number)
         return self.origins

@@ -1,9 +1,9 @@
 """Sigmoid, tanh and softmax of host values, correctly rounded (docs/numbers-nnp.md).
 
-A function computes first in binary64. That result is within 2**-48 of the true one, which allows
-for errors of the library's functions of 16 units in the last place. If both ends of this range
-round to the same host number, that number is returned. Otherwise the function computes in decimals
-of growing precision until both ends agree. This terminates because no true result is a tie (e**x is
+A function first computes in binary64. That result differs from the true one by less than 2**-48,
+even if the library functions have errors of 16 units in the last place. If both ends of this range
+round to the same host number, the function returns that number. Otherwise it computes with decimals
+and adds digits until both ends agree. This always ends, because no true result is a tie (e**x is
 transcendental for every rational x but 0).
 """
 
@@ -23,8 +23,8 @@ from macaw.emu.floats import Host, round_fraction, subtract, to_host
 Doubles = NDArray[np.float64]
 
 _MARGIN = 2.0**-48
-_DIGITS = 60  # of the first attempt in decimals
-_GRID = 40  # fraction bits of an exponential, those of BFP long
+_DIGITS = 60  # the number of digits of the first computation with decimals
+_GRID = 40  # fraction bits of an exponential, as many as BFP long has
 
 
 def sigmoid(values: Host) -> Host:
@@ -80,7 +80,7 @@ def _exact_sigmoid(x: Decimal) -> Decimal:
 def _exact_tanh(x: Decimal) -> Decimal:
     """Return tanh of `x` >= 0 in the precision of the decimal context.
 
-    It loses one digit for each zero of `x` after the decimal point, at most 8.
+    The result loses one digit of precision for each zero of `x` after the decimal point, at most 8.
     """
     double = (-2 * x).exp()
     return (1 - double) / (1 + double)
@@ -94,9 +94,9 @@ _EXACT: dict[str, Callable[[Decimal], Decimal]] = {
 
 
 def _decide(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
-    """Return `rounded(y)`, where y is the true value of the curve `name` at `x`, which is not 0.
+    """Return the true value of the curve `name` at `x`, rounded by `rounded`. `x` is not 0.
 
-    The precision is raised until both ends of the error range round to the same number.
+    The function adds digits until both ends of the error range round to the same number.
     """
     digits = _DIGITS
     while True:
@@ -143,20 +143,20 @@ def _by_table(name: str, values: Host) -> Host:
 
 
 def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
-    """Return numbers from 0 to 1 as integers in units of 2**-40, rounded once.
+    """Round numbers from 0 to 1 once, and return them as integers in units of 2**-40.
 
-    The rounding is to the host type or to 2**-40, whichever is coarser.
+    They are rounded to the host type or to 2**-40, whichever is coarser.
     """
     scaled = np.ldexp(exact, _GRID)
     if np.dtype(dtype) == np.float16:
         return np.ldexp(to_host(exact, dtype).astype(np.float64), _GRID).astype(np.int64)
-    # Below 2**24 units a binary32 number has a finer last place than the grid.
+    # A binary32 number below 2**24 units is more precise than the grid.
     digits = np.where(scaled < 1 << 24, np.rint(scaled), scaled.astype(np.float32))
     return np.asarray(digits.astype(np.int64))
 
 
 def _grid_of(value: Fraction, dtype: np.dtype[Any]) -> int:
-    """Return a fraction from 0 to 1 as an integer in units of 2**-40, rounded as in `_on_grid`."""
+    """Return a fraction from 0 to 1 as an integer in units of 2**-40, rounded as by `_on_grid`."""
     scaled = value * (1 << _GRID)
     if dtype == np.float32 and scaled < 1 << 24:
         return round(scaled)

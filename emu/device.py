@@ -1,7 +1,7 @@
 """The device: its cores, its memory and the clock that lets them act in order.
 
-A device is built from a configuration and the tables of `isa`. For each table, the folder of `emu`
-with the name of the table's module makes the cores by its `build(device)`. This module names no
+A device is built from a configuration and the tables of `isa`. For each table it calls `build` of
+the folder of `emu` with the name of the table's module, which makes the cores. This module names no
 core.
 """
 
@@ -47,9 +47,9 @@ class Device(System):
     """A simulated device. After construction it is reset and has no program.
 
     `cores` has the cores by name (`cp`, `pe[0]`), `by_number` by number. `cycle` is the device
-    time: all acts before it are done. `stdout` and `stderr` are functions that the device calls
-    with the bytes a program writes. `engine` is the name of the simulation engine (`ENGINES`); all
-    engines give the same results and cycles. `jitter` is the seed of noise in the timing of DRAM
+    time: all acts before it are done. The device calls `stdout` and `stderr` with the bytes that a
+    program writes. `engine` is the name of the simulation engine (`ENGINES`); all engines give the
+    same results and cycles. `jitter` is the seed of noise in the timing of DRAM
     (`macaw.emu.jitter`), None for no noise. `build` replaces the functions that make cores, for
     tests. Raises `DeviceError` for arguments of another kind.
     """
@@ -72,9 +72,9 @@ class Device(System):
             raise DeviceError(f"no engine is called '{engine}', there are {', '.join(ENGINES)}")
         super().__init__(config, engine, jitter)
         self.program: Program | None = None
-        self.stopped: Stop | None = None  # the exit or fault that ended the run
-        self.pause: Callable[[], bool] | None = None  # called between acts: whether to stop
-        # Called after each act with the core; None: the arbiter.
+        self.stopped: Stop | None = None  # the exit or fault that ended the run; None if none has
+        self.pause: Callable[[], bool] | None = None  # called between acts; returns whether to stop
+        # Called after each act with the core that acted, or None for the arbiter.
         self.on_act: Callable[[Core | None], object] | None = None
         self._request: Stop | None = None
         self.state = State(
@@ -95,7 +95,7 @@ class Device(System):
     def __repr__(self) -> str:
         state = "no program" if self.program is None else f"cycle {self.cycle:,}"
         stop = f", {self.stopped}" if self.stopped else ""
-        name = getattr(self.config, "name", "")  # a mapping of another type has none
+        name = getattr(self.config, "name", "")  # the user may pass a mapping, which has no name
         return f"<device{name and ' '}{name}: {state}{stop}>"
 
     def reset(self) -> None:
@@ -169,13 +169,13 @@ class Device(System):
     # The clock
 
     def run(self, max_cycles: int | None = None, until: int | None = None, turn: int = 0) -> Stop:
-        """Run until something stops the device.
+        """Run until something stops the device, and return the stop.
 
-        The run stops at an exit, a fault, a deadlock, a breakpoint, an interrupt or an event. It
-        stops at the latest after `max_cycles` more cycles, and at the cycle `until`: when all acts
-        before that cycle are done. With a `turn`, the cores with lower numbers also act in cycle
-        `until` (see `position`). After an exit or fault `run` returns the same stop until a reset,
-        load or restore.
+        The reasons are an exit, a fault, a deadlock, a breakpoint, an interrupt, an event and a
+        limit. There are two limits: `max_cycles` more cycles, and the cycle `until`. At a limit all
+        acts before that cycle are done. With a `turn`, the cores with numbers below `turn` have
+        also acted in cycle `until` (see `position`). After an exit or fault, `run` returns the same
+        stop until a reset, load or restore.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -187,8 +187,8 @@ class Device(System):
     ) -> Stop:
         """Run until the core `name` has finished one more instruction, or until another stop.
 
-        If the core has finished its instruction, the reason of the stop is "step". The other cores
-        do all acts that come earlier in time. The limits are those of `run`.
+        If the core has finished its instruction, the stop's reason is "step". The other cores do
+        all acts that come earlier in time. The limits are those of `run`.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -224,7 +224,7 @@ class Device(System):
         cores, banks = self.order, self.memory.banks
         target = 0 if focus is None else focus.retired + 1
         while self._request is None:
-            # The core with the least (time, number), and when the next one after it acts.
+            # `chosen` has the least (time, number). Before cycle `horizon` no other core acts.
             chosen, time, horizon = None, NEVER, NEVER
             for core in cores:
                 at = core.time
@@ -243,7 +243,8 @@ class Device(System):
                 if on_act is not None:
                     on_act(None)
                 if focus is not None and focus.retired >= target:
-                    return self._step_stop(focus)  # the access of a core that waited for it
+                    # the access of another core, for which this core has waited
+                    return self._step_stop(focus)
                 continue
             if chosen is None:
                 return self._idle_stop()
@@ -267,7 +268,7 @@ class Device(System):
             if on_act is not None:
                 on_act(chosen)
             if stop is not None:
-                self._sync_cores()  # the stop may set the time to the cycle after
+                self._sync_cores()  # the time of the stop may be the cycle after this one
                 return self._finish(stop)
             if focus is not None and focus.retired >= target:
                 return self._step_stop(focus)
@@ -284,21 +285,18 @@ class Device(System):
         return self._request or stop
 
     def _close_cycle(self) -> None:
-        """Begin the next cycle if the arbiter has acted in this one.
-
-        The arbiter acts after all cores.
-        """
+        """Advance to the next cycle if the arbiter has acted in this one. The arbiter acts last."""
         if self.turn == NEVER:
             self.cycle, self.turn = self.cycle + 1, -1
 
     @property
     def acting(self) -> Core | None:
-        """The core that acts now or acted last; None if that is the arbiter of on-chip memory."""
+        """The core that acts now or acted last; None if the arbiter of on-chip memory acted last."""
         return self.by_number.get(self.turn)
 
     def _finish(self, stop: Stop) -> Stop:
         if stop.reason == "breakpoint":
-            return stop  # ebreak: other cores have yet to act in the cycles that it takes
+            return stop  # ebreak takes several cycles, and other cores have yet to act in them
         self.cycle = stop.cycle
         if stop.reason in ("exit", "fault"):
             self.stopped = stop
@@ -306,9 +304,9 @@ class Device(System):
         return stop
 
     def _end_traces(self, stop: Stop) -> Stop:
-        """End all trace records, and return `stop`.
+        """End the record of each trace block, and return `stop`.
 
-        If a record cannot be written to memory, return the stop of this fault instead.
+        If the device cannot write a record to memory, return the stop of that fault instead.
         """
         for core in self.order:
             try:
@@ -348,7 +346,7 @@ class Device(System):
         return text + (f" ({', '.join(states)})" if states else "")
 
     def _where(self, core: Core) -> str:
-        """Return a text with the next instruction of a core: ` at 0x00010010 (layer.s:12)`.
+        """Return a text that locates the next instruction of a core: ` at 0x00010010 (layer.s:12)`.
 
         It is empty if the core has no next instruction.
         """
@@ -360,9 +358,10 @@ class Device(System):
         return f" at {address:#010x}{source}"
 
     def place(self, address: int, core: Core | None = None) -> Place | None:
-        """Return file, line and column of the instruction at `address`; None if they are unknown.
+        """Return the file, line and column of the instruction at `address`; None if they are
+        unknown.
 
-        With `core`, the address may also be in a copy of a part that this core executes.
+        With `core`, `address` may also be in a copy of code that this core executes (`emu.copies`).
         """
         if self.program is None:
             return None
@@ -393,7 +392,7 @@ class Device(System):
         """Write the present state of device, cores and memory into the declared state."""
         self.state.cycle = self.cycle
         self.state.stopped = None if self.stopped is None else self.stopped.plain()
-        self._sync_cores()  # they may have skipped beats
+        self._sync_cores()  # a core may have skipped beats
         self.memory.sync()
 
     def _sync_cores(self) -> None:
@@ -425,7 +424,8 @@ class Device(System):
         return Snapshot(self.state.snapshot(), self.memory.state.snapshot(), cores, turn)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Return to the state of a snapshot of this device, or of one with the same configuration.
+        """Set the state to that of a snapshot of this device, or of one with the same
+        configuration.
 
         Raises `StateError` if the snapshot has other cores.
         """
@@ -439,9 +439,10 @@ class Device(System):
         self.turn = snapshot.turn - 1
 
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
-        """Return the changes since `earlier` as pairs: the name of the part, and the change.
+        """Return the changes since `earlier` as pairs: the name of the changed part, and the
+        change.
 
-        The part is a core, `device` or `memory`.
+        The name is that of a core, `device` or `memory`.
         """
         self.sync()
         before = {"device": earlier.device, "memory": earlier.memory, **earlier.cores}
@@ -465,14 +466,14 @@ class Device(System):
         saved.write(path, self._machine(), self._states())
 
     def _machine(self) -> dict[str, Any]:
-        """Return the configuration that a saved state must have to be loaded into this device."""
+        """Return the configuration that a saved state must have so that this device can load it."""
         return {**self.config, **({} if self.jitter is None else {"jitter": self.jitter})}
 
     def load_state(self, path: str | Path) -> None:
-        """Set the state to the contents of a file that `save` wrote; the program stays as it is.
+        """Set the state to the contents of a file that `save` wrote; the program does not change.
 
-        Raises `StateError` if there is no such file, or if it has another configuration or format.
-        Then the state does not change.
+        Raises `StateError`, and changes nothing, if there is no such file or if it has another
+        configuration or format.
         """
         found = saved.read(path, self._machine(), self._states())
         device, memory = found.pop("device"), found.pop("memory")
@@ -488,7 +489,7 @@ class Device(System):
     def listen(self, listener: Listener, names: Iterable[str] | None = None) -> None:
         """Call `listener` for each announcement of the cores with these names, or of all cores."""
         for name in self.cores if names is None else names:
-            self.cores[name].sync()  # from here on everything is announced
+            self.cores[name].sync()  # from now on the engine must announce each act
             self.cores[name].listeners.append(listener)
 
     def unlisten(self, listener: Listener) -> None:

@@ -17,10 +17,10 @@ class Requester(Agent):
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         """Take the answer to the beat that the core has requested at `port`.
 
-        The arbiter has granted the request in cycle `time`. `data` has the bytes that were read, of
-        all ranges in order; it is empty for a write. For a read, `ready` is the first cycle in
-        which the core may use the data: `time` + mem.onchip_latency. For a write it is the first
-        cycle in which the effect is visible: `time` + 1.
+        The arbiter has granted the request in cycle `time`. `data` has the bytes that the beat read
+        from its ranges, in their order; it is empty for a write. For a read, `ready` is the first
+        cycle in which the core may use the data: `time` + mem.onchip_latency. For a write, `ready`
+        is the first cycle in which other accesses see the effect: `time` + 1.
 
         If the core has waited for the answer, this method sets `self.time` to `time` + 1 or later.
         The core must not request a new beat in this method. It may do so in its next `advance`,
@@ -31,7 +31,7 @@ class Requester(Agent):
 class Endpoint:
     """A core's end of the memory system: its place in the arbiter's line and its traffic counts.
 
-    If several endpoints request the same bank, the arbiter serves them in the order of its line.
+    If several endpoints request the same bank, the arbiter serves them in the order of the line.
     """
 
     __slots__ = ("core", "instruction", "place", *COUNTS)
@@ -47,8 +47,9 @@ class Endpoint:
 
     def __init__(self, core: Requester) -> None:
         self.core = core
-        self.place = -1  # in the order of all ports: by core number, then by creation
-        self.instruction: int | None = None  # whose accesses these are, for the trace
+        # its place among all ports, which are sorted by core number, then by creation
+        self.place = -1
+        self.instruction: int | None = None  # the core to whose trace its accesses count
         self.clear()
 
     def clear(self) -> None:

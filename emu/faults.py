@@ -1,4 +1,4 @@
-"""Faults, which an erroneous program causes, and stops, which say why a run ended."""
+"""Faults and stops: errors of the running program, and the reasons why a run ended."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Place = tuple[str, int, int]  # file, line, column
 
 
 class Fault(Exception):
-    """An error of the simulated program that the machine detects.
+    """An error of the simulated program that the device detects.
 
     The core that raises the fault gives `kind`, `message` and `values`. `kind` is the name of a
     fault in the table of the core whose act fails. `message` describes which values caused the
     fault; `values` has these values for programs. The device sets `core`, `address` (of the
-    instruction), `cycle` and `place` if they are None. The core must leave the faulting instruction
-    unfinished: its time and next address are still those of the instruction.
+    instruction), `cycle` and `place` if they are None. The core must not advance: its time and next
+    address are still those of the faulting instruction.
     """
 
     def __init__(
@@ -45,7 +45,9 @@ class Fault(Exception):
         self.place = place
 
     def __str__(self) -> str:
-        """Return e.g. `a.s:12:9: cp: misaligned access at 0x00010008, cycle 42: load of ...`."""
+        """Return the whole message, such as `a.s:12:9: cp: misaligned access at 0x00010008, cycle
+        42: ...`.
+        """
         where = "".join(f"{part}:" for part in self.place) + " " if self.place else ""
         core = f"{self.core}: " if self.core else ""
         address = "" if self.address is None else f" at {self.address:#010x}"
@@ -66,14 +68,14 @@ class Fault(Exception):
 
 
 class DeviceError(MacawError, ValueError):
-    """A request of the caller that the device cannot fulfil; its message is for users."""
+    """A request of the caller that the device cannot do; its message is for users."""
 
 
 @dataclass(frozen=True)
 class Stop:
-    """The reason why a run stopped, and the cycle.
+    """Why and in which cycle a run stopped.
 
-    After a stop the device can be inspected. The run can continue unless the stop is an exit or a
+    The caller can then inspect the device, and continue the run unless the stop is an exit or a
     fault. `cycle` is the device time: for an exit the cycle after the instruction, for a fault the
     cycle in which it happened, for a cycle limit the limit.
     """
@@ -81,11 +83,11 @@ class Stop:
     reason: Reason
     cycle: int
     message: str = ""
-    exit_code: int | None = None  # of an exit
+    exit_code: int | None = None  # the exit code, if the reason is an exit
     fault: Fault | None = None
-    core: str = ""  # the core of an exit, a breakpoint, a fault
-    address: int | None = None  # the instruction, of a breakpoint or fault
-    before: bool = False  # of a break: the instruction has had no effect yet
+    core: str = ""  # the name of the core that exited, faulted or reached a breakpoint
+    address: int | None = None  # the address of the instruction at a breakpoint or fault
+    before: bool = False  # whether a break stopped the core before the instruction had any effect
 
     def __str__(self) -> str:
         return self.message or f"{self.reason} at cycle {self.cycle}"

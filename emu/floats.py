@@ -1,7 +1,7 @@
-"""Arithmetic of host values, which are fp16 or fp32 numbers: each result is rounded once.
+"""Arithmetic of host values, which are fp16 or fp32 numbers: it rounds each result once.
 
-All functions take and return arrays of one host type and of any shape. A NaN in a result always has
-the same bits: positive, quiet, no other bit set. (docs/numbers-nnp.md, "Host format".)
+All functions take and return arrays of one host type and of any shape. All NaNs in results have the
+same bits: positive, quiet, no other bit set. (docs/numbers-nnp.md, "Host format".)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _all_wide() -> NDArray[np.float32]:
 
 
 def widened(values: Host) -> NDArray[np.float32]:
-    """Return host values as binary32.
+    """Return host values as binary32 numbers of the same shape.
 
     fp16 values are looked up in a table, which is several times as fast as a conversion.
     """
@@ -56,8 +56,8 @@ def _one_nan(values: Host) -> Host:
 def _rounded(operation: np.ufunc, left: Host, right: Host) -> Host:
     """Return the result of an operation in binary32, converted to the host type.
 
-    `operation` is a sum, difference or product. For fp16 the two roundings give the same as one,
-    because binary32 has more than twice as many digits.
+    `operation` is a sum, difference or product. For fp16, rounding twice gives the same as rounding
+    once, because binary32 has more than twice as many digits.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         exact = operation(widened(left), widened(right))
@@ -97,11 +97,11 @@ def multiply(left: Host, right: Host) -> Host:
 def maximum(left: Host, right: Host) -> Host:
     """Return the larger of two numbers as IEEE 754-2019 `maximum` defines it.
 
-    The result is NaN if one of them is NaN; +0 is greater than -0.
+    The result is NaN if either number is NaN; +0 is greater than -0.
     """
     x, y = _integers(left), _integers(right)
     failed = _nans(x, left.dtype) | _nans(y, left.dtype)
-    # With all bits but the sign of negative numbers inverted, bits are ordered as numbers are.
+    # If all bits except the sign are inverted in negative numbers, the bits sort as the numbers do.
     larger: Host = _ordered(np.maximum(_ordered(x), _ordered(y))).view(left.dtype)
     larger[failed] = np.nan
     return larger
@@ -113,7 +113,7 @@ def _ordered(bits: NDArray[np.signedinteger[Any]]) -> NDArray[np.signedinteger[A
 
 
 def relu(values: Host) -> Host:
-    """Return the larger of each element and +0; NaN stays NaN."""
+    """Return the maximum of each element and +0; NaN stays NaN."""
     bits = _integers(values)
     positive: Host = np.maximum(bits, 0).view(values.dtype)
     positive[_nans(bits, values.dtype)] = np.nan
@@ -121,18 +121,18 @@ def relu(values: Host) -> Host:
 
 
 def to_host(exact: NDArray[np.floating[Any]], dtype: DTypeLike) -> Host:
-    """Return values rounded once to the host type; infinity for values beyond its range."""
+    """Return values rounded once to the host type; a value beyond its range becomes infinity."""
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(exact).astype(dtype)
 
 
 def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
-    """Return a positive fraction rounded to a host number, ties to even; infinity if too large.
+    """Round a positive fraction to a host number, ties to even; a too large one becomes infinity.
 
-    This is slow; callers use it for the few values that binary64 cannot decide.
+    This is slow; callers use it for the few values for which binary64 is not precise enough.
     """
     limits = np.finfo(np.dtype(dtype))
-    # 2**(top - 1) < value < 2**(top + 1): one place too coarse is put right below.
+    # 2**(top - 1) < value < 2**(top + 1): the code below corrects a unit that is twice too large.
     top = value.numerator.bit_length() - value.denominator.bit_length()
     if value < Fraction(2) ** top:
         top -= 1

@@ -1,18 +1,18 @@
-"""Memory formats: a core's own number formats in memory, which the debugger shows decoded."""
+"""Memory formats: a core's own number formats in memory, which the debugger can decode."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-Row = tuple[int, tuple[Any, ...]]  # byte in the unit at which it begins, cells
+Row = tuple[int, tuple[Any, ...]]  # byte of the piece at which the row begins, and its cells
 
 
 class MemoryFormat(NamedTuple):
-    """A number format of a core, as the debugger shows it.
+    """A number format that a core uses in memory, which the debugger shows as a table.
 
     The debugger cuts memory into pieces of `size` bytes. `rows` decodes one piece into rows of a
-    table with these `columns`, and raises `ValueError` for bytes that are no such numbers.
+    table with these `columns`. It raises `ValueError` if the bytes are not numbers of the format.
     """
 
     meaning: str

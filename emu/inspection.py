@@ -1,4 +1,4 @@
-"""Questions that the debugger and the profiler ask a core, for example who could wake it."""
+"""Inspection: what the debugger and the profiler can ask a core, for example who could wake it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ from macaw.isa.model import Queue
 class Stall(NamedTuple):
     """What a core or one of its parts does or waits for.
 
-    Here a part is a block of an island, a bus, or an instruction sequence: each can wait by itself.
+    A part here is something in a core that waits by itself: a block of an island, a bus, or an
+    instruction sequence.
     """
 
-    part: str = ""  # its name in the core; empty: the core as a whole
-    on: str = ""  # what would end its wait; empty: it does not wait
+    part: str = ""  # the part's name in the core; empty for the core as a whole
+    on: str = ""  # a phrase for what would end its wait; empty if it does not wait
     since: int = NEVER
     address: int | None = None
     cores: int = 0  # mask of the cores that could end the wait
-    parts: tuple[tuple[str, int | None], ...] = ()  # parts of this core that could; by which word
+    # parts of this core that could end it, each with the address of its word that would
+    parts: tuple[tuple[str, int | None], ...] = ()
     until: int = NEVER  # the cycle in which it continues by itself, if that is known
     ended: bool = False
     note: str = ""
@@ -37,19 +39,21 @@ class Inspectable(Agent):
     """A core that answers questions of the debugger. The debugger calls `sync` before it asks."""
 
     device: System
-    shows_begun = False  # whether `current` tells an instruction one cycle after it began
+    shows_begun = False  # whether `current` returns an instruction only one cycle after it began
 
     def current(self) -> tuple[str, int | None]:
-        """Return what the core executes: a text, and the address of the instruction.
+        """Return the instruction that the core executes: a text, and the instruction's address.
 
         The text is empty if the address is enough. The profiler stops a run before the cycle in
         which a recorded instruction begins (with `shows_begun`, one cycle later), and calls this
-        method. The answer must be that instruction.
+        method. The result must be that instruction.
         """
         return "", self.next_address
 
     def moment(self, address: int) -> object:
-        """Return a value that identifies the present arrival at the instruction at `address`."""
+        """Return a value that identifies one arrival at the instruction at `address`: the present
+        one.
+        """
         return self.retired
 
     @property
@@ -59,7 +63,8 @@ class Inspectable(Agent):
         return () if address is None or self.waiting is not None else (address,)
 
     def stalls(self) -> Sequence[Stall]:
-        """Return one record for each part of the core: what it does or waits for, and who wakes it.
+        """Return one record for each part of the core: what it does or waits for, and who can wake
+        it.
 
         If a core waits at its own window, any other core may wake it.
         """
@@ -78,23 +83,23 @@ class Inspectable(Agent):
         return (Stall("", on, since, address, cores, (), until, False, doing),)
 
     def unit(self, units: tuple[int, ...]) -> Stall:
-        """Return what one unit of the core does.
+        """Return what one unit of the core does or waits for.
 
-        `units` has an index for each level of the core's table, such as cluster and PE. An idle
-        unit has `ended` set.
+        `units` has an index for each level of the core's table, such as cluster and PE. The result
+        has `ended` set if the unit is idle.
         """
         return self.stalls()[0]
 
     @property
     def boxes(self) -> Sequence[Box]:
-        """The boxes of the block diagram of one unit; none if the core has no diagram.
+        """The boxes of the block diagram of a unit; empty if the core has no diagram.
 
         The unit is one of the deepest level in the core's table, such as a PE.
         """
         return ()
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
-        """Return the entries of a queue of a unit, the oldest first.
+        """Return the entries of a queue of a unit, the oldest first, or None.
 
         `units` has an index for each level of the core's table. None means that the declared state
         already has the entries in this order.
@@ -102,9 +107,10 @@ class Inspectable(Agent):
         return None
 
     def special_register(self, address: int) -> int | None:
-        """Return the bits of a control and status register of the core's table, without effects.
+        """Return the bits of a control and status register of the core's table. The read has no
+        effects.
 
-        None means that the register has no value now.
+        The result is None if the register has no value now.
         """
         return None
 
@@ -114,17 +120,17 @@ class Inspectable(Agent):
         return {}
 
     def number_type(self, units: tuple[int, ...]) -> str:
-        """Return the NumPy type of the numbers that a unit has in registers declared as bytes.
+        """Return the NumPy type of the numbers in registers of a unit that are declared as bytes.
 
         `units` are the indices of the unit, () for the whole core. The result is "" if the bytes
-        are no numbers, or if the units of the core have numbers of several types.
+        are not numbers, or if the units of the core have numbers of several types.
         """
         return ""
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
         """Return masks of the NaNs in registers whose declared type has no NaN.
 
-        The keys are the names that users see. The first axes of each mask are the levels of the
-        core's table, such as cluster and PE.
+        The keys are the register names that users see. The first axes of each mask are the levels
+        of the core's table, such as cluster and PE.
         """
         return {}

@@ -3,8 +3,8 @@
 A DRAM is busy for two reasons. A refresh comes every jitter.refresh_interval cycles; the seed
 decides its phase. Other users of the memory come once in each jitter.others_interval cycles, for at
 most jitter.others cycles; the seed decides when and for how long. A request that comes while the
-DRAM is busy starts afterwards; a request that has started is not interrupted. So the busy cycles
-depend on the seed alone, and not on how a run is simulated, stopped or restored. [ours]
+DRAM is busy starts afterwards; noise does not interrupt a request that has started. So the busy
+cycles depend on the seed alone, and not on how a run is simulated, stopped or restored. [ours]
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ALL = (1 << 64) - 1
 
 
 def scramble(number: int) -> int:
-    """Return 64 bits that look random and depend on `number` (the finaliser of splitmix64)."""
+    """Return 64 pseudorandom bits that depend only on `number` (the finaliser of splitmix64)."""
     number = (number + 0x9E3779B97F4A7C15) & _ALL
     number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & _ALL
     number = (number ^ number >> 27) * 0x94D049BB133111EB & _ALL
@@ -24,9 +24,9 @@ def scramble(number: int) -> int:
 
 
 class Jitter:
-    """The cycles in which one DRAM is busy with noise.
+    """The cycles in which noise makes one DRAM busy.
 
-    `place` is the number of the DRAM within the device, so that each has noise of its own.
+    `place` is the number of the DRAM within the device, so that each DRAM has its own noise.
     """
 
     def __init__(self, seed: int, place: int, config: Mapping[str, Any]) -> None:
@@ -36,7 +36,7 @@ class Jitter:
         self.most = int(config["jitter.others"])
         self._seed = scramble(scramble(seed) + place)
         self._phase = self._seed % self.period
-        self._known = -1, 0, 0  # a slot, the begin and end of its busy time
+        self._known = -1, 0, 0  # an interval's number, and begin and end of its busy time
 
     def free(self, time: int, step: int = 1) -> int:
         """Return the first of the cycles `time`, `time` + `step`, ... in which the DRAM is free."""
@@ -57,13 +57,13 @@ class Jitter:
     def _free_again(self, time: int) -> int:
         """Return the first cycle after the noise that makes the DRAM busy in cycle `time`.
 
-        It is `time` itself if the DRAM is free then.
+        It is `time` itself if the DRAM is free in that cycle.
         """
         taken = (*self._refreshes(time), self._others(time // self.slot))
         return max((end for begin, end in taken if begin <= time < end), default=time)
 
     def _refreshes(self, time: int) -> list[tuple[int, int]]:
-        """Return [(begin, end)] of the first refresh that ends after cycle `time`.
+        """Return a list with (begin, end) of the first refresh that ends after cycle `time`.
 
         The list is empty if the device has no refresh.
         """
@@ -74,9 +74,9 @@ class Jitter:
         return [(begin, begin + self.refresh)]
 
     def _others(self, slot: int) -> tuple[int, int]:
-        """Return begin and end of the time in which other users occupy the DRAM in interval `slot`.
+        """Return begin and end of the time in which other users make the DRAM busy in one interval.
 
-        Intervals have jitter.others_interval cycles and are numbered from 0.
+        `slot` is the number of the interval, from 0. Each has jitter.others_interval cycles.
         """
         known, begin, end = self._known
         if known != slot:

@@ -19,7 +19,7 @@ from macaw.isa.memory_map import EXTERNAL
 
 
 class Memory(MemorySystem):
-    """All memory of a device, built from its configuration and the units that its cores add."""
+    """All memory of a device, built from its configuration and the on-chip units that cores add."""
 
     def __init__(self, clock: Clock, config: Mapping[str, Any], jitter: Jitter | None) -> None:
         super().__init__(
@@ -50,7 +50,7 @@ class Memory(MemorySystem):
         return port
 
     def build(self, agents: Sequence[Agent]) -> None:
-        """Create units, ports and state; the device calls this once, with all its cores."""
+        """Create on-chip units, ports and state. The device calls this once, with all its cores."""
         self.agents = agents
         self.registers.agents = {agent.number: agent for agent in agents}
         fields = [
@@ -87,7 +87,7 @@ class Memory(MemorySystem):
         ]
         self.own = {key: getattr(self.state, row.name) for key, row in own.items()}
         self.map_own(agents)
-        # Ports of one core stay in the order of their creation: sort is stable.
+        # A core's ports keep the order in which they were made, because the sort is stable.
         self.ports.sort(key=lambda port: port.core.number)
         for place, port in enumerate(self.ports):
             port.place = place
@@ -97,7 +97,9 @@ class Memory(MemorySystem):
     # State
 
     def reset(self) -> None:
-        """Set all bytes and counts to zero, let half 1 of each unit feed, and drop requests."""
+        """Set all bytes and counts to zero, make half 1 of each unit feed the array, and drop
+        requests.
+        """
         self.state.reset()
         self.feeding = [1] * len(self.users)
         self.banks.reset()
@@ -106,7 +108,7 @@ class Memory(MemorySystem):
             port.clear()
 
     def sync(self) -> None:
-        """Write into `self.state` what the memory system has in attributes during a run."""
+        """Write into `self.state` what the memory system keeps in attributes during a run."""
         self.state.feeding = list(self.feeding)
         self.state.arbiter = self.banks.plain()
         self.state.free = self.channel.free
@@ -121,16 +123,18 @@ class Memory(MemorySystem):
             for name, value in zip(COUNTS, values, strict=True):
                 setattr(port, name, value)
 
-    # Access without time: the loader, the host program, the debugger
+    # Accesses that take no time: by the loader, the host program, the debugger
 
     def address(self, field: str, offset: int) -> int:
-        """Return the address of the byte at `offset` in the memory that `state` has as `field`."""
+        """Return the address of the byte at `offset` in the memory that is the field `field` of
+        `state`.
+        """
         return self.address_in(getattr(self.state, field), offset)
 
     def peek(self, address: int, length: int) -> bytes:
-        """Return `length` bytes at `address`, without a cost in time.
+        """Return `length` bytes at `address`; this takes no simulated time.
 
-        Raises `Fault` outside of memory.
+        Raises `Fault` unless memory contains all of them.
         """
         pages, offset = self.locate(address, length, "read")
         if pages.sleeper is not None:
@@ -138,18 +142,19 @@ class Memory(MemorySystem):
         return pages.read(offset, length)
 
     def poke(self, address: int, data: bytes) -> None:
-        """Replace the bytes at `address`, without a cost in time.
+        """Replace the bytes at `address`; this takes no simulated time.
 
-        Raises `Fault` outside of memory.
+        Raises `Fault` unless memory contains all of them.
         """
         pages, offset = self.locate(address, len(data), "write")
         if self.banks.exclusive:
             for agent in self.agents:
-                agent.sync()  # reads before the present see the old bytes
+                # a sleeping dma first does its earlier reads, which must see the old bytes
+                agent.sync()
         pages.write(offset, data)
 
     def spill(self, address: int, data: bytes) -> None:
-        """Write a trace record to `address`; this takes no time and is not announced.
+        """Write a trace record to `address`; this takes no time, and listeners do not see it.
 
         The address must be in external memory or in a core's own memory, because the banks of
         on-chip memory have no port for records. Raises `Fault` otherwise.

@@ -27,8 +27,8 @@ def signed_range(bits: int) -> tuple[int, int]:
 def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
     """Return `values` / 2**shift, rounded to the nearest integer, ties to the even one.
 
-    `shift` is 0 to 63, else `ValueError`. No intermediate value needs more than 64 bits.
-    (`spu requantise`, spec pe.md.)
+    `shift` is from 0 to 63; raises `ValueError` otherwise. No intermediate value needs more than 64
+    bits. (`spu requantise`, spec pe.md.)
     """
     if not 0 <= shift <= 63:
         raise ValueError(f"a shift of {shift} is out of range, 0 to 63")
@@ -42,8 +42,8 @@ def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
     return np.asarray(floor + up)
 
 
-# The rule of `exponential`, for docs/timing-vc.md: binary64 numbers.
-EXP_LIMITS = (-110.0, 90.0)  # beyond, e to the power of x is 0 or infinite in binary32
+# The rule of `exponential` in docs/timing-vc.md uses these binary64 numbers.
+EXP_LIMITS = (-110.0, 90.0)  # outside this range, e to the power of x is 0 or infinite in binary32
 LOG2_E = float.fromhex("0x1.71547652b82fep+0")
 LN2_HIGH = float.fromhex("0x1.62e42fefap-1")  # its products with the exponents are exact
 LN2_LOW = float.fromhex("0x1.cf79abc9e3b3ap-40")
@@ -51,14 +51,14 @@ EXP_TERMS = tuple(1.0 / math.factorial(n) for n in range(12))
 
 
 def exponential(values: ArrayLike) -> NDArray[np.float32]:
-    """Return e to the power of each binary32 number, as `vexp.f32` of vc does.
+    """Return e to the power of each binary32 number, as `vexp.f32` of vc computes it.
 
     Each step is one operation of binary64, rounded once, so any machine with IEEE arithmetic gets
-    the same bits. With x the number, limited to -110 to 90: k = round(x * LOG2_E), half to even;
-    r = (x - k * LN2_HIGH) - k * LN2_LOW; p = the sum of r**n / n! for n = 0 to 11, by Horner's
-    rule; the result is p * 2**k, rounded to binary32. A NaN gives the canonical NaN.
+    the same bits. Let x be the number, limited to -110 to 90. Then k = round(x * LOG2_E), half to
+    even; r = (x - k * LN2_HIGH) - k * LN2_LOW; p is the sum of r**n / n! for n = 0 to 11, by
+    Horner's rule. The result is p * 2**k, rounded to binary32. A NaN gives the canonical NaN.
     """
-    with np.errstate(invalid="ignore"):  # of a NaN that is not quiet
+    with np.errstate(invalid="ignore"):  # a NaN may be signalling
         x = np.clip(np.asarray(values, np.float32).astype(np.float64), *EXP_LIMITS)
     k = np.rint(x * LOG2_E)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
@@ -115,8 +115,8 @@ def fits(values: ArrayLike, bits: int) -> Bools:
 def sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
     """Return a mask of the sums that overflowed.
 
-    `total` is `left` + `right`, wrapped to the width of these signed integers. A sum overflows if
-    and only if both terms have the same sign and the total has the other one.
+    `total` is `left` + `right`, wrapped to the width of these signed integers. A sum has overflowed
+    if both terms have the same sign and the total has the other sign, and only then.
     """
     return np.asarray(((left ^ total) & (right ^ total)) < 0)
 
@@ -130,7 +130,8 @@ def saturated_sum(left: Numbers, right: Numbers) -> Numbers:
     """Return the sum of two arrays of one type, clamped to the finite range of that type.
 
     Integers are clamped to the least and greatest value of their type. A floating sum of finite
-    terms is clamped to the greatest finite number. Infinities and NaN in the terms stay.
+    terms is clamped to the greatest finite number. If a term is infinite or NaN, the sum is the
+    IEEE sum.
     """
     if left.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,8 +1,8 @@
 """Origins: the steps that made values, which a core records for the debugger's `why`.
 
 `Core.remember` starts the recording. The debugger numbers all announcements of a run, and these
-numbers order the origins. For a core that records no origins the debugger shows only which
-instruction it executed.
+numbers order the origins in time. For a core that records no origins the debugger shows only which
+instruction the core executed.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 
 
 class Place(NamedTuple):
-    """A piece of a field of a core's declared state: some bytes of an array, or items of a list."""
+    """A part of a field of a core's declared state: some bytes of an array, or items of a list."""
 
     field: str
     first: int = 0
-    size: int = 0  # 0: all
+    size: int = 0  # 0: to the end of the field
 
     def items(self, size: int, whole: int) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yield the items of `size` bytes that overlap this piece.
+        """Yield the items of `size` bytes that overlap this part of the field.
 
         Each result is the number of the item in the field, and a range: the item's first byte
-        relative to the piece, and its length. The whole field has `whole` bytes.
+        relative to the start of this part, and its length. The whole field has `whole` bytes.
         """
         end = self.first + (self.size or whole)
         for number in range(self.first // size, -(-end // size)):
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 class WindowPart(NamedTuple):
-    """Some bytes of an access to a window; `number` is the number of the access's announcement."""
+    """Some bytes of an access to a window; `number` is the announcement number of the access."""
 
     number: int
     first: int
@@ -39,93 +39,97 @@ class WindowPart(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """Some bytes in memory, as the value of a setting: what an address in it points to."""
+    """The bytes in memory to which an address in a setting points."""
 
     address: int
-    size: int = 0  # 0: only the address is meant
+    size: int = 0  # 0: the setting is only the address
 
 
 class Source(NamedTuple):
-    """A value that a step used to compute another value."""
+    """A value that a step used to compute another value, and where it was."""
 
     what: str  # "weight", "activation", "rs1", ...
-    number: int  # of an announcement: the value is the one before it
-    memory: tuple[int, int] | None = None  # address, bytes
-    place: Place | None = None  # or a part of the same core's state
-    origin: Origin | None = None  # or the result of another step
-    # A number, text, bytes in hexadecimal; of a setting also a mapping of numbers and `Extent`s.
+    number: int  # an announcement number: the value is the last one before it
+    memory: tuple[int, int] | None = None  # the value was in memory: address, number of bytes
+    place: Place | None = None  # or in the state of the same core
+    origin: Origin | None = None  # or it was the result of another step
+    # A number, a text, or bytes in hexadecimal; for a setting also a mapping from names to numbers
+    # and `Extent`s.
     value: Any = None
-    # Whether it only configures the step: `origin` is the step that set it, `memory` its place.
+    # Whether it only configures the step. Then `origin` is the step that set it, or `memory` is
+    # where it was.
     setting: bool = False
-    window_part: WindowPart | None = None  # or bytes that came through a window of the core
+    window_part: WindowPart | None = None  # or it came through a window of the core
 
 
 @dataclass
 class Origin:
-    """A step that made a value, with the values that it used.
+    """A step that made a value, with the values that the step used.
 
     The step is an instruction, a part of an instruction, or a transfer.
     """
 
-    number: int  # of the announcements before it
-    time: int  # -1: unknown
-    what: str  # in words: "mac", "transfer 3"
-    address: int | None = None  # of its instruction
-    by: str = ""  # the core that requested it, if it is another one
+    number: int  # the number of announcements before the step
+    time: int  # the cycle; -1: unknown
+    what: str  # a phrase, such as "mac" or "transfer 3"
+    address: int | None = None  # the address of its instruction
+    by: str = ""  # the core that requested the step, if another core did
     value: Any = None
     sources: Callable[[], Iterator[Source]] = field(default=lambda: iter(()))
-    # Which of the requested bytes (of a list: items) it made: first, how many; None: all.
+    # Which of the requested bytes (or items of a list) the step made: first, number. None: all.
     part: tuple[int, int] | None = None
 
 
-OnMove = Callable[[str, int, int, int], None]  # "read" or "write", time, address, bytes
+OnMove = Callable[[str, int, int, int], None]  # "read" or "write", time, address, number of bytes
 
 
 class Origins:
-    """The record of all origins of one core.
+    """The record of the steps that made the values of one core.
 
     `number()` returns the number of announcements so far.
     """
 
-    fields: frozenset[str] = frozenset()  # of the state, whose `makers` it knows
-    # Of these, queues: cells never written count as empty, for what was there was moved out.
+    fields: frozenset[str] = frozenset()  # the fields of the state for which `makers` finds steps
+    # Those of `fields` that are queues: a cell that no step has written counts as empty.
     clears: frozenset[str] = frozenset()
 
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number
-        # Called for bytes that the core moves to or from memory without its ports, which announce
-        # nothing then.
+        # A function to call for bytes that the core moves to or from memory without its ports,
+        # because then no port announces them.
         self.on_move: OnMove = _ignore_move
 
     @property
     def step_count(self) -> int:
-        """The number of recorded steps that were not announced."""
+        """The number of recorded steps that the core did not announce."""
         return 0
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
-        """Record an announcement of the core, which is being made and has the number `number()`."""
+        """Record an announcement that the core is making; `number()` is the announcement's number."""
 
     def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
-        """Yield the steps that made the `size` bytes which the core wrote to `address`.
+        """Yield the steps that made the `size` bytes that the core wrote to `address`.
 
-        `number` is the number of the announcement of that write.
+        `number` is the announcement number of that write.
         """
         return iter(())
 
     def without_effect(self, address: int, size: int) -> Iterator[Origin]:
-        """Yield steps that may have been meant to write these bytes, but wrote nothing."""
+        """Yield steps that wrote nothing but may have been meant to write these bytes."""
         return iter(())
 
     def outgoing(self, part: WindowPart) -> Iterator[Origin]:
-        """Yield the steps that made the bytes which other cores read from a window of this core."""
+        """Yield the steps that made bytes that other cores have read from a window of this core."""
         return iter(())
 
     def display_name(self, place: Place) -> str:
-        """Return what users call a piece of the state; empty if the field's own name is enough."""
+        """Return the name that users know for a part of the state; empty if it is the field's name."""
         return ""
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the steps that made a piece of the state as it was before announcement `before`."""
+        """Yield the steps that made a part of the state, as it was before announcement number
+        `before`.
+        """
         return iter(())
 
 

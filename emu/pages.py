@@ -1,4 +1,6 @@
-"""The bytes of a memory, divided into pages, so that a snapshot copies only pages written since."""
+"""The bytes of a memory, divided into pages. A snapshot copies only the pages written since the
+last.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +17,23 @@ from numpy.typing import NDArray
 from macaw.emu.faults import DeviceError
 
 SHIFT = 12
-PAGE = 1 << SHIFT  # bytes of a page
-WRITTEN = 1  # a page's mark: written since the last snapshot, none of its words is watched
-SHARED = 2  # the same, but those of its words that `watched` marks are watched
-_WORDS = SHIFT - 2  # words of a page, as a shift
+PAGE = 1 << SHIFT  # size of a page in bytes
+WRITTEN = 1  # the mark of a page that was written since the last snapshot; no word of it is watched
+SHARED = 2  # the mark of such a page with watched words, which `watched` marks
+_WORDS = SHIFT - 2  # an offset shifted right by this is a word's number
 
 _ZEROS = bytes(PAGE)
 
 
 class AddressBudget:
-    """Allocates the memories of all devices, and limits the address space of unused devices.
+    """Allocates the memories of all devices, and limits the address space that unused devices keep.
 
-    Cores, ports and memory of a device refer to each other. So Python frees a device that is no
-    longer used only when it searches for reference cycles. Python starts this search by the number
-    of objects, not by their bytes. This class starts it by bytes.
+    Cores, ports and memory of a device refer to each other. So Python frees an unused device only
+    when it searches for reference cycles. It starts this search after a certain number of new
+    objects, however large they are. This class starts it after a certain number of bytes.
     """
 
-    MOST = 2 << 30  # bytes of memories, living or dead, before a search for dead ones
+    MOST = 2 << 30  # when memories, used or unused, have so many bytes, search for unused ones
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -41,7 +43,7 @@ class AddressBudget:
         """Return an array of `size` zero bytes; pages that are never touched take no memory.
 
         Raises `DeviceError` if there is not enough address space. The method does not use
-        `np.zeros`: after some large blocks were freed, the C library takes new blocks from its heap
+        `np.zeros`. After some large blocks were freed, the C library takes new blocks from its heap
         and clears them, so that all their bytes would take memory.
         """
         if self.bytes + size > self._limit:
@@ -65,25 +67,25 @@ class AddressBudget:
         self.bytes -= size
 
     def _search(self) -> None:
-        """Free unused devices, and set the next search to when the bytes in use have doubled."""
+        """Free unused devices. The next search comes when the bytes in use have doubled."""
         gc.collect()
         self._limit = max(self.MOST, 2 * self.bytes)
 
 
-ADDRESS_BUDGET = AddressBudget()  # one a process, as the address space is
+ADDRESS_BUDGET = AddressBudget()  # one for each process, because a process has one address space
 
 
 class Sleeper(Protocol):
     """A core that skips acts until another core could see their effects, and then does them."""
 
     def note_use(self, time: int) -> None:
-        """Do the skipped acts before cycle `time`, when another core uses the same memory."""
+        """Do the skipped acts before cycle `time`, because another core uses the same memory then."""
 
     def interrupt(self, time: int) -> None:
-        """Do the skipped acts before cycle `time`, and do not skip any acts after it."""
+        """Do the skipped acts before cycle `time`, and skip no acts from then on."""
 
     def sync(self) -> None:
-        """Do all skipped acts before the device's present."""
+        """Do all acts that were skipped until now."""
 
 
 class Pages:
@@ -105,13 +107,13 @@ class Pages:
         self.words = self.bytes.cast("I")
         self.marks = bytearray(rounded >> SHIFT)
         self._written: set[int] = set()
-        # Contents at the last snapshot of the pages that are not all zero, and their digests.
+        # At the last snapshot: the contents and digests of the pages that were not all zero.
         self._saved: dict[int, bytes] = {}
         self._digests: dict[int, bytes] = {}
         self.watched = ADDRESS_BUDGET.allocate(rounded >> 2).data  # by word: whether it is watched
         self._watched_pages: set[int] = set()
         self._watchers: list[Callable[[int], None]] = []
-        self.sleeper: Sleeper | None = None  # a core that has yet to write here
+        self.sleeper: Sleeper | None = None  # a core that may have skipped writes to this memory
 
     def read(self, offset: int, length: int) -> bytes:
         """Return a copy of the `length` bytes at `offset`."""
@@ -128,7 +130,7 @@ class Pages:
     def mark_rows(self, offset: int, length: int, rows: int, stride: int) -> None:
         """Record that `rows` rows of `length` bytes were written through a view.
 
-        Each row begins `stride` bytes after the row before it.
+        Each row begins `stride` bytes after the begin of the previous one.
         """
         if abs(stride) <= PAGE:
             low = min(offset, offset + (rows - 1) * stride)
@@ -185,14 +187,14 @@ class Pages:
     def on_change(self, forget: Callable[[int], None]) -> None:
         """Register a function to call with the page number when watched bytes of a page change.
 
-        The watches of that page end with the call.
+        After the calls the bytes of that page are no longer watched.
         """
         self._watchers.append(forget)
 
     def watch(self, offset: int, length: int) -> None:
         """Watch bytes of one page: a write to them calls the functions of `on_change`.
 
-        The caller may, for example, have decoded instructions from them.
+        A caller does so, for example, if it has decoded instructions from the bytes.
         """
         page = offset >> SHIFT
         self._watched_pages.add(page)
@@ -201,9 +203,9 @@ class Pages:
         self.marks[page] = SHARED if page in self._written else 0
 
     def is_watched(self, offset: int = 0, end: int | None = None) -> bool:
-        """Return whether any page that has bytes from `offset` to `end` - 1 has watched words.
+        """Return whether a page with any of the bytes `offset` to `end` - 1 has watched words.
 
-        Without `end`, return this for all bytes from `offset` on.
+        Without `end`, the bytes are all from `offset` on.
         """
         first, last = offset >> SHIFT, (self.size if end is None else end) - 1 >> SHIFT
         return any(first <= page <= last for page in self._watched_pages)
@@ -231,7 +233,7 @@ class Pages:
         return dict(self._saved)
 
     def restore(self, snapshot: Mapping[int, bytes]) -> None:
-        """Restore a result of `snapshot` of this memory, or of another one of the same size."""
+        """Restore a result of `snapshot` of this memory, or of another memory of the same size."""
         self._replace(snapshot)
 
     def _replace(self, contents: Mapping[int, bytes]) -> None:
@@ -249,7 +251,7 @@ class Pages:
         self._saved = dict(contents)
 
     def digest(self) -> bytes:
-        """Return a hash of the contents: 32 bytes."""
+        """Return a hash of the contents, of 32 bytes."""
         whole = blake2b(digest_size=32)
         for page, data in sorted(self.snapshot().items()):
             if page not in self._digests:
@@ -261,9 +263,9 @@ class Pages:
 def differences(
     old: Mapping[int, bytes], new: Mapping[int, bytes]
 ) -> list[tuple[int, bytes, bytes]]:
-    """Return the runs of bytes that differ between two snapshots, in ascending order.
+    """Return the ranges of bytes that differ between two snapshots, in ascending order.
 
-    Each run is a triple: offset, old bytes, new bytes.
+    Each item is a triple: offset, old bytes, new bytes.
     """
     runs: list[tuple[int, bytes, bytes]] = []
     for page in sorted(old.keys() | new.keys()):

@@ -1,4 +1,4 @@
-"""Executes the instructions of Xcp (`macaw.isa.cp.XCP`), in functions with the mnemonic's name.
+"""The instructions of Xcp (`macaw.isa.cp.XCP`): executes each in a function named as its mnemonic.
 
 Each function calls a service of the device. If the instruction cannot finish yet, the function
 calls the core's `wait` with a mask of cores. The core tries the instruction again when one of these

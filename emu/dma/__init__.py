@@ -11,7 +11,7 @@ ENGINES = {"fast": FastDma, "reference": ReferenceDma}
 
 
 def build(device: System) -> list[Core]:
-    """Return the one dma of a device."""
+    """Return a list with the one dma of a device."""
     dma = device.select(ENGINES)(device)
     device.copier = dma
     return [dma]

@@ -1,20 +1,21 @@
-"""The dma without an engine: a queue of transfers, which it moves one after the other by beats.
+"""The part of the dma that both engines share: a queue of transfers, moved beat by beat.
 
 A transfer starts in the cycle of its `dma.copy`, or in the cycle after the end of the previous
 transfer. Its first beat comes dma.setup cycles later. In each cycle the dma starts at most one
-write and then one read. The write is that of the oldest beat that was read, once its data are
-ready. Reads are up to dma.buffer beats ahead of writes. The next beat on the same side follows when
-the channel of external memory has accepted the beat before, or when the banks of that beat were
-granted. A transfer to on-chip memory ends in the cycle in which its last write is granted. Any
-other transfer ends in the last cycle before the data of its last write can be read. A core that
-waits for the transfer continues in the cycle after its end.
+write and then one read. It writes the oldest beat that it has read, once the data of this beat are
+ready. Reads are up to dma.buffer beats ahead of writes. On each side (source or destination), the
+next beat follows when the channel of external memory has accepted the previous beat, or when the
+banks have granted it. A transfer to on-chip memory ends in the cycle in which its last write is
+granted. Any other transfer ends in the last cycle before the data of its last write can be read. A
+core that waits for the transfer continues in the cycle after its end.
 
 A multicast reads each beat once and writes it to several on-chip units in the same cycle. Each unit
-grants the write on its own; the next beat is written after the last of these grants.
+grants the write on its own; the dma writes the next beat after the last of these grants.
 
 A window (`macaw.isa.model.Window`) may take or give less than a beat, or nothing yet. If a transfer
-can do nothing but wait for a window, the dma pauses it. In the next cycle it runs the first other
-transfer that can do something. A transfer never overtakes another one through the same window.
+can do nothing but wait for a window, the dma pauses it. In the next cycle the dma runs the first
+other transfer that can do something. A transfer never overtakes another one through the same
+window.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ from macaw.isa.memory_map import EXTERNAL, MOST_UNITS
 
 
 class DmaCore(Core):
-    """The dma without an engine; its instructions are transfers.
+    """The base class of the dma's two engines. The instructions of the dma are transfers.
 
-    An engine adds `advance`, which calls `act` for each cycle, or has the same effects for many
-    cycles at once. It may extend `load_transfer` and `request_beat`.
+    An engine adds `advance`. It calls `act` for each cycle, or has the same effects for many cycles
+    at once. It may extend `load_transfer` and `request_beat`.
     """
 
     state: DmaState
@@ -58,23 +59,24 @@ class DmaCore(Core):
         self.width = int(config["dma.width"])
         self.depth = int(config["dma.buffer"])
         self.reader = device.memory.port(self)
-        # A multicast writes to the unit with index i among its units through writers[i].
+        # A multicast writes to the i-th of its units through writers[i].
         self.writers = [device.memory.port(self) for _ in range(MOST_UNITS)]
         self.writer = self.writers[0]
-        self.rows = 0  # of the running transfer, 0 if it has no bytes
-        self.offsets = [0]  # of a multicast: from the destination of `copy` to that in each unit
-        self.ordered = False  # its rows must not overtake one another
-        self.uses = TransferUses()  # for the trace
-        # Called with each requested transfer and the address of its description.
+        self.rows = 0  # the number of rows of the running transfer; 0 if it has no bytes
+        # for each unit of a multicast: its distance in bytes from the transfer's destination
+        self.offsets = [0]
+        self.ordered = False  # whether a row must be written before the next one is read
+        self.uses = TransferUses()  # what the running transfer has used, for the trace
+        # A function that is called with each requested transfer and the address of its description.
         self.on_request: Callable[[Transfer, int], None] = _ignore_request
 
-    # What cp requests
+    # Services for cp
 
     def submit(self, time: int, address: int, by: Agent) -> int | None:
         """Queue the transfer described at `address` for the core `by`, in cycle `time`.
 
-        Return its ticket, or None if the queue is full. Reading the description takes no time
-        beside dma.setup. Raises `Fault`.
+        Return its ticket, or None if the queue is full. The dma needs no cycles for reading the
+        description, only dma.setup. Raises `Fault`.
         """
         state = self.state
         if len(state.transfers) >= self.queue:
@@ -98,9 +100,10 @@ class DmaCore(Core):
         self.on_request(transfer, address)
         state.transfers.append(tuple(transfer))
         if len(state.transfers) == 1:
-            # A core with a higher number acts later in the cycle: too late for that cycle.
+            # A core with a higher number acts after the dma, so the dma cannot start in this cycle.
             self._begin(time if by.number < self.number else time + 1)
-        elif self.waiting is not None:  # for windows, which this transfer may not need
+        # the dma waits for windows, which this transfer may not need
+        elif self.waiting is not None:
             at = time if by.number < self.number else time + 1
             self.time = min(self.time, self.aligned(at))
         return transfer.ticket
@@ -126,9 +129,10 @@ class DmaCore(Core):
         return None
 
     def current(self) -> tuple[str, int | None]:
-        """Return a text for the running transfer, and the address of the instruction that sent it.
+        """Return a text for the running transfer, and the address of the instruction that started
+        it.
 
-        Without a transfer the result is "" and None.
+        Without a running transfer the result is "" and None.
         """
         if not self.state.transfers:
             return "", None
@@ -167,10 +171,13 @@ class DmaCore(Core):
             self.ordered = self.transfer.overlaps
 
     def act(self) -> None:
-        """Do one cycle: a write and a read at most, or the end of the transfer. Raises `Fault`."""
+        """Do the work of one cycle: at most one write and one read, or the end of the transfer.
+
+        Raises `Fault`.
+        """
         state, time = self.state, self.time
         buffer = state.buffer
-        if self.waiting is not None:  # try again the window that it waits for
+        if self.waiting is not None:  # read or write again at the window for which the dma waits
             state.read_free = min(state.read_free, time)
             state.write_free = min(state.write_free, time)
         later: list[WindowNotReady] = []
@@ -198,7 +205,7 @@ class DmaCore(Core):
         state = self.state
         if state.row >= self.rows or state.reading >= 0 or len(state.buffer) >= self.depth:
             return False
-        # A row may read what the rows before it wrote: these writes come first.
+        # A row may read what an earlier row wrote, so the dma must do those writes first.
         return not (self.ordered and state.position == 0 and (state.buffer or state.writing))
 
     def _read(self, time: int) -> None:
@@ -258,9 +265,9 @@ class DmaCore(Core):
         port.beat(time, ((address, length),), data)
 
     def _free(self, time: int, address: int) -> int:
-        """Return the first cycle for a beat after the one at `time`, on the side of `address`.
+        """Return the first cycle in which the next beat after that of cycle `time` can start.
 
-        This side is not on-chip memory.
+        Both beats are on the side of `address`, which is not on-chip memory.
         """
         if address < EXTERNAL:
             return time + 1
@@ -275,7 +282,7 @@ class DmaCore(Core):
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         """Take the answer to a beat of on-chip memory, and set the cycle of the next act.
 
-        `time` is the cycle of the grant, `ready` the cycle from which the data can be used.
+        `time` is the cycle of the grant; from cycle `ready` on the dma can use the data.
         """
         state = self.state
         if port is self.reader:
@@ -289,10 +296,11 @@ class DmaCore(Core):
         self.plan(time, time + 1)
 
     def plan(self, time: int, earliest: int, later: Sequence[WindowNotReady] = ()) -> None:
-        """Set the cycle of the next act to `earliest` or later, after all acts of cycle `time`.
+        """Set the cycle of the next act, which is not before `earliest`, at the end of cycle
+        `time`.
 
-        `later` are the windows that refused a read or write in cycle `time`. If all beats are done,
-        end the transfer.
+        `later` has the windows that refused a read or write in cycle `time`. If all beats are done,
+        this method ends the transfer.
         """
         state = self.state
         buffer, writing = state.buffer, state.writing
@@ -303,7 +311,7 @@ class DmaCore(Core):
             else:
                 self.time = last
             return
-        self.time = NEVER  # unless something can be done before memory answers
+        self.time = NEVER  # the dma waits for memory, unless it finds something to do
         if buffer and not writing and state.write_free < NEVER:
             self.time = self.aligned(max(earliest, buffer[0][0], state.write_free))
         if self._can_read() and state.read_free < NEVER:
@@ -311,12 +319,13 @@ class DmaCore(Core):
         if later:
             self._wait_or_switch(time, later)
         elif self.waiting is not None:
-            self.time = min(self.time, self.aligned(earliest))  # the window is tried again then
+            # the dma then tries the window again
+            self.time = min(self.time, self.aligned(earliest))
 
     def _wait_or_switch(self, time: int, later: Sequence[WindowNotReady]) -> None:
-        """Wait for the windows of `later`, or switch to another transfer.
+        """Wait for the windows in `later`, or switch to another transfer.
 
-        The dma switches if the running transfer can do nothing but wait, and another one can act.
+        The dma switches if the running transfer can only wait and another one can act.
         """
         state = self.state
         if self.time < NEVER or state.writing or state.reading >= 0:
@@ -339,7 +348,7 @@ class DmaCore(Core):
             self._wait_for(time, [*later, *runnable], NEVER)
 
     def _wait_for(self, time: int, later: Sequence[WindowNotReady], until: int) -> None:
-        """Wait for the windows of `later`, but at the longest until cycle `until`."""
+        """Wait for the windows in `later`, but only until cycle `until`."""
         cores = 0
         for item in later:
             cores |= item.cores
@@ -354,11 +363,11 @@ class DmaCore(Core):
             self.end_wait(time)
 
     def _find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
-        """Return the index in the queue of the oldest transfer that can do something at `time`.
+        """Return the index in the queue of the oldest transfer that can act in cycle `time`.
 
-        The first `skip` transfers of the queue are left out, and those that would overtake an older
-        transfer through the same window. If no transfer can do anything, return the list of the
-        windows for which they wait.
+        The search skips the first `skip` transfers, and those that would overtake an older transfer
+        through the same window. If no transfer can act, return the list of windows for which they
+        wait.
         """
         memory = self.device.memory
         taken = list(self.transfer.windows(memory)) if skip else []
@@ -404,7 +413,7 @@ class DmaCore(Core):
         self.device.changed(self, time)
 
     def _check_holder(self, what: str, address: int) -> None:
-        """Raise `Fault` if `address` is in the half that feeds a core which runs."""
+        """Raise `Fault` if `address` is in the half that feeds a running core."""
         holder = self.device.memory.holder(address)
         if holder is not None:
             raise Fault(
@@ -414,7 +423,9 @@ class DmaCore(Core):
             )
 
     def _with_transfer(self, fault: Fault) -> Fault:
-        """Return the fault with the fields and the address of the running transfer added."""
+        """Return `fault` with the fields of the running transfer and its instruction's address
+        added.
+        """
         transfer = self.transfer
         values = {**fault.values, **transfer.values()}
         address = None if transfer.address < 0 else transfer.address
@@ -426,7 +437,10 @@ class DmaCore(Core):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Add occurrences to the uses of the running transfer, which `_flush_uses` reports."""
+        """Count `count` occurrences of `what` as uses of the running transfer.
+
+        `_flush_uses` reports them to the trace block later.
+        """
         self.uses.add(what, time, until, count)
 
     def _flush_uses(self, until: int = 0) -> None:
@@ -443,17 +457,19 @@ class DmaCore(Core):
 
     @property
     def start_count(self) -> int:
-        """The number of transfers that have started."""
+        """The number of transfers that the dma has started."""
         return self.retired + len(self.state.held) + int(self.running)
 
     def units(self) -> Units:
-        """Return the sizes of the dma for the trace: no compute units, and stores of one beat."""
+        """Return the numbers that describe the dma to the trace: no compute units, stores of one
+        beat.
+        """
         return Units(0, 0, store=self.width)
 
     # State
 
     def sync(self) -> None:
-        """Report uses that were collected, and bring the declared state up to date."""
+        """Report the uses counted so far to the trace, and bring the declared state up to date."""
         self._flush_uses()
         super().sync()
 
@@ -468,7 +484,7 @@ class DmaCore(Core):
         }
 
     def reload(self) -> None:
-        """Continue from the declared state; drop the uses collected so far."""
+        """Continue from the declared state; drop the uses counted so far."""
         super().reload()
         self.uses.clear()
         self.load_transfer()

@@ -1,4 +1,4 @@
-"""Records from which bytes the dma copied the bytes that it wrote."""
+"""Origins of the dma's writes: records from which bytes each written byte was copied."""
 
 from __future__ import annotations
 
@@ -13,29 +13,33 @@ from macaw.emu.dma.transfer import DESCRIPTION, Transfer
 from macaw.emu.origins import Extent, Origin, Origins, Source
 from macaw.isa.memory_map import UNIT_SHIFT
 
-_NEAR = 4096  # bytes after its destination that a transfer of no bytes may have been meant for
+# the search for a transfer of no bytes that should have written an address goes back so far
+_NEAR = 4096
 
 
 class TransferOrigins(Origins):
-    """The record of the transfer to which each write of the dma belongs."""
+    """For each write of the dma, the record of the transfer to which it belongs."""
 
     def __init__(self, dma: DmaCore, number: Callable[[], int]) -> None:
         super().__init__(number)
         self.dma = dma
         self._writes: dict[int, tuple[int, Transfer]] = {}
-        # By ticket, of transfers out of a window: the first byte of each read within the transfer,
-        # and the read's number. Its address says nothing: bytes come in the order of the reads.
+        # By ticket, for transfers that read from a window: the number of each read, and the first
+        # byte of the transfer that it returned. The address of a read does not determine its bytes,
+        # because a window returns them in the order of the reads.
         self._reads: dict[int, tuple[list[int], list[int]]] = {}
-        self._pushes: dict[int, tuple[int, int]] = {}  # by number of a write there: byte, address
-        self._progress: dict[tuple[str, int], int] = {}  # bytes so far, by direction and ticket
-        # By ticket: number of announcements when it was requested, address of its description.
+        # by number of a write to a window: first byte in the transfer, and address
+        self._pushes: dict[int, tuple[int, int]] = {}
+        # bytes moved so far, by ticket and direction ("read" or "write")
+        self._progress: dict[tuple[str, int], int] = {}
+        # By ticket: the number of announcements at its request, and the address of its description.
         self._requests: dict[int, tuple[int, int]] = {}
 
-        self._empty: list[Origin] = []  # transfers of no bytes
-        self._empty_to: list[int] = []  # their destinations
+        self._empty: list[Origin] = []  # the transfers of no bytes
+        self._empty_to: list[int] = []  # the destinations of `_empty`
 
     def record_request(self, transfer: Transfer, address: int) -> None:
-        """Record that a requested transfer is described at `address`."""
+        """Record a requested transfer, and that its description is at `address`."""
         number = self.number()
         self._requests[transfer.ticket] = number, address
         if not transfer.size:
@@ -80,9 +84,10 @@ class TransferOrigins(Origins):
     def _sources(
         self, transfer: Transfer, number: int, address: int, size: int
     ) -> Iterator[Source]:
-        """Yield the description, and the source bytes of `size` destination bytes at `address`.
+        """Yield the transfer's description, and the sources of `size` bytes written to `address`.
 
-        The source bytes come row by row. `number` is the number of the announcement of the write.
+        The sources come in the order of the rows. `number` is the number of the write's
+        announcement.
         """
         yield from self._description(transfer)
         if number in self._pushes:
@@ -93,7 +98,7 @@ class TransferOrigins(Origins):
             yield from self._pieces(transfer, number, source, first, size)
             return
         copies = transfer.copies()
-        if len(copies) > 1:  # each of them is in one unit
+        if len(copies) > 1:  # a multicast: each copy is in one unit
             copies = tuple(x for x in copies if x.dst >> UNIT_SHIFT == address >> UNIT_SHIFT)
         for row in range(transfer.rows) if copies else ():
             begin = copies[0].dst + row * transfer.dst_stride
@@ -103,10 +108,10 @@ class TransferOrigins(Origins):
                 first = row * transfer.row_bytes + low - begin
                 yield from self._pieces(transfer, number, source, first, high - low)
                 if not transfer.dst_stride:
-                    return  # all rows went to the same place
+                    return  # all rows were written to the same addresses
 
     def _description(self, transfer: Transfer) -> Iterator[Source]:
-        """Yield the six words that describe a transfer as a setting of it."""
+        """Yield the six words that describe a transfer, as settings that determine it."""
         request = self._requests.get(transfer.ticket)
         if request is None:
             return
@@ -121,9 +126,9 @@ class TransferOrigins(Origins):
     def _pieces(
         self, transfer: Transfer, number: int, address: int, first: int, size: int
     ) -> Iterator[Source]:
-        """Yield `size` source bytes of a transfer, from its byte `first` on.
+        """Yield the sources of `size` bytes of a transfer, from its byte `first` on.
 
-        If they came through a window, each read of the window gives a source of its own.
+        Bytes that came through a window get one source for each read of the window.
         """
         begins, numbers = self._reads.get(transfer.ticket, ((), ()))
         at = bisect_right(begins, first) - 1

@@ -11,10 +11,10 @@ from macaw.emu.origins import Origins
 
 
 class ReferenceDma(DmaCore):
-    """The dma that does one cycle at a time."""
+    """The dma that does the work of one cycle in each act."""
 
     def advance(self, limit: int) -> Stop | None:
-        """Do one cycle. Raises `Fault`."""
+        """Do the work of one cycle. Raises `Fault`."""
         self.act()
         return None
 

@@ -1,4 +1,4 @@
-"""Transfers of the dma: their rows, beats, windows and checks."""
+"""Transfers of the dma: the class that computes their rows, beats and windows, and checks them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from macaw.emu.windows import Window
 from macaw.isa.dma import TRANSFER
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, MORE_SHIFT, MOST_UNITS, UNIT_SHIFT
 
-DESCRIPTION = TRANSFER.size  # bytes
+DESCRIPTION = TRANSFER.size  # the size of the description in memory, in bytes
 
 
 class Transfer(NamedTuple):
-    """A copy of `rows` rows of `row_bytes` bytes.
+    """A copy of `rows` rows of `row_bytes` bytes each.
 
-    Row r is copied from src + r * src_stride to dst + r * dst_stride. Rows are moved one after the
-    other. A row is moved as C's memmove does it: its destination gets what its source contained
-    when the row started, even if both overlap. A later row reads what an earlier row wrote. A
-    stride may be 0 or negative. A transfer of no bytes is legal.
+    The dma copies row r from src + r * src_stride to dst + r * dst_stride, one row after the other.
+    Within a row, source and destination may overlap: the destination then gets the bytes that the
+    source had when the row started, as with C's memmove. A later row reads what an earlier row
+    wrote. A stride may be 0 or negative. A transfer may have no bytes.
 
-    A multicast writes each row to the same place in several on-chip units that follow each other;
-    `dst` then has the number of units after the first one in bits 27:24. All of its rows are in one
-    half of a unit.
+    A multicast writes each row to the same place in several units of on-chip memory with
+    consecutive numbers; bits 27:24 of `dst` then have the number of units after the first one. All
+    rows of a multicast are in one half of a unit.
     """
 
     ticket: int
@@ -37,7 +37,7 @@ class Transfer(NamedTuple):
     dst_stride: int
     src_stride: int
     by: str  # name of the core that started it
-    address: int  # of the instruction that started it, -1 if unknown
+    address: int  # the address of the instruction that started it; -1 if unknown
 
     @property
     def size(self) -> int:
@@ -46,21 +46,21 @@ class Transfer(NamedTuple):
 
     @property
     def further_units(self) -> int:
-        """The number of units after the first one that get the same bytes; 0 if no multicast."""
+        """The number of units of a multicast after the first one; 0 for another transfer."""
         if self.dst >> REGION_SHIFT != ONCHIP:
             return 0
         return self.dst >> MORE_SHIFT & MOST_UNITS - 1
 
     @property
     def first_copy(self) -> Transfer:
-        """The transfer to the first of the units of a multicast; any other transfer itself."""
+        """The transfer to the first unit of a multicast; for another transfer, the transfer itself."""
         further = self.further_units
         return self._replace(dst=self.dst - (further << MORE_SHIFT)) if further else self
 
     def copies(self) -> tuple[Transfer, ...]:
         """Return the transfers to the single units of a multicast, in the order of the units.
 
-        A transfer that is not a multicast is the only one.
+        For another transfer, return a tuple of this transfer alone.
         """
         first = self.first_copy
         units = range(1, self.further_units + 1)
@@ -80,9 +80,10 @@ class Transfer(NamedTuple):
 
     @property
     def anchor(self) -> tuple[int, int]:
-        """The first address and the stride of the side whose alignment divides rows into beats.
+        """The first address and the stride on the side whose alignment divides rows into beats.
 
-        That side is the destination, or the source if only the source is external memory.
+        That side is the source if only the source is external memory; otherwise it is the
+        destination.
         """
         if self.src >= EXTERNAL > self.dst:
             return self.src, self.src_stride
@@ -122,7 +123,7 @@ class Transfer(NamedTuple):
             except Fault as fault:
                 message = f"{fault.message}; {self.text()}"
                 raise Fault(fault.kind, message, self.values() | {"row": row}) from None
-            # All rows up to the end of this memory are good: go on after them.
+            # All rows up to the end of this memory are valid, so continue after them.
             if stride > 0:
                 row += (size - self.row_bytes - offset) // stride + 1
             elif stride < 0:
@@ -131,7 +132,7 @@ class Transfer(NamedTuple):
                 break
 
     def windows(self, memory: Memory) -> dict[Window, tuple[Window, str, int]]:
-        """Return the windows through which the bytes pass.
+        """Return the windows through which the transfer reads or writes.
 
         The result maps each window to a tuple: the window, "read" or "write", and the address of
         the access.
@@ -147,10 +148,10 @@ class Transfer(NamedTuple):
     def beat(
         self, row: int, position: int, width: int, offsets: Sequence[int] = (0,)
     ) -> tuple[int, int, int, int]:
-        """Return the next beat of a row of which `position` bytes have moved.
+        """Return the next beat of a row of which the first `position` bytes have been moved.
 
-        `self` is a transfer to one place. `offsets` are the distances from there to all places to
-        which the row is copied.
+        `self` is a transfer to one place. `offsets` are the distances in bytes from there to all
+        places to which the dma copies the row.
 
         The result is (source address, destination address, bytes, position after it). A beat ends
         where the address on the anchor side (`anchor`) is a multiple of `width`. Beats have

@@ -1,4 +1,4 @@
-"""Collects the uses of the running transfer until they are reported to the trace block."""
+"""Uses of a transfer: collects what it does to memories, for the report to the trace block."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from macaw.emu.trace import BEFORE, TraceBlock
 
 
 class TransferUses:
-    """The occurrences of the running transfer by name: their count, first start and last end."""
+    """What the running transfer has used: for each occurrence its count, first start and last end."""
 
     def __init__(self) -> None:
         self._uses: dict[str, tuple[str, int, int, int]] = {}
         self.begin = (
-            BEFORE  # cycle in which the transfer started; `BEFORE`: the trace block knows it
+            # the cycle in which the transfer started; `BEFORE` if the trace block has that cycle
+            # already
+            BEFORE
         )
 
     def add(self, what: str, time: int, until: int, count: int) -> None:
         """Add `count` occurrences of `what`, a name of `macaw.isa.trace.OCCURRENCES`.
 
-        They last from cycle `time` to before `until`.
+        They last from cycle `time` up to (excluding) cycle `until`.
         """
         earlier = self._uses.get(what)
         if earlier is not None:
@@ -26,7 +28,7 @@ class TransferUses:
         self._uses[what] = what, time, until, count
 
     def flush(self, trace: TraceBlock, number: int, until: int) -> None:
-        """Report all uses to the trace block, for transfer number `number`, and clear them.
+        """Report all uses to the trace block as those of transfer number `number`, and clear them.
 
         `until` is the first cycle after the transfer, or 0 if it has not ended.
         """
@@ -35,6 +37,6 @@ class TransferUses:
         trace.report(number, uses, until, begin)
 
     def clear(self) -> None:
-        """Forget all occurrences."""
+        """Drop all uses."""
         self._uses.clear()
         self.begin = BEFORE

@@ -12,6 +12,6 @@ ENGINES = {"fast": FastIsland, "reference": ReferenceIsland}
 
 
 def build(device: System) -> list[Core]:
-    """Return the islands of a device, one core for each."""
+    """Return a list of the islands of a device; each is one core."""
     engine, memory = device.select(ENGINES), geometry(device.config)
     return [engine(device, number, memory) for number in range(device.config["fim.islands"])]

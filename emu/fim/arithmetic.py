@@ -2,8 +2,8 @@
 
 Operands are columns: arrays of bytes of shape (..., 32). Results are arrays of shape (..., n), with
 one number for each of n lanes. The mode selects their number format. Each sum and product is
-rounded to that format, half to even by IEEE 754. Each NaN has the same bits. Products are summed in
-a tree of adjacent pairs.
+rounded to that format, half to even by IEEE 754. All NaNs have the same bits. A sum of products is
+added as a tree of adjacent pairs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Mode:
-    """The settings of an operation, as numbers that the instruction `mmr` writes."""
+    """The mode registers that an operation uses: the numbers that the instruction `mmr` writes."""
 
     op: int = 0
     arrange: int = ELEMENTWISE
@@ -54,7 +54,8 @@ class Mode:
         return bool(self.accumulate) and self.op == MUL
 
     def place(self, slot: int) -> tuple[int, int]:
-        """Return where Rz stores an operation's results: the first byte, and the number of bytes.
+        """Return where in Rz an operation stores its results: the first byte, and the number of
+        bytes.
 
         `slot` is the value of the register RZ_SLOT.
         """
@@ -67,9 +68,9 @@ class Mode:
 
 
 def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
-    """Return what an operation computes from two columns of shape (..., 32), without accumulation.
+    """Return the results of an operation on two columns of shape (..., 32), without accumulation.
 
-    The result has shape (..., n).
+    They have shape (..., n).
     """
     x, y = left.view(mode.dtype), right.view(mode.dtype)
     if mode.arrange == DOT:
@@ -97,7 +98,7 @@ def _tensor(x: Host, y: Host, transpose: str) -> Host:
     a = x.reshape(*x.shape[:-1], side, side)
     b = y.reshape(*y.shape[:-1], side, side)
     a = a.swapaxes(-1, -2) if transpose == "a" else a
-    b = b if transpose == "b" else b.swapaxes(-1, -2)  # b[j, k] from here on
+    b = b if transpose == "b" else b.swapaxes(-1, -2)  # y[..., j, k] is B[k, j] from here on
     products = multiply(a[..., :, None, :], b[..., None, :, :])
     sums = tree_sum(products)
     return sums.reshape(*sums.shape[:-2], side * side)

@@ -20,8 +20,8 @@ _MEMORY = CORE.memories[1]
 class BankMemory:
     """The bytes of all banks of an island.
 
-    A pointer is the number of a column; columns of all islands are counted from the first column of
-    island 0. While `journal` is a list, each write appends its offset and the bytes that it
+    A pointer is the number of a column, counted from the first column of island 0 through all
+    islands. While `journal` is a list, each write appends to it the offset and the bytes that it
     replaces.
     """
 
@@ -45,25 +45,27 @@ class BankMemory:
         return np.frombuffer(self.pages.bytes, np.uint8).reshape(shape)
 
     def address(self, column: int) -> int:
-        """Return the address of the column that a pointer gives."""
+        """Return the address of the column with the number `column` (a pointer)."""
         return memory_map.ISLANDS + column * COLUMN_BYTES
 
     def offset(self, column: int) -> int:
-        """Return the byte offset in the island's banks of the column that a pointer gives."""
+        """Return the offset of the column `column` (a pointer), in bytes from the start of the
+        banks.
+        """
         return (column - self.first_column) * COLUMN_BYTES
 
     def column_at(self, bank: int, row: int, column: int) -> int:
-        """Return the pointer of a column, given by its bank, row and column in the row."""
+        """Return the pointer of a column, given by its bank, its row, and its number in the row."""
         return self.first_column + self.geometry.offset(Place(bank, row, column)) // COLUMN_BYTES
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write bytes at a byte offset in the island's banks."""
+        """Write bytes at an offset, in bytes from the start of the banks."""
         pages = self.pages
         if self.journal is not None:
             self.journal.append((offset, pages.read(offset, len(data))))
         pages.write(offset, data)
 
     def undo(self) -> None:
-        """Undo the writes in the journal, the latest first."""
+        """Undo the writes that the journal has recorded, the latest first."""
         for offset, data in reversed(self.journal or []):
             self.pages.write(offset, data)

@@ -1,8 +1,8 @@
 """Access rules of buffers: which block may write the columns and move the pointers (seed 004 ¶50).
 
 While a block has the lock of a buffer, only that block may write the buffer's columns and move its
-pointers by `mmr`. Without a lock only the producer may write. The producer is the first block that
-pushed or moved the end pointer.
+pointers by `mmr`. While no block has the lock, only the producer may. The producer is the first
+block that pushed a column or moved the end pointer.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def check_lock(island: Island, block: Block, number: int, what: str) -> None:
 def check_producer(island: Island, block: Block, number: int, what: str) -> None:
     """Raise `Fault` if `block` may not write buffer `number` or move its pointers.
 
-    That is the case if another block has the lock of the buffer, or if no block has it and another
-    block is the producer. The message starts with `what`.
+    The fault is raised if another block has the lock of the buffer, or if no block has the lock and
+    another block is the producer. The message starts with `what`.
     """
     check_lock(island, block, number, what)
     buffer = island.buffers[number]
@@ -47,9 +47,10 @@ def check_producer(island: Island, block: Block, number: int, what: str) -> None
 
 
 def check_column(island: Island, block: Block, column: int, into: int = NOBODY) -> None:
-    """Raise `Fault` if a block writes a column of a buffer that only another block may write.
+    """Raise `Fault` if column `column` is in a buffer that `block` may not write.
 
-    `into` is the number of the buffer to which the column is pushed; that buffer is not checked.
+    `into` is the number of the buffer to which the block pushes the column; that buffer is not
+    checked here.
     """
     for number, buffer in enumerate(island.buffers):
         if number == into or not buffer.low <= column < buffer.high:
@@ -68,7 +69,7 @@ def check_column(island: Island, block: Block, column: int, into: int = NOBODY) 
 
 
 def buffer_banks(island: Island) -> frozenset[int]:
-    """Return the banks in which any buffer may be while the present blocks run.
+    """Return the banks in which a buffer may be at any time while the present blocks run.
 
     The limits of a buffer are those that it has now and those that an `mmr` of the blocks sets. A
     buffer may be anywhere between the least and the greatest of these limits. The result is cached.

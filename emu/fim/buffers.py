@@ -1,8 +1,8 @@
 """The words that use buffers: pointers, push, pull and locks (seed 004 ¶48-51).
 
-A push advances the end pointer for all its columns at once. The consumers and the host see a
-visible end pointer instead, which passes a column only when the data of that column are stored. A
-pull of columns waits until the visible end pointer has passed them.
+A push advances the end pointer past all its columns at once. The consumers and the host read
+another pointer, the visible end. It passes a column only when the data of that column are stored.
+A pull waits until the visible end has passed the columns that it reads.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from macaw.isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, 
 
 
 def visible_end(buffer: Buffer, time: int) -> int:
-    """Return the end pointer that other blocks and the host see at cycle `time`."""
+    """Return the visible end of a buffer at cycle `time`, which other blocks and the host read."""
     return buffer.end - sum(arrival > time for arrival in buffer.arrivals)
 
 
@@ -33,7 +33,7 @@ def visible_end(buffer: Buffer, time: int) -> int:
 def pointer(register: int) -> tuple[int, str] | None:
     """Return the buffer's number and the pointer's name for the number of a register.
 
-    Return None if the register is no pointer.
+    Return None if the register is not a pointer.
     """
     if register < BUFFER_REGISTERS:
         return None
@@ -42,7 +42,9 @@ def pointer(register: int) -> tuple[int, str] | None:
 
 
 def pointer_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which an `mmr` with the operands `values` may execute."""
+    """Return the first cycle in which an `mmr` of a pointer, with the operands `values`, may
+    execute.
+    """
     target = pointer(values["register"])
     if target is None:
         return 0
@@ -52,7 +54,7 @@ def pointer_ready(island: Island, block: Block, values: Values) -> int:
 
 
 def move_pointer(island: Island, block: Block, number: int, part: str, value: int) -> None:
-    """Set the pointer `part` of a buffer to the column `value`. Raises `Fault`."""
+    """Set the pointer `part` of buffer `number` to the column `value`. Raises `Fault`."""
     buffer = island.buffers[number]
     name = f"b{number}_{part}"
     memory = island.memory
@@ -91,7 +93,7 @@ def move_pointer(island: Island, block: Block, number: int, part: str, value: in
 
 
 def _check_low(buffer: Buffer, number: int, what: str) -> None:
-    """Raise `Fault` if no word has set the low end of a buffer.
+    """Raise `Fault` if no word has set the pointer `low` of a buffer yet.
 
     The message starts with `what`.
     """
@@ -107,7 +109,7 @@ def _check_low(buffer: Buffer, number: int, what: str) -> None:
 
 
 def push(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Append columns to a buffer: the contents of one register, for each bank of a block.
+    """Append one column for each bank of a block to a buffer: the contents of a register.
 
     Return whether other cores must act before the block continues. Raises `Fault`.
     """
@@ -150,7 +152,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
 def _check_push(island: Island, block: Block, number: int) -> None:
     """Raise `Fault` unless a block may push one column for each of its banks to a buffer.
 
-    It may not if another block writes the buffer, or if the buffer has no room.
+    It must not push if another block writes the buffer, or if the buffer has no room.
     """
     buffer, count = island.buffers[number], len(block.banks)
     check_producer(island, block, number, "push")
@@ -167,7 +169,7 @@ def _check_push(island: Island, block: Block, number: int) -> None:
 
 
 def register_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which the register that is pushed can be read."""
+    """Return the first cycle in which the block can read the register that it pushes."""
     file = PUSHED[values["register"]]
     time = block.rz_ready if file == RZ else block.pull_ready((file,))
     if time > block.time:
@@ -177,9 +179,9 @@ def register_ready(island: Island, block: Block, values: Values) -> int:
 
 
 def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.uint8]) -> None:
-    """Copy a column that was written into the sense amplifiers of its bank.
+    """Copy a column that was written to memory into the sense amplifiers of its bank.
 
-    This is done if a block has the row open in this bank.
+    Do so only if a block has the column's row open in this bank.
     """
     for other in island.blocks:
         if other.running and other.row == row and bank in other.banks:
@@ -192,8 +194,8 @@ def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.
 def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
     """Read columns from the start of a buffer into a register of each bank of a block.
 
-    The block waits until the visible end pointer has passed these columns. Return whether other
-    cores must act before the block continues.
+    The block waits until the visible end has passed these columns. Return whether other cores must
+    act before the block continues. Raises `Fault`.
     """
     number = values["buffer"]
     buffer = island.buffers[number]
@@ -228,7 +230,7 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def lock(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Take the lock of a buffer. If another block has the lock, wait until it gives the lock back.
+    """Take the lock of a buffer. While another block has the lock, wait.
 
     Return whether other cores must act before the block continues. Raises `Fault` if this block
     has the lock already.
@@ -266,6 +268,6 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def end_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which a block may end, because all its results are stored."""
+    """Return the first cycle in which a block may end, when all columns it pushed are stored."""
     written = (island.dram.written[bank] for bank in block.banks)
     return block_end(block.rz_ready, block.stored, block.pull_ready((ROP, GIO)), written)

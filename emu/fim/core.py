@@ -1,8 +1,9 @@
 """An island as a core: it executes the words of its blocks, each with its own program counter.
 
 docs/timing-fim.md has the rules. The block with the least (time, number) executes its next word.
-How long a word waits for memory or the ALU is known at once. So a word has its effects in the cycle
-in which the block requests it, and the block continues after the word's last command.
+When a block requests a word, it is already known how long the word waits for memory or the ALU. So
+a word has its effects in the cycle of its request, and the block continues after the word's last
+command.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
 
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
         super().__init__(device, number, geometry)
-        self._start_count = 0  # since the device was made
-        self._break_moments: dict[int, object] = {}  # by block: of the break that it met last
+        self._start_count = 0  # the number of programs started since the device was made
+        # by block: `moment` of the break that it met last
+        self._break_moments: dict[int, object] = {}
 
     # Other cores
 
@@ -66,7 +68,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
                     on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
                     raise WindowNotReady(on, 1 << self.number, NEVER, ordered=True)
         self.dram.begin(time)
-        waits = dict(self.dram.waits)  # count circuits' waits only
+        waits = dict(self.dram.waits)  # count only the waits of circuits
         for place in places:
             time, ready = self.dram.access(place.bank, place.row, time, writes)
         self.dram.waits = waits
@@ -74,9 +76,9 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return ready
 
     def read_register(self, name: str, time: int) -> int:
-        """Return a register of the circuits, or a pointer of a buffer as an address.
+        """Return the value of a register of the circuits, or a pointer of a buffer as an address.
 
-        If no word has set the pointer, return 0.
+        The result is 0 if no word has set the pointer.
         """
         if name in CIRCUIT_REGISTERS:
             return host_operations.read_register(self, name)
@@ -92,8 +94,8 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
         """Execute one of the ten operations of the circuits, which the host sent in cycle `time`.
 
-        Return the cycle of its command. The column is the one at the byte `offset` of the banks.
-        `mask` selects the banks; 0 means the bank of the column. Raises `Fault`, and
+        Return the cycle of its column command. The column is the one at the byte `offset` of the
+        banks. `mask` selects the banks; 0 selects the bank of the column. Raises `Fault`, and
         `WindowNotReady` while a block uses one of the banks.
         """
         if memory != _BANKS:
@@ -119,7 +121,8 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     def start(self, entry: int, time: int) -> None:
         """Start all blocks of the program at `entry` together.
 
-        They start in the island's first cycle from `time` on. Raises `Fault`.
+        They start in the first cycle of the island's clock that is not before `time`. Raises
+        `Fault`.
         """
         if entry % WORD:
             raise Fault(
@@ -164,9 +167,8 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return None
 
     def _end_host_operations(self) -> None:
-        """End the host's operations, all of which are done now.
-
-        This wakes the cores that wait for them.
+        """End the host's operations, all of which are done now, and wake the cores that wait for
+        them.
         """
         self.time, self.host_until = self.host_until, NEVER
         last = self.time
@@ -189,7 +191,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     def _check_breaks(self) -> Stop | None:
         """Return the stop before one of the words that start in this cycle, or None.
 
-        The break of each word is tested only once for each execution of the word.
+        The core tests the break at a word only once for each execution of the word.
         """
         stop = None
         for block in self._starting_blocks():
@@ -200,9 +202,11 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return stop
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return, for each register of the circuits by name, a mask of the banks with a NaN in it.
+        """Return, for each register of the circuits by name, a mask of the banks that have a NaN in
+        it.
 
-        A register is read in the format of the block that uses its bank. Other banks are left out.
+        A register is read in the format of the running block that uses its bank. The masks are
+        False for banks that no running block uses.
         """
         masks = {}
         for name in (ROP, GIO, RZ):
@@ -225,10 +229,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return TILE_FORMATS
 
     def _do_word(self, block: Block, limit: int) -> bool:
-        """Do the next word of a block, if all that it needs is ready.
+        """Do the next word of a block, if everything that it needs is ready.
 
-        Else advance the block's time to the cycle in which it is. Return whether other cores must
-        act next. Raises `Fault`.
+        Otherwise advance the block's time to the cycle in which this will be ready. Return whether
+        other cores must act next. Raises `Fault`.
         """
         word = self.program.word(block.pc)
         ready_at = words.READY_AT.get(word.row.mnemonic)
@@ -252,19 +256,23 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     # State and questions
 
     def trace_changed(self) -> None:
-        """When the trace stops recording, drop what was collected for words that have not ended."""
+        """If the trace has stopped recording, drop what was collected for words that have not
+        ended.
+        """
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:
                 block.number = UNKNOWN
 
     def units(self) -> Units:
-        """Return the lanes of a circuit's ALU as compute units.
+        """Return the numbers that describe the island to the trace; compute units are the ALUs'
+        lanes.
 
         Each lane takes one number in a cycle.
         """
         width = max(row.size for row in FORMATS if row.name in self.abilities.formats)
-        # Columns of a bank follow one another after t_ccdl; one is requested in each cycle.
+        # Commands for consecutive columns of a bank are t_ccdl apart; in each cycle one is
+        # requested.
         spacing = -(-self.dram.timings.t_ccdl // self.divider) * self.divider - self.divider
         return Units(self.abilities.lanes, width, COLUMN_BYTES, spacing)
 

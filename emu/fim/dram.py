@@ -1,7 +1,7 @@
 """The banks of an island as a DRAM: open rows, issued commands, and what commands waited for.
 
 No command breaks a timing constraint (`macaw.emu.rules.fim_dram`): `do` issues it in the first
-cycle that all constraints allow. Times are device cycles (of tCK). Circuits reach the columns of
+cycle that all constraints allow. Times are device cycles (of tCK). Circuits access the columns of
 their own bank without the channel. The host uses the channel, and so do circuits that push and
 pull.
 """
@@ -29,13 +29,13 @@ ACTIVATE, PRECHARGE, READ, WRITE = "activate", "precharge", "read", "write"
 
 
 class Dram:
-    """The state of one island's banks and of its channel that timing rules need."""
+    """The state of one island's banks and channel that the timing rules use."""
 
     def __init__(
         self, geometry: Geometry, config: Mapping[str, Any], jitter: Jitter | None = None
     ) -> None:
         self.geometry = geometry
-        self.jitter = jitter  # its waits count for no constraint
+        self.jitter = jitter  # waits in the command's own cycle steps, which no constraint causes
         self.timings = Timings.of(config)
         self.reset()
 
@@ -43,18 +43,21 @@ class Dram:
         """Close all rows, as if the last commands were long ago, and clear the counts of waits."""
         count = self.geometry.banks
         self.rows = [CLOSED] * count
-        self.activated = [PAST] * count  # by bank: the last activation
+        self.activated = [PAST] * count  # by bank: the cycle of the last activation
         self.precharged = [PAST] * count
-        self.columns = [PAST] * count  # the last column command
-        self.written = [PAST] * count  # the cycle after the last data of a write
-        self.on_channel = [PAST] * count  # the last column command on the channel
+        self.columns = [PAST] * count  # by bank: the cycle of the last column command
+        self.written = [PAST] * count  # by bank: the cycle after the last data of a write
+        # by bank: the cycle of the last column command whose data used the channel
+        self.on_channel = [PAST] * count
         self.data_end = PAST  # the cycle after the last data on the channel
-        self.data_rank = 0  # the rank of these data
-        self.commands: list[int] = []  # of a DIMM: cycles in which its one command bus is taken
+        self.data_rank = 0  # the rank of the bank that sent or received these data
+        # for a DIMM: the cycles in which its one command bus is occupied
+        self.commands: list[int] = []
         self.waits = dict.fromkeys(CONSTRAINTS, 0)
-        self.bank_waits = 0  # the same times the banks that waited, for differences over a word
+        # sum over commands: cycles waited, times the number of banks that waited
+        self.bank_waits = 0
 
-    # What a snapshot holds
+    # Snapshots
 
     def plain(self) -> list[Any]:
         """Return the state as a plain value, for a snapshot."""
@@ -75,9 +78,9 @@ class Dram:
     # Commands
 
     def _bounds(self, command: str, banks: Sequence[int]) -> tuple[Bound, ...]:
-        """Return the bounds of a command to all these banks at once, without those of the channel.
+        """Return the bounds of one command to all these banks, without those of the channel.
 
-        A bound is a cycle, and the name of the constraint: no earlier cycle is allowed.
+        A bound is a pair: the first cycle that a constraint allows, and the name of the constraint.
         """
         if command == PRECHARGE:
             return precharge_bounds(
@@ -108,7 +111,9 @@ class Dram:
     def issue(
         self, command: str, bank: int, time: int, row: int = CLOSED, channel: bool = False
     ) -> None:
-        """Record a command to a bank in cycle `time`; the caller has checked the constraints."""
+        """Record that a bank gets a command in cycle `time`. The caller has checked the
+        constraints.
+        """
         if command == ACTIVATE:
             self.rows[bank], self.activated[bank] = row, time
             return
@@ -123,7 +128,7 @@ class Dram:
             self.on_channel[bank] = time
             self.data_end, self.data_rank = end, self.geometry.rank(bank)
 
-    # What circuits and host ask for: a command at several banks together
+    # Commands of circuits and host, each to several banks together
 
     def do(
         self,
@@ -138,8 +143,8 @@ class Dram:
         """Issue a command to several banks in lock-step; return its cycle.
 
         That is the first of `time`, `time` + `step`, ... that all constraints allow. `row` is the
-        row of an activation. `channel` says that the command's data use the channel; then there
-        must be only one bank. `bus` says that the host, a push or a pull sends the command.
+        row to activate. `channel` says that the command's data use the channel; then there must be
+        only one bank. `bus` says that the host, a push or a pull sends the command.
         """
         bounds = self._bounds(command, banks)
         if channel:
@@ -162,7 +167,8 @@ class Dram:
         return at
 
     def command(self, time: int, step: int, banks: int = 1) -> int:
-        """Occupy the command bus of a DIMM with one command to `banks` banks; return the cycle.
+        """Occupy the command bus of a DIMM for one command to each of `banks` banks; return the
+        cycle.
 
         It is the first of `time`, `time` + `step`, ... in which the bus is free.
         """
@@ -177,9 +183,8 @@ class Dram:
         return at
 
     def columns_at(self, command: str, banks: Sequence[int], time: int) -> None:
-        """Record a column command to several banks in cycle `time`.
-
-        Its data do not use the channel.
+        """Record a column command to several banks in cycle `time`, whose data do not use the
+        channel.
         """
         columns = self.columns
         for bank in banks:
@@ -193,7 +198,7 @@ class Dram:
     ) -> int:
         """Open a row in several banks in lock-step; return the cycle of the activation.
 
-        Other rows that are open in these banks are closed first.
+        First close any other row that is open in these banks.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
@@ -208,7 +213,7 @@ class Dram:
     def begin(self, time: int) -> None:
         """Drop the records of commands that used the command bus before cycle `time`.
 
-        The caller promises that no later request is for an earlier cycle.
+        The caller must not request a command for an earlier cycle afterwards.
         """
         if self.commands:
             self.commands = [other for other in self.commands if other >= time]
@@ -216,7 +221,7 @@ class Dram:
     def access(self, bank: int, row: int, time: int, write: bool, step: int = 1) -> tuple[int, int]:
         """Access a column over the channel; open its row first if it is not open.
 
-        Returns the cycle of the column command, and the first cycle after its data.
+        Return the cycle of the column command, and the first cycle after its data.
         """
         if self.rows[bank] != row:
             time = self.open([bank], row, time, step, bus=True)

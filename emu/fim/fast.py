@@ -19,7 +19,7 @@ class FastIsland(IslandCore):
     """An island that does many repeats of an operation at once.
 
     When a block faults, the engine may already have done later acts of another block. Then it
-    undoes everything since the call of `advance`, and does it again one repeat at a time.
+    undoes everything since `advance` was called, and does it again one repeat at a time.
     """
 
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
@@ -45,9 +45,9 @@ class FastIsland(IslandCore):
             self.max_batch = _MAX_BATCH
 
     def _save(self) -> dict[str, Any]:
-        """Return a copy of the island's state.
+        """Return a copy of the island's state, without the bytes of the banks.
 
-        The bytes of the banks are not copied, because the journal records writes to them.
+        The journal records writes to the banks, so it can restore their bytes.
         """
         tracing.flush_tally(self)
         self.trace.sync()
@@ -61,7 +61,8 @@ class FastIsland(IslandCore):
         }
 
     def _undo(self, saved: dict[str, Any]) -> None:
-        # Spilled records stay in memory: they are spilled again to the same addresses.
+        # Records that were spilled stay in memory; the repetition writes them to the same
+        # addresses.
         self.memory.undo()
         self.retired, self.counts, dram = saved["plain"]
         self.dram.take(dram)

@@ -1,9 +1,9 @@
 """Host operations: operations that another core sends by number, without a program (seed 004 ¶46).
 
-The number is in spare bits of a column command. The address gives island, row and column; a mask
+Spare bits of a column command carry the number. The address gives island, row and column; a mask
 gives the banks. The circuits' registers determine what operations 6 to 8 compute. The host has set
-these registers by stores, or they have the values that the last block left. Circuits with equal
-registers act in lock-step.
+these registers by stores, or they still have the values that the last block set. Circuits with
+equal registers act in lock-step.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
 def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
     """Do operation `number` at `place` in the banks of `mask`; return the cycle of its command.
 
-    Mask 0 means the bank of `place`. If the banks need several commands, return the cycle of the
+    Mask 0 selects the bank of `place`. If the banks need several commands, return the cycle of the
     last one. Raises `Fault`, and `WindowNotReady` while a block uses one of the banks.
     """
     if number >= len(OPERATIONS):
@@ -71,7 +71,7 @@ def _banks(island: Island, mask: int) -> list[int]:
 
 
 def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]:
-    """Yield groups of banks whose circuits have equal registers."""
+    """Yield lists of those of the banks whose circuits have equal registers."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for bank in banks:
         groups.setdefault(tuple(island.circuits[bank].registers), []).append(bank)
@@ -94,16 +94,16 @@ def _block(island: Island, banks: list[int], time: int) -> Block:
 
 
 def _open(island: Island, block: Block, row: int) -> None:
-    """Open a row in all banks of a block in which it is not open yet.
+    """Open a row in all banks of a block in which this row is not open yet.
 
-    Other rows that are open in these banks are closed first.
+    First close any other row that is open in these banks.
     """
     others = [bank for bank in block.banks if island.dram.rows[bank] != row]
     if others:
         at = island.dram.open(others, row, block.time, island.divider, bus=True)
         block.time = at + island.divider
         island.counts["activations"] += len(others)
-    load_rows(island, block.banks, row)  # with what the host has written
+    load_rows(island, block.banks, row)  # this includes what the host has written to memory
     block.row = row
 
 
@@ -128,7 +128,7 @@ def _update_circuits(island: Island, block: Block) -> None:
     island.settle()
 
 
-# --- circuits' registers, as the host sees them ---
+# --- how the host reads and writes the circuits' registers ---
 
 
 def read_register(island: Island, name: str) -> int:
@@ -159,7 +159,7 @@ def write_register(island: Island, name: str, value: int, time: int) -> None:
 
 
 def release_circuits(island: Island, block: Block) -> None:
-    """Copy the registers of a block that ends to its circuits, which the host may use now."""
+    """Copy the registers of an ending block to its circuits, which the host may use from now on."""
     for bank in block.banks:
         circuit = island.circuits[bank]
         circuit.time = circuit.rz_ready = circuit.alu_free = 0

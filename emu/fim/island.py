@@ -1,4 +1,4 @@
-"""The data of an island, which the words of its blocks read and change."""
+"""The data of an island, which the functions for words read and change."""
 
 from __future__ import annotations
 
@@ -40,24 +40,28 @@ class Island(Core):
         self.latency = lru_cache(maxsize=256)(AluTimings.of(device.config, self.abilities).latency)
         self.blocks: list[Block] = []
         self.buffers: list[Buffer] = []
-        self.circuits: list[Circuit] = []  # by bank, while no block works with it
-        self.host_until = NEVER  # the cycle in which all host operations are done; NEVER: none left
+        # by bank: the circuit, valid while no block uses the bank
+        self.circuits: list[Circuit] = []
+        # the cycle in which all host operations are done; NEVER if there are none
+        self.host_until = NEVER
         self.counts = dict.fromkeys(OWN_COUNTS, 0)
-        self.max_batch = 1  # repeats of an operation that are done at once at most
-        self.checked_modes: set[Mode] = set()  # modes in use that the circuits can do
+        self.max_batch = 1  # the greatest number of repeats of an operation that are done at once
+        self.checked_modes: set[Mode] = set()  # caches whether the circuits can do a mode
         self.buffer_banks: frozenset[int] | None = None  # cache of `buffer_access.buffer_banks`
-        self.island_origins: IslandOrigins | None = None  # set by `remember`
-        # For the trace. With one block running, words are added up in the tally.
-        self.batch: Batch | None = None  # the repeats that were done last
-        self.is_single = False  # one block runs
+        # the record of values' origins, if `remember` was called
+        self.island_origins: IslandOrigins | None = None
+        # For the trace: while only one block runs, the tally adds up what its words use.
+        self.batch: Batch | None = None  # the repeats that the engine has just done
+        self.is_single = False  # whether only one block runs
         self.tally = Tally()
-        self.tally_end = UNKNOWN  # number of the word after those in the tally
-        self.tally_block: Block | None = None  # its fim in the tally has repeats left
+        self.tally_end = UNKNOWN  # the number of the first word that is not in the tally
+        # the block with a `fim` in the tally that has repeats left
+        self.tally_block: Block | None = None
 
     def settle(self) -> None:
         """Set the island's time and wait, from those of its blocks and its host operations.
 
-        The island waits only if all running blocks wait without a known end.
+        The island waits only if all running blocks wait and the end of no wait is known.
         """
         running = [block for block in self.blocks if block.running]
         self.time = min(self.host_until, *(block.time for block in running), NEVER)
@@ -70,7 +74,7 @@ class Island(Core):
     def remember(self, number: Callable[[], int]) -> IslandOrigins:
         """Start to record where values in the circuits come from. Return the record.
 
-        `number` returns the number of announcements so far.
+        `number` must return the number of announcements so far.
         """
         origins = IslandOrigins(self.state, self.memory, self.dram, number)
         self.origins = self.island_origins = origins
@@ -86,7 +90,7 @@ class Island(Core):
 
     @property
     def acting_address(self) -> int | None:
-        """The address of the instruction that sends a host operation, or None."""
+        """The address of another core's instruction that sends a host operation now, or None."""
         acting = self.device.acting
         return None if acting is None else acting.next_address
 

@@ -1,7 +1,7 @@
-"""The word `fim`: one of the ten operations of the circuits, done once or several times.
+"""The word `fim`: does one of the ten operations of the circuits once or several times.
 
-A word with a repeat count n does its operation n times. Engines do one repeat or a batch of
-repeats at a time.
+A word with a repeat count n does its operation n times. Engines do one repeat, or a batch of
+repeats, at a time.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ STEP = CIRCUIT_REGISTERS.index("rz_step")
 
 
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
-    """Do the next repeat of a `fim`, and the repeats after it that can be done in the same batch.
+    """Do the next repeat of a `fim`, and further repeats that can be done in the same batch.
 
-    Only repeats that are requested before cycle `limit` are done. Return False, because no other
-    core has to act before the block continues. Raises `Fault`.
+    All of them are requested before cycle `limit`. Return False, because no other core has to act
+    before the block continues. Raises `Fault`.
     """
     operation, step = OPERATIONS[values["n"]], island.divider
     mode = block.mode
@@ -114,7 +114,7 @@ def _uses_slice(operation: Operation, mode: Mode) -> bool:
 def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count: int) -> list[int]:
     """Return the values of RZ_SLOT in the next `count` repeats.
 
-    The list ends before a repeat that will fault. Raises `Fault` if that is the first one.
+    The list ends before the first repeat that will fault. Raises `Fault` if the next repeat will.
     """
     slot = block.registers[SLOT]
     if not _uses_slice(operation, mode):
@@ -149,14 +149,14 @@ def _advance_slot(block: Block, operation: Operation, mode: Mode, count: int) ->
 
 
 def step_slot(block: Block, count: int = 1) -> None:
-    """Advance the register RZ_SLOT for `count` operations that used a slice of Rz."""
+    """Advance the register RZ_SLOT past `count` operations that used a slice of Rz."""
     block.registers[SLOT] = (block.registers[SLOT] + count * block.registers[STEP]) % SLOTS
 
 
 def _column(island: Island, block: Block, operation: Operation, begin: int) -> int:
     """Issue the column command of an operation to all banks of a block; return its cycle.
 
-    If the block's row is not open any more in some banks, open it again first. Raises `Fault` if
+    If the block's row has been closed in some banks, open it there again first. Raises `Fault` if
     the block has no open row.
     """
     if block.row == CLOSED:
@@ -176,7 +176,7 @@ def _column(island: Island, block: Block, operation: Operation, begin: int) -> i
 
 
 def load_rows(island: Island, banks: list[int], row: int) -> None:
-    """Copy row `row` of each of `banks` into the sense amplifiers of the bank."""
+    """Copy row `row` of each bank in `banks` into the sense amplifiers of that bank."""
     island.state.iosa[banks] = island.memory.cells[banks, row]
 
 
@@ -189,11 +189,11 @@ def _check_columns(island: Island, block: Block, column: int) -> None:
 def _batch(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
 ) -> tuple[int, int, int]:
-    """Add to the repeat at cycle `at` the later repeats that are requested before `limit`.
+    """Return how many repeats can be done together with the one at cycle `at`, and their timing.
 
-    `busy` is how long the ALU needs for a repeat, in the island's cycles. The batch has at most
-    `most` repeats. Return the number of repeats, the cycles from one repeat to the next, and how
-    many of these cycles each repeat but the first waits for memory.
+    `busy` is the time that the ALU needs for a repeat, in cycles of the island. A batch has at most
+    `most` repeats, all requested before `limit`. Return the number of repeats, the cycles from one
+    repeat to the next, and how many of these cycles each repeat after the first waits for memory.
     """
     dram, step = island.dram, island.divider
     alu, period = repeat_period(operation, busy, dram.timings.t_ccdl, step)
@@ -209,7 +209,7 @@ def _batch(
     return count, period, period - alu
 
 
-# --- what moves ---
+# --- data of operations ---
 
 
 def _move(
@@ -238,7 +238,7 @@ def _move(
 
 
 def slice_of(rz: NDArray[np.uint8], places: NDArray[np.intp], slot: int) -> NDArray[np.uint8]:
-    """Return slice `slot` of Rz of several banks, of shape (banks, 32).
+    """Return slice `slot` of Rz of several banks, as bytes of shape (banks, 32).
 
     `places` are the indices of the banks in `rz`.
     """
@@ -292,10 +292,11 @@ def _compute(
 def _fill_slots(
     rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
 ) -> None:
-    """Write numbers `new` of shape (banks, repeats) to slots of Rz, in the order of the repeats.
+    """Write the numbers `new` of shape (banks, repeats) to slots of Rz, in the order of the
+    repeats.
 
-    `slots` has the slot of each repeat. A slot may occur again after SLOTS repeats, so at most
-    SLOTS repeats are written by one assignment.
+    `slots` has the slot of each repeat. After SLOTS repeats a slot occurs again, so one assignment
+    writes at most SLOTS repeats.
     """
     for start in range(0, len(slots), SLOTS):
         where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]

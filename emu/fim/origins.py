@@ -1,4 +1,4 @@
-"""Records which operations made the values in an island's circuits, to find their origins.
+"""Origins of values in an island's circuits: records the operation that made each value.
 
 The reference engine records each repeat: which registers or columns it filled, and the operands
 from which it computed.
@@ -43,7 +43,7 @@ from macaw.isa.fim_circuit import (
 )
 
 Bytes = NDArray[np.uint8]
-_STEP_BYTES = 256  # recorded bytes that count as one step
+_STEP_BYTES = 256  # one step of the search for each so many recorded bytes
 _SLOT = CIRCUIT_REGISTERS.index("rz_slot")
 Setters = Mapping[str, Origin]
 
@@ -52,33 +52,33 @@ Setters = Mapping[str, Origin]
 class Record:
     """One push, pull or repeat of a `fim` that a block has done, with its operands and results."""
 
-    number: int  # announcements before it
+    number: int  # the number of announcements before it
     time: int
     what: str
     address: int
     banks: tuple[int, ...]
     row: int
-    registers: tuple[int, ...]  # of the circuits, before it
+    registers: tuple[int, ...]  # of the circuits, before the word
     setters: Setters
-    operation: Operation | None = None  # None: push, pull
-    file: str = ""  # the register of a push or pull
+    operation: Operation | None = None  # None for a push or pull
+    file: str = ""  # the register that a push stores or a pull fills
     mode: Mode = field(default_factory=Mode)
     column: int = 0
     slot: int = 0
     first: int = 0  # first byte of the results in Rz
-    size: int = 0  # their bytes
-    left: Bytes | None = None  # operands of a computation: (banks, 32)
+    size: int = 0  # number of bytes of the results
+    left: Bytes | None = None  # operands of a computation, of shape (banks, 32)
     right: Bytes | None = None
-    before: Bytes | None = None  # Rz before: (banks, size)
+    before: Bytes | None = None  # bytes of Rz before the computation, of shape (banks, size)
     result: Bytes | None = None
-    columns: tuple[int, ...] = ()  # of a pull: addresses, by bank
+    columns: tuple[int, ...] = ()  # for a pull: the addresses of its columns, by bank
 
 
-BankRecord = tuple[Record, int]  # and the place of the bank in its block
+BankRecord = tuple[Record, int]  # and the index of the bank in its block
 
 
 class IslandOrigins(Origins):
-    """Records what the circuits of one island did, and answers where their values come from."""
+    """The record of what the circuits of an island did. It finds where their values come from."""
 
     fields = frozenset((ROP, GIO, RZ, IOSA))
 
@@ -88,26 +88,24 @@ class IslandOrigins(Origins):
         super().__init__(number)
         self.state, self.memory, self.dram = state, memory, dram
         self._steps = 0
-        self._fills: dict[tuple[str, int], list[BankRecord]] = {}  # by register and bank
+        # by register and bank: what filled it
+        self._fills: dict[tuple[str, int], list[BankRecord]] = {}
         self._stores: dict[int, BankRecord] = {}  # by number of the announcement
-        self._setters: dict[int, Setters] = {}  # by block
-        self._present: list[Record] = []  # the word that is being done
+        self._setters: dict[int, Setters] = {}  # by block: what set its registers
+        self._present: list[Record] = []  # the word that the island does now
 
     @property
     def step_count(self) -> int:
         return self._steps
 
-    # What the island reports
+    # Reports of the island
 
     def start_program(self) -> None:
-        """Record that another program starts, which sets the registers of all circuits to 0.
-
-        These are the registers that `mmr` sets.
-        """
+        """Record that another program starts, which sets all registers that `mmr` can set to 0."""
         self._setters = {}
 
     def set_register(self, block: Block, name: str, value: int) -> None:
-        """Record that the present word of a block sets a register of its circuits."""
+        """Record that the word that a block executes now sets a register of its circuits."""
         origin = Origin(self.number(), block.time, "mmr", block.pc, "", value)
         self._setters[block.index] = {**self._setters.get(block.index, {}), name: origin}
 
@@ -125,7 +123,7 @@ class IslandOrigins(Origins):
         )  # fmt: skip
 
     def begin_operation(self, block: Block, operation: Operation, column: int, slot: int) -> None:
-        """Record the operands of a repeat that is about to be done.
+        """Record the operands of the repeat that the block does next.
 
         `column` is the column of the open row that it uses, `slot` the value of RZ_SLOT.
         """
@@ -175,13 +173,13 @@ class IslandOrigins(Origins):
         self.on_move("write", store[0].time, address, COLUMN_BYTES)
 
     def _column_address(self, bank: int, row: int, column: int) -> int:
-        """Return the address of a column, given by its bank, row and column in the row."""
+        """Return the address of a column, given by its bank, its row, and its number in the row."""
         return self.memory.address(self.memory.column_at(bank, row, column))
 
     def begin_push(self, block: Block, name: str, slot: int) -> None:
-        """Record which register the push that is about to be done will store.
+        """Record which register the next push will store.
 
-        `slot` is the slice, if the register is Rz.
+        If the register is Rz, `slot` is the number of the slice.
         """
         record = self._record(block, "push")
         record.file, record.slot = name, slot
@@ -190,16 +188,16 @@ class IslandOrigins(Origins):
     def record_store(self, place: int, offset: int) -> None:
         """Record that the present push has stored the register of one bank of the block.
 
-        `place` is the index of the bank in the block, `offset` the byte offset of the written
-        column in the island's banks.
+        `place` is the index of the bank in the block. `offset` is the offset of the written column,
+        in bytes from the start of the island's banks.
         """
         self._add_store((self._present[0], place), self.memory.start + offset)
 
     def record_pull(self, block: Block, name: str, offsets: list[int]) -> None:
         """Record that a pull has filled a register from columns.
 
-        `offsets` are the byte offsets of these columns in the island's banks: one for all banks of
-        the block, or one for each bank.
+        `offsets` are the offsets of these columns, in bytes from the start of the island's banks:
+        one for all banks of the block, or one for each bank.
         """
         record = self._record(block, "pull")
         each = offsets * len(record.banks) if len(offsets) == 1 else offsets
@@ -233,8 +231,8 @@ class IslandOrigins(Origins):
     ) -> Iterator[Origin]:
         """Yield the origins of bytes `low` to `high` - 1 of a register of a bank.
 
-        Only steps before announcement number `before` count. The parts of these origins count bytes
-        from the start of the register.
+        Only steps before announcement number `before` count. The `part` of such an origin counts
+        bytes from the start of the register.
         """
         if name == IOSA:
             row = self.dram.rows[bank]
@@ -254,14 +252,14 @@ class IslandOrigins(Origins):
                 continue
             origin = self._fill_origin(*fill, low, high)
             assert origin.part is not None
-            low = sum(origin.part)  # before the caller changes it
+            low = sum(origin.part)  # a copy, because the caller changes it
             yield origin
 
     def _fill_origin(self, record: Record, place: int, low: int, high: int) -> Origin:
-        """Return the origin of bytes from `low` on of a register that the step of a record filled.
+        """Return the origin of bytes from `low` on of a register that the step in `record` filled.
 
-        For a computed number the origin covers that number, else all bytes before `high`. `place`
-        is the index of the bank in the block.
+        If the step computed numbers, the origin covers the number at `low`; otherwise it covers all
+        bytes before `high`. `place` is the index of the bank in the block.
         """
         if record.operation is not None and record.operation.computes:
             return self._number_origin(record, place, low)
@@ -275,7 +273,8 @@ class IslandOrigins(Origins):
         return origin
 
     def _register(self, record: Record, name: str, bank: int, begin: int, size: int) -> Source:
-        """Return `size` bytes, from byte `begin` on, of a register that a step read, as a source.
+        """Return as a source the `size` bytes, from byte `begin` on, of a register that a step
+        read.
 
         If `name` is IOSA, they are bytes of the column of the open row that the step used.
         """
@@ -294,7 +293,7 @@ class IslandOrigins(Origins):
         return Origin(record.number, record.time, record.what, record.address, "", value, sources)
 
     def _copy_origin(self, record: Record, source: Source) -> Origin:
-        """Return the origin of bytes that the step of a record copied from `source`."""
+        """Return the origin of bytes that the step in `record` copied from `source`."""
 
         def sources() -> Iterator[Source]:
             if source.what == RZ:
@@ -306,7 +305,7 @@ class IslandOrigins(Origins):
     # Numbers that the ALU computed
 
     def _number_origin(self, record: Record, place: int, low: int) -> Origin:
-        """Return the origin of the computed number in Rz that contains byte `low` of Rz."""
+        """Return the origin of the computed number that contains byte `low` of Rz."""
         assert record.result is not None
         item = record.mode.dtype.itemsize
         number = (low - record.first) // item
@@ -339,7 +338,7 @@ class IslandOrigins(Origins):
     def _lane(self, record: Record, place: int, side: str, lane: int) -> Source:
         """Return one lane of an operand as a source, whose value is a NumPy number.
 
-        `side` is "left" or "right", `place` the index of the bank in the block.
+        `side` is "left" or "right"; `place` is the index of the bank in the block.
         """
         assert record.operation is not None
         data = record.left if side == "left" else record.right
@@ -358,7 +357,7 @@ class IslandOrigins(Origins):
         return names
 
     def _settings(self, record: Record, names: tuple[str, ...]) -> Iterator[Source]:
-        """Yield registers of the circuits as sources: their values, and the words that set them."""
+        """Yield registers of the circuits as sources: each value, and the word that set it."""
         for name in names:
             row = next(row for row in REGISTERS.values() if row.name == name)
             value = (
@@ -367,14 +366,14 @@ class IslandOrigins(Origins):
             shown: int | str = row.words[value] if row.words else value
             origin = record.setters.get(name)
             begin = 0 if origin is None else origin.value
-            if name in SLICED and value != begin:  # operations advance it
+            if name in SLICED and value != begin:  # operations change this register, too
                 shown = f"{value}, counted from {begin}"
             yield Source(name, record.number, None, None, origin, shown, setting=True)
             if name in SLICED and self._is_advanced(record) and STEP_OF[name] in record.setters:
                 yield from self._settings(record, (STEP_OF[name],))
 
     def _is_advanced(self, record: Record) -> bool:
-        """Return whether a program may set what the step of a record adds to RZ_SLOT."""
+        """Return whether the step in `record` added to RZ_SLOT an amount that programs can set."""
         computes = record.operation is not None and record.operation.computes
         return not computes or record.mode.arrange != DOT
 
@@ -384,9 +383,9 @@ def _plain(*sources: Source) -> list[Source]:
 
 
 def _covers(record: Record, name: str, byte: int, before: int) -> bool:
-    """Return whether a record has filled byte `byte` of the register `name`.
+    """Return whether the step in `record` filled byte `byte` of the register `name`.
 
-    Records from announcement number `before` on do not count.
+    The result is False for steps from announcement number `before` on.
     """
     if record.number >= before:
         return False

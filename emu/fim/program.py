@@ -16,7 +16,7 @@ _MEMORY = CORE.memories[0]
 
 
 class ProgramMemory:
-    """The words in the program memory of the island with number `island`."""
+    """The words in the program memory of island number `island`, decoded."""
 
     def __init__(self, name: str, island: int, memory: AddressSpace) -> None:
         self.name, self.memory = name, memory
@@ -51,7 +51,9 @@ class ProgramMemory:
         return word
 
     def block_words(self, address: int) -> Iterator[tuple[int, Decoded]]:
-        """Yield address and word for each instruction of the block that contains `address`."""
+        """Yield the address and the decoded word of each instruction of the block that contains
+        `address`.
+        """
         while self.word(address - WORD).row.mnemonic != "block":
             address -= WORD
         while True:
@@ -64,7 +66,7 @@ class ProgramMemory:
     def blocks(
         self, entry: int, geometry: Geometry, abilities: Abilities
     ) -> list[tuple[list[int], int]]:
-        """Return, for each block of the program at `entry`, its banks and its first address.
+        """Return a pair for each block of the program at `entry`: its banks, and its first address.
 
         Raises `Fault` if the program breaks a rule of the islands.
         """

@@ -1,4 +1,4 @@
-"""Ends the present word of a block, or lets the block wait for another block."""
+"""Progress of a block: ends its present word, or makes it wait for another block."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from macaw.emu.fim.island import Island
 from macaw.emu.fim.state import Block
 from macaw.emu.waits import NEVER
 
-Values = Mapping[str, int]  # of the operands of a word, by name
+Values = Mapping[str, int]  # the operands of a word, by name
 Act = Callable[[Island, Block, Values, int], bool]  # see `macaw.emu.fim.words`
 
 
 def finish(island: Island, block: Block, time: int) -> bool:
     """End the present word of a block; its next word follows in cycle `time` or later.
 
-    Return False: no other core has to act next.
+    Return False, because no other core has to act next.
     """
     block.time = island.aligned(time)
     block.pc += 4
@@ -24,10 +24,10 @@ def finish(island: Island, block: Block, time: int) -> bool:
 
 
 def wait(block: Block, key: str, what: str, until: int = NEVER) -> bool:
-    """Let a block try its word again in cycle `until`, or when another block changes `key`.
+    """Make a block try its word again in cycle `until`, or earlier if another block changes `key`.
 
-    `key` is the name of a buffer or a lock, such as "buffer 0". `what` describes, for messages,
-    what would end the wait. Return False: no other core has to act next.
+    `key` is the name of a buffer or a lock, such as "buffer 0". `what` says, for messages, what
+    would end the wait. Return False, because no other core has to act next.
     """
     if not block.waiting:
         block.since = block.time
@@ -37,7 +37,7 @@ def wait(block: Block, key: str, what: str, until: int = NEVER) -> bool:
 
 
 def end_wait(block: Block) -> int:
-    """End the wait of a block; return its length in cycles, 0 if the block did not wait."""
+    """End the wait of a block; return its length in cycles, or 0 if the block did not wait."""
     if not block.waiting:
         return 0
     cycles = block.time - block.since
@@ -46,10 +46,9 @@ def end_wait(block: Block) -> int:
 
 
 def wake(island: Island, by: Block, key: str, sooner: bool = False) -> None:
-    """Let blocks that wait for `key` try again in the next cycle; block `by` has changed it.
+    """Make the blocks that wait for `key` try again in the next cycle, because `by` has changed it.
 
-    If a block knows already in which cycle its wait ends, it waits until that cycle, unless
-    `sooner` is set.
+    A block that already knows in which cycle its wait ends is not woken, unless `sooner` is set.
     """
     again = island.aligned(by.time + 1)
     for block in island.blocks:

@@ -1,4 +1,4 @@
-"""Records of repeats of a `fim`: batches that were done at once, and repeats to be reported."""
+"""Records of repeats of a `fim`: batches done at once, and repeats yet to be reported."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from dataclasses import astuple, dataclass, replace
 
 from macaw.emu.rules.fim_circuits import Latency
 
-# `count` occurrences (`macaw.isa.trace.OCCURRENCES`) between two cycles: name, begin, until, count.
+# Occurrences (`macaw.isa.trace.OCCURRENCES`): name, first cycle, end, number of occurrences.
 Use = tuple[str, int, int, int]
 
-UNKNOWN = -1  # the number of a word that the trace does not know
+UNKNOWN = -1  # stands for the number of a word that the trace does not know
 
 
 @dataclass(slots=True)
 class Batch:
-    """Repeats of a `fim` that were done at once.
+    """Repeats of a `fim` that the engine has done at once.
 
-    The first was done in cycle `at`; the others follow at a distance of `period` cycles.
+    The first was done in cycle `at`, each further one `period` cycles after the one before.
     """
 
     at: int
     period: int
     count: int
-    waits: int  # cycles that each but the first waited for constraints of the memory
+    waits: int  # cycles for which each repeat after the first waited for constraints of the memory
     latency: Latency
 
 
@@ -30,10 +30,10 @@ class Batch:
 class PendingRepeats:
     """Repeats of a `fim` that are done but not yet reported to the trace.
 
-    The first was requested for cycle `requested` and done in cycle `at`. The others follow at a
-    distance of `period` cycles. Each of them is requested `step` cycles after the previous repeat
-    was done. All repeats have the same numbers of reads, writes, products and passes of the ALUs.
-    The result of a repeat is ready `result` cycles after the repeat was done.
+    The first was requested for cycle `requested` and done in cycle `at`. Each further one was done
+    `period` cycles after the one before, and requested `step` cycles after the one before was done.
+    All have the same numbers of reads, writes, products and passes of the ALUs. The result of a
+    repeat is ready `result` cycles after the repeat was done.
     """
 
     requested: int
@@ -42,13 +42,13 @@ class PendingRepeats:
     count: int
     step: int
     first_waits: int
-    waits: int  # of each of the others
+    waits: int  # cycles for which each repeat after the first waited
     reads: int
     writes: int
     products: int
     passes: int
     result: int
-    until: int  # the word is done; 0: there are more repeats
+    until: int  # the cycle in which the word is done; 0 if more repeats follow
 
     def plain(self) -> tuple[int, ...]:
         """Return the fields in order, as a plain value for a snapshot."""
@@ -58,7 +58,8 @@ class PendingRepeats:
         """Return how many of the repeats are requested for a cycle before `time`."""
         if self.requested >= time:
             return 0
-        later = time - self.at - self.step  # of the second one, from which on they are even
+        # the cycle for which the second repeat is requested; later ones follow regularly
+        later = time - self.at - self.step
         if self.count == 1 or later <= 0:
             return 1
         return min(self.count, 1 - -later // self.period)
@@ -79,7 +80,7 @@ class PendingRepeats:
         return first, rest
 
     def uses(self) -> list[Use]:
-        """Return the uses that all these repeats report to the trace."""
+        """Return all uses that these repeats report to the trace."""
         count, last = self.count, self.at + (self.count - 1) * self.period
         return repeat_uses(
             "writes" if self.writes else "reads",
@@ -94,11 +95,11 @@ class PendingRepeats:
 def repeat_uses(
     kind: str, times: tuple[int, ...], accesses: int, products: int, passes: int, waits: int
 ) -> list[Use]:
-    """Return what repeats of a `fim` use, for the trace, as tuples (name, begin, end, count).
+    """Return the uses of repeats of a `fim` for the trace, as tuples (name, begin, end, count).
 
-    `kind` is "reads" or "writes". `times` has four cycles: those in which the first repeat was
-    requested, the first repeat was done, the last repeat was done, and the result of the last
-    repeat is ready. The other arguments are counts for all repeats together.
+    `kind` is "reads" or "writes". `times` has four cycles: of the first repeat's request, of the
+    first repeat, of the last repeat, and the cycle in which the result of the last repeat is ready.
+    The other arguments are totals for all repeats.
     """
     requested, at, last, until = times
     uses = [(kind, at, last, accesses)] if accesses else []

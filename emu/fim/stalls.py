@@ -27,7 +27,7 @@ def stalls(island: Island) -> Iterator[Stall]:
 def unit(island: Island, bank: int) -> Stall:
     """Return what the block that uses bank `bank` does or waits for.
 
-    If no block uses the bank, `ended` is set in the record.
+    If no block uses the bank, the result has `ended` set.
     """
     for block, item in zip(island.blocks, stalls(island), strict=True):
         if bank in block.banks:

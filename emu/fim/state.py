@@ -1,4 +1,4 @@
-"""The declared state of an island, and its buffers, circuits and blocks between two words."""
+"""The declared state of an island, and the classes of its buffers, circuits and blocks."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from macaw.emu.waits import NEVER
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
 
 NOBODY = -1
-NOWHERE = -1  # a pointer that no word has set
-HOST = -2  # the number of a block that does a host operation
+NOWHERE = -1  # the value of a pointer that no word has set
+HOST = -2  # the index of the temporary block that does a host operation
 _MODE = tuple(map(CIRCUIT_REGISTERS.index, ("op", "arrange", "transpose", "accumulate", "format")))
 OWN_COUNTS = (
     "operations", "activations", "reopened", "column_reads", "column_writes", "pushed", "pulled",
@@ -65,17 +65,17 @@ class IslandState(State):
 
 @dataclass
 class Buffer:
-    """A buffer: a range of columns with pointers, which count columns as `BankMemory` does.
+    """A buffer: a range of columns, with pointers that are column numbers as in `BankMemory`.
 
     `owner` (of the lock) and `producer` are block numbers. The last columns before `end` may not be
-    stored yet; `arrivals` has the cycles in which they are stored, the earliest first. For other
+    stored yet; `arrivals` has the cycles in which they will be, the earliest first. For other
     blocks the end pointer is before all columns that are not stored (seed 004 ¶50).
     """
 
     low: int = NOWHERE
     high: int = NOWHERE
     start: int = NOWHERE
-    end: int = NOWHERE  # after the last column that was pushed
+    end: int = NOWHERE  # the column after the last one that was pushed
     owner: int = NOBODY
     producer: int = NOBODY
     arrivals: list[int] = field(default_factory=list)
@@ -96,10 +96,10 @@ class Buffer:
 class Circuit:
     """The circuit of a bank while no block uses the bank: its times, and its registers.
 
-    The registers are the ones that `mmr` and stores of the host set.
+    The registers are those that `mmr` and stores of the host set.
     """
 
-    time: int = 0  # earliest cycle of the next operation
+    time: int = 0  # the first cycle in which the ALU can start an operation
     rz_ready: int = 0
     alu_free: int = 0
     registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
@@ -117,27 +117,28 @@ class Circuit:
 
 @dataclass
 class Block:
-    """A block of a program: it controls banks in lock-step. Times are device cycles."""
+    """A block of a program, which controls banks in lock-step. Times are device cycles."""
 
     index: int
     banks: list[int]
     pc: int
-    time: int  # of its next word; NEVER: it waits or has ended
+    time: int  # the time of its next word; NEVER if it waits or has ended
     running: bool = True
-    row: int = CLOSED  # that its act has opened
-    loops: list[list[int]] = field(default_factory=list)  # first word of the body, passes left
+    row: int = CLOSED  # the row that its `act` has opened
+    # for each loop: the address of the body's first word, and the passes left
+    loops: list[list[int]] = field(default_factory=list)
     registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
     rz_ready: int = 0  # the first cycle in which Rz may be read
     alu_free: int = 0
     rop_ready: int = 0  # the first cycle in which pulled columns are in Rop
     gio_ready: int = 0
     stored: int = 0  # the first cycle in which all its pushed columns are stored
-    repeat: int = 0  # repeats of the present fim that were done
-    waiting: str = ""  # what would end its wait, in words
-    key: str = ""  # the same, as `progress.wake` names it
+    repeat: int = 0  # number of repeats of the present fim that are done
+    waiting: str = ""  # a phrase for what would end its wait
+    key: str = ""  # the key of its wait in `progress.wake`
     since: int = NEVER
-    number: int = UNKNOWN  # of a fim with repeats left, for the trace
-    pending: PendingRepeats | None = None  # repeats of which the trace does not know yet
+    number: int = UNKNOWN  # the number, for the trace, of a fim with repeats left
+    pending: PendingRepeats | None = None  # repeats that are not yet reported to the trace
 
     def __post_init__(self) -> None:
         self.places: NDArray[np.intp] = np.array(self.banks, np.intp)
@@ -145,12 +146,12 @@ class Block:
         self.registers_changed()
 
     def registers_changed(self) -> None:
-        """Set `mode`, the mode of operations, from the circuits' registers, which have changed."""
+        """Compute `mode`, the mode of operations, anew from the circuits' changed registers."""
         self.mode = Mode(*(self.registers[place] for place in _MODE))
 
     @property
     def moment(self) -> object:
-        """A value that identifies this execution of the present word.
+        """A value that identifies one execution of a word: the present one.
 
         It consists of the block's number, the word's address, and the remaining passes of its
         loops.

@@ -1,9 +1,9 @@
-"""The reports of an island to its trace block and to listeners (docs/timing-fim.md).
+"""Tracing of islands: their reports to the trace block and to listeners (docs/timing-fim.md).
 
 For the trace, an instruction is a word of any block. Words are numbered in the order in which they
-start. A word has used the difference of the island's counters before and after it. The fast engine
-may do repeats of a `fim` before words of other blocks that come earlier in time. It reports these
-repeats only when the other blocks have done those words.
+start. What a word has used is the difference of the island's counters before and after it. The fast
+engine may do repeats of a `fim` before words of other blocks that come earlier in time. It reports
+these repeats only when the other blocks have done those words.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _READS, _WRITES, _READS_BLOCKED, _WRITES_BLOCKED, _PULLED, _PUSHED = (
 
 
 def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -> bool:
-    """Do a word of a block with `act`, and report what it uses. Return what `act` returns.
+    """Do a word of a block with `act`, and report what it uses. Return the result of `act`.
 
-    `act` does the repeats of a `fim` that are requested before cycle `limit`.
+    For a `fim`, `act` does only the repeats that are requested before cycle `limit`.
     """
     marks = word.row.writes == "trace"
     starts = not block.repeat
@@ -64,7 +64,7 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
     ended = act(island, block, word.values, limit)
     if block.waiting:
         return ended
-    if marks:  # `Core.mark` has told the trace block
+    if marks:  # `Core.mark` has reported this word to the trace block
         if island.listeners:
             island.announce("done", address=address, block=block.index, until=block.time)
         return ended
@@ -103,13 +103,13 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
     return ended
 
 
-# --- one block runs: its words are added up in a tally ---
+# --- one block runs: a tally adds up what its words use ---
 
 
 def _do_single(island: Island, block: Block, values: Values, act: Act, limit: int) -> bool:
     """Do a word as `do_word` does, while only one block runs.
 
-    What the word uses is added to a tally, which is reported at the next border of the trace.
+    The tally adds up what the word uses. `flush_tally` reports it at the next border of the trace.
     """
     trace, tally, counts, dram = island.trace, island.tally, island.counts, island.dram
     time, starts = block.time, not block.repeat
@@ -168,16 +168,16 @@ def flush_tally(island: Island) -> None:
         island.trace.absorb(island.tally, executed, int(island.tally_block is not None))
 
 
-# --- several blocks run: each word is reported by itself ---
+# --- several blocks run: each word has a report of its own ---
 
 
 def _batch_uses(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> list[Use]:
-    """Return what the repeats that a block has just done use, for the trace.
+    """Return the uses of the repeats that a block has just done, for the trace.
 
-    They were requested from cycle `time` on. `bank_waits` are the cycles of their waits, times
-    banks.
+    They were requested from cycle `time` on. `bank_waits` is the sum of their waits in cycles, each
+    times the number of banks that waited.
     """
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
@@ -198,8 +198,8 @@ def _pending_repeats(
 ) -> PendingRepeats:
     """Return a record of the repeats that a block has just done, to be reported later.
 
-    They were requested from cycle `time` on. `bank_waits` are the cycles of their waits, times
-    banks.
+    They were requested from cycle `time` on. `bank_waits` is the sum of their waits in cycles, each
+    times the number of banks that waited.
     """
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
@@ -226,7 +226,7 @@ def report_until(island: Island, time: int, index: int = 0, exactly: bool = True
     """Report pending repeats that were requested before cycle `time`.
 
     For blocks with numbers below `index`, also report those requested in cycle `time`. Without
-    `exactly`, report only blocks whose pending repeats can all be reported.
+    `exactly`, skip blocks of which some pending repeats cannot be reported yet.
     """
     waiting = [block for block in island.blocks if block.pending is not None]
     if not waiting:
@@ -258,7 +258,7 @@ def _report(
     """Report the uses of a block's present word to the trace and to listeners.
 
     `until` is the cycle in which the word is done, or 0 if it is not done yet. `begun` is the cycle
-    in which it began, if that was not reported before.
+    in which it began, or `BEFORE` if an earlier report had that cycle.
     """
     if island.tracing:
         island.trace.report(block.number, uses, until, begun)

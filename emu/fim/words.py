@@ -1,4 +1,4 @@
-"""The words of a block, as functions that are found by mnemonic.
+"""The functions that do the words of a block, one for each mnemonic.
 
 Each function does one word of a block; for `fim` it does the repeats that are requested before
 `limit`. It returns whether other cores have to act before the island continues.
@@ -99,8 +99,8 @@ ACTS: Mapping[str, Act] = {
     "trace_end": _trace_end,
 }
 
-# The cycle from which a word may be done, of words that take the channel, move a pointer or end a
-# block. Until then the channel is free for others.
+# Functions that return the first cycle in which a word may be done, for words that use the channel,
+# move a pointer or end a block. Until then the channel stays free for others.
 READY_AT: Mapping[str, Callable[[Island, Block, Values], int]] = {
     "end": buffers.end_ready,
     "mmr": buffers.pointer_ready,

@@ -1,6 +1,6 @@
 """The interface of the arithmetic for chains, which each engine implements.
 
-docs/numbers-nnp.md has all rules.
+docs/numbers-nnp.md has the rules for all results.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ Host = NDArray[np.floating[Any]]  # host values
 class Arithmetic(Protocol):
     """The arithmetic of chains.
 
-    Host values are arrays of shape (..., N); the last axis is one block.
+    Host values are arrays of shape (..., N). The N values along the last axis are one block of the
+    block floating point.
     """
 
-    dtype: np.dtype[Any]  # of host values
+    dtype: np.dtype[Any]  # the NumPy type of host values
     vector: Quantiser
     matrix: Quantiser
 
@@ -43,7 +44,7 @@ class Arithmetic(Protocol):
     def function(self, name: str, *operands: Host) -> Host:
         """Return the result of an MFU instruction.
 
-        `name` is what the instruction does, such as `v_sigm`. `operands` are the chain's vectors
+        `name` is the name of its function, such as `v_sigm`. `operands` are the chain's vectors
         and, if the instruction has one, its second operand.
         """
 
@@ -54,7 +55,7 @@ class Arithmetic(Protocol):
         """
 
     def invalidate(self, first: int, count: int) -> None:
-        """Drop cached data of `count` entries of MatrixRf from `first` on.
+        """Drop cached data of `count` entries of MatrixRf, from entry `first` on.
 
         The caller has written these entries.
         """

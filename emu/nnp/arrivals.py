@@ -1,18 +1,17 @@
-"""Records which accesses of other cores brought the bytes of the vectors in NetInQ."""
+"""Arrivals: records which accesses of other cores brought the bytes of the vectors in NetInQ."""
 
 from __future__ import annotations
 
 from macaw.emu.origins import WindowPart
 
-Pieces = list[WindowPart]  # in their order; number -1: not known
+Pieces = list[WindowPart]  # in the order of the accesses; number -1: the access is not known
 _UNKNOWN = -1
 
 
 class Arrivals:
-    """The bytes that have arrived through the windows of nnp.
+    """The bytes that have arrived through the windows of nnp, and the accesses that sent them.
 
-    Bytes are recorded as pieces: parts of the accesses that sent them. `vectors` has the pieces of
-    each vector in NetInQ.
+    A piece is some bytes of one access. `vectors` has the pieces of each vector in NetInQ.
     """
 
     def __init__(self, vector_bytes: int, vectors: int) -> None:
@@ -20,14 +19,17 @@ class Arrivals:
         self.vectors: list[Pieces] = [
             [WindowPart(_UNKNOWN, 0, vector_bytes)] for _ in range(vectors)
         ]
-        self._pieces: dict[str, Pieces] = {}  # by window: of incomplete vectors
+        # by window: the pieces of vectors that are not complete yet
+        self._pieces: dict[str, Pieces] = {}
 
     def add(self, window: str, number: int, size: int) -> None:
-        """Record that the access announced with `number` brought `size` bytes to a window."""
+        """Record that the access with announcement number `number` brought `size` bytes to a
+        window.
+        """
         self._pieces.setdefault(window, []).append(WindowPart(number, 0, size))
 
     def push_vector(self, window: str) -> None:
-        """Record that the oldest bytes of a window, as many as a vector has, went to NetInQ."""
+        """Record that the oldest bytes of a window, as many as a vector has, moved to NetInQ."""
         self.vectors.append(self.take(window, self.vector_bytes))
 
     def pop_vector(self) -> Pieces:
@@ -52,10 +54,7 @@ class Arrivals:
 
 
 def slice_pieces(pieces: Pieces, first: int, size: int) -> Pieces:
-    """Return the pieces of bytes `first` to `first` + `size` - 1.
-
-    The bytes are counted through all of `pieces`.
-    """
+    """Return the pieces of bytes `first` to `first` + `size` - 1, counted over all `pieces`."""
     result = []
     for number, begin, length in pieces:
         low, high = max(first, 0), min(first + size, length)

@@ -1,4 +1,4 @@
-"""A complete chain, with the data that follow from its instructions and the scalar registers."""
+"""A complete chain: data that follow from its instructions and the scalar registers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from macaw.isa.nnp_entries import Access, Volume, accesses, flow, volume
 from macaw.isa.nnp_layouts import TILE
 
 Addresses = NDArray[np.int64]
-_CACHED = 16  # results of `Chain.addresses`
-PADDING = -1  # in place of an entry: a vector of zeros
+_CACHED = 16  # the results of `Chain.addresses`
+PADDING = -1  # stands for an entry and means a vector of zeros
 
 
 class Operation:
     """An instruction of a chain that an MFU executes.
 
-    `at` is its number in the chain, `unit` the MFU, `operand` the access that reads its second
-    operand, or None.
+    `at` is its index in the chain and `unit` the name of the MFU. `operand` is the access that
+    reads its second operand, or None.
     """
 
     def __init__(self, at: int, instruction: Decoded, unit: str, operand: Access | None) -> None:
@@ -34,9 +34,9 @@ class Operation:
 
 
 class Chain:
-    """A complete chain of decoded instructions (`rows`).
+    """A complete chain of decoded instructions (`rows`), ready for execution.
 
-    `scalars` are the values, by name, of the registers that s_wr sets.
+    `scalars` has the values, by name, of the registers that s_wr sets.
     """
 
     def __init__(self, rows: Sequence[Decoded], scalars: Mapping[str, int]) -> None:
@@ -59,7 +59,7 @@ class Chain:
         counts = flow(rows, scalars)
         assert counts[0] is not None
         assert counts[-1] is not None
-        # Vectors or tiles of an iteration: read from the source, written by each write.
+        # The vectors or tiles of an iteration: read from the source, written by each write.
         self.input_count = self.source.count if self.is_tiles else counts[0]
         self.output_count = self.source.count if self.is_tiles else counts[-1]
         self.push_count = sum(self.output_count for access in self.writes if access.memory.queue)
@@ -69,9 +69,9 @@ class Chain:
     def depends_on_order(self, first: int, count: int) -> bool:
         """Return whether an iteration may read or overwrite what an earlier iteration wrote.
 
-        Only iterations `first` to `first` + `count` - 1 are tested. After a true result, all later
-        results are true. If one write instruction writes the same entry in several iterations, this
-        does not count, because the last value stays.
+        Only iterations `first` to `first` + `count` - 1 are tested. After a result of True, all
+        later results are True. It does not count if one write instruction writes the same entry in
+        several iterations, because the last value remains.
         """
         if not self._depends_on_order:
             accesses = [self.source, *self.writes]
@@ -85,7 +85,7 @@ class Chain:
     def _conflict(self, one: Access, write: Access, first: int, count: int) -> bool:
         """Return whether the order of iterations matters for two accesses to the same memory.
 
-        `one` is a read or a write, `write` another instruction's write.
+        `one` is a read or a write; `write` is the write of another instruction.
         """
         if one.memory.queue:
             return True
@@ -126,7 +126,8 @@ class Chain:
         return np.asarray(begins[:, None] + np.arange(access.count))
 
     def _windows(self, base: int, volume: Volume, iterations: Addresses) -> Addresses:
-        """Return the entries of the window of each iteration, of shape (iterations, vectors).
+        """Return the entries of the convolution window of each iteration, of shape (iterations,
+        vectors).
 
         Within a window the vectors are sorted by y, then x, then depth. `PADDING` stands for a
         vector outside the volume.

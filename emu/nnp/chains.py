@@ -1,15 +1,15 @@
-"""Executes chains: their iterations, their vectors from NetInQ, their tiles.
+"""The execution of chains: their iterations, their vectors from NetInQ, and their tiles.
 
 An iteration is one act of the core, in the cycle in which its first vector is read. Popping a
 vector from NetInQ is also one act. All effects of an iteration happen in its act. The state also
-records later cycles: from when its results can be used (`ready_*`), when units become free
-(`free`), and when vectors leave (`net_out`). The next instruction follows `nnp.issue_cycles` after
-the start of the last iteration.
+records later cycles: when its results can be used (`ready_*`), when units become free (`free`), and
+when vectors leave (`net_out`). The next instruction follows `nnp.issue_cycles` after the start of
+the last iteration.
 
 After an iteration the core announces "used" for each kind of thing that it has used, with the
-fields of `macaw.emu.nnp.uses.Use`. Then it announces "chain" (address of the chain's first
-instruction, iteration). If the iteration pushes more vectors than NetOutQ holds, another "used"
-says how long it waited.
+fields of `macaw.emu.nnp.uses.Use`. Then it announces "chain", with the address of the chain's first
+instruction and the iteration. If the iteration pushes more vectors than fit into NetOutQ, another
+"used" says how long it waited.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from macaw.emu.system import System
 from macaw.emu.traced import Units
 from macaw.isa.nnp_entries import Access
 
-_BATCH = 1 << 20  # elements of vectors in a batch at most
-_ROOM, _VECTOR = "room in NetOutQ", "a vector in NetInQ"  # reasons to wait
-_BURST = 1 << 15  # cycles: iterations that start in them can be one batch
+_BATCH = 1 << 20  # the greatest number of elements of vectors in a batch
+_ROOM, _VECTOR = "room in NetOutQ", "a vector in NetInQ"  # texts for the reasons to wait
+_BURST = 1 << 15  # a batch has only iterations that start within so many cycles
 
 
 class ChainCore(WindowCore):
@@ -65,7 +65,8 @@ class ChainCore(WindowCore):
         self.execution = Execution(config, self.memories, self.arithmetic)
         self.traffic = Traffic(state, self.timing, memory, memory.port(self))
         self._chain: Chain | None = None
-        self._single = False  # one iteration of a batch faults: repeat them one by one
+        # set if an iteration of a batch faults: the core repeats the iterations one by one
+        self._single = False
 
     @property
     def counts_uses(self) -> bool:
@@ -77,15 +78,16 @@ class ChainCore(WindowCore):
         return self.state.begun
 
     def units(self) -> Units:
-        """Return the number of lanes of all tile engines, and the bytes of a vector.
+        """Return the numbers that describe nnp to the trace: its compute units, and bytes of a
+        vector.
 
-        Lanes are the compute units. A lane takes one column of a tile in a cycle.
+        A compute unit is a lane of a tile engine. A lane takes one column of a tile in a cycle.
         """
         timing = self.timing
         return Units(timing.engines * timing.lanes, timing.vector_bytes, store=timing.vector_bytes)
 
     def _run_chain(self, limit: int) -> bool:
-        """Execute the next iterations, those that start before `limit`.
+        """Execute the chain's next iterations that start before cycle `limit`.
 
         Return whether other cores must act before the following iterations.
         """
@@ -103,10 +105,10 @@ class ChainCore(WindowCore):
         return self._iterate(chain, limit)
 
     def _has_room(self, chain: Chain) -> bool:
-        """Return whether the next iteration may push its vectors to NetOutQ. If not, wait.
+        """Return whether the next iteration may push its vectors to NetOutQ. If not, start to wait.
 
-        It may if NetOutQ is empty or has room for all of these vectors. If an iteration pushes more
-        vectors than NetOutQ holds, `_push_rest` pushes the rest.
+        It may push if NetOutQ is empty or has room for all of these vectors. If an iteration pushes
+        more vectors than fit into NetOutQ, `_push_rest` pushes the rest.
         """
         state = self.state
         queued = len(state.net_out)
@@ -122,7 +124,7 @@ class ChainCore(WindowCore):
         return True
 
     def _iterate(self, chain: Chain, limit: int) -> bool:
-        """Execute iterations that start before `limit`.
+        """Execute iterations that start before cycle `limit`.
 
         If the next iteration starts later than now, only advance the time to its start. Return
         whether other cores must act before the following iterations.
@@ -142,7 +144,7 @@ class ChainCore(WindowCore):
         return self._do_vectors(chain, reads, rates, None)
 
     def _batch_size(self, chain: Chain) -> int:
-        """Return how many iterations may be executed at once, at least 1."""
+        """Return how many iterations the core may execute at once, at least 1."""
         if not self.batches or self._single or self.listeners:
             return 1
         count = chain.iterations - self.state.iteration
@@ -151,7 +153,7 @@ class ChainCore(WindowCore):
         if chain.push_count:
             bit = 1 << self.number
             if any(x.waiting is not None and x.waiting.cores & bit for x in self.device.order):
-                return 1  # each push wakes a core that waits for it
+                return 1  # each push to the queue wakes a core that waits for it
             room = self.net_out - len(self.state.net_out)
             count = min(count, max(1, room // chain.push_count))
         return 1 if count > 1 and chain.depends_on_order(self.state.iteration, count) else count
@@ -159,9 +161,9 @@ class ChainCore(WindowCore):
     def _do_vectors(self, chain: Chain, reads: Times, rates: Times, popped: Host | None) -> bool:
         """Execute iterations of a chain of vectors.
 
-        `reads` are the cycles in which their vectors are read, `rates` the cycles that each read
-        takes, both of shape (iterations, vectors). `popped` are their vectors from NetInQ, or None.
-        Return whether other cores must act next.
+        `reads` has the cycles in which their vectors are read, `rates` the cycles that each read
+        takes, both of shape (iterations, vectors). `popped` has their vectors from NetInQ, or is
+        None. Return whether other cores must act next.
         """
         state = self.state
         first, count = state.iteration, len(reads)
@@ -202,9 +204,9 @@ class ChainCore(WindowCore):
         return self._finish(chain, schedule, count)
 
     def _push(self, values: Host, times: Times) -> None:
-        """Push vectors, ready at `times`, to NetOutQ.
+        """Push vectors, which are ready at `times`, to NetOutQ.
 
-        Vectors for which it has no room wait in `unsent`.
+        Vectors for which the queue has no room wait in `unsent`.
         """
         queue, unsent = self.state.net_out, self.state.unsent
         last = queue[-1][0] if queue else 0
@@ -302,7 +304,9 @@ class ChainCore(WindowCore):
                 self.announce("used", **use._asdict())
 
     def _report_push_wait(self, chain: Chain, planned: int, last: int) -> None:
-        """Report that the last vector of an iteration was pushed at `last`, not at `planned`."""
+        """Report that the last vector of an iteration was pushed in cycle `last`, not in cycle
+        `planned`.
+        """
         use = Use("writes_blocked", planned, last, last - planned)
         if self.tracing:
             number = self.state.begun - 1
@@ -314,9 +318,9 @@ class ChainCore(WindowCore):
             self.announce("used", **use._asdict())
 
     def _continue(self, chain: Chain, last: int) -> None:
-        """Go to the next iteration, or end the chain after its last iteration.
+        """Continue with the next iteration, or end the chain after its last iteration.
 
-        `last` is the cycle in which the iteration that has just been executed started.
+        `last` is the cycle in which the iteration that was just executed started.
         """
         state = self.state
         if state.iteration < chain.iterations:
@@ -368,7 +372,7 @@ class ChainCore(WindowCore):
         return True
 
     def _do_popped(self, chain: Chain) -> None:
-        """Execute the iteration whose vectors have all been popped."""
+        """Execute the iteration, now that all its vectors have been popped."""
         state, native = self.state, self.memories.native
         data = b"".join(data for _, data in state.popped)
         values = np.frombuffer(data, self.memories.dtype).reshape(1, -1, native)
@@ -385,9 +389,9 @@ class ChainCore(WindowCore):
     def _move_tiles(self, chain: Chain, popped: list[int], values: Host | None = None) -> bool:
         """Execute an iteration of a chain of tiles.
 
-        If it does not read NetInQ and starts later than now, only advance the time to its start.
-        `popped` are the cycles in which its tiles from NetInQ were complete, `values` these tiles.
-        Return whether other cores must act next.
+        If the iteration does not read NetInQ and starts later than now, only advance the time to
+        its start. `popped` has the cycles in which its tiles from NetInQ were complete, `values`
+        these tiles. Return whether other cores must act next.
         """
         state = self.state
         write: Access = chain.writes[0]
@@ -427,7 +431,7 @@ class ChainCore(WindowCore):
         return Fault(fault.kind, fault.message + text, values, address=address)
 
     def _retire(self, time: int) -> None:
-        """End the instruction at `pc`. The next one executes at cycle `time`."""
+        """End the instruction at `pc`. The next one executes in cycle `time`."""
         self.state.pc += WORD
         self.retired += 1
         self.time = time

@@ -1,4 +1,4 @@
-"""The matrix-vector processor: executes single instructions, and answers the device.
+"""The matrix-vector processor: it executes single instructions, and implements `Core`.
 
 Each instruction is one act. After the last instruction of a chain, the acts of
 `macaw.emu.nnp.chains` execute the chain.
@@ -31,7 +31,7 @@ _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 class NnpCore(ChainCore, Breakable):
     """The core nnp. Each engine is a subclass, with its own arithmetic and scheduler."""
 
-    # The contract
+    # What the device calls
 
     @property
     def next_address(self) -> int | None:
@@ -51,7 +51,8 @@ class NnpCore(ChainCore, Breakable):
         return "", chain[0][0] if chain else self.next_address
 
     def start(self, entry: int, time: int) -> None:
-        """Start a program at the address `entry`, at cycle `time` or the next cycle of the clock.
+        """Start a program at the address `entry`, in the first cycle of nnp's clock not before
+        `time`.
 
         Register files, queues and registers keep their values.
         """
@@ -160,7 +161,7 @@ class NnpCore(ChainCore, Breakable):
             return
         if role == BETWEEN:
             self._set(instruction)
-        elif not self._next_word():  # this end_chain is the last one
+        elif not self._next_word():  # this end_chain ends the program
             state.ending = True
             self.time = max(self.time + self.timing.issue, self.aligned(state.done))
             return
@@ -211,7 +212,7 @@ class NnpCore(ChainCore, Breakable):
         self._single = False
 
     def _end(self) -> None:
-        """End the program. All its writes are done. A message that waits is applied now."""
+        """End the program. All its writes are done. If a message waits, act on it now."""
         time = self.time
         self.state.ending = False
         self.state.pc += WORD

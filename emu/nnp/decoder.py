@@ -25,11 +25,11 @@ def decode_word(word: int) -> Decoded:
 
 @lru_cache(maxsize=1 << 16)
 def continues_chain(word: int) -> bool:
-    """Return whether a word belongs to the same chain as the word before it."""
+    """Return whether a word belongs to the same chain as the previous word."""
     try:
         return goes_on(decode_word(word))
     except DecodeError:
-        return False  # it faults when it is executed
+        return False  # the core raises the fault when it executes the word
 
 
 @lru_cache(maxsize=1 << 14)
@@ -39,15 +39,16 @@ def check_prefix(words: tuple[int, ...]) -> None:
 
 
 class ChainDecoder:
-    """Decodes complete chains for one configuration."""
+    """Decodes complete chains for one configuration, and caches them."""
 
     def __init__(self, config: Mapping[str, Any], state: NnpState) -> None:
         self.state = state
         self.sizes = {name: config[name] for name in config if name.startswith(f"{CORE.name}.")}
-        self._chains: dict[tuple[tuple[int, ...], bytes], Chain] = {}  # by words and registers
+        # by the chain's words and the values of the registers
+        self._chains: dict[tuple[tuple[int, ...], bytes], Chain] = {}
 
     def chain(self, words: tuple[int, ...]) -> Chain:
-        """Return the chain of these words with the present values of the registers.
+        """Return the chain that these words form with the present values of the registers.
 
         Raises `ChainError` if the words are not one complete chain.
         """

@@ -1,9 +1,9 @@
 """Finds the origin of an element that a chain wrote, back to what the chain read.
 
-The origin is the instruction that wrote the element. Its source is the instruction before it in the
-chain, and so on. The last source is the entry of a register file, the vector from NetInQ, or the
-bytes of Dram that the chain read. The sources of a product are its non-zero products, each with its
-weight and activation.
+The origin is the instruction that wrote the element. Its source is the result of the previous
+instruction in the chain, and so on. The last source is what the chain read: an entry of a register
+file, a vector from NetInQ, or bytes of Dram. The sources of a product are its non-zero products,
+each with its weight and activation.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from macaw.isa.nnp import STEPS, WINDOW
 from macaw.isa.nnp_chains import step
 from macaw.isa.nnp_entries import Access
 
-CODES = "initial_codes"  # of InitialVrf
-TILES = "matrix_codes"  # of MatrixRf
+CODES = "initial_codes"  # the values in an entry of InitialVrf
+TILES = "matrix_codes"  # the values in an entry of MatrixRf
 FIELDS = {**HOST_FILES, "InitialVrf": CODES, "MatrixRf": TILES}
 """The field of the state of each register file."""
 Setters = Mapping[str, Origin]
@@ -37,30 +37,33 @@ Setters = Mapping[str, Origin]
 class Iteration:
     """The record of one executed iteration of a chain.
 
-    The keys `at` are numbers of instructions in the chain.
+    Dictionaries with the key `at` are indexed by the number of an instruction in the chain.
     """
 
-    number: int  # announcements before it
+    number: int  # the number of announcements before it
     time: int
     chain: Chain
-    index: int  # of the iteration in the chain
-    base: int  # of Dram
-    addresses: tuple[int, ...]  # of its instructions
-    setters: Setters  # the origins of the registers' values
-    results: dict[int, Host] = field(default_factory=dict)  # by `at`: (vectors, N)
-    operands: dict[int, Host] = field(default_factory=dict)  # by `at`: from register files
-    vectors: Quantised | None = None  # of the product
-    tiles: Quantised | None = None  # written to MatrixRf
-    popped: list[Pieces] = field(default_factory=list)  # vectors from NetInQ
+    index: int  # the number of the iteration in its chain
+    base: int  # the base address of Dram
+    addresses: tuple[int, ...]  # of the chain's instructions
+    setters: Setters  # by register: the origin of its value
+    results: dict[int, Host] = field(default_factory=dict)  # by `at`: results of shape (vectors, N)
+    # by `at`: second operands, from register files
+    operands: dict[int, Host] = field(default_factory=dict)
+    vectors: Quantised | None = None  # the vectors that the product multiplies
+    tiles: Quantised | None = None  # the tiles written to MatrixRf
+    popped: list[Pieces] = field(default_factory=list)  # where the vectors from NetInQ came from
 
     def places(self, access: Access) -> list[int | None]:
-        """Return the entries of an access. None in the result is a vector of zeros (padding)."""
+        """Return the entries of an access. None in the result stands for a vector of zeros
+        (padding).
+        """
         return list(access.addresses(self.index, self.chain.volume))
 
 
-# An iteration, one of its writes, and the number of the vector or tile in the iteration.
+# An iteration, one of its writes, and the index of the vector or tile in the iteration.
 Written = tuple[Iteration, Access, int]
-# What wrote an entry of a memory last, before the announcement of a number.
+# A function that returns what wrote an entry of a memory last before an announcement number.
 WriterLookup = Callable[[str, int, int], Written | None]
 
 
@@ -72,8 +75,9 @@ class Elements:
     ) -> None:
         self.state, self.arithmetic, self.writer = state, arithmetic, writer
         self.native = native
-        self.initial: dict[int, Quantised] = {}  # by entry: tiles before their first write
-        self.item = int(arithmetic.dtype.itemsize)  # bytes of a host value
+        # by entry: the tile before its first write since recording began
+        self.initial: dict[int, Quantised] = {}
+        self.item = int(arithmetic.dtype.itemsize)  # bytes in a host value
 
     def entries(self, memory: str) -> NDArray[Any]:
         """Return all entries of a register file, of shape (entries, N) or (tiles, N, N)."""
@@ -82,9 +86,9 @@ class Elements:
         return entries
 
     def of_bytes(self, written: Written, first: int, size: int) -> Iterator[Origin]:
-        """Yield the origins of the elements in bytes `first` to `first` + `size` - 1.
+        """Yield the origins of the elements in bytes `first` to `first` + `size` - 1 of `written`.
 
-        The bytes are counted from the start of `written`, a vector or tile.
+        `written` is a vector or a tile.
         """
         for element in range(first // self.item, -(-(first + size) // self.item)):
             origin = self.element(*written, *divmod(element, self.native))
@@ -94,7 +98,7 @@ class Elements:
     def element(self, now: Iteration, access: Access, which: int, row: int, element: int) -> Origin:
         """Return the origin of one element of vector or tile number `which` of an iteration.
 
-        `now` is the iteration, `access` its write. `row` selects the row of a tile.
+        `now` is the iteration, and `access` is its write. `row` is the row in a tile.
         """
         if now.chain.is_tiles:
             return self._tile(now, which, row, element)
@@ -110,14 +114,14 @@ class Elements:
         return Origin(now.number, now.time, row, now.addresses[at], "", value, sources)
 
     def _result_source(self, now: Iteration, at: int, vector: int, element: int) -> Source:
-        """Return an element of the result of instruction `at` as a source."""
+        """Return as a source one element of the result of instruction `at`."""
         value = now.results[at][vector, element].item()
         sources = partial(self._sources, now, at, vector, element)
         origin = self._step(now, at, value, sources)
         return Source("chain", now.number, None, None, origin, value)
 
     def _sources(self, now: Iteration, at: int, vector: int, element: int) -> Iterator[Source]:
-        """Yield the values from which instruction `at` computed an element, settings included."""
+        """Yield the values from which instruction `at` computed an element, including settings."""
         yield from self._settings(now, at)
         chain = now.chain
         product = chain.product
@@ -138,9 +142,10 @@ class Elements:
     def _source(
         self, now: Iteration, access: Access, vector: int, element: int, values: Host | None = None
     ) -> Source:
-        """Return an element that an access of an iteration read, as a source.
+        """Return as a source one element that an access of an iteration read.
 
-        `values` are the vectors that were read; None: the result of the access's instruction.
+        `values` are the vectors that were read; None stands for the result of the access's
+        instruction.
         """
         value = (now.results[access.at] if values is None else values)[vector, element].item()
         name, number = access.memory.name, now.number
@@ -166,7 +171,7 @@ class Elements:
     def _products(
         self, now: Iteration, product: Access, row: int, element: int
     ) -> Iterator[Source]:
-        """Yield the non-zero products, of a weight and an activation, whose sum an element is.
+        """Yield the non-zero products (of a weight and an activation) whose sum is the element.
 
         `row` is the number of the result's vector.
         """
@@ -187,16 +192,21 @@ class Elements:
                 yield Source("product", now.number, None, None, origin, origin.value)
 
     def _tile_place(self, number: int) -> Place:
-        """Return the place in the state of MatrixRf's element number `number`, over all tiles."""
+        """Return the place in the declared state of element `number` of MatrixRf.
+
+        `number` counts the elements of all tiles.
+        """
         size = self.state.tile_codes.itemsize
         return Place(TILES, number * size, size)
 
     def _weights(self, tile: int, row: int, before: int) -> NDArray[np.float64]:
-        """Return a row (N,) of a tile of MatrixRf as it was before announcement number `before`."""
+        """Return row `row` of a tile of MatrixRf, of shape (N,), before announcement number
+        `before`.
+        """
         written = self.writer("MatrixRf", tile, before)
         if written is not None and written[0].tiles is not None:
             return self._row(written[0].tiles, written[2], row)
-        # No chain has written it since the record began.
+        # No chain has written the tile since recording began.
         return self._row(self.initial.get(tile) or self._read_tile(tile), 0, row)
 
     def save_initial(self, tile: int) -> None:
@@ -209,7 +219,7 @@ class Elements:
         return Quantised(self.state.tile_codes[tile][None].copy(), exponents[None])
 
     def _row(self, tiles: Quantised, which: int, row: int) -> NDArray[np.float64]:
-        """Return row `row` (N,) of tile number `which` as exact values."""
+        """Return row `row` of tile number `which` as exact values of shape (N,)."""
         one = Quantised(tiles.codes[which, row][None], tiles.exponents[which, row][None])
         return np.asarray(dequantise(one, self.arithmetic.matrix)[0])
 
@@ -247,7 +257,7 @@ class Elements:
             yield Source(name, now.number, place=self._tile_place(first), value=value)
 
     def _settings(self, now: Iteration, at: int) -> Iterator[Source]:
-        """Yield the registers that instruction `at` uses, as sources: values and origins."""
+        """Yield as sources the registers that instruction `at` uses: their values and origins."""
         names = STEPS[now.chain.rows[at].row.mnemonic].scalars
         if at == 0 and now.chain.source.window:
             names = WINDOW

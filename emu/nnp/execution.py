@@ -1,6 +1,6 @@
-"""Computes what a chain writes: passes its vectors through the multiplier and the MFUs.
+"""Computes the results that a chain writes, by passing its vectors through multiplier and MFUs.
 
-The vectors of several iterations are one array of host values (iterations, vectors, N).
+The vectors of several iterations are one array of host values of shape (iterations, vectors, N).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from macaw.emu.nnp.origins import ChainOrigins
 
 
 class IterationFault(Exception):
-    """A fault of an iteration, in instruction number `at` of the chain."""
+    """A fault of an iteration; `at` is the number of the instruction in the chain."""
 
     def __init__(self, at: int, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -28,7 +28,7 @@ class IterationFault(Exception):
 
 
 class Execution:
-    """Computes what chains write. It changes no state."""
+    """Computes the results that chains write, without a change of state."""
 
     def __init__(
         self, config: Mapping[str, Any], memories: Memories, arithmetic: Arithmetic
@@ -36,12 +36,13 @@ class Execution:
         self.memories, self.arithmetic = memories, arithmetic
         self.quantises_products = bool(config["nnp.quantise_mvm_out"])
         self.quantises_operands = bool(config["nnp.quantise_mfu_in"])
-        self.origins: ChainOrigins | None = None  # gets the result of each instruction
+        self.origins: ChainOrigins | None = None  # called with the result of each instruction
 
     def vectors(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """Return what `count` iterations write, as host values of shape (count, vectors, N).
+        """Return the vectors that `count` iterations write, as host values of shape (count,
+        vectors, N).
 
-        `popped` are the vectors from NetInQ if NetInQ is the source. Raises `IterationFault`.
+        If NetInQ is the source, `popped` has the vectors from it. Raises `IterationFault`.
         """
         values = self._source(chain, first, count, popped)
         is_first = True
@@ -74,7 +75,7 @@ class Execution:
         """Return the vectors that enter the first MFU, of shape (count, vectors, N).
 
         They are read from the chain's source, and multiplied if the chain has a product. `popped`
-        are vectors from NetInQ, or None.
+        has the vectors from NetInQ, or is None.
         """
         memories, source = self.memories, chain.source
         places = chain.addresses(source, first, count)
@@ -150,7 +151,7 @@ class Execution:
 
 
 def nan_fault(error: NotANumber) -> Fault:
-    """Return the fault of a NaN that reaches a quantiser, with its vector and element."""
+    """Return the fault for a NaN that reaches a quantiser; it names the vector and element."""
     _, *inside = (0, 0, *error.index)[-3:]
     vector, element = inside
     return Fault(

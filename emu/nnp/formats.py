@@ -13,13 +13,13 @@ from macaw.emu.formats import MemoryFormat, Row
 from macaw.emu.nnp.arithmetic import Arithmetic
 from macaw.emu.nnp.numbers import Quantiser, quantise
 
-ACROSS = 8  # codes to a row
+ACROSS = 8  # codes in one row of the table
 
 
 def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, MemoryFormat]:
     """Return the formats in which the debugger can show host values, by name.
 
-    A name is the quantiser's kind; `_matrix` is appended for the matrix quantiser.
+    A name is that of the quantiser's kind; for the matrix quantiser it ends in `_matrix`.
     """
     native, dtype = int(config["nnp.native"]), np.dtype(HOST[config["nnp.host_format"]])
     columns = ("exponent", *(f"+{at}" for at in range(min(ACROSS, native))))

@@ -27,7 +27,7 @@ class OutOfRange(ArithmeticError):
     """Raised if an accumulator needs more than 74 bits.
 
     `index` is (iteration, row, element). `column` is the number of the column of tiles whose
-    products made it overflow.
+    products made the accumulator overflow.
     """
 
     def __init__(self, index: tuple[int, ...], column: int) -> None:
@@ -53,25 +53,25 @@ class Long:
 
     @classmethod
     def of(cls, value: Ints, exponent: Ints) -> Long:
-        """Return the accumulators with the integers V = `value` and the given exponents.
+        """Return accumulators from the integers V in `value` and their exponents.
 
-        `value` is an int64 array; the value of an accumulator is V · 2**(exponent - 40).
+        `value` is an int64 array. The value of an accumulator is V · 2**(exponent - 40).
         """
         return cls(value >> FRACTION, value & _MASK, exponent)
 
     @classmethod
     def from_scaled(cls, value: Ints, places: int, exponent: Ints) -> Long:
-        """Return accumulators with V = `value` · 2**`places`, for 0 to 40 places.
+        """Return accumulators with V = `value` · 2**`places`, for `places` from 0 to 40.
 
-        V may need more than 74 bits; `check` finds this.
+        V may need more than 74 bits. `check` tests this.
         """
         rest = FRACTION - places
         return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
 
     def shift_right(self, places: Ints) -> Long:
-        """Divide V by 2**`places`, for 0 to 62 places, rounding towards -infinity.
+        """Divide V by 2**`places`, for `places` from 0 to 62, rounding towards -infinity.
 
-        The exponents grow by `places`.
+        The exponents grow by `places`, so the values stay the same but for the rounding.
         """
         few = np.minimum(places, FRACTION)
         low = (self.whole & ((1 << few) - 1)) << (FRACTION - few) | self.fraction >> few
@@ -80,9 +80,10 @@ class Long:
         return Long(self.whole >> places, fraction, self.exponent + places)
 
     def plus(self, other: Long) -> Long:
-        """Return the sums with `other`, each aligned to the larger of its two exponents.
+        """Return the sums of these accumulators and `other`.
 
-        A sum may need more than 74 bits; `check` finds this.
+        The two terms of a sum are aligned to the larger of their exponents. A sum may need more
+        than 74 bits. `check` tests this.
         """
         exponent = np.maximum(self.exponent, other.exponent)
         left = self.shift_right(exponent - self.exponent)
@@ -95,7 +96,7 @@ class Long:
         """Raise `OutOfRange` if one of the accumulators needs more than 74 bits.
 
         The accumulators have shape (iterations, rows, N). `column` is the number of the column of
-        tiles that was added last; the message names it.
+        tiles that was added last; the exception has it.
         """
         inside = fits(self.whole, WHOLE)
         if not inside.all():
@@ -108,7 +109,7 @@ def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
     stored = int(limits.nmant)
     least = int(limits.minexp) - stored  # the exponent of the last place of subnormals
     size = np.abs(value)
-    # Where binary64 rounds a size up to a power of two, the host type does so too.
+    # If binary64 rounds a magnitude up to a power of two, the host type rounds it up, too.
     length = np.frexp(size.astype(np.float64))[1].astype(np.int64)
     place = np.maximum(length + exponent - (stored + 1), least)
     drop = place - exponent
@@ -118,16 +119,16 @@ def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
     half = (1 << few) >> 1
     up = (few > 0) & ((rest > half) | ((rest == half) & (digits & 1 == 1)))
     digits = np.where(drop > 62, 0, digits + up) << np.clip(-drop, 0, stored + 1)
-    # A carry into the next power of two, subnormals and normals are all this sum.
+    # This one sum is right for subnormals, normals, and a carry into the next power of two.
     bits = np.where(size == 0, 0, ((place - least) << stored) + digits)
-    top = (1 << limits.bits - 1) - (1 << stored)  # infinity
+    top = (1 << limits.bits - 1) - (1 << stored)  # too large: infinity
     bits = np.minimum(bits, top) | np.where(value < 0, 1 << limits.bits - 1, 0)
     unsigned = np.dtype(f"u{limits.bits // 8}")
     return np.asarray(bits.astype(unsigned).view(dtype))
 
 
 def round_long(long: Long, dtype: DTypeLike) -> Host:
-    """Return the accumulators in the host type, rounded once, half to even.
+    """Return the accumulators rounded once to the host type, half to even.
 
     Numbers that are too large become infinite.
     """
@@ -135,7 +136,7 @@ def round_long(long: Long, dtype: DTypeLike) -> Host:
     borrow = long.fraction > 0
     whole = np.where(negative, -long.whole - borrow, long.whole)
     fraction = np.where(negative, (-long.fraction) & _MASK, long.fraction)
-    # 74 bits into 62: the last bit says whether a bit that was cut off is set.
+    # Shorten 74 bits to 62. The last bit says whether any bit that was cut off is set.
     rest = (fraction & 0xFFF) != 0
     packed = whole << 28 | fraction >> 12 | rest
     short = whole < 1 << 21

@@ -1,4 +1,4 @@
-"""Reads and writes the memories that chains access: register files and Dram."""
+"""Access to the memories that chains read and write: register files and Dram."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Addresses = NDArray[np.int64]
 
 
 class Memories:
-    """The register files of nnp, and Dram: external memory from the base register on."""
+    """The register files of nnp, and Dram, which is external memory from the base register on."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Memories:
     def initial(self, addresses: Addresses) -> Quantised:
         """Return entries of InitialVrf, with codes of shape (..., N).
 
-        Negative addresses give zeros.
+        A negative address stands for a vector of zeros.
         """
         state = self.state
         codes = state.initial_codes[addresses]
@@ -51,7 +51,10 @@ class Memories:
         return Quantised(codes, exponents)
 
     def read(self, memory: Memory, addresses: Addresses) -> Host:
-        """Return host values (..., N) of a register file or Dram. Negative addresses give zeros."""
+        """Return host values of shape (..., N) from a register file or Dram.
+
+        A negative address stands for a vector of zeros.
+        """
         if memory.setting:
             values: Host = self.state.host_file(memory)[addresses]
         else:
@@ -62,7 +65,9 @@ class Memories:
         return values
 
     def write(self, memory: Memory, addresses: Addresses, values: Host) -> None:
-        """Write host values (..., N) to a register file of host values or to Dram."""
+        """Write host values of shape (..., N) to Dram, or to a register file that stores host
+        values.
+        """
         if memory.setting:
             self.state.host_file(memory)[addresses] = values
         else:
@@ -78,7 +83,7 @@ class Memories:
     def check_dram(self, what: str, addresses: Addresses, elements: int) -> None:
         """Raise `Fault` unless all these addresses of Dram are in external memory.
 
-        An address counts pieces of `elements` host values. `what` is "read" or "write", for the
+        An address counts blocks of `elements` host values. `what` is "read" or "write", for the
         message.
         """
         self._dram(what, addresses, elements)
@@ -88,8 +93,8 @@ class Memories:
     def _dram(self, what: str, addresses: Addresses, elements: int) -> Host:
         """Return external memory from the base register on, in rows of `elements` host values.
 
-        Raises `Fault` if one of the `addresses`, which count these rows, is outside. Negative
-        addresses are ignored.
+        `addresses` are row numbers; negative ones are ignored. Raises `Fault` if a row is outside
+        external memory.
         """
         memory = self.device_memory
         size = elements * self.dtype.itemsize
@@ -110,7 +115,7 @@ class Memories:
     def _touch(self, addresses: Addresses, elements: int) -> None:
         """Mark the pages of external memory that contain these addresses as written.
 
-        An address counts pieces of `elements` host values.
+        An address counts blocks of `elements` host values.
         """
         size = elements * self.dtype.itemsize
         starts = self.state.base - EXTERNAL + addresses.ravel() * size
@@ -135,7 +140,7 @@ class Memories:
         return rows.reshape(*addresses.shape, native, native)
 
     def write_tiles(self, memory: Memory, addresses: Addresses, values: Host) -> None:
-        """Write native tiles (k, N, N) to MatrixRf, where they are quantised, or to Dram."""
+        """Write native tiles (k, N, N) to Dram, or quantise and write them to MatrixRf."""
         native = self.native
         if not memory.setting:
             rows = self._dram("write", addresses, native * native)

@@ -1,4 +1,4 @@
-"""Collects the functions for numbers of nnp from several modules in one place.
+"""Number functions of nnp, from several modules, for import from one place.
 
 docs/numbers-nnp.md has the rules. Of Macaw, these modules import only `macaw.emu.numerics`,
 `macaw.emu.floats` and `macaw.emu.curves`.

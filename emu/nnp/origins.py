@@ -1,4 +1,4 @@
-"""Records the result of each instruction in each iteration of a chain, to find origins in it.
+"""Records the result of each instruction in each iteration of a chain.
 
 The reference engine records every iteration. `macaw.emu.nnp.elements` finds the origins of elements
 in this record.
@@ -22,11 +22,11 @@ from macaw.emu.origins import Origin, Origins, Place, Source, WindowPart
 from macaw.isa.nnp import FILE, SCALARS
 
 _MEMORIES = {name: memory for memory, name in FIELDS.items()}
-_STEP_ELEMENTS = 64  # recorded elements that count as one step
+_STEP_ELEMENTS = 64  # so many recorded elements count as one step
 
 
 class ChainOrigins(Origins):
-    """Records the iterations of chains, and finds the origins of what they wrote."""
+    """The record of the iterations of chains. It finds the origins of what they wrote."""
 
     fields = frozenset((*FIELDS.values(), FILE.name, "net_in", "net_out"))
     clears = frozenset(("net_in", "net_out"))
@@ -41,25 +41,27 @@ class ChainOrigins(Origins):
     ) -> None:
         super().__init__(number)
         self.state, self.timing, self.native = state, timing, timing.native
-        self.now = now  # the core's time
+        self.now = now  # returns the core's time
         self.elements = Elements(state, self.native, arithmetic, self._last_writer)
-        self._iteration: Iteration | None = None  # that is being executed
+        self._iteration: Iteration | None = None  # the iteration that is being executed
         self._steps = 0
-        self._entry_writers: dict[tuple[str, int], list[Written]] = {}  # by memory and entry
-        self._dram_writers: dict[int, Written] = {}  # by number of the announcement
+        # by memory and entry: the writes
+        self._entry_writers: dict[tuple[str, int], list[Written]] = {}
+        self._dram_writers: dict[int, Written] = {}  # by number of an announcement: the write
         self._setters: dict[str, Origin] = {}  # by register: what set it last
-        self._settings: dict[str, list[Origin]] = {}  # by register: all that set it
+        self._settings: dict[str, list[Origin]] = {}  # by register: everything that set it
         self.arrivals = Arrivals(timing.vector_bytes, len(state.net_in) + len(state.popped))
         self._popped: list[Pieces] = [self.arrivals.pop_vector() for _ in state.popped]
         self._net_out: list[Written | None] = [None] * len(state.net_out)
-        # By number of a read of NetOutQ: first byte of the read, of the vector, and the vector.
+        # By announcement number of a read of NetOutQ: first byte of the read, first byte of the
+        # vector, and the vector.
         self._pulls: dict[int, list[tuple[int, int, Written | None]]] = {}
 
     @property
     def step_count(self) -> int:
         return self._steps
 
-    # What the core reports
+    # Reports of the core
 
     def set_register(self, name: str, value: int) -> None:
         """Record that the s_wr at `pc` sets a register."""
@@ -72,7 +74,8 @@ class ChainOrigins(Origins):
     def set_by_message(self, parts: list[tuple[str, int, Pieces]]) -> None:
         """Record that the head of a message sets registers.
 
-        Each item of `parts` is (register name, value, pieces of the message's word that sets it).
+        Each item of `parts` is (register name, value, pieces of the message's word that sets the
+        register).
         """
         for name, value, pieces in parts:
             sources = [Source("message", x.number, window_part=x) for x in pieces if x.number >= 0]
@@ -86,7 +89,7 @@ class ChainOrigins(Origins):
         self._popped.append(self.arrivals.pop_vector())
 
     def begin_iteration(self, chain: Chain) -> None:
-        """Start the record of an iteration that is about to be executed."""
+        """Start the record of the iteration that the core executes next."""
         state = self.state
         self._iteration = Iteration(
             self.number(), self.now(), chain, state.iteration, state.base,
@@ -100,7 +103,7 @@ class ChainOrigins(Origins):
                     self.elements.save_initial(place)
 
     def record_result(self, at: int, values: Host, operand: Host | None = None) -> None:
-        """Record the result of instruction `at` of the chain, and its second operand.
+        """Record the result of instruction `at` of the chain, and the instruction's second operand.
 
         Both have shape (1, vectors, N).
         """
@@ -111,7 +114,7 @@ class ChainOrigins(Origins):
             self._iteration.operands[at] = operand[0].copy()
 
     def record_vectors(self, vectors: Quantised) -> None:
-        """Record the quantised vectors (1, vectors, N) that a product multiplies."""
+        """Record the quantised vectors, of shape (1, vectors, N), that a product multiplies."""
         assert self._iteration is not None
         self._iteration.vectors = Quantised(vectors.codes[0].copy(), vectors.exponents[0].copy())
 
@@ -136,7 +139,7 @@ class ChainOrigins(Origins):
     def record_tiles(self, values: Host) -> None:
         """Record the tiles (count, N, N) that an iteration has moved, and complete its record.
 
-        `values` are the host values that it read.
+        `values` are the tiles as the host values that the iteration read.
         """
         assert self._iteration is not None
         now, state = self._iteration, self.state
@@ -150,9 +153,9 @@ class ChainOrigins(Origins):
         self.end_iteration()
 
     def pull(self, before: int, size: int) -> None:
-        """Record that `size` bytes were read from NetOutQ.
+        """Record that another core has read `size` bytes from NetOutQ.
 
-        `before` is the number of bytes of the first vector that earlier reads had taken.
+        `before` is the number of bytes that earlier reads took from the first vector.
         """
         whole = self.timing.vector_bytes
         pieces = []

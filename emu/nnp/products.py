@@ -1,10 +1,10 @@
 """Products of native tiles and vectors: exact integers, accumulated in BFP long, rounded once.
 
-docs/numbers-nnp.md, "Products", has the rules. If a bound shows that no sum needs more binary
-digits than a floating type has (24 or 53), NumPy's matrix multiplication (BLAS) in that type is
-used. Then neither the order of additions nor the alignment of BFP long changes the result, and a
-product of dequantised numbers is exact. Otherwise integers are accumulated column by column of
-tiles.
+docs/numbers-nnp.md, "Products", has the rules. The module uses NumPy's matrix multiplication (BLAS)
+in a floating type if a bound shows that no sum needs more binary digits than this type has (24 or
+53). Then neither the order of additions nor the alignment of BFP long changes the result, and a
+product of dequantised numbers is exact. Otherwise the module accumulates integers, one column of
+tiles after another.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from macaw.emu.floats import Host, to_host
 from macaw.emu.nnp.longs import FRACTION, Long, round_long, round_scaled
 from macaw.emu.nnp.quantisers import Quantised, Quantiser, integers, power_of_two, values
 
-_SINGLE, _DOUBLE = 1 << 24, 1 << 53  # integers up to here are exact in binary32, in binary64
-_BATCH = 1 << 22  # elements of results in a batch
+# all integers up to these are exact in binary32 and in binary64
+_SINGLE, _DOUBLE = 1 << 24, 1 << 53
+_BATCH = 1 << 22  # the greatest number of elements of results in a batch
 
 Reals = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 
 
 def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
-    """Return the greatest difference between exponents of blocks whose products are added.
+    """Return the greatest difference between the exponents of blocks whose products are added.
 
     These are the blocks along `axis`. Blocks of zeros are ignored.
     """
@@ -49,7 +50,7 @@ class Tiles:
         self._matrix, self._vector = matrix, vector
         self._shared = matrix.kind == "bfp"
         self._digits = matrix.size + vector.size
-        dot = self.native << self._digits  # a bound of a dot product of one tile
+        dot = self.native << self._digits  # an upper bound of a dot product of one tile
         self._type: DTypeLike = np.float32 if dot <= _SINGLE else np.float64
         self._wide = dot > _DOUBLE
         self._spread = _spread(quantised.exponents, quantised.codes, 1) if self._shared else 0
@@ -63,7 +64,7 @@ class Tiles:
         return sum(part.nbytes for part in self._parts)
 
     def times(self, vectors: Quantised, dtype: DTypeLike) -> Host:
-        """Multiply the tiles by vectors (iterations, cols, N).
+        """Multiply the tiles by vectors of shape (iterations, cols, N).
 
         The result has host values of type `dtype` and shape (iterations, rows, N). Raises
         `OutOfRange` if an accumulator overflows.
@@ -80,7 +81,7 @@ class Tiles:
     def long(self, vectors: Quantised) -> Long:
         """Return the exact accumulators of the product, of shape (iterations, rows, N).
 
-        `times` returns the same numbers, rounded. Raises `OutOfRange` if an accumulator overflows.
+        `times` rounds these same numbers. Raises `OutOfRange` if an accumulator overflows.
         """
         total = self._column_long(vectors, 0)
         total.check(0)
@@ -96,7 +97,7 @@ class Tiles:
         is_lossless = not self._shared or spread <= FRACTION - self._digits
         if is_lossless and (self.cols * self.native << self._digits + spread) <= _DOUBLE:
             return self._by_row(to_host(self._sums(vectors, spread), dtype))
-        # In bfp an accumulator is at most cols · N · 2**40, and one more for each alignment.
+        # In bfp an accumulator is at most cols · N · 2**40, and one greater for each alignment.
         if self._shared and self.cols * (self.native << FRACTION) + self.cols < 1 << 62:
             value, exponent = self._accumulate_64(vectors)
             return self._by_row(round_scaled(value, exponent - FRACTION, dtype))
@@ -105,8 +106,8 @@ class Tiles:
     def _sums(self, vectors: Quantised, spread: int) -> Reals:
         """Return the exact products as floats of shape (iterations, rows · N).
 
-        No sum may need more than 53 binary digits. `spread` is the number of digits that
-        differences of exponents add.
+        The caller ensures that no sum needs more than 53 binary digits. `spread` is the number of
+        digits that differences of exponents add.
         """
         weights = self._parts[0]
         x = values(vectors, self._vector, self._type).reshape(-1, self.cols * self.native)
@@ -118,7 +119,7 @@ class Tiles:
             for column in range(self.cols):
                 part = self._of_column(column)
                 total += x[:, part] @ weights[:, part].T
-        total += 0.0  # -0 becomes +0
+        total += 0.0  # converts -0 to +0
         return total
 
     def _accumulate_64(self, vectors: Quantised) -> tuple[Ints, Ints]:
@@ -135,7 +136,7 @@ class Tiles:
         return total, exponent
 
     def _column_64(self, vectors: Quantised, column: int) -> tuple[Ints, Ints]:
-        """Return V and exponent of the dot products of column number `column` of the tiles.
+        """Return V and exponent of the dot products of one column of tiles, number `column`.
 
         Both have shape (iterations, rows · N).
         """
@@ -151,7 +152,7 @@ class Tiles:
         return scaled.astype(np.int64), exponent
 
     def _column_long(self, vectors: Quantised, column: int) -> Long:
-        """Return the dot products of column number `column` of the tiles in BFP long.
+        """Return the dot products of one column of tiles, number `column`, in BFP long.
 
         The result has shape (iterations, rows, N).
         """
@@ -188,7 +189,7 @@ class Tiles:
         return weights.reshape(self.rows * self.native, -1)
 
     def _split(self, quantised: Quantised) -> list[Reals]:
-        """Return the high and the low halves of the integers m of the codes.
+        """Return the high and the low halves of the integers m that the codes represent.
 
         Both have shape (rows · N, cols · N).
         """
@@ -201,14 +202,14 @@ class Tiles:
 
 
 def _half_shifts(size: int) -> tuple[int, int]:
-    """Return how far the high and the low half of integers of `size` bits are shifted left."""
+    """Return the left shifts, in bits, of the high and the low half of integers of `size` bits."""
     return (size + 1) // 2, 0
 
 
 def _halves(whole: NDArray[Any], size: int) -> list[tuple[NDArray[np.float64], int]]:
     """Return the high and the low half of integers of `size` bits.
 
-    Each half comes with the places by which it must be shifted left before both are added.
+    Each half comes with its left shift in bits; the sum of both shifted halves is the integer.
     """
     shift, _ = _half_shifts(size)
     high = whole >> shift

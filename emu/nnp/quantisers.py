@@ -2,8 +2,8 @@
 
 There are four kinds: block floating point (bfp), fixed integers (int), powers of two (log), and
 small floating-point numbers (float). Seed 003 and docs/numbers-nnp.md ("Quantisers") have the
-rules. A block is the last axis of an array. Scaling by powers of two and rounding to integers are
-exact in binary32, except where the result is 0 or is clipped anyway.
+rules. The numbers along the last axis of an array are one block. Scaling by powers of two and
+rounding to integers are exact in binary32, except where the result is 0 or is clipped anyway.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Kind = Literal["bfp", "int", "log", "float"]
 LEAST_EXPONENT, GREATEST_EXPONENT = -15, 16
 """The range of a shared exponent, 5 bits."""
 
-_MOST_POWERS = 15  # powers of two above and below 1 in the logarithmic kind
-_ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number below it
+_MOST_POWERS = 15  # the logarithmic kind has so many powers of two above 1 and as many below
+_ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number below 0.5
 
 
 class NotANumber(ValueError):
     """Raised if a number to be quantised is NaN.
 
-    `index` says where in the array the first NaN is.
+    `index` is the array index of the first NaN.
     """
 
     def __init__(self, index: tuple[int, ...]) -> None:
@@ -40,10 +40,10 @@ class NotANumber(ValueError):
 
 @dataclass(frozen=True)
 class Quantiser:
-    """A quantiser: its kind and widths in bits. Raises `ValueError` for widths out of range.
+    """A quantiser: its kind, and its widths in bits. Raises `ValueError` for widths out of range.
 
-    `bits` is the width of a mantissa (bfp), an integer (int), or an exponent of 2 with a sign
-    (log). `exponent_bits` and `mantissa_bits` are only for the kind float.
+    `bits` is the width of a mantissa (bfp), of an integer (int), or of an exponent of 2 with its
+    sign (log). Only the kind float uses `exponent_bits` and `mantissa_bits`.
     """
 
     kind: Kind
@@ -65,7 +65,7 @@ class Quantiser:
 
     @cached_property
     def size(self) -> int:
-        """The number g: a code represents an integer m, whose magnitude is at most 2**g."""
+        """The number g, so that each code represents an integer m of magnitude at most 2**g."""
         if self.kind == "log":
             return 2 * self.powers
         if self.kind == "float":
@@ -74,7 +74,7 @@ class Quantiser:
 
     @cached_property
     def unit(self) -> int:
-        """The number u: a code with the integer m has the value m · 2**u.
+        """The number u, so that a code with the integer m has the value m · 2**u.
 
         In bfp the value is m · 2**(u + exponent).
         """
@@ -87,9 +87,10 @@ class Quantiser:
 
 @dataclass(frozen=True)
 class Quantised:
-    """Blocks of codes, int16 (..., N), with one exponent for each block, int8 (...).
+    """Blocks of codes, int16 of shape (..., N), with an exponent for each block, int8 of shape
+    (...).
 
-    The exponents are 0 for all kinds but bfp.
+    The exponents are 0 for all kinds except bfp.
     """
 
     codes: NDArray[np.int16]
@@ -102,12 +103,15 @@ def _in_range(what: str, value: int, low: int, high: int) -> None:
 
 
 def power_of_two(exponents: NDArray[Any] | int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return 2**`exponents`, which must be exact in `dtype`."""
+    """Return 2**`exponents`. The caller ensures that this is exact in `dtype`."""
     return np.ldexp(np.ones((), dtype), np.asarray(exponents, np.int32))
 
 
 def quantise(values: Host, quantiser: Quantiser) -> Quantised:
-    """Quantise host values (..., N). Infinities become the largest codes. Raises `NotANumber`."""
+    """Quantise host values of shape (..., N); infinities become the largest codes.
+
+    Raises `NotANumber`.
+    """
     wide = widened(values)
     largest = np.max(np.abs(wide), axis=-1, initial=0)
     if np.isnan(largest).any():
@@ -124,9 +128,9 @@ def quantise(values: Host, quantiser: Quantiser) -> Quantised:
 
 
 def _clip(whole: NDArray[Any], low: int, high: int) -> NDArray[np.int16]:
-    """Return `whole`, whole numbers and infinities, clipped to `low` to `high`, as codes.
+    """Return `whole`, which has whole numbers and infinities, clipped to `low` to `high`, as codes.
 
-    The array `whole` is overwritten.
+    The function overwrites the array `whole`.
     """
     return np.clip(whole, low, high, out=whole).astype(np.int16)
 
@@ -156,14 +160,17 @@ def _small_float(wide: NDArray[np.float32], quantiser: Quantiser) -> NDArray[np.
     ordinary = (size > 0) & (size < np.inf)
     exponents = np.where(ordinary, np.maximum(np.frexp(size)[1] - 1, least), least)
     scale = power_of_two(quantiser.mantissa_bits - exponents, np.float64)
-    # A mantissa that rounds up to the next power of two carries into the exponent field.
+    # If a mantissa rounds up to the next power of two, the carry reaches the exponent field.
     codes = np.rint(size * scale) + ((exponents - least) << quantiser.mantissa_bits)
     greatest = (((1 << quantiser.exponent_bits) - 1) << quantiser.mantissa_bits) - 1
     return _clip(np.where(wide < 0, -codes, codes), -greatest, greatest)
 
 
 def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signedinteger[Any]]:
-    """Return the integer m of each code. In bfp and int it is the code itself, else an int64."""
+    """Return the integer m that each code represents.
+
+    In bfp and int it is the code itself; otherwise the result has type int64.
+    """
     if quantiser.kind in ("bfp", "int"):
         return codes
     size = np.abs(codes.astype(np.int64))
@@ -180,7 +187,7 @@ def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signe
 def values(quantised: Quantised, quantiser: Quantiser, dtype: DTypeLike) -> NDArray[Any]:
     """Return the values of blocks, of shape (..., N), in the floating type `dtype`.
 
-    The type must hold all values exactly.
+    The caller chooses a type in which all values are exact.
     """
     scale = power_of_two(quantised.exponents.astype(np.int32) + quantiser.unit, dtype)
     whole = integers(quantised.codes, quantiser)
@@ -188,7 +195,7 @@ def values(quantised: Quantised, quantiser: Quantiser, dtype: DTypeLike) -> NDAr
 
 
 def dequantise(quantised: Quantised, quantiser: Quantiser) -> NDArray[np.float64]:
-    """Return the exact values of blocks as float64 (..., N)."""
+    """Return the exact values of blocks as float64 of shape (..., N)."""
     return values(quantised, quantiser, np.float64)
 
 

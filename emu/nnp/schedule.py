@@ -1,4 +1,4 @@
-"""Computes when vectors or tiles of a chain's iterations pass the units (docs/timing-nnp.md)."""
+"""Schedules: when the vectors or tiles of a chain's iterations pass the units (docs/timing-nnp.md)."""
 
 from __future__ import annotations
 
@@ -17,38 +17,43 @@ from macaw.isa.nnp_entries import Access
 class Schedule(NamedTuple):
     """The times of some iterations of a chain, in device cycles."""
 
-    starts: Times  # (iterations): the first vector is read
-    free: dict[int, int]  # by unit: it is free again
-    readable: Times  # (iterations, vectors or tiles): it can be read where it was written
-    stored: int  # all writes to Dram can be read; 0: nothing is written there
-    reads: Times  # (iterations, vectors or tiles): it is read ...
-    read_rates: Times  # ... for so many cycles
-    writes: Times  # (iterations, vectors or tiles): it enters the unit that writes
-    product_ends: Times | None = None  # (iterations): the multiplier needs the tiles no more
-    read_waits: int = 0  # cycles of waits until entries were written, if they are counted
-    write_waits: int = 0  # of waits until a product had used an entry of MatrixRf
+    starts: Times  # (iterations): when the first vector is read
+    free: dict[int, int]  # by unit: the cycle from which it is free again
+    readable: Times  # (iterations, vectors or tiles): from when it can be read in its destination
+    stored: int  # from when all writes to Dram can be read; 0: there are none
+    reads: Times  # (iterations, vectors or tiles): when it is read
+    read_rates: Times  # for how many cycles it is read
+    writes: Times  # (iterations, vectors or tiles): when it enters the writing unit
+    # (iterations): from when the multiplier no longer needs the tiles
+    product_ends: Times | None = None
+    read_waits: int = 0  # cycles in which reads waited until entries were written, if counted
+    # cycles in which writes waited until a product had used an entry of MatrixRf
+    write_waits: int = 0
 
 
 class Scheduler(Protocol):
-    """Computes when vectors pass the units. Each engine has its own implementation.
+    """The interface of a scheduler, which computes when vectors pass the units.
 
-    For tiles all engines use `tile_schedule`.
+    Each engine has its own implementation. For tiles all engines use `tile_schedule`.
     """
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """Return when the vectors of `count` iterations from `first` on are read.
+        """Return when the vectors of `count` iterations are read, and how long each read takes.
 
-        No vector is read before cycle `now`. The second array has the cycles for which each vector
-        occupies the reading unit. Both have the shape (iterations, vectors).
+        The iterations are those from number `first` on. No vector is read before cycle `now`. The
+        second array has the cycles for which each vector occupies the reading unit. Both arrays
+        have shape (iterations, vectors).
         """
 
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """Return the schedule of iterations from `first` on, whose vectors are read at `reads`.
+        """Return the schedule of iterations from number `first` on, whose vectors are read at
+        `reads`.
 
-        `rates` are the cycles for which each of these vectors occupies the reading unit. Both have
-        the shape (iterations, vectors). Without `counts_waits` the schedule need not contain waits.
+        `rates` are the cycles for which each of these vectors occupies the reading unit. `reads`
+        and `rates` have shape (iterations, vectors). Without `counts_waits` the schedule need not
+        contain waits.
         """
 
 
@@ -58,10 +63,10 @@ SchedulerFactory = Callable[[NnpState, Timing], Scheduler]
 def tile_schedule(
     state: NnpState, timing: Timing, chain: Chain, arrivals: list[int], now: int, counts_waits: bool
 ) -> Schedule:
-    """Return the schedule of one iteration that moves tiles, not before cycle `now`.
+    """Return the schedule of one iteration that moves tiles and starts at cycle `now` or later.
 
-    `arrivals` are the cycles in which each tile from NetInQ was complete; the list is empty for
-    other sources. Without `counts_waits` the waits are 0.
+    `arrivals` has the cycles in which each tile from NetInQ was complete; it is empty for another
+    source. Without `counts_waits` the waits are 0.
     """
     write = chain.writes[0]
     sources = chain.addresses(chain.source, 0, 1)[0]
@@ -106,7 +111,7 @@ def tile_schedule(
 def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64]) -> Times:
     """Return the cycle from which each entry can be read.
 
-    The result has the shape of `addresses`. For padding (a negative address) the cycle is 0.
+    The result has the shape of `addresses`. It is 0 for padding (a negative address).
     """
     if access.memory.setting:
         ready = state.ready(access.memory)[np.maximum(addresses, 0)]
@@ -118,8 +123,8 @@ def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64])
 def wait_cycles(times: Times, arrivals: int | Times, rates: Times, free: int) -> int:
     """Return the sum of the cycles in which vectors waited for entries while the unit was free.
 
-    They arrived at `arrivals`, entered at `times`, and occupied the unit for `rates` cycles.
-    `free` is the cycle from which the unit could take the first vector.
+    The vectors arrived at the cycles `arrivals`, entered at `times`, and occupied the unit for
+    `rates` cycles. `free` is the cycle from which the unit could take the first vector.
     """
     entered = times.ravel()
     before = np.concatenate(([free], (entered + rates.ravel())[:-1]))

@@ -1,9 +1,9 @@
 """The declared state of nnp, and its register files as arrays.
 
-The vector register files of the multi-function units have host values. MatrixRf and InitialVrf have
-the quantised form: a code of 16 bits for each element, and an exponent for each block. The arrays
-contain exponents plus 15 (docs/numbers-nnp.md). `ready_*` are the cycles from which entries can be
-read.
+The vector register files of the multi-function units store host values. MatrixRf and InitialVrf
+store quantised numbers: a code of 16 bits for each element, and an exponent for each block. The
+arrays contain exponents plus 15 (docs/numbers-nnp.md). The fields `ready_*` have the cycles from
+which entries can be read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ READY = {**{name: f"ready_{field}" for name, field in HOST_FILES.items()},
 
 
 def size(config: Mapping[str, Any], memory: str) -> int:
-    """Return how many entries a register file or queue has."""
+    """Return the number of entries of a register file or queue."""
     return int(config[BY_NAME[memory].setting])
 
 
@@ -95,9 +95,9 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
 
 
 class NnpState(State):
-    """The declared state of nnp, with properties that give MatrixRf as arrays.
+    """The declared state of nnp, with properties that return MatrixRf as arrays.
 
-    Its codes have shape (tiles, N, N), its exponents (tiles, N).
+    The codes have shape (tiles, N, N), the exponents (tiles, N).
     """
 
     pc: int
@@ -140,7 +140,7 @@ class NnpState(State):
         self.tile_exponents: NDArray[np.uint8] = exponents.reshape(tiles, native)
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
-        """Return, for each entry of a register file, the cycle from which it can be read.
+        """Return, for each entry of a register file, the cycle from which the entry can be read.
 
         The result has shape (entries,).
         """
@@ -148,7 +148,7 @@ class NnpState(State):
         return cycles
 
     def host_file(self, memory: Memory) -> NDArray[Any]:
-        """Return the entries of a register file of host values, of shape (entries, N)."""
+        """Return the entries of a register file that stores host values, of shape (entries, N)."""
         entries: NDArray[Any] = getattr(self, HOST_FILES[memory.name])
         return entries
 

@@ -1,9 +1,9 @@
-"""Rules for when the vectors of a chain pass the units of nnp, in device cycles.
+"""Timing rules of nnp: when the vectors of a chain pass the units, in device cycles.
 
-docs/timing-nnp.md explains them. A vector enters a unit when three conditions hold: the unit is
-free, the first elements have come from the previous unit, and the operands are ready. The vector
-occupies the unit for its rate, a number of cycles. A unit may be faster than the previous unit.
-Then the vector enters later, so that its last elements arrive when the unit needs them.
+docs/timing-nnp.md explains them. A vector enters a unit when three conditions are true: the unit is
+free, the vector's first elements have come from the previous unit, and the operands are ready. The
+vector occupies the unit for its rate, a number of cycles. A unit may be faster than the previous
+unit. Then the vector enters later, so that its last elements arrive when the unit needs them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Timing:
         return -(-cycles // self.divider) * self.divider
 
     def depth(self, operations: list[Operation]) -> int:
-        """Return the cycles from the start of a vector in an MFU to its start in the next unit.
+        """Return the depth of an MFU: the cycles from a vector's start in it to its start in the
+        next unit.
 
         `operations` are those that the MFU executes.
         """
@@ -69,7 +70,7 @@ class Timing:
         return depth
 
     def passes(self, chain: Chain) -> NDArray[np.int64]:
-        """Return, for each row of tiles, the number of the pass that has the row's last tile.
+        """Return the number of the pass that has the last tile of each row of tiles.
 
         The result has shape (rows,).
         """
@@ -86,9 +87,10 @@ class Timing:
         return np.asarray((addresses + length - 1) // self.width - addresses // self.width + 1)
 
     def channel(self, beats: NDArray[np.int64], tiles: bool = False) -> Times:
-        """Return the cycles for which accesses of `beats` beats occupy a memory manager's channels.
+        """Return the cycles for which accesses of `beats` beats occupy the channels of a memory
+        manager.
 
-        `tiles` selects the matrix memory manager, else the vector memory manager.
+        It is the matrix memory manager if `tiles` is set, else the vector memory manager.
         """
         channels = self.matrix_channels if tiles else self.channels
         return np.asarray(-(-beats // channels) * self.divider)
@@ -106,10 +108,10 @@ def handover(depth: int, rate: int | Times, following: int | Times) -> int | Tim
 def enter(arrivals: Times, rates: Times, free: int) -> Times:
     """Return the cycles in which vectors enter a unit one after the other.
 
-    Each vector occupies the unit for its rate; the first one can enter at `free`. By definition
-    t[k] = max(arrivals[k], t[k - 1] + rates[k - 1]), with t[-1] + rates[-1] = free. Let R[k] be the
-    sum of all rates before k. Then t[k] - R[k] is the maximum of free and of arrivals[j] - R[j] for
-    all j <= k.
+    Each vector occupies the unit for its rate; the first one can enter at `free`. The entry times t
+    are defined by t[k] = max(arrivals[k], t[k - 1] + rates[k - 1]), with t[-1] + rates[-1] = free.
+    The code uses an equal formula without a loop. Let R[k] be the sum of all rates before k. Then
+    t[k] - R[k] is the maximum of free and of arrivals[j] - R[j] for all j <= k.
     """
     before = np.cumsum(rates) - rates
     return np.asarray(np.maximum.accumulate(np.maximum(arrivals - before, free)) + before)

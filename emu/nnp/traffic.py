@@ -1,4 +1,4 @@
-"""Counts the beats that chains move to and from external memory."""
+"""Counts the beats of external memory that the accesses of chains take."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Traffic:
     def partial_beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
         """Return how many beats of a write to Dram fill only a part of external memory's width.
 
-        All writes of `count` iterations from `first` on are counted.
+        The result is for all `count` iterations from number `first` on.
         """
         addresses, length = self._runs(chain, access, first, count)
         channel = self.memory.channel
@@ -50,7 +50,7 @@ class Traffic:
     def _runs(self, chain: Chain, access: Access, first: int, count: int) -> tuple[Addresses, int]:
         """Return the addresses in bytes that an access to Dram uses, and the bytes at each address.
 
-        Padding is left out. The access is that of `count` iterations from `first` on.
+        The result is for `count` iterations from number `first` on, without padding.
         """
         length = self.timing.tile_bytes if chain.is_tiles else self.timing.vector_bytes
         entries = chain.addresses(access, first, count)

@@ -1,10 +1,10 @@
-"""Lists what iterations of a chain use, for the trace block and listeners (docs/timing-nnp.md).
+"""The uses of chains: what iterations report to the trace and to listeners (docs/timing-nnp.md).
 
 For the trace, an instruction is a chain with all its iterations. It starts when its first vector is
 read, and ends when all that it wrote can be read. The core reports what an iteration uses after it
-has executed the iteration. With the last iteration it reports the end of the chain. No other chain
-starts before that. So the trace block assigns every use to the chain that started last, even if
-chains overlap.
+has executed the iteration. After the last iteration it reports the end of the chain, and only then
+can another chain start. So the trace block assigns every use to the chain that started last, even
+if chains overlap in time.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from macaw.emu.nnp.traffic import Traffic
 
 
 class Use(NamedTuple):
-    """`times` occurrences of the kind `of`, between the cycles `begin` and `until` (excluded).
+    """Occurrences of one kind, `times` in number, from cycle `begin` up to (excluding) cycle
+    `until`.
 
-    `of` is a name in `macaw.isa.trace.OCCURRENCES`.
+    `of` is the kind, a name in `macaw.isa.trace.OCCURRENCES`.
     """
 
     of: str
@@ -42,7 +43,7 @@ def uses(
     first: int,
     count: int,
 ) -> Iterator[Use]:
-    """Yield what `count` iterations from `first` on use together; `times` may be 0."""
+    """Yield all uses of `count` iterations from number `first` on; `times` may be 0."""
     begin = int(schedule.reads[0, 0])
     end = int(schedule.reads[-1, -1] + schedule.read_rates[-1, -1])
     if chain.source.memory.setting:
@@ -80,7 +81,7 @@ def _operand_count(chain: Chain) -> int:
 def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
     """Return how many reads of a register file or of NetInQ the source of a chain takes.
 
-    Padding is not read. From NetInQ each vector is one read, also those that make up a tile.
+    Padding is not read. From NetInQ each vector is one read, even if it is a part of a tile.
     """
     if chain.source.memory.queue:
         return count * chain.input_count * (timing.native if chain.is_tiles else 1)
@@ -90,7 +91,7 @@ def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
 def _read_span(chain: Chain, schedule: Schedule, first: int, count: int) -> tuple[int, int]:
     """Return the first cycle in which the source is read, and the cycle after the last read.
 
-    Padding is left out. The result is (0, 0) if nothing is read.
+    Padding does not count. The result is (0, 0) if nothing is read.
     """
     times, rates = schedule.reads, schedule.read_rates
     inside = (chain.addresses(chain.source, first, count) >= 0).reshape(times.shape)

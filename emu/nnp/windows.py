@@ -1,4 +1,4 @@
-"""The windows of nnp, through which other cores reach NetInQ and NetOutQ, and send messages."""
+"""The windows of nnp, by which other cores access NetInQ and NetOutQ, and send messages."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from macaw.isa.nnp_chains import ChainError, scalar
 
 START = MESSAGE.members[2].legal.parse("start")
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
-_HEAD = "head"  # of a message, in `Arrivals`: it is no window of its own
+_HEAD = "head"  # stands for the bytes of a message in `Arrivals`, like the name of a window
 _WORD = 4  # bytes
 
 
 def _missing(head: bytes) -> int:
-    """Return how many bytes of a message's head have not arrived.
+    """Return how many bytes of a message's head have not arrived yet.
 
-    The head is a `MESSAGE` structure and after it the words that set registers.
+    The head is a `MESSAGE` structure, followed by the words that set registers.
     """
     if len(head) < MESSAGE.size:
         return MESSAGE.size - len(head)
@@ -35,7 +35,7 @@ def _missing(head: bytes) -> int:
 
 
 def registers_of(head: bytes) -> list[tuple[int, int]]:
-    """Return the registers that a message's head sets, as pairs (number of the register, value).
+    """Return the registers that a message's head sets, as pairs (register number, value).
 
     Raises `Fault`.
     """
@@ -58,7 +58,7 @@ def registers_of(head: bytes) -> list[tuple[int, int]]:
 
 
 class WindowCore(Core, Startable, Windowed):
-    """The part of nnp that serves the windows through which other cores reach it."""
+    """The part of nnp that implements its windows for other cores."""
 
     state: NnpState
 
@@ -68,10 +68,12 @@ class WindowCore(Core, Startable, Windowed):
         self.timing = Timing(config)
         self.divider = self.timing.divider
         self.net_in, self.net_out = size(config, "NetInQ"), size(config, "NetOutQ")
-        self.chain_origins: ChainOrigins | None = None  # set by `remember`
+        # the record of values' origins, if `remember` was called
+        self.chain_origins: ChainOrigins | None = None
 
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """Return how many bytes may pass a window at cycle `time`, and when `wanted` bytes may.
+        """Return how many bytes may pass a window at cycle `time`, and from when `wanted` bytes
+        may.
 
         The second number is NEVER if it depends on a change that nnp will announce.
         """
@@ -127,14 +129,14 @@ class WindowCore(Core, Startable, Windowed):
     # Messages
 
     def _missing(self) -> int:
-        """Return how many bytes of the message's head have not arrived.
+        """Return how many bytes of the message's head have not arrived yet.
 
-        At 0 the head is complete, and waits until nnp is idle.
+        At 0 the head is complete; the message then waits until nnp is idle.
         """
         return _missing(self.state.message)
 
     def _check(self, head: bytes) -> None:
-        """Raise `Fault` if the bytes so far cannot be the head of a message."""
+        """Raise `Fault` if the bytes that have arrived cannot be the beginning of a message's head."""
         if len(head) >= MESSAGE.size:
             try:
                 unpack(MESSAGE, head[: MESSAGE.size])
@@ -146,7 +148,7 @@ class WindowCore(Core, Startable, Windowed):
     def _deliver(self, time: int) -> None:
         """If the head of a message is complete, set its registers at `time` and start its program.
 
-        The core must be idle.
+        The caller ensures that nnp is idle.
         """
         state = self.state
         if not state.message or self._missing():
@@ -193,6 +195,6 @@ class WindowCore(Core, Startable, Windowed):
         return result
 
     def _wake(self, time: int) -> None:
-        """Let nnp try again after cycle `time`, in which NetInQ or NetOutQ has changed."""
+        """Make nnp try again after cycle `time`, in which NetInQ or NetOutQ has changed."""
         if self.waiting is not None and self.time > time + 1:
             self.time = self.aligned(time + 1)

@@ -32,8 +32,8 @@ class Adder:
     """The multiplier and the adder of a PE, for sums of type `sum_type`.
 
     `overflow` is the setting `pe.overflow`: what happens to a sum outside the type's range. Integer
-    results are exact. Floating-point products and sums are each rounded to `sum_type`. If they are
-    too large, `wrap` gives IEEE infinities, and `saturate` the greatest finite number.
+    results are exact. Each floating-point product and sum is rounded to `sum_type`. If it is too
+    large, `wrap` gives the infinity of IEEE 754, and `saturate` the greatest finite number.
     """
 
     def __init__(self, sum_type: str, overflow: str) -> None:
@@ -90,9 +90,9 @@ def relu(values: Values) -> Values:
 def activated(values: Values, activation: int, shift: int, value_type: str) -> Values:
     """Apply an activation function, given by its index in isa.pe.ACTIVATIONS.
 
-    The result has the type of `values`. Functions in isa.pe.FIXED_POINT take integers as
-    fixed-point numbers with `shift` fraction bits. Their results use all bits of `value_type`
-    except the sign as fraction bits.
+    The result has the type of `values`. Functions in isa.pe.FIXED_POINT read integers as
+    fixed-point numbers with `shift` fraction bits. Their results have the type `value_type`; all
+    bits except the sign are fraction bits.
     """
     name = ACTIVATIONS[activation]
     if name == "none":
@@ -109,8 +109,8 @@ def activated(values: Values, activation: int, shift: int, value_type: str) -> V
 def requantise(values: Values, shift: int, value_type: str) -> Values:
     """Return values / 2**shift in the range and precision of `value_type`.
 
-    The array type of the result is that of `values`. Integers are rounded half to even, then
-    saturated. Floating values are scaled exactly, then rounded.
+    The result's array type is that of `values`. Integers are rounded half to even, then saturated.
+    Floating values are scaled exactly, then rounded.
     """
     if values.dtype.kind == "f":
         scaled = np.ldexp(values.astype(np.float64), -shift)
@@ -122,9 +122,9 @@ def requantise(values: Values, shift: int, value_type: str) -> Values:
 def rescale(values: Values, scales: Values, value_type: str) -> Values:
     """Return values times scales in the range and precision of `value_type`.
 
-    `scales` are float32 and have the shape of `values`. The array type of the result is that of
-    `values`. Values are rounded to float32, half to even, and so are the products. Integer results
-    are then rounded half to even, and saturated.
+    `scales` are float32 and have the shape of `values`. The result's array type is that of
+    `values`. Values and products are rounded to float32, half to even. If `value_type` is an
+    integer type, the products are then rounded to integers, half to even, and saturated.
     """
     with np.errstate(over="ignore"):
         products = values.astype(np.float32) * scales
@@ -135,16 +135,16 @@ def rescale(values: Values, scales: Values, value_type: str) -> Values:
 
 
 def looked_up(values: Values, table: Values) -> Values:
-    """Return for each integer the entry of `table` at its byte; the type is that of `values`.
+    """Return, for each integer in `values`, an entry of `table`, in the type of `values`.
 
-    The byte is that of the value, saturated to -128 to 127, in two's complement: entries 0 to 127
-    are for these values, entries 128 to 255 for -128 to -1.
+    The integer is saturated to -128 to 127. Its byte in two's complement is the index of the entry:
+    0 to 127 for these integers, 128 to 255 for -128 to -1.
     """
     return np.asarray(table[table_index(values)]).astype(values.dtype)
 
 
 def table_index(values: Values) -> Values:
-    """Return for each integer the number of its entry in a table, 0 to 255."""
+    """Return, for each integer in `values`, the index of its entry in a table, 0 to 255."""
     return np.asarray(saturate(values, 8).astype(np.int8).view(np.uint8))
 
 

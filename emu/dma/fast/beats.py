@@ -1,4 +1,4 @@
-"""Maps of a transfer's beats, which find the position and length of a beat without a loop."""
+"""Beat maps: they find the position and length of any beat of a transfer without a loop."""
 
 from __future__ import annotations
 
@@ -11,25 +11,28 @@ from typing import NamedTuple
 from macaw.emu.dma.transfer import Transfer
 from macaw.emu.rules.transfers import beat_length
 
-Position = tuple[int, int]  # row of the transfer, byte of the row
+Position = tuple[int, int]  # row number in the transfer, byte number in the row
 
 
 class _RowBeats(NamedTuple):
-    """The division of one row into beats: their number, and the bytes of the first and last one."""
+    """The division of one row into beats: the number of beats, and the size of the first and last
+    one.
+    """
 
     skew: int  # bytes from the last multiple of the width to the row's first byte
     beats: int
     first: int  # bytes of the first beat
-    last: int  # bytes of the last one
+    last: int  # bytes of the last beat
 
 
 class BeatMap:
-    """The beats of a transfer whose rows are moved upwards, numbered from 0 in the order of moving.
+    """The beats of a transfer that moves each row upwards. Beats have numbers from 0 in time order.
 
     A beat ends where the address on the anchor side is a multiple of `width`. The anchor side is
-    the source or the destination, whichever decides the alignment (`Transfer.anchor`); `anchor` is
-    the address of its first row. Each following row is `stride` bytes further. So the division into
-    beats repeats after `period` rows, and only that many rows are computed.
+    the source or the destination, whichever decides the alignment (`Transfer.anchor`). `anchor` is
+    the address of the first row on that side; each row starts `stride` bytes after the previous
+    one. So the division into beats repeats after `period` rows, and the class computes only that
+    many rows.
     """
 
     def __init__(self, anchor: int, stride: int, row_bytes: int, width: int) -> None:
@@ -48,11 +51,11 @@ class BeatMap:
     def number(self, row: int, byte: int) -> int:
         """Return the number of the beat that starts at byte `byte` of row `row`."""
         turn, row = divmod(row, self.period)
-        first = turn * self.before[-1] + self.before[row]  # beat of the row
+        first = turn * self.before[-1] + self.before[row]  # number of the row's first beat
         return first + (self.rows[row].skew + byte) // self.width if byte else first
 
     def position(self, number: int) -> Position:
-        """Return the row and byte at which a beat starts."""
+        """Return the row and byte at which beat `number` starts."""
         turn, number = divmod(number, self.before[-1])
         row = bisect_right(self.before, number) - 1
         beat = number - self.before[row]
@@ -71,14 +74,14 @@ class BeatMap:
         return row * self.row_bytes + byte
 
     def narrow(self, number: int) -> int:
-        """Return how many beats before beat `number` have fewer bytes than the width."""
+        """Return how many of the beats before beat `number` have fewer bytes than `width`."""
         turn, number = divmod(number, self.before[-1])
         row = bisect_right(self.before, number) - 1
         within = self._narrow(self.rows[row], number - self.before[row]) if number else 0
         return turn * self.narrow_before[-1] + self.narrow_before[row] + within
 
     def _narrow(self, row: _RowBeats, beats: int) -> int:
-        """Return how many of the first `beats` beats of a row have fewer bytes than the width."""
+        """Return how many of the first `beats` beats of a row have fewer bytes than `width`."""
         first = int(beats > 0 and row.first < self.width)
         return first + int(beats == row.beats > 1 and row.last < self.width)
 

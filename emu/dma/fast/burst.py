@@ -1,4 +1,4 @@
-"""Bursts: beats of a transfer that follow each other without a gap, done at once."""
+"""Bursts: beats of a transfer that follow each other without a gap, which the dma moves at once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from macaw.emu.dma.fast.route import Route
 
 @dataclass
 class Burst:
-    """The beats that the dma does from now on if no other core interferes.
+    """The beats that the dma moves from now on if no other core interferes.
 
-    There are `reads` reads, in the cycles `read`, `read` + `step`, and so on. There are `writes`
-    writes, in the cycles `write`, `write` + `step`, and so on: one for each beat in the buffer and
-    each beat that is still to be read.
+    It reads `reads` beats, in the cycles `read`, `read` + `step`, and so on. It writes `writes`
+    beats, in the cycles `write`, `write` + `step`, and so on: those that are in the buffer now,
+    then those that it reads.
     """
 
     dma: DmaCore
@@ -24,7 +24,7 @@ class Burst:
     reads: int
     write: int
     writes: int
-    after: int  # cycles from a read until its beat is ready
+    after: int  # cycles from a read until the dma can write its beat
     limit: int  # the first cycle in which the channel may not be free
 
     @property
@@ -34,7 +34,7 @@ class Burst:
 
     @property
     def end(self) -> int:
-        """The cycle in which the burst ends: that of the last write, or an earlier `limit`."""
+        """The cycle in which the burst ends: that of the last write, or `limit` if that is earlier."""
         return min(self.last_write, self.limit)
 
     def run(self, until: int) -> bool:
@@ -60,9 +60,9 @@ class Burst:
         return max(0, min(count, -(-(until - first) // self.step)))
 
     def _do_writes(self, first: int, count: int) -> None:
-        """Do the first `count` writes.
+        """Do the first `count` writes of the burst.
 
-        `first` is the number of the next beat that is not read yet.
+        `first` is the number of the next beat that the dma has to read.
         """
         if not count:
             return
@@ -97,13 +97,13 @@ class Burst:
         state.bytes += beats.bytes_before(end) - beats.bytes_before(begin)
 
     def _do_reads(self, first: int, count: int, writes: int) -> None:
-        """Do the first `count` reads, from beat number `first` on.
+        """Do the first `count` reads of the burst, from beat number `first` on.
 
-        `_do_writes` has done the first `writes` writes before.
+        Before that, `_do_writes` has done the first `writes` writes.
         """
         dma, route, state = self.dma, self.route, self.dma.state
         src, beats, port = route.src, route.beats, dma.reader
-        skip = max(0, writes - len(state.buffer))  # beats that are read and written in this burst
+        skip = max(0, writes - len(state.buffer))  # the beats that this burst both reads and writes
         del state.buffer[:writes]
         if not count:
             return

@@ -1,9 +1,10 @@
 """The fast engine of the dma: it moves beats without contention in bursts.
 
-If no other core uses the memories of a transfer, one beat follows another in each cycle, and other
+If no other core uses the memories of a transfer, the dma moves one beat in each cycle, and other
 cores can notice only the last write. So the dma sleeps until that write. A core that needs these
-memories earlier calls `interrupt` or `note_use`; a device that is read calls `sync`. Then the dma
-first does the cycles that it has skipped: in bursts, or one by one where beats have to wait.
+memories earlier calls `interrupt` or `note_use`. Whoever reads the device's state calls `sync`.
+Then the dma first does the cycles that it has skipped: in bursts, or one by one where beats have to
+wait.
 
 A transfer between local and external memory, or within one of them, needs no arbiter. The dma moves
 its beats one by one, and returns to the clock only when another core must act.
@@ -19,28 +20,32 @@ from macaw.emu.ports import Port
 from macaw.emu.system import Dispatchable, System
 from macaw.isa.memory_map import EXTERNAL
 
-_SHORTEST = 4  # beats: shorter bursts cost more than they save
-_RETRY = 4  # cycles after a failed try to sleep, or a disturbance, before the next try
+_SHORTEST = 4  # the least number of beats of a burst: shorter ones cost more time than they save
+_RETRY = 4  # cycles from a failed try to sleep, or from an interruption, to the next try
 
 
 class FastDma(DmaCore):
-    """The dma that does many cycles at once where other cores cannot notice."""
+    """The dma that does the work of many cycles at once where other cores cannot notice."""
 
     def __init__(self, device: System) -> None:
         super().__init__(device)
-        self.route: Route | None = None  # of the running transfer, if bursts can move it
-        self._asleep = False  # the cycles from `_next` on have been skipped so far
-        self._next = 0  # cycle of the next act while it sleeps
-        self._retry = 0  # cycles before the next try to sleep
-        self._unarbitrated = False  # the running transfer uses local and external memory alone
-        self._requests: list[tuple[Port, int, int, bytes | None]] = []  # of the present cycle
+        # the route of the running transfer; None if bursts cannot move it
+        self.route: Route | None = None
+        self._asleep = False  # while it sleeps, the cycles from `_next` on are yet to be done
+        self._next = 0  # the first cycle that is yet to be done while it sleeps
+        self._retry = 0  # the number of cycles before the next try to sleep
+        # whether the running transfer uses only local and external memory
+        self._unarbitrated = False
+        # requests of on-chip beats in the present cycle, while it sleeps
+        self._requests: list[tuple[Port, int, int, bytes | None]] = []
 
     # The contract
 
     def advance(self, limit: int) -> Stop | None:
-        """Sleep until the last write if other cores notice nothing before it; else do one cycle.
+        """Sleep until the last write if no other core can notice; else do the work of one cycle.
 
-        A transfer without on-chip memory does all its cycles before cycle `limit`. Raises `Fault`.
+        For a transfer that needs no arbiter, do all its cycles before cycle `limit`. Raises
+        `Fault`.
         """
         if self._asleep:
             self._wake(self.time)
@@ -62,24 +67,24 @@ class FastDma(DmaCore):
     def sync(self) -> None:
         """Do the cycles that were skipped, and bring the declared state up to date.
 
-        Afterwards the dma is awake.
+        The dma no longer sleeps afterwards.
         """
         if self._asleep:
             device = self.device
             present = device.frontier(self)
             if present > device.cycle and not device.arbitrated:
-                self._wake_within(device.cycle)  # its beats wait for their grants
+                self._wake_within(device.cycle)  # the arbiter has yet to grant its beats
             else:
                 self._wake(present)
         super().sync()
 
     def counters(self) -> dict[str, int]:
-        """Return the counters by name, after the cycles that were skipped."""
+        """Do the cycles that were skipped, and return the counters by name."""
         self.sync()
         return super().counters()
 
     def reload(self) -> None:
-        """Continue from the declared state, awake."""
+        """Continue from the declared state; the dma does not sleep."""
         self._stop_sleeping()
         super().reload()
 
@@ -100,7 +105,8 @@ class FastDma(DmaCore):
         memory, transfer = self.device.memory, self.transfer
         for first, stride in (
             (transfer.src, transfer.src_stride),
-            (transfer.dst, transfer.dst_stride),  # of a multicast: not in these memories either
+            # the first destination of a multicast must not be in these memories either
+            (transfer.dst, transfer.dst_stride),
         ):
             last = first + (transfer.rows - 1) * stride
             low, end = min(first, last), max(first, last) + transfer.row_bytes
@@ -109,10 +115,7 @@ class FastDma(DmaCore):
         return True
 
     def _overlaps_records(self, route: Route) -> bool:
-        """Return whether a core may write trace records to addresses that the transfer uses.
-
-        Only external memory is tested.
-        """
+        """Return whether a core may write trace records to external memory that the transfer uses."""
         side = route.src if route.src.external else route.dst
         for core in self.device.order if side.external else ():
             begin, end = core.state.trace_spill, core.state.trace_spill_end
@@ -125,10 +128,12 @@ class FastDma(DmaCore):
         self.sync()
         self.load_transfer()
 
-    # Other cores while it sleeps
+    # What other cores call while the dma sleeps
 
     def interrupt(self, time: int) -> None:
-        """Do the skipped cycles before `time` and wake, because another core needs the memories."""
+        """Do the skipped cycles before `time` and stop sleeping, because another core needs the
+        memories.
+        """
         if not self._asleep:
             return
         self._retry = _RETRY
@@ -141,7 +146,7 @@ class FastDma(DmaCore):
         """Do the skipped cycles before `time`, because another core uses the same memory then.
 
         That core reads what the transfer writes, or uses the channel. The dma continues to sleep:
-        other uses of the channel may delay its last write, but cannot advance it.
+        such a use may delay its last write, but cannot make it earlier.
         """
         if self.device.had_turn(self):
             self.interrupt(time)
@@ -151,9 +156,9 @@ class FastDma(DmaCore):
     # Sleeping
 
     def _sleep(self) -> bool:
-        """Sleep until the last write if others can notice nothing before it.
+        """Sleep until the last write if no other core can notice anything before it.
 
-        Return whether the dma sleeps.
+        Return whether the dma sleeps now.
         """
         route, state, time = self.route, self.state, self.time
         if route is None or self.listeners or state.reading >= 0 or state.writing:
@@ -177,7 +182,7 @@ class FastDma(DmaCore):
         return True
 
     def _is_alone(self, route: Route) -> bool:
-        """Return whether every use of the transfer's memories by others would wake the dma."""
+        """Return whether each other use of the transfer's memories would interrupt the sleep."""
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:
@@ -193,7 +198,9 @@ class FastDma(DmaCore):
         )
 
     def _wake(self, time: int) -> None:
-        """Do the skipped cycles before `time`; from then on the clock calls `advance` again."""
+        """Do the skipped cycles before `time` and stop sleeping; the clock then calls `advance`
+        again.
+        """
         self._catch_up(time)
         self._stop_sleeping()
         self.time = self._next
@@ -202,7 +209,7 @@ class FastDma(DmaCore):
         if self._asleep:
             self._asleep = False
             route, memory = self.route, self.device.memory
-            assert route is not None  # it sleeps
+            assert route is not None  # a sleeping dma has a route
             for half in route.halves:
                 memory.banks.exclusive.pop(half, None)
             memory.channel.sleeper = None
@@ -210,7 +217,7 @@ class FastDma(DmaCore):
                 pages.sleeper = None
 
     def _wake_within(self, time: int) -> None:
-        """Wake in the middle of cycle `time`, after the dma has had its turn."""
+        """Stop sleeping in the middle of cycle `time`, after the dma's turn in this cycle."""
         self._wake(time)
         if self.time == time:
             self.act()
@@ -218,7 +225,7 @@ class FastDma(DmaCore):
     def _catch_up(self, time: int) -> None:
         """Do the skipped cycles before `time`."""
         route, end = self.route, self.time
-        assert route is not None  # it sleeps
+        assert route is not None  # a sleeping dma has a route
         self.time = self._next
         while self.time < time:
             burst = plan_burst(self, route, self.time)
@@ -227,7 +234,7 @@ class FastDma(DmaCore):
         self._next, self.time = self.time, end
 
     def _act_and_grant(self) -> None:
-        """Do one cycle of the sleeping dma, and grant its on-chip beats without the arbiter."""
+        """Do one skipped cycle, and grant its on-chip beats without the arbiter."""
         time, memory = self.time, self.device.memory
         sleeper, memory.channel.sleeper = memory.channel.sleeper, None
         self.act()
@@ -242,7 +249,7 @@ class FastDma(DmaCore):
     ) -> None:
         """Request a beat of on-chip memory.
 
-        While the dma sleeps, keep the request for `_act_and_grant`, which grants it.
+        While the dma sleeps, this method stores the request for `_act_and_grant`, which grants it.
         """
         if self._asleep:
             self._requests.append((port, address, length, data))

@@ -1,4 +1,4 @@
-"""Routes: the source and destination memories between which a transfer can be moved in bursts."""
+"""Routes: the source and destination memories of a transfer that the dma can move in bursts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from macaw.emu.memory import Memory
 from macaw.emu.pages import Pages
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
 
-_FEW = 8  # fewer rows are moved one by one
+_FEW = 8  # the dma copies fewer rows than this one by one
 
 
 class Side:
     """The source or the destination of a transfer.
 
-    `external` and `onchip` say whether all of its bytes are in that memory. `pages` is the memory
-    that contains all of its bytes, or None if they are in several memories. `halves` are the
-    indices of the on-chip halves that contain them.
+    `external` says whether all of its bytes are in external memory, `onchip` whether all are in
+    on-chip memory. `pages` is the memory that contains all of its bytes, or None if they are in
+    several memories. `halves` has the indices of the on-chip halves that contain them.
     """
 
     def __init__(self, memory: Memory, first: int, stride: int, transfer: Transfer) -> None:
@@ -35,7 +35,7 @@ class Side:
         self.halves: tuple[int, ...] = ()
         self.pages: Pages | None = None
         if self.external:
-            self.pages, self.base = memory.external, EXTERNAL  # the address at which these start
+            self.pages, self.base = memory.external, EXTERNAL  # the address at which `pages` starts
         elif self.onchip:
             half = half_of(self.low)
             if half == half_of(self.end - 1):
@@ -46,7 +46,7 @@ class Side:
                 self.halves = tuple({half_of(address) for address in rows})
 
     def address(self, position: Position) -> int:
-        """Return the address of a position: a row, and a byte of this row."""
+        """Return the address of a position, which is a row number and a byte number in this row."""
         return self.first + position[0] * self.stride + position[1]
 
     def locate(self, address: int) -> tuple[Pages, int]:
@@ -56,27 +56,27 @@ class Side:
         return self.memory.locate(address, 0)
 
     def overwrites_code(self) -> bool:
-        """Return whether these bytes contain some that a core has decoded as instructions."""
+        """Return whether a core has decoded some of these bytes as instructions."""
         if self.pages is None:
             return any(pages.is_watched() for pages in self.all_pages())
         return self.pages.is_watched(self.low - self.base, self.end - self.base)
 
     def all_pages(self) -> list[Pages]:
-        """Return all memories that contain bytes of this side."""
+        """Return all memories that contain bytes of this source or destination."""
         return [self.pages] if self.pages else [self.memory.halves[half] for half in self.halves]
 
 
 class Route:
-    """The memories of a transfer that takes one cycle for each beat on both sides.
+    """The memories of a transfer that needs one cycle for each beat at its source and destination.
 
-    The transfer keeps this rate while no other core uses these memories.
+    The transfer moves one beat in each cycle while no other core uses these memories.
     """
 
     def __init__(
         self, transfer: Transfer, beats: BeatMap, src: Side, destinations: Sequence[Side]
     ) -> None:
         self.transfer, self.beats, self.src = transfer, beats, src
-        self.destinations = destinations  # one for each unit of a multicast
+        self.destinations = destinations  # one for each unit of a multicast, else one
         self.dst = destinations[0]
         self.count = beats.number(transfer.rows, 0)
         self.external = src.external or self.dst.external
@@ -88,24 +88,26 @@ class Route:
         return self.count - self.beats.number(row, byte)
 
     def overwrites_code(self) -> bool:
-        """Return whether the destination contains bytes that a core has decoded as instructions."""
+        """Return whether a core has decoded some bytes of the destination as instructions."""
         return any(dst.overwrites_code() for dst in self.destinations)
 
     # Bytes
 
     def read(self, position: Position, length: int) -> bytes:
-        """Return `length` bytes of the source from a position on."""
+        """Return `length` bytes of the source, from position `position` on."""
         pages, offset = self.src.locate(self.src.address(position))
         return pages.read(offset, length)
 
     def write(self, address: int, data: bytes) -> None:
-        """Write bytes to an address in the first destination, and to the same place in all."""
+        """Write bytes to `address` in the first destination, and to the same offset in all others."""
         for dst in self.destinations:
             pages, offset = dst.locate(address + dst.first - self.dst.first)
             pages.write(offset, data)
 
     def move(self, begin: Position, end: Position) -> None:
-        """Copy all bytes from position `begin` to before position `end`, to all destinations."""
+        """Copy the bytes from position `begin` up to (excluding) position `end` to all
+        destinations.
+        """
         for dst in self.destinations:
             row, byte = begin
             last, until = end
@@ -125,7 +127,8 @@ class Route:
     def _move_rows(self, dst: Side, first: int, end: int) -> None:
         """Copy rows `first` to `end` - 1, by one NumPy assignment if possible.
 
-        It is possible if each side is in one memory and rows of the destination do not overlap.
+        That needs a source and a destination in one memory each, and rows of the destination that
+        do not overlap.
         """
         src, size = self.src, self.transfer.row_bytes
         if end - first < _FEW or not (src.pages and dst.pages and abs(dst.stride) >= size):
@@ -143,9 +146,9 @@ class Route:
     def grant(
         self, side: Side, port: Endpoint, first: int, count: int, time: int, step: int
     ) -> None:
-        """Count `count` beats, from number `first` on, as granted to `port` by on-chip memory.
+        """Count `count` beats on one side, from beat number `first` on, as granted to `port`.
 
-        The first is granted in cycle `time`; the others follow at a distance of `step` cycles.
+        The grant of the first one is in cycle `time`, that of each further one `step` cycles later.
         """
         beats, writes = self.beats, side is not self.src
         end = first + count
@@ -170,8 +173,8 @@ def half_of(address: int) -> int:
 def burst_route(transfer: Transfer, width: int, memory: Memory) -> Route | None:
     """Return the route of a transfer with beats of at most `width` bytes, or None.
 
-    It is None if a beat may take more than one cycle, or if the transfer's own reads and writes may
-    compete. The caller ensures that its rows do not overlap.
+    The result is None if a beat may take more than one cycle, or if the transfer's own reads and
+    writes may compete for a memory. The caller ensures that the rows do not overlap.
     """
     banks = memory.banks
     src = Side(memory, transfer.src, transfer.src_stride, transfer)

@@ -44,11 +44,11 @@ class FastArithmetic(NumberFormats):
         return values
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
-        """Multiply tiles by vectors, as `Arithmetic.product` says. Raises `OutOfRange`."""
+        """Multiply tiles by vectors, as specified in `Arithmetic.product`. Raises `OutOfRange`."""
         return self._prepared.tiles(first, rows, cols).times(vectors, self.dtype)
 
     def function(self, name: str, *operands: Host) -> Host:
-        """Return the result of an MFU instruction, as `Arithmetic.function` says."""
+        """Return the result of an MFU instruction, as specified in `Arithmetic.function`."""
         return _FUNCTIONS[name](*operands)
 
     def softmax(self, values: Host, valid: int) -> Host:

@@ -1,7 +1,7 @@
-"""Caches tiles of MatrixRf in the form that products need.
+"""A cache of tiles of MatrixRf in the form that products need.
 
-The cache is not part of the state: all of it follows from the codes and exponents of the register
-file.
+The cache is not part of the state, because all of it follows from the codes and exponents of the
+register file.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from macaw.emu.nnp.products import Tiles
 from macaw.emu.nnp.quantisers import Quantised, Quantiser
 
-_BIAS = 15  # what is added to an exponent where it is stored
+_BIAS = 15  # the file stores each exponent plus this number
 
 
 class PreparedTiles:
-    """A cache of `Tiles` of a register file, by first entry and shape.
+    """A cache of the `Tiles` of a register file, by first entry and shape.
 
     `codes` (tiles, N, N) and `exponents` (tiles, N) are the file's own arrays; the file stores each
-    exponent plus 15. The cache takes at most 16 bytes for each number of the file, and drops the
+    exponent plus 15. The cache uses at most 16 bytes for each number of the file, and drops the
     least recently used tiles first.
     """
 
@@ -39,7 +39,7 @@ class PreparedTiles:
         self._nbytes = 0
 
     def tiles(self, first: int, rows: int, cols: int) -> Tiles:
-        """Return rows × cols tiles from entry `first` on. MatrixRf has them row by row."""
+        """Return `rows` × `cols` tiles, which MatrixRf stores row by row from entry `first` on."""
         key = first, rows, cols
         tiles = self._cache.get(key)
         if tiles is not None:
@@ -57,7 +57,7 @@ class PreparedTiles:
         return tiles
 
     def invalidate(self, first: int, count: int) -> None:
-        """Drop all cached tiles that contain one of `count` entries from `first` on."""
+        """Drop all cached tiles that use one of the `count` entries from `first` on."""
         for key in [x for x in self._cache if x[0] < first + count and first < x[0] + x[1] * x[2]]:
             self._forget(key)
 

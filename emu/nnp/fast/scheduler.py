@@ -1,4 +1,4 @@
-"""Computes when vectors pass the units of nnp, for all vectors of many iterations at once."""
+"""The scheduler of the fast engine: when vectors pass units, for many iterations at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FastScheduler:
         self.state, self.timing = state, timing
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """Return when vectors are read, and for how long, as `Scheduler.reads` says."""
+        """Return when vectors are read, and for how long, as specified in `Scheduler.reads`."""
         addresses = chain.addresses(chain.source, first, count)
         rates = self._rates(chain.source, addresses)
         arrivals = entries_ready(self.state, chain.source, addresses)
@@ -28,7 +28,7 @@ class FastScheduler:
         return times.reshape(count, -1), rates
 
     def _rates(self, access: Access, addresses: NDArray[np.int64]) -> Times:
-        """Return the cycles that reading each vector takes, of the shape of `addresses`."""
+        """Return how many cycles each vector's read takes, in the shape of `addresses`."""
         timing = self.timing
         if access.memory.setting:
             return np.full(addresses.shape, timing.rate, np.int64)
@@ -38,7 +38,7 @@ class FastScheduler:
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """Return the schedule of iterations, as `Scheduler.vectors` says."""
+        """Return the schedule of iterations, as specified in `Scheduler.vectors`."""
         timing, state = self.timing, self.state
         count = len(reads)
         free = {READ: int(reads[-1, -1] + rates[-1, -1])}
@@ -87,7 +87,8 @@ class FastScheduler:
     def _products(
         self, chain: Chain, first: int, arrivals: Times, counts_waits: bool
     ) -> tuple[Times, int]:
-        """Return when each iteration's product starts, and the cycles of all waits for tiles.
+        """Return when each iteration's product starts, and the sum of all waits for tiles in
+        cycles.
 
         `arrivals` (iterations, vectors) are the cycles in which the vectors can enter the
         multiplier. Without `counts_waits` the second result is 0.

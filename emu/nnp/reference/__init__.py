@@ -1,1 +1,1 @@
-"""The reference engine of nnp: executes one iteration at a time, computes element by element."""
+"""The reference engine of nnp: it executes iterations one by one, and computes elements one by one."""

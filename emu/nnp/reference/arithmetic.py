@@ -1,6 +1,6 @@
 """The arithmetic of the reference engine, with Python's integers and fractions.
 
-It computes one element after the other.
+It computes one element at a time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from macaw.emu.nnp.reference import exact
 from macaw.emu.nnp.reference.exact import FORMATS, NAN, Number, finite, integer_of
 from macaw.emu.nnp.state import BIAS
 
-_FRACTION = 40  # bits of BFP long after the point
-_LIMIT = 1 << 73  # of an accumulator's integer V
+_FRACTION = 40  # fraction bits of BFP long
+_LIMIT = 1 << 73  # bits of an accumulator's integer V
 
 
 class ReferenceArithmetic(NumberFormats):
@@ -72,7 +72,7 @@ class ReferenceArithmetic(NumberFormats):
     # Products
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
-        """Multiply tiles by vectors, as `Arithmetic.product` says. Raises `OutOfRange`."""
+        """Multiply tiles by vectors, as specified in `Arithmetic.product`. Raises `OutOfRange`."""
         count, _, native = vectors.codes.shape
         places = [(i, row, x) for i in range(count) for row in range(rows) for x in range(native)]
         totals = [(0, 0)] * len(places)  # V and its exponent
@@ -90,7 +90,7 @@ class ReferenceArithmetic(NumberFormats):
     def _dot(self, tile: int, element: int, x: list[int], exponent: int) -> tuple[int, int]:
         """Return the product of row `element` of a tile with the vector `x`, as (V, exponent).
 
-        `exponent` is that of the vector. The pair has the value V · 2**(exponent - 40), as BFP
+        `exponent` is that of the vector. The result has the value V · 2**(exponent - 40), as in BFP
         long.
         """
         dot = sum(
@@ -104,7 +104,7 @@ class ReferenceArithmetic(NumberFormats):
         return dot << _FRACTION + unit, own + exponent
 
     def _plus(self, total: tuple[int, int], term: tuple[int, int], column: int) -> tuple[int, int]:
-        """Return the accumulator plus the term of a column of tiles.
+        """Return the sum of an accumulator and the term of column number `column` of the tiles.
 
         Both are pairs (V, exponent) of BFP long, and are aligned to the larger exponent.
         """
@@ -116,7 +116,7 @@ class ReferenceArithmetic(NumberFormats):
     # The multi-function units
 
     def function(self, name: str, *operands: Host) -> Host:
-        """Return the result of an MFU instruction, as `Arithmetic.function` says."""
+        """Return the result of an MFU instruction, as specified in `Arithmetic.function`."""
         values = zip(*map(self._numbers, operands), strict=True)
         return self._array([exact.function(name, *item) for item in values], operands[0].shape)
 
@@ -143,7 +143,9 @@ class ReferenceArithmetic(NumberFormats):
         return [finite(part / sum(parts)) for part in parts]
 
     def _exponential(self, number: Number) -> Fraction:
-        """Return e**x in the precision of the host format, but in no finer steps than 2**-40."""
+        """Return e**x, rounded to the precision of the host format or to 2**-40, whichever is
+        coarser.
+        """
         if number.kind == "inf" or number.value < -1000:
             return Fraction(0)
         form = FORMATS[self.dtype]

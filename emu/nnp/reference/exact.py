@@ -1,7 +1,7 @@
-"""Represents host values as exact fractions, and computes with them number by number.
+"""Exact fractions for host values, and arithmetic with them, one number at a time.
 
-It shares no code with `macaw.emu.nnp.numbers`, only the rules of docs/numbers-nnp.md. It decodes
-the bits of a host value and encodes the bits of a result.
+The module follows the rules of docs/numbers-nnp.md and shares no code with
+`macaw.emu.nnp.numbers`. It decodes the bits of a host value and encodes the bits of a result.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 
 from macaw.emu.nnp.quantisers import Quantiser
 
-_DIGITS = 70  # decimal digits of e**x
+_DIGITS = 70  # number of decimal digits to which e**x is computed
 
 
 class Number(NamedTuple):
     """A host value: a finite number, an infinity or NaN."""
 
     kind: str  # "finite", "inf", "nan"
-    value: Fraction = Fraction(0)  # of an infinity its sign
+    value: Fraction = Fraction(0)  # for an infinity, its sign; for a zero, whether it is -0
     negative: bool = False
 
     @property
@@ -41,7 +41,7 @@ def finite(value: Fraction, zero_is_negative: bool = False) -> Number:
 class Format(NamedTuple):
     """A binary format of IEEE 754; `exponent` and `fraction` are widths in bits."""
 
-    exponent: int  # bits
+    exponent: int  # widths in bits
     fraction: int
 
     @property
@@ -74,8 +74,10 @@ class Format(NamedTuple):
         if not size:
             return sign
         power = max(exponent_of(size), 1 - self.bias)
-        digits = round(size / Fraction(2) ** (power - self.fraction))  # half to even
-        # A carry out of the digits goes into the exponent, the bits above them.
+        # Python's round: half to even
+        digits = round(size / Fraction(2) ** (power - self.fraction))
+        # A carry out of the fraction's digits increases the exponent, which is in the bits above
+        # them.
         bits = (power + self.bias - 1 << self.fraction) + digits
         return sign | min(bits, top << self.fraction)
 
@@ -143,7 +145,7 @@ def sigmoid(a: Number) -> Number:
     """Return 1 / (1 + e**-a)."""
     if a.kind == "nan":
         return NAN
-    if a.kind == "inf" or abs(a.value) > 200:  # beyond, both formats have 0 or 1
+    if a.kind == "inf" or abs(a.value) > 200:  # beyond this, both formats round to 0 or 1
         return finite(Fraction(0 if a.negative else 1))
     return finite(1 / (1 + exp(-a.value)))
 
@@ -156,7 +158,7 @@ def tanh(a: Number) -> Number:
     if a.kind == "inf" or abs(a.value) > 200:
         return finite(Fraction(sign))
     double = exp(-2 * abs(a.value))
-    if abs(a.value) < Fraction(1, 1 << 40):  # e**-2x would leave few digits
+    if abs(a.value) < Fraction(1, 1 << 40):  # otherwise subtracting e**-2x would leave few digits
         return finite(a.value - a.value**3 / 3)
     return finite(sign * (1 - double) / (1 + double))
 
@@ -165,7 +167,7 @@ def tanh(a: Number) -> Number:
 
 
 def quantise_block(numbers: list[Number], quantiser: Quantiser) -> tuple[list[int], int]:
-    """Return the codes of a block and their shared exponent, which is 0 for all kinds but bfp."""
+    """Return the codes of a block and their shared exponent, which is 0 except in bfp."""
     if quantiser.kind == "bfp":
         return _bfp(numbers, quantiser.bits)
     quantise = {"int": _int, "log": _log, "float": _float}[quantiser.kind]

@@ -1,4 +1,4 @@
-"""Computes when vectors enter the units of nnp, by trying one cycle after the other."""
+"""The scheduler of the reference engine, which tries one cycle after the other."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class ReferenceScheduler:
 
     def __init__(self, state: NnpState, timing: Timing) -> None:
         self.state, self.timing = state, timing
-        self._waits = 0  # cycles of waits for entries, in the present iteration
+        self._waits = 0  # how long this iteration has waited for entries, in cycles
 
     def _first(
         self, earliest: int, arrives: Callable[[int], bool], is_ready: Callable[[int], bool]
     ) -> int:
-        """Return the first cycle from `earliest` on in which both conditions hold.
+        """Return the first cycle from `earliest` on in which both conditions are true.
 
-        Only cycles of the core's clock are tried. Cycles in which `arrives` holds but `is_ready`
-        does not are added to the waits for entries.
+        Only cycles of the core's clock are tried. A cycle in which `arrives` is true and `is_ready`
+        is not counts as a wait for entries.
         """
         step = self.timing.divider
         cycle = -(-earliest // step) * step
@@ -42,7 +42,7 @@ class ReferenceScheduler:
             cycle += step
 
     def _entry_ready(self, access: Access, place: int | None) -> int:
-        """Return the cycle from which an access can read its entry `place`.
+        """Return the cycle from which an access can read the entry with the number `place`.
 
         It is 0 for NetInQ and for padding (None).
         """
@@ -67,7 +67,7 @@ class ReferenceScheduler:
         return max(cycles, timing.rate)
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """Return when vectors are read, and for how long, as `Scheduler.reads` says."""
+        """Return when vectors are read, and for how long, as specified in `Scheduler.reads`."""
         assert count == 1
         free = int(self.state.free[READ])
         times, rates = [], []
@@ -88,7 +88,7 @@ class ReferenceScheduler:
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """Return the schedule of one iteration, as `Scheduler.vectors` says.
+        """Return the schedule of one iteration, as specified in `Scheduler.vectors`.
 
         Waits are always counted.
         """
@@ -127,7 +127,7 @@ class ReferenceScheduler:
         return Schedule(reads[:, 0], free, done, stored, reads, rates, writes, ends, self._waits)
 
     def _idle_cycles(self, times: list[int], rates: list[int]) -> int:
-        """Return the cycles in which the reading unit was free but waited for entries.
+        """Return how many cycles the reading unit was free but waited for entries.
 
         `times` and `rates` say when each vector was read, and for how many cycles.
         """
@@ -140,11 +140,12 @@ class ReferenceScheduler:
         return sum(cycle not in occupied for cycle in range(begin, times[-1]))
 
     def _arrives_in_time(self, cycle: int, time: int, depth: int, before: int, rate: int) -> bool:
-        """Return whether a vector can enter a unit at `cycle`.
+        """Return whether a vector can enter a unit in cycle `cycle`.
 
-        The vector entered the previous unit, of depth `depth`, at `time` with the rate `before`.
-        Its first elements must have arrived at `cycle`. Its last elements must arrive before this
-        unit, in which its rate is `rate`, needs them.
+        The vector entered the previous unit in cycle `time`. `depth` is the depth of that unit,
+        `before` the vector's rate there, and `rate` its rate in this unit. The vector's first
+        elements must have arrived in cycle `cycle`, and its last elements must arrive before this
+        unit needs them.
         """
         return cycle >= time + depth and cycle + rate >= time + depth + before
 
@@ -154,9 +155,9 @@ class ReferenceScheduler:
     ) -> list[int]:  # fmt: skip
         """Return the cycles in which vectors enter a unit.
 
-        At `times` they entered the previous unit, of depth `depth`. `before` and `rate` are their
-        rates there and here, `ready` the cycles from which their operands can be read. With
-        `together` the first vector waits for all others (softmax).
+        `times` has the cycles in which they entered the previous unit, whose depth is `depth`.
+        `before` has their rates there, `rate` their rates here. `ready` has the cycles from which
+        their operands can be read. With `together` the first vector waits for all others (softmax).
         """
         free = int(self.state.free[unit])
         entered: list[int] = []
@@ -179,9 +180,10 @@ class ReferenceScheduler:
     def _product(
         self, chain: Chain, first: int, times: list[int], before: list[int], depth: int
     ) -> tuple[int, list[int]]:
-        """Return when the multiplier starts, and when the last pass of each row of tiles starts.
+        """Return when the multiplier starts, and when it starts the last pass of each row of tiles.
 
-        At `times` the vectors entered the reading unit, of depth `depth`, with the rates `before`.
+        `times` has the cycles in which the vectors entered the reading unit, `before` their rates
+        there. `depth` is the depth of that unit.
         """
         assert chain.product is not None
         timing, state = self.timing, self.state
@@ -197,7 +199,7 @@ class ReferenceScheduler:
         def arrives(cycle: int) -> bool:
             """Return whether each vector arrives before the first pass that needs it.
 
-            The passes begin at `cycle`.
+            The first pass is in cycle `cycle`.
             """
             return cycle >= state.free[MULTIPLY] and all(
                 self._arrives_in_time(
@@ -207,7 +209,9 @@ class ReferenceScheduler:
             )
 
         def is_ready(cycle: int) -> bool:
-            """Return whether the tiles of each pass are ready if the passes begin at `cycle`."""
+            """Return whether the tiles of each pass are ready if the first pass is in cycle
+            `cycle`.
+            """
             return all(cycle + offset >= ready[tile] for tile, offset in offsets.items())
 
         begin = self._first(times[0], arrives, is_ready)
