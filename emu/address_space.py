@@ -237,7 +237,7 @@ class AddressSpace:
         return self.half_address(2 * unit + self.feeding[unit])
 
     def holder(self, address: int) -> Agent | None:
-        """Return the core that the half at this address feeds, if that core is running; else None."""
+        """Return the core that the half at this address feeds, if this core is running; or None."""
         index = address - UNITS >> HALF_SHIFT
         if not 0 <= index < len(self.halves) or self.feeding[index >> 1] != index & 1:
             return None

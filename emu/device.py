@@ -291,7 +291,7 @@ class Device(System):
 
     @property
     def acting(self) -> Core | None:
-        """The core that acts now or acted last; None if the arbiter of on-chip memory acted last."""
+        """The core that acts now or acted last; None if the on-chip memory's arbiter acted last."""
         return self.by_number.get(self.turn)
 
     def _finish(self, stop: Stop) -> Stop:

@@ -105,7 +105,7 @@ class Origins:
         return 0
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
-        """Record an announcement that the core is making; `number()` is the announcement's number."""
+        """Record an announcement that the core is making; `number()` is its number."""
 
     def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
         """Yield the steps that made the `size` bytes that the core wrote to `address`.
@@ -123,7 +123,7 @@ class Origins:
         return iter(())
 
     def display_name(self, place: Place) -> str:
-        """Return the name that users know for a part of the state; empty if it is the field's name."""
+        """Return the users' name for a part of the state; empty if it is the field's name."""
         return ""
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:

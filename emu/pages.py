@@ -1,6 +1,4 @@
-"""The bytes of a memory, divided into pages. A snapshot copies only the pages written since the
-last.
-"""
+"""The bytes of a memory, divided into pages, so that a snapshot copies only what has changed."""
 
 from __future__ import annotations
 
@@ -79,7 +77,7 @@ class Sleeper(Protocol):
     """A core that skips acts until another core could see their effects, and then does them."""
 
     def note_use(self, time: int) -> None:
-        """Do the skipped acts before cycle `time`, because another core uses the same memory then."""
+        """Do the skipped acts before cycle `time`, when another core uses the same memory."""
 
     def interrupt(self, time: int) -> None:
         """Do the skipped acts before cycle `time`, and skip no acts from then on."""

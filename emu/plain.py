@@ -1,6 +1,6 @@
 """Plain values: the values that `object` fields of a state may have. They can be copied and packed.
 
-None, bool, int, float, str, bytes, and NumPy arrays and scalars of numbers are plain. So are
+These are None, bool, int, float, str, bytes, and NumPy arrays and scalars of numbers, and also
 tuples, lists and dicts (with keys that are str or int) of plain values. Equal values give equal
 bytes if the keys of their dicts have the same order.
 """
@@ -21,7 +21,7 @@ _CONSTANTS = {None: b"n", True: b"t", False: b"f"}
 _FIXED = frozenset((int, bool, float, str, bytes, type(None)))  # types of values that never change
 _EXACT = _FIXED - {float}  # types whose equal values give equal bytes
 _COMPARED = _EXACT | {list, tuple, dict}
-_DEPTH = 64  # nested containers at most
+_DEPTH = 64  # the greatest depth of nested containers
 
 
 def copy(value: Any) -> Any:
@@ -36,7 +36,7 @@ def copy(value: Any) -> Any:
 
 
 def is_fixed(value: Any) -> bool:
-    """Return whether a value is a number, a text, bytes or None, which never change."""
+    """Return whether a value is a number, a text, bytes or None, which cannot change."""
     return type(value) in _FIXED
 
 
@@ -49,7 +49,7 @@ def same(one: Any, other: Any) -> bool:
         return bool(one == other)
     if len(one) != len(other):
         return False
-    if kind is dict and not all(map(same, one, other)):  # also keys in another order
+    if kind is dict and not all(map(same, one, other)):  # false also for keys in another order
         return False
     pairs = (
         zip(one.values(), other.values(), strict=True)
@@ -61,7 +61,7 @@ def same(one: Any, other: Any) -> bool:
 
 def pack(value: Any) -> bytes:
     """Return a plain value as bytes. Raises `PlainError` for any other value."""
-    if type(value) is int:  # most values are
+    if type(value) is int:  # most values are small integers
         return _NUMBERS.get(value) or _packed_int(value)
     pieces: list[bytes] = []
     _pack(value, pieces, 0)
@@ -107,7 +107,8 @@ def _packed_int(value: int) -> bytes:
     return b"i" + struct.pack("<Q", len(digits)) + digits
 
 
-_NUMBERS = {value: _packed_int(value) for value in range(-1, 4096)}  # most numbers are small
+# most numbers fit into one byte
+_NUMBERS = {value: _packed_int(value) for value in range(-1, 4096)}
 
 
 def _sized(out: list[bytes], tag: bytes, data: bytes) -> None:
@@ -161,7 +162,7 @@ class _Reader:
         if tag == b"b":
             return self.take(self.size())
         if tag in (b"l", b"u"):
-            # Each item takes a byte at least, so a count cannot ask for more than there is.
+            # Each item takes at least one byte, so a count cannot be greater than the bytes left.
             items = [self.value(depth + 1) for _ in range(min(self.size(), len(self.data) + 1))]
             return items if tag == b"l" else tuple(items)
         if tag == b"m":

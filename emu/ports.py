@@ -1,4 +1,4 @@
-"""Ports: a core's only access to memory during a run, with its time, contention and width."""
+"""Ports: the only way by which a core accesses memory during a run, with time and contention."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class MemorySystem(AddressSpace):
     banks: Banks
     channel: Channel
     registers: MappedRegisters
-    onchip_latency: int  # cycles from a grant to the data
+    onchip_latency: int  # cycles from the grant to the data
 
 
 class Port(Endpoint):
     """A core's connection to memory: it has one request at a time, answered in order.
 
-    A core that reads and writes in the same cycle takes two ports (a row: its bus and its return
-    bus). The argument `time` is always the cycle in which the core acts, `core.time`. Results named
-    `ready` are the first cycle in which the core may use the result. They are not aligned to the
-    core's divider.
+    A core that reads and writes in the same cycle has two ports (a row: one for its bus and one for
+    its return bus). The argument `time` is always the cycle in which the core acts, `core.time`.
+    Results named `ready` are the first cycle in which the core may use the result. They are not
+    aligned to the core's divider.
 
     | memory | read is ready | write is ready |
     |---|---|---|
@@ -42,7 +42,7 @@ class Port(Endpoint):
     The arbiter grants a request for on-chip memory at the end of the cycle of the request. If
     another request has one of the banks, the grant comes in a later cycle. An access to external
     memory starts when the channel is free. It occupies the channel for its beats: the number of
-    aligned runs of mem.external_width bytes that it touches. It reads or changes the bytes at
+    aligned blocks of mem.external_width bytes that it touches. It reads or changes the bytes at
     `time`.
     """
 
@@ -62,7 +62,7 @@ class Port(Endpoint):
     def load(self, time: int, address: int, size: int) -> tuple[int, int] | None:
         """Read `size` (1, 2, 4, 8) bytes at `address` as an unsigned number.
 
-        Returns (value, ready). For an on-chip address the method only requests a beat and returns
+        Return (value, ready). For an on-chip address the method only requests a beat and returns
         None; later `core.granted` gets the bytes. Raises `Fault` (misaligned or out-of-range
         access), and `WindowNotReady` if a window has fewer bytes.
         """
@@ -84,8 +84,8 @@ class Port(Endpoint):
     def store(self, time: int, address: int, size: int, value: int) -> int | None:
         """Write the low `size` bytes of `value` to `address`; return the cycle of the effect.
 
-        For an on-chip address the method only requests a beat and returns None. Errors are those of
-        `load`.
+        For an on-chip address the method only requests a beat and returns None. It raises the
+        errors of `load`.
         """
         self._check_alignment("store", address, size)
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -112,21 +112,21 @@ class Port(Endpoint):
     # For cores that move many bytes
 
     def beat(self, time: int, ranges: Sequence[Range], data: bytes | None = None) -> None:
-        """Request bytes of one half of one on-chip unit; the answer comes through `core.granted`.
+        """Request a read or write of bytes in one half of one on-chip unit.
 
         Without `data` the request reads all `ranges` (address, bytes) in their order. With `data`
-        it writes them; their lengths add up to that of `data`. All banks are used in the same
-        cycle. A request that needs two words of one bank is split, in order, into pieces of one
-        cycle each. The bytes move, and the answer comes, when the last piece is granted. The port
-        must be free. Raises `Fault` (out-of-range access).
+        it writes them; the sum of their lengths must be that of `data`. All banks are used in the
+        same cycle. A request that needs two words of one bank is split, in order, into pieces of
+        one cycle each. The bytes move when the last piece is granted, and the core then gets the
+        answer by its `granted`. The port must not be busy. Raises `Fault` (out-of-range access).
         """
         self.memory.banks.post(self, time, ranges, data)
 
     def window(self, address: int, length: int) -> Window | None:
         """Return the window that contains all these bytes, or None.
 
-        After an access to a window the core must return from `advance`: another core may act
-        earlier.
+        After an access to a window the core must return from `advance`, because another core may
+        act earlier than planned.
         """
         if address >> REGION_SHIFT not in self.memory.windowed:
             return None
@@ -135,7 +135,7 @@ class Port(Endpoint):
     def pull(self, window: Window, time: int, address: int, length: int) -> tuple[bytes, int]:
         """Read `length` bytes from a window that has that many (`Window.room`).
 
-        Returns the bytes, and the cycle in which they are ready.
+        Return the bytes, and the cycle in which they are ready.
         """
         if self.core.listeners:
             self.core.announce("read", address=address, size=length)
@@ -145,7 +145,7 @@ class Port(Endpoint):
     def push(self, window: Window, time: int, address: int, data: bytes) -> int:
         """Write bytes to a window that has room for them (`Window.room`).
 
-        Returns the cycle in which the write is ready.
+        Return the cycle in which the write is ready.
         """
         if self.core.listeners:
             self.core.announce("write", address=address, size=len(data))
@@ -155,7 +155,7 @@ class Port(Endpoint):
     def read(self, time: int, address: int, length: int, what: str = "read") -> tuple[bytes, int]:
         """Read `length` bytes of local memory, external memory or a core's own memory.
 
-        Returns the bytes, and the cycle in which they are ready. Raises `Fault`, `WindowNotReady`.
+        Return the bytes, and the cycle in which they are ready. Raises `Fault`, `WindowNotReady`.
         """
         pages, offset = self.memory.locate(address, length, what)
         inside = pages is not self.memory.external
@@ -178,7 +178,7 @@ class Port(Endpoint):
     def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
         """Write bytes to local memory, external memory or a core's own memory.
 
-        Returns the cycle in which the write is ready. Raises `Fault`, `WindowNotReady`.
+        Return the cycle in which the write is ready. Raises `Fault`, `WindowNotReady`.
         """
         length = len(data)
         pages, offset = self.memory.locate(address, length, what)
@@ -215,7 +215,7 @@ class Port(Endpoint):
     def _ready_inside(self, pages: Pages, time: int, offset: int, length: int, writes: bool) -> int:
         """Return the cycle in which an access to local memory or a core's own memory is ready.
 
-        `pages` and `offset` say where the access is. Raises `WindowNotReady`.
+        The access is at `offset` in `pages`. Raises `WindowNotReady`.
         """
         ready = time + (1 if writes else self.memory.onchip_latency)
         guard = self.memory.guards.get(pages)

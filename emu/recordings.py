@@ -15,9 +15,10 @@ Place = tuple[int, int, int]
 
 
 def _place(occurrence: str) -> Place:
-    """Return the numbers of a group's registers for an occurrence: count, first begin, last end.
+    """Return the indices, among a group's registers, of an occurrence's count, first begin and last
+    end.
 
-    A number is -1 if the group has no such register.
+    An index is -1 if the group has no such register.
     """
     found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
     return found["count"], found.get("first", -1), found.get("last", -1)
@@ -57,16 +58,16 @@ def _fields(groups: int) -> tuple[StateField, ...]:
 
 @dataclass(slots=True)
 class Recording:
-    """The run of instructions that a register group is recording."""
+    """The instructions that a register group is recording, with their counters."""
 
     group: int
     counters: list[int]  # of the group
     loop: int
-    first: int  # number of the first instruction
-    stop: int  # of the one after the last; ENDLESS: until a marker
-    starts: int = 0  # of instructions
+    first: int  # number of its first instruction
+    stop: int  # number of the first instruction after it; ENDLESS: it ends at a marker
+    starts: int = 0  # numbers of instructions that have started and ended
     ends: int = 0
-    work: Spans | None = None  # cycles in which the array works
+    work: Spans | None = None  # the cycles in which the array works
 
     def plain(self) -> tuple[Any, ...]:
         """Return the recording as a plain value, without its group and counters."""
@@ -82,10 +83,10 @@ class Recording:
 
 
 def register_values(counters: Sequence[int]) -> Sequence[int]:
-    """Return the counters of a group as its 32-bit registers show them.
+    """Return the counters of a group in the form of its 32-bit registers.
 
-    If a count needs more bits, the register shows the greatest 32-bit number. If a time needs more
-    bits, the register shows its low 32 bits.
+    If a count needs more bits, its register has the greatest 32-bit number. If a time needs more
+    bits, its register has the low 32 bits.
     """
     if max(counters) <= ALL:
         return counters

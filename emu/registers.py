@@ -1,4 +1,4 @@
-"""The memory-mapped registers of all cores: those of trace blocks, and those of the tables."""
+"""The memory-mapped registers of all cores: those of trace blocks, and those in the tables."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class MappedRegisters:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self.agents: Mapping[int, Agent] = {}  # by number
+        self.agents: Mapping[int, Agent] = {}  # by number of the core
 
     def read(self, address: int, size: int, time: int) -> int:
-        """Return the 32-bit register at `address` as it is at cycle `time`. Raises `Fault`."""
+        """Return the value of the 32-bit register at `address` in cycle `time`. Raises `Fault`."""
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.agents.get(number)
         row = _COMMON.get(offset)
         if core is None or size != 4:
             raise self._no_register("load", address, size)
         if row is None and offset in _TRACE:
-            self.clock.cycle = time  # up to which the core has to tell its trace block
+            self.clock.cycle = time  # the core must report to its trace block up to this cycle
             return core.read_trace(_TRACE[offset])
         if row is None:
             return core.read_register(self._own("load", address).name, time)
@@ -44,7 +44,7 @@ class MappedRegisters:
         return cycles >> (32 if row.name == "cyclesh" else 0) & 0xFFFF_FFFF
 
     def write(self, address: int, size: int, value: int, time: int) -> None:
-        """Set the 32-bit register at `address` at cycle `time`. Raises `Fault`."""
+        """Set the 32-bit register at `address` in cycle `time`. Raises `Fault`."""
         core = self.agents.get(address - REGISTERS >> CORE_SHIFT)
         offset = address & (1 << CORE_SHIFT) - 1
         if core is None or size != 4 or offset in _COMMON:
@@ -59,7 +59,7 @@ class MappedRegisters:
         core.write_register(row.name, value, time)
 
     def _own(self, what: str, address: int) -> SpecialRegister:
-        """Return the entry of the register at `address` in its core's table. Raises `Fault`."""
+        """Return the row of the register at `address` in its core's table. Raises `Fault`."""
         core = self.agents[address - REGISTERS >> CORE_SHIFT]
         offset = address & (1 << CORE_SHIFT) - 1
         for row in core.table.registers:
@@ -68,7 +68,7 @@ class MappedRegisters:
         raise self._no_register(what, address, 4)
 
     def _no_register(self, what: str, address: int, size: int) -> Fault:
-        """Return the fault for an access at which no register can be read or written."""
+        """Return the fault for an access to an address without a register, or with a wrong size."""
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.agents.get(number)
         row = _COMMON.get(offset & ~3)

@@ -6,7 +6,7 @@ from macaw.emu.trace import BEFORE, TraceBlock
 
 
 class TransferUses:
-    """What the running transfer has used: for each occurrence its count, first start and last end."""
+    """What the running transfer has used: each occurrence's count, first start and last end."""
 
     def __init__(self) -> None:
         self._uses: dict[str, tuple[str, int, int, int]] = {}

@@ -35,7 +35,7 @@ class Dram:
         self, geometry: Geometry, config: Mapping[str, Any], jitter: Jitter | None = None
     ) -> None:
         self.geometry = geometry
-        self.jitter = jitter  # waits in the command's own cycle steps, which no constraint causes
+        self.jitter = jitter  # noise; waits that it causes count for no constraint
         self.timings = Timings.of(config)
         self.reset()
 

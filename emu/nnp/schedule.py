@@ -1,4 +1,4 @@
-"""Schedules: when the vectors or tiles of a chain's iterations pass the units (docs/timing-nnp.md)."""
+"""Schedules: when vectors or tiles of a chain's iterations pass the units (docs/timing-nnp.md)."""
 
 from __future__ import annotations
 

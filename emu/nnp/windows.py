@@ -136,7 +136,7 @@ class WindowCore(Core, Startable, Windowed):
         return _missing(self.state.message)
 
     def _check(self, head: bytes) -> None:
-        """Raise `Fault` if the bytes that have arrived cannot be the beginning of a message's head."""
+        """Raise `Fault` if the bytes that have arrived cannot begin a message's head."""
         if len(head) >= MESSAGE.size:
             try:
                 unpack(MESSAGE, head[: MESSAGE.size])

@@ -1,7 +1,7 @@
 """Shows one PE as the boxes of seed 000, Fig. 5a and 5b: what each box contains or passes on now.
 
-Most boxes are fields of the declared state. Selectors, adder and multiplier store nothing; what
-they pass on is computed from the state.
+Most boxes are fields of the declared state. Selectors, adder and multiplier store nothing; this
+module computes what they pass on from the state.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Values = Mapping[str, Any]
 class Box:
     """One box of the figures.
 
-    `look` returns the contents of the box by name; its arguments are the row, the cluster and the
+    `look` returns the contents of the box by name. Its arguments are the row, the cluster and the
     PE.
     """
 
@@ -42,7 +42,7 @@ def _load(word: int) -> dict[str, int | bool]:
 
 
 def _loads(row: RowContext, name: str, c: int, p: int) -> list[dict[str, int | bool]]:
-    """Return the loads in the load queue `name` of a PE, from the head on."""
+    """Return the loads in the load queue `name` of a PE, the head first."""
     state = row.state
     queue, head = getattr(state, name)[c, p], int(getattr(state, f"{name}_head")[c, p])
     count = int(getattr(state, f"{name}_count")[c, p])
@@ -197,12 +197,12 @@ BOXES = (
     Box("520", "selector of the neighbour's sum", _neighbour),
 )
 BY_NUMBER = {box.number: box for box in BOXES}
-# For each queue the box, and the name in its contents, that has the entries from the head on.
+# For each queue: the box that has its entries, and their name in the box's contents.
 ENTRIES = {"weights": ("503", "entries"), "q1": ("518", "loads"), "q2": ("519", "loads")}
 
 
 def block_diagram(row: RowContext) -> Sequence[figures.Box]:
-    """Return the boxes that every PE of a row has."""
+    """Return the boxes of the diagram, which are the same for all PEs of a row."""
 
     def looked(box: Box, units: tuple[int, ...]) -> Values:
         cluster, pe = units
@@ -212,7 +212,7 @@ def block_diagram(row: RowContext) -> Sequence[figures.Box]:
 
 
 def entries_of(row: RowContext, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:
-    """Return the entries in a queue of a PE, from the head on.
+    """Return the entries in a queue of a PE, the head first.
 
     Return None if `queue` is not one of the three queues with a head (weights, q1, q2).
     """

@@ -39,13 +39,13 @@ class Cluster:
 
     @property
     def runs(self) -> list[Run]:
-        """The runs of this cluster that are not over, in the order of their packets."""
+        """The runs of this cluster that have not ended, in the order of their packets."""
         runs: list[Run] = self.state.runs[self.number]
         return runs
 
     @property
     def units(self) -> list[int]:
-        """For each unit of `state.UNITS`, the instruction buffer that uses it, or `FREE`."""
+        """The instruction buffer that uses each unit of `state.UNITS`, or `FREE`."""
         units: list[int] = self.state.units[self.number]
         return units
 
@@ -57,10 +57,9 @@ class Cluster:
         return None
 
     def run_for(self, packet: Packet) -> Run:
-        """Return the run that an exe packet started. Raises `LookupError` if it has no run here.
+        """Return the run that an exe packet started. Raises `LookupError` if there is none here.
 
-        The run may be in another buffer by now, because the buffer of the exe triggered that
-        buffer.
+        The run may have moved on to another buffer, which the buffer of the exe triggered.
         """
         order = packet["order"]
         for run in self.runs:
@@ -69,12 +68,12 @@ class Cluster:
         raise LookupError(order)
 
     def taker(self, packet: Packet, segment: int) -> tuple[Run, Op]:
-        """Return the run and the ld step that takes a segment of the packet on the bus."""
+        """Return the run and the ld step that takes one segment of the packet on the bus."""
         run = self.run_for(packet)
         return run, next(op for op in run["ops"] if segment in op["segments"])
 
     def storing(self) -> Op | None:
-        """Return the store that is being executed, or None if no store has beats left to write."""
+        """Return the store that has beats left to write, or None."""
         buffer = self.state.units[self.number][STORE]
         if buffer == FREE:
             return None
@@ -89,10 +88,10 @@ class Cluster:
     def remove_store_beat(self, cycle: int) -> None:
         """Remove from the current store the beat that was written in `cycle`.
 
-        If it was the last beat of the store, the store ends in this cycle.
+        If it was the store's last beat, the store ends in this cycle.
         """
         op = self.storing()
-        assert op is not None  # its beat was written
+        assert op is not None  # the run of which a beat was written
         op["beats"].pop(0)
         if not op["beats"]:
             op["end"] = cycle
@@ -101,8 +100,7 @@ class Cluster:
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
-        Earlier packets are those with a lower number than `order`, the number of the segment's
-        packet.
+        A packet is earlier if its number is lower than `order`, the number of the segment's packet.
         """
         low, high = segment["offset"], segment["offset"] + segment["length"]
         for run in self.runs:
@@ -121,10 +119,10 @@ class Cluster:
         return buffer_of(self.state, self.number, number)
 
     def chain(self, number: int) -> list[int]:
-        """Return the numbers of a buffer and of the buffers that it triggers, in that order.
+        """Return the number of a buffer, followed by the numbers of the buffers that it triggers.
 
-        The chain ends at a buffer that triggers nothing, or before one that is already in the
-        chain.
+        Each buffer triggers the next one. The chain ends at a buffer that triggers nothing, or
+        before a buffer that is already in the chain.
         """
         chain = [number]
         while (then := self.buffer(chain[-1]).then) is not None and then not in chain:
@@ -137,7 +135,7 @@ class Cluster:
         return self.shape.address(origin + INSTRUCTION_BYTES * op["place"])
 
     def running_address(self, unit: int) -> int | None:
-        """Return the address of the instruction that a unit executes, or None."""
+        """Return the address of the instruction that unit `unit` executes, or None."""
         run = self.run_of(self.units[unit])
         if run is None:
             return None
@@ -147,8 +145,8 @@ class Cluster:
     def operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the two operands of a step, each of shape (PEs,).
 
-        The operands of an instruction are entries of register file 605. A step that flags imply has
-        operands of its own.
+        The operands of an instruction are entries of register file 605. If flags imply the step, it
+        has its own operands.
         """
         pes = self.shape.pes
         if op["implied"] is not None:
@@ -161,7 +159,8 @@ class Cluster:
     def activation_limits(self, base: NDArray[Any]) -> NDArray[Any]:
         """Return, for each PE, the element at which its loaded activations end.
 
-        `base` and the result have shape (PEs,). All elements from `base` up to this end are loaded.
+        `base` and the result have shape (PEs,). All elements from `base` up to (excluding) this end
+        are loaded.
         """
         size, pes = self.shape.input_block, np.arange(self.shape.pes)
         loaded = self.state.block_loaded[self.number]
@@ -172,7 +171,7 @@ class Cluster:
         return limits
 
     def set_reads(self, run: Run) -> None:
-        """Set which blocks of the input buffer the waiting macs of a run will read.
+        """Set, for each waiting mac of a run, which blocks of the input buffer it will read.
 
         A mac reads from its base up to its base plus the greatest index of the run's weights.
         """
@@ -186,7 +185,7 @@ class Cluster:
     # Time
 
     def wake(self, cycle: int) -> None:
-        """Let the control unit act no later than in `cycle`."""
+        """Make the control unit act in `cycle` or earlier."""
         due = self.state.due
         due[self.number] = min(due[self.number], cycle)
 
@@ -197,9 +196,9 @@ class Cluster:
         self.state.computing[self.number] = activity == COMPUTING
 
     def count_to(self, cycle: int) -> None:
-        """Add the cycles before `cycle` to the counters of idle or waiting cycles.
+        """Add the cycles before `cycle` to the counters of idle and of waiting cycles.
 
-        Cycles in which a mac executes are not counted here: the data path counts them.
+        The data path counts the cycles in which a mac executes; this method does not.
         """
         state, c = self.state, self.number
         cycles = cycle - int(state.doing_since[c])

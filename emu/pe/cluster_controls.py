@@ -1,7 +1,7 @@
-"""The control units of all clusters of a row, with the calls that the row and its bus make.
+"""The control units of all clusters of a row, and the methods that the row and its bus call.
 
-Both engines share these calls. The fast engine overrides them for clusters that go in lockstep. For
-everything else it uses the calls here, cycle by cycle.
+Both engines share these methods. The fast engine overrides them for clusters in lockstep. For all
+other clusters it uses the methods here, cycle by cycle.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class ClusterControls:
         # The cluster whose control unit acts now; the number of clusters if all have acted.
         self.acting = self.shape.clusters
 
-    # The row's calls
+    # Methods for the row
 
     def act(self, now: int) -> bool:
-        """Let the control units that are due in cycle `now` act. Return whether any did.
+        """Make the control units that are due in cycle `now` act. Return whether there were any.
 
         Raises `Fault`.
         """
@@ -47,7 +47,7 @@ class ClusterControls:
     def parse(self) -> bool:
         """Simulate one cycle of the parsers. Return whether one of them finished its sequence.
 
-        Clusters whose parsers have equal input are parsed once, together.
+        Clusters whose parsers have equal input are parsed only once for all of them.
         """
         parsers = self.state.parsers
         if not any(parsers):
@@ -62,20 +62,20 @@ class ClusterControls:
         return any_ended
 
     def oldest_mac(self, now: int) -> int:
-        """Return the first cycle of the macs that are not yet reported to the trace.
+        """Return the first cycle of the earliest mac that is not yet reported to the trace.
 
-        Without such macs the result is `now`.
+        If there is none, the result is `now`.
         """
         return self.units[0].units.trace.oldest_mac(now)
 
     def next_event(self, now: int) -> int:
         """Return the next cycle after `now` in which a lockstep group acts, or NEVER.
 
-        The reference engine has no groups. The cycles of the control units are in `state.due`.
+        The reference engine has no groups. `state.due` has the cycles of the control units.
         """
         return NEVER
 
-    # The bus's calls
+    # Methods for the bus
 
     def accepts(self, packet: Packet) -> bool:
         """Return whether all buffers that a packet needs are free in all clusters of the packet."""
@@ -97,8 +97,7 @@ class ClusterControls:
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
-        Earlier packets are those with a lower number than `order`, the number of the segment's
-        packet.
+        A packet is earlier if its number is lower than `order`, the number of the segment's packet.
         """
         return any(cluster.may_still_write(order, segment) for cluster in self.clusters)
 
@@ -107,7 +106,7 @@ class ClusterControls:
         return all(self.units[cluster].can_take(packet, segment) for cluster in packet["clusters"])
 
     def begin_segment(self, packet: Packet) -> None:
-        """Occupy the loader of each cluster of the packet, whose next segment begins on the bus."""
+        """Occupy the loader in each cluster of a packet whose next segment begins on the bus."""
         for cluster in packet["clusters"]:
             self.units[cluster].begin_segment(packet)
 
@@ -125,16 +124,17 @@ class ClusterControls:
             self.units[cluster].last_beat(packet, segment, cycle)
 
     def fill_dense(self, packet: Packet, segment: int, data: bytes) -> None:
-        """Write activations or partial sums, whose last byte has arrived, to the PEs.
+        """Write a segment of activations or partial sums to the PEs, after its last byte has
+        arrived.
 
         Raises `Fault`.
         """
         self.loading.fill_dense(packet, segment, data, self.targets(packet, segment))
 
     def targets(self, packet: Packet, segment: int) -> NDArray[np.int32]:
-        """Return where the PEs put a dense segment: element addresses of shape (clusters, PEs).
+        """Return the element addresses at which the PEs store a dense segment.
 
-        The first axis counts the clusters of the packet.
+        They have shape (clusters, PEs); the first axis counts the clusters of the packet.
         """
         targets = []
         for cluster in packet["clusters"]:

@@ -1,4 +1,4 @@
-"""Defines what each command of `macaw.isa.pe.COMMANDS` requires of its packet."""
+"""Commands of packets: what each command of `macaw.isa.pe.COMMANDS` requires of its packet."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from macaw.isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 class Command:
     """The properties of one command."""
 
-    rule: str = "{} has no segments"  # `macaw.isa.pe.PAYLOADS` in words
-    takes_buffer: bool = False  # it reserves its instruction buffer
-    parses: bool = False  # its payload is for the parser 606
-    loads: bool = False  # its payload is for the data loading units 502
+    # describes the `macaw.isa.pe.PAYLOADS` of the command, for messages
+    rule: str = "{} has no segments"
+    takes_buffer: bool = False  # whether it reserves its instruction buffer
+    parses: bool = False  # whether the parser 606 takes its payload
+    loads: bool = False  # whether the data loading units 502 take its payload
 
     def check(self, packet: Packet, where: int) -> None:
-        """Raise `Fault` at the address `where` unless the packet's segments suit the command."""
+        """Raise `Fault` unless the packet's segments suit the command.
+
+        `where` is the address for the fault.
+        """
         types = [segment["type"] for segment in packet["segments"]]
         if not PAYLOADS[packet["mnemonic"]].fits(types):
             names = ", ".join(SEGMENT_TYPES[kind] for kind in types) or "none"
@@ -31,7 +35,7 @@ class Command:
             raise Fault("misaligned access", message, {"offset": offset}, address=where)
 
 
-# By the row's name, which a packet keeps in the declared state.
+# By the name of the command's row, which a packet has in the declared state.
 COMMANDS = {
     "config": Command(
         "a {} has a sequence, then scales and a table at most once", takes_buffer=True, parses=True
@@ -43,5 +47,5 @@ COMMANDS = {
 
 
 def command_of(packet: Packet) -> Command:
-    """Return the command of a packet."""
+    """Return the record in this module for the command of a packet."""
     return COMMANDS[packet["mnemonic"]]

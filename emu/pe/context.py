@@ -12,12 +12,14 @@ from macaw.emu.pe.unit_memory import UnitMemory
 
 
 class RowContext:
-    """The data of one row. `core` gives time, listeners, trace and the count of retired steps."""
+    """The data of one row. `core` gives the time, the listeners, the trace and the number of ended
+    steps.
+    """
 
     def __init__(self, core: Core, shape: Shape, memory: UnitMemory) -> None:
         self.core, self.state, self.shape, self.memory = core, core.state, shape, memory
         self.clusters = [Cluster(self.state, shape, number) for number in range(shape.clusters)]
         self.arrays = PeArrays(self.state, shape)
         self.adder = Adder(shape.sum_type, shape.overflow)
-        # Set by `Core.remember`: records where values come from.
+        # The record of values' origins, if `Core.remember` was called.
         self.provenance: RowProvenance | None = None

@@ -1,8 +1,8 @@
-"""The control unit 602 of a cluster: it decides which instruction of which buffer starts, and when.
+"""The control unit 602 of a cluster: it decides when each instruction of each buffer starts.
 
 An exe starts a *run* of an instruction buffer. The steps of a run start in the order of the
 sequence. A step starts when its unit is free and no earlier step still uses what it needs. Earlier
-steps are the steps before it in its run, and all steps of runs of earlier packets. Two steps
+steps are the steps before it in its run, and all steps in runs of earlier packets. Two steps
 conflict if they share an accumulator, an output-queue block, or an input-buffer block that one of
 them fills. So results do not depend on which buffers run at the same time.
 """
@@ -42,7 +42,8 @@ from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
 
 _PIPELINE = MEMBERS.index("pipeline")
-AFTER = {MAC: LOADER, SFU: MAC, STORE: SFU}  # a step waits for earlier steps of this unit
+# a step waits for earlier steps of its run on this other unit
+AFTER = {MAC: LOADER, SFU: MAC, STORE: SFU}
 
 
 class ControlUnit:
@@ -55,17 +56,17 @@ class ControlUnit:
         self.execution = StepExecution(cluster, units)
         self.lifecycle = RunLifecycle(cluster, units)
         self.scalar = ScalarUnit(cluster)
-        # Whether the bus needs the loader of this cluster first, for a lower buffer than the one
-        # given. The distribution unit sets it.
+        # Returns whether the bus needs the loader of this cluster first, for a buffer with a lower
+        # number than the given one. The distribution unit sets it.
         self.bus_claims_loader: Callable[[int, int], bool] = lambda cluster, buffer: False
 
     # Selector 603: packets
 
     def has_free_buffer(self, packet: Packet) -> bool:
-        """Return whether the buffers are free that a packet needs.
+        """Return whether all buffers that a packet needs are free.
 
-        An exe needs its buffer and those that this buffer triggers. A config needs its buffer and
-        the parser.
+        An exe needs its buffer and the buffers that this one triggers. A config needs its buffer
+        and the parser.
         """
         buffers = {packet["buffer"]}
         parser = self.state.parsers[self.cluster.number]
@@ -92,7 +93,7 @@ class ControlUnit:
             self.cluster.runs.append(self.lifecycle.open_like(before.lifecycle, packet, address))
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        """React to the command byte of an exe packet, on the bus in `cycle`: its run may start."""
+        """Allow the run of an exe packet to start: its command byte was on the bus in `cycle`."""
         run = self.cluster.run_for(packet)
         run["live"] = True
         run["issue_at"] = [timing.first_start(cycle)] * len(LANES)
@@ -109,14 +110,14 @@ class ControlUnit:
     def can_take(self, packet: Packet, segment: int) -> bool:
         """Return whether the bus may send the first bytes of a segment.
 
-        The ld of the segment must be the next step of its run, or follow only lds whose segments
-        the bus has already sent. The loader must be free, and so must what the ld writes. The
-        register file must have the operands of the ld, and the weight queues must have room. Raises
-        `Fault` if the bus may never send the segment.
+        The segment's ld must be the next step of its run; before it there may only be lds whose
+        segments the bus has already sent. The loader must be free, and so must the memory that the
+        ld writes. The register file must have the operands of the ld, and the weight queues must
+        have room. Raises `Fault` if the bus may never send the segment.
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:
-            return False  # a later iteration takes it
+            return False  # an ld of a later iteration takes the segment
         run, op = self.cluster.taker(packet, segment)
         for other in run["ops"]:
             if other is op:
@@ -131,7 +132,7 @@ class ControlUnit:
         return self.units.loading.has_room(self.cluster.number, run, op, packet, segment)
 
     def begin_segment(self, packet: Packet) -> None:
-        """Let the run occupy the loader, because the first bytes of its segment are on the bus."""
+        """Occupy the loader for the run whose segment has its first bytes on the bus."""
         self.cluster.units[LOADER] = self.cluster.run_for(packet)["buffer"]
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
@@ -199,7 +200,7 @@ class ControlUnit:
     def _finish(self, run: Run, op: Op) -> None:
         op["state"] = DONE
         if op["unit"] != NO_UNIT and not op["segments"]:
-            # An ld frees the loader when its last segment has come.
+            # An ld frees the loader when its last segment has arrived.
             self.cluster.units[op["unit"]] = FREE
         if op["implied"] is None:
             self.core.retired += 1
@@ -209,8 +210,8 @@ class ControlUnit:
     def _issue(self, run: Run, lane: int, now: int) -> int:
         """Start the next step of `run` in `lane` in cycle `now`, if it can start.
 
-        Return the next cycle in which to try again. NEVER means that another event will make the
-        control unit try again.
+        Return the next cycle in which to try again. NEVER means that the control unit waits for an
+        event.
         """
         for op in run["ops"]:
             if op["state"] == WAITING and op["lane"] == lane:
@@ -255,10 +256,11 @@ class ControlUnit:
         return now + 1
 
     def _in_order(self, run: Run, op: Op) -> bool:
-        """Return whether the steps have ended that `op` must wait for because of its unit.
+        """Return whether the earlier steps that `op` must wait for because of its unit have ended.
 
-        `AFTER` names for some units another unit: earlier steps of the run on that unit must have
-        ended. A mac of a run with weights also waits until these are the first in the weight queue.
+        `AFTER` maps some units to another unit: earlier steps of the run on that other unit must
+        have ended. A mac of a run with weights also waits until these are the first in the weight
+        queue.
         """
         for other in run["ops"]:
             if other is op:
@@ -292,7 +294,7 @@ class ControlUnit:
         """Return whether the run `other` will later use something that `op` needs.
 
         `other` belongs to an earlier packet. Its later iterations and the buffers that it triggers
-        count.
+        count, too.
         """
         ahead = other["ahead"]
         if ahead is None:
@@ -309,9 +311,9 @@ class ControlUnit:
         )
 
     def end_mac(self, now: int) -> None:
-        """End the current mac; its last PE finished in cycle `now`."""
+        """End the current mac, because its last PE has finished in cycle `now`."""
         run = self.cluster.run_of(self.cluster.units[MAC])
-        assert run is not None  # a run holds the unit
+        assert run is not None  # a run that occupies the unit
         op = next(op for op in run["ops"] if op["unit"] == MAC and op["state"] == RUNNING)
         op["end"] = now
         if self.core.tracing:
@@ -325,7 +327,7 @@ def _buffer(run: Run) -> int:
 
 
 def _overlap(run: Run, other: Run) -> bool:
-    """Return whether the stores of two different runs may write the same bytes."""
+    """Return whether stores of two different runs may write the same bytes."""
     span, other_span = run["span"], other["span"]
     if run is other or span is None or other_span is None:
         return False

@@ -1,8 +1,8 @@
-"""The data loading unit 502: writes the segments of an exe to queues, buffers and accumulators.
+"""The data loading unit 502: it writes the segments of an exe to queues, buffers and accumulators.
 
-Weights come as index + value, one record (count, entries) for each slice, or dense; then this unit
-numbers them. Activations are dense; this unit makes their bitmask (seed 000 ¶90-91). A segment is
-written to the PEs when its last byte has arrived.
+Weights arrive as pairs index + value, in one record (count, entries) for each slice. They may also
+arrive dense; then this unit adds the indices. Activations are dense; this unit makes their bitmask
+(seed 000 ¶90-91). The unit writes a segment to the PEs when its last byte has arrived.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from macaw.emu.pe.weight_records import Records, entry_type, records_of
 from macaw.isa.pe import ACCUMULATORS, BLOCKS, WEIGHTS_RECORD
 
 _STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")
-# By slice the first entry and the number of entries; all entries.
+# The first entry of each slice, the number of entries of each slice, and all entries.
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
 
 
@@ -49,13 +49,13 @@ class DataLoading:
     def has_room(self, cluster: int, run: Run, op: Op, packet: Packet, segment: int) -> bool:
         """Return whether the weight queues of a cluster have room for a segment.
 
-        There is always room for segments other than weights. Raises `Fault` if the run has more
+        The result is True for segments that are not weights. Raises `Fault` if the run has more
         weights than a queue can hold.
         """
         described = packet["segments"][segment]
         if described["type"] != WEIGHTS:
             return True
-        # Segments before this one in the same beat are not in the queues yet.
+        # The queues do not have the earlier segments of the same beat yet.
         counts = np.zeros(self.shape.pes, np.int64)
         for number in range(packet["segment"], segment + 1):
             if packet["segments"][number]["type"] == WEIGHTS:
@@ -72,7 +72,7 @@ class DataLoading:
     def _entry_counts(
         self, cluster: int, run: Run, packet: Packet, segment: int
     ) -> NDArray[np.int64]:
-        """Return how many entries a segment of weights brings to each PE, of shape (PEs,)."""
+        """Return how many entries each PE gets from a segment of weights, of shape (PEs,)."""
         described, known = packet["segments"][segment], packet["entries"]
         if self._sliding(cluster, run) or described["form"] == DENSE:
             size = self._entry(packet, segment)["value"].itemsize
@@ -86,9 +86,9 @@ class DataLoading:
         return np.array(known[segment])[slices_of(self.shape, cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
-        """Return how many bytes a segment of the form `compress` has as records of index + value.
+        """Return how many bytes the records of index + value of a segment with `compress` have.
 
-        The number is computed from the present contents of the unit.
+        The number is computed from the present contents of the on-chip unit.
         """
         counts, _ = self._compressed(packet, segment)
         entry = self._entry(packet, segment)
@@ -99,8 +99,8 @@ class DataLoading:
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Compress a dense segment. Return the number of entries of each slice, and all entries.
 
-        An entry is index + value of an element that is not zero. `data` are the bytes of the
-        segment; None reads them from the unit.
+        An entry is the index and value of an element that is not zero. `data` are the bytes of the
+        segment; with None they are read from the on-chip unit.
         """
         described, entry = packet["segments"][segment], self._entry(packet, segment)
         if data is None:
@@ -113,7 +113,7 @@ class DataLoading:
         return np.bincount(which, minlength=values.shape[0]), entries
 
     def _sliding(self, cluster: int, run: Run) -> bool:
-        """Return whether a run's weight queue is a sliding window of dense data."""
+        """Return whether a run uses its weight queue as a sliding window over dense data."""
         return bool(self.state.headers[cluster, run["buffer"], _STATE] == WINDOW)
 
     def _overflow(self, cluster: int, run: Run, op: Op, entries: NDArray[np.int64]) -> Fault:
@@ -131,7 +131,7 @@ class DataLoading:
     def fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
         """Append a segment of weights to the weight queues 503. Raises `Fault`.
 
-        For a sliding window the data are dense.
+        If the run has a sliding window, the data are dense.
         """
         groups: dict[bool, list[tuple[int, Run, Op]]] = {}
         for cluster in packet["clusters"]:
@@ -146,8 +146,8 @@ class DataLoading:
     ) -> None:
         """Write activations or partial sums to the PEs. Raises `Fault`.
 
-        `starts`, of shape (clusters, PEs), is for each PE the first element of its buffer that its
-        slice fills.
+        `starts` has, for each PE, the first element of its buffer that its slice fills. Its shape
+        is (clusters, PEs).
         """
         kind = packet["segments"][segment]["type"]
         values = self.dense_values(packet, segment, data)
@@ -166,7 +166,9 @@ class DataLoading:
                 self.fill_psums(cluster, start, part)
 
     def dense_values(self, packet: Packet, segment: int, data: bytes) -> NDArray[Any]:
-        """Return the elements of a segment of activations or partial sums, (slices, elements)."""
+        """Return the elements of a segment of activations or partial sums, of shape (slices,
+        elements).
+        """
         dense_type = self.shape.sum_type
         if packet["segments"][segment]["type"] == ACTIVATIONS_SEGMENT:
             dense_type = dtype_of(segment_type(self.context.clusters, packet, segment))
@@ -183,7 +185,7 @@ class DataLoading:
     def _records(self, data: bytes, packet: Packet, segment: int) -> Records:
         """Return the start byte and the number of entries of each weights record. Raises `Fault`.
 
-        There may be fewer records than slices. The missing records count as empty.
+        There may be fewer records than slices. Then the last slices count as empty.
         """
         count = self._count(packet, segment)
         records, end = records_of(data, self._entry(packet, segment).itemsize)
@@ -200,7 +202,7 @@ class DataLoading:
         return Fault(kind, message, {"packet": packet["address"]}, address=address)
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return the first entry of each slice, its number of entries, and all entries."""
+        """Return the first entry of each slice, the number of its entries, and all entries."""
         form = packet["segments"][segment]["form"]
         if form == COMPRESS:
             counts, entries = self._compressed(packet, segment, data)
@@ -243,7 +245,7 @@ class DataLoading:
         """Append the entries of each PE's slice to its weight queue. Raises `Fault`.
 
         `takers` are the clusters that take the segment, each with its run and its ld step. `data`
-        are the bytes of the segment, which only the provenance needs.
+        are the bytes of the segment, which only the record of origins needs.
         """
         state, queue = self.state, self.shape.weight_queue
         clusters = [cluster for cluster, _, _ in takers]
@@ -252,9 +254,9 @@ class DataLoading:
         new = counts[parts]
         totals = state.weight_count[clusters] + new
         for (cluster, run, op), total in zip(takers, totals, strict=True):
-            if (total > queue).any():  # the bytes changed after `has_room`
+            if (total > queue).any():  # the bytes were changed after `has_room`
                 raise self._overflow(cluster, run, op, total)
-        # By entry: the PE that gets it, and its number among the new entries of that PE.
+        # For each entry: the PE that gets it, and its index among the new entries of that PE.
         owner = np.repeat(np.arange(new.size), new.reshape(-1))
         first = np.cumsum(new) - new.reshape(-1)
         number = np.arange(owner.size) - first[owner]
@@ -287,8 +289,9 @@ class DataLoading:
     def _fill_activations(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
         """Write activations `values` (PEs, elements) to the input buffers 504 of a cluster.
 
-        `start` (PEs,) is the first element that each PE writes. The bitmasks are set too. In the
-        block that contains the end of the load, the elements after this end become "not loaded".
+        `start` (PEs,) is the first element that each PE writes. The method also sets the bitmasks.
+        In the block that contains the end of the load, the elements after this end become "not
+        loaded".
         """
         state, size = self.state, self.shape.input_block
         elements, pes = values.shape[1], np.arange(self.shape.pes)[:, None]
@@ -309,7 +312,7 @@ class DataLoading:
     ) -> None:
         """Record the element type of the blocks that a segment of activations fills.
 
-        `starts` (clusters, PEs) is the first element of each PE.
+        `starts` has the first element of each PE, in shape (clusters, PEs).
         """
         size, clusters = self.shape.input_block, packet["clusters"]
         loaded = self.state.block_types[clusters]
@@ -338,18 +341,17 @@ class DataLoading:
         state.block_loaded[where, :, block_end // size - 1] -= block_end - end
 
     def _by_owner(self, values: NDArray[Any], packet: Packet, segment: int) -> NDArray[Any]:
-        """Return the slices of a segment as an array that broadcasts to (clusters, PEs,
-        elements).
-        """
+        """Return a segment's slices as an array that broadcasts to (clusters, PEs, elements)."""
         mode = packet["segments"][segment]["mode"]
         if mode == BY_CLUSTER:
             return values[:, None]
         return values.reshape(-1, self.shape.pes, values.shape[1]) if mode == SLICED else values
 
     def _check_joins(self, cluster: int, starts: NDArray[Any]) -> None:
-        """Raise `Fault` if a load leaves a gap in a block.
+        """Raise `Fault` if a load would leave a gap in a block.
 
-        This happens if it starts inside a block whose elements before the start are not all loaded.
+        There is a gap if the load starts inside a block and not all elements of the block before
+        the start are loaded.
         """
         block, inside = np.divmod(starts, self.shape.input_block)
         gaps = inside > self.state.block_loaded[cluster, np.arange(self.shape.pes), block]
@@ -368,8 +370,8 @@ class DataLoading:
     def fill_psums(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
         """Write 1 to 4 partial sums to each PE's output queue, and add them to its accumulators.
 
-        `values` has shape (PEs, sums); sum i is added to accumulator i. `start` (PEs,) is the first
-        place in the output queue. Raises `Fault` if a sum overflows.
+        `values` has shape (PEs, sums); sum i is added to accumulator i. `start` has each PE's first
+        entry in the output queue, in shape (PEs,). Raises `Fault` if a sum overflows.
         """
         elements = values.shape[1]
         places = start[:, None] + np.arange(elements)
@@ -383,8 +385,8 @@ class DataLoading:
     def psums_from_queue(self, cluster: int, start: NDArray[Any]) -> None:
         """Add up to four consecutive results in the output queue of each PE to accumulators 0 to 3.
 
-        `start` (PEs,) is the first place of each PE. Places that were never written are left out.
-        Raises `Fault` if no place was written in any PE, or if a sum overflows.
+        `start` (PEs,) is the first entry of each PE. Entries that were never written are left out.
+        Raises `Fault` if all entries of all PEs are left out, or if a sum overflows.
         """
         state, pes = self.state, np.arange(self.shape.pes)
         places = start[:, None] + np.arange(ACCUMULATORS)

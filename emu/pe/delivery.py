@@ -1,4 +1,4 @@
-"""The effects of packets when they arrive in clusters and in the trace, for each command."""
+"""Delivery: what packets do when they arrive in clusters and in the trace, for each command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.emu.pe.state import Packet
 
 
 class Delivery:
-    """The effects of one command's packets when they arrive. The methods here do nothing."""
+    """How packets of one command are delivered. The methods of this base class do nothing."""
 
     def __init__(self, controls: ClusterControls, units: RowUnits) -> None:
         self.controls, self.units = controls, units
@@ -33,20 +33,23 @@ class Delivery:
 
 
 class ConfigDelivery(Delivery):
-    """Gives the sequence of a config to the parsers, then its scales and its table."""
+    """Delivers the sequence of a config to the parsers, then its scales and its table."""
 
     def open(self, packet: Packet, address: int, now: int) -> None:
         for cluster in packet["clusters"]:
             self.controls.units[cluster].parser.begin(packet["buffer"], packet["segments"])
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Return whether no run may still write the segment, if it holds scales or a table."""
+        """Return whether the bus may send the first bytes of a segment.
+
+        It must not while a run may still write to a segment of scales or to a table.
+        """
         segment = packet["segments"][number]
         return not number or not self.controls.may_still_write(packet["order"], segment)
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
         parsers = [self.controls.units[cluster].parser for cluster in packet["clusters"]]
-        if not number:  # the sequence
+        if not number:  # the segment is the sequence
             for parser in parsers:
                 parser.append(piece)
             return
@@ -59,7 +62,7 @@ class ConfigDelivery(Delivery):
 
 
 class ExeDelivery(Delivery):
-    """Delivers the segments of an exe: opens a run in each cluster, whose lds take the segments."""
+    """Delivers the segments of an exe to a run in each cluster, whose lds take the segments."""
 
     def open(self, packet: Packet, address: int, now: int) -> None:
         self.units.trace.begin(packet, now)
@@ -91,7 +94,7 @@ class ExeDelivery(Delivery):
 
 
 class MarkerDelivery(Delivery):
-    """Delivers markers to the trace block of the row. Each marker costs one beat."""
+    """Delivers markers to the trace block of the row. Each marker takes one beat."""
 
     def activate(self, packet: Packet, cycle: int) -> None:
         try:
@@ -101,7 +104,7 @@ class MarkerDelivery(Delivery):
             raise
 
 
-# By the row's name.
+# By the name of the command's row.
 DELIVERIES: dict[str, type[Delivery]] = {
     "config": ConfigDelivery,
     "exe": ExeDelivery,

@@ -1,8 +1,8 @@
-"""The distribution unit 601 of a row: it sends packets from the unit's feeding half over the bus.
+"""The distribution unit 601 of a row: it sends packets from the feeding half over the row's bus.
 
-Command and data travel together (seed 000 ¶109): a packet is one stream of its command byte and the
-bytes of its segments, `dist.bus_bytes` in each beat. The unit sends a beat when all clusters that
-receive it can take it.
+Command and data travel together (seed 000 ¶109). A packet is one stream of bytes: its command byte
+and its segments, `dist.bus_bytes` in each beat. The distribution unit sends a beat when all
+clusters that receive it can take it.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Distribution:
     # The list
 
     def fetch(self) -> None:
-        """If no packet is on the bus, make the list's next packet the bus's. Raises `Fault`.
+        """If no packet is on the bus, put the next packet of the list on it. Raises `Fault`.
 
-        This takes no beat: the distribution unit has read the header ahead, through a path for
-        headers.
+        This takes no beat, because the distribution unit reads headers ahead on a path of their
+        own.
         """
         state = self.state
         if state.packet is not None or state.next_packet < 0:
@@ -72,12 +72,12 @@ class Distribution:
         if ranges:
             self.context.memory.read(ranges, packet["number"])
         else:
-            beat["data"] = b""  # the command byte alone, which came with the packet's header
+            beat["data"] = b""  # only the command byte, which arrived with the packet's header
 
     def _open(self, packet: Packet, now: int) -> bool:
         """Reserve the packet's buffers if all are free. Return whether they are reserved.
 
-        Markers need no buffer: the result is True.
+        For a marker, which needs no buffer, the result is True.
         """
         command = command_of(packet)
         if packet["opened"] or not command.takes_buffer:
@@ -94,9 +94,9 @@ class Distribution:
         return self.deliveries[packet["mnemonic"]].can_send(packet, number)
 
     def _next_beat(self, packet: Packet, now: int) -> tuple[Beat, list[tuple[int, int]]]:
-        """Return the beat that can be sent now, and the ranges of the half that it reads.
+        """Return the beat that can be sent now, and the ranges that it reads from the half.
 
-        A range is (offset, bytes).
+        A range is a pair: offset in the half, and number of bytes.
         """
         command = not packet["commanded"]
         carried = COMMAND_BYTES if command else 0
@@ -122,11 +122,11 @@ class Distribution:
         return beat, ranges
 
     def _bytes(self, packet: Packet, number: int) -> int:
-        """Return the number of bytes that a segment carries over the bus.
+        """Return the number of bytes that the bus carries for a segment.
 
-        A compressed segment is sent as index + value. In a cycle the compressor reads at most one
-        bus width of dense bytes, and sends at most one bus width. So the caller counts the cycles
-        of the longer form.
+        A compressed segment is sent as pairs of index + value. In each cycle the compressor reads
+        at most one bus width of dense bytes, and sends at most one bus width. So the caller counts
+        the cycles of the longer form.
         """
         segment, packed = packet["segments"][number], packet["packed"]
         if segment["form"] != COMPRESS:
@@ -152,7 +152,7 @@ class Distribution:
         return self.can_send(packet, number)
 
     def take_in(self) -> None:
-        """Deliver the beat that was on the bus to the clusters. Raises `Fault`."""
+        """Deliver the beat on the bus to the clusters. Raises `Fault`."""
         state, packet, beat = self.state, self.state.packet, self.state.beat
         if beat is None or beat["data"] is None:
             return

@@ -1,7 +1,7 @@
-"""The element types of data in a row: what a segment holds, and what a mac may multiply.
+"""Element types: the types of the data in a row, and which types a mac may multiply.
 
-A sequence has a type of its weights and one of its activations. A segment names its type, or has
-that of the sequence that takes it. Queues and buffers remember what was loaded.
+A sequence has one type for its weights and one for its activations. A segment names its type, or
+has the type of the sequence that takes it. Queues and buffers store the type of what was loaded.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from macaw.emu.pe.state import Packet, Segment, Shape
 from macaw.emu.state import State
 from macaw.isa.pe import BLOCKS, DTYPES, ELEMENTS
 
-WEIGHTS_TYPE, ACTIVATIONS_TYPE = 0, 1  # places in the state's `types` of a buffer
+WEIGHTS_TYPE, ACTIVATIONS_TYPE = 0, 1  # index in `types`, the part of the state for a buffer
 _PLACE = {WEIGHTS: WEIGHTS_TYPE, ACTIVATIONS_SEGMENT: ACTIVATIONS_TYPE}
 
 
 def named_type(segment: Segment, types: tuple[int, int]) -> int:
-    """Return the element type of weights or activations, by its place in ELEMENTS.
+    """Return the element type of weights or activations, as an index in ELEMENTS.
 
-    `types` are those of the sequence that takes the segment.
+    `types` has the two types of the sequence that takes the segment.
     """
     if segment["element"]:
         return segment["element"] - 1
@@ -33,10 +33,11 @@ def named_type(segment: Segment, types: tuple[int, int]) -> int:
 
 
 def segment_type(clusters: list[Cluster], packet: Packet, number: int) -> int:
-    """Return the element type of a segment of weights or activations, by its place in ELEMENTS.
+    """Return the element type of a segment of weights or activations, as an index in ELEMENTS.
 
-    `clusters` are those of the row. The runs of the packet must be in the buffers whose sequences
-    take the segment. Raises `Fault` if the sequences of these clusters have different types.
+    `clusters` are those of the row. The caller ensures that the runs of the packet are in the
+    buffers whose sequences take the segment. Raises `Fault` if the sequences of these clusters have
+    different types.
     """
     segment = packet["segments"][number]
     lead = clusters[packet["clusters"][0]]
@@ -61,7 +62,7 @@ def segment_type(clusters: list[Cluster], packet: Packet, number: int) -> int:
 
 
 def dtype_of(number: int) -> str:
-    """Return the NumPy type of the element type at a place in ELEMENTS."""
+    """Return the NumPy type of the element type with index `number` in ELEMENTS."""
     return DTYPES[ELEMENTS[number]]
 
 
@@ -70,9 +71,9 @@ def mark_blocks(
 ) -> None:
     """Record that blocks of input buffers were loaded as element type `number`.
 
-    `loaded` are the masks of the blocks, of shape (..., blocks). Blocks `first` to `last` - 1 were
-    loaded, both of shape (...). Where `joins` is set, the load began inside of block `first`, whose
-    earlier elements stay.
+    `loaded` has the mask of each block, in shape (..., blocks). Blocks `first` to `last` - 1 were
+    loaded; both have shape (...). If `joins` is set, the load began inside block `first`, and the
+    block keeps its earlier elements.
     """
     block, bit = np.arange(BLOCKS), 1 << number
     start = first[..., None]
@@ -87,8 +88,8 @@ def check_mac(
 ) -> None:
     """Raise `Fault` if a mac would multiply numbers of other types than its sequence has.
 
-    `base` (PEs,) are the bases of the mac, `reach` is the greatest index of its weights. Checked
-    are the weights of the run, and each block from the base to the greatest index.
+    `base` (PEs,) has the bases of the mac; `reach` is the greatest index of its weights. The
+    function checks the run's weights, and each block from the base up to the base plus `reach`.
     """
     if not shape.mixes:
         return

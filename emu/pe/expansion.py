@@ -1,9 +1,9 @@
-"""Expands one iteration of a sequence into the steps that the operation unit 607 starts.
+"""Expansion: turns one iteration of a sequence into the steps that operation unit 607 starts.
 
 Each instruction becomes a step. The flags of the exe (shift, last) and the number of the iteration
-may add steps or leave some out (spec pe.md, table of shift and last). If a sequence has no spu,
-steps are added that move its accumulators out. If results are streamed, stores are added. If
-results stay in the accumulators, the moves after the last mac are left out.
+may add steps or leave some out (spec pe.md, table of shift and last). If a sequence has no spu, the
+expansion adds steps that move its accumulators out. If results are streamed, it adds stores. If
+results stay in the accumulators, it leaves out the moves after the last mac.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from macaw.isa.pe import (
     STATES,
 )
 
-INDEX_END = 1 << 16  # indices of a slice
+INDEX_END = 1 << 16  # the number of indices that a slice may have
 
 
 class Expansion:
     """The steps (`ops`) of one iteration.
 
-    `operands`, of shape (instructions, 2), are PE 0's entries in the register file. `flags` are
-    shift and last of the exe. `clusters` is the number of clusters that share the packet.
+    `operands`, of shape (instructions, 2), are PE 0's entries in the register file. `flags` are the
+    flags shift and last of the exe. `clusters` is the number of clusters that share the packet.
     `next_segment` is the number of the packet's first segment that no earlier iteration took. If
     `last` is set, this iteration must take all remaining segments. `address` is the address of the
     first instruction. Raises `Fault` with the address of the wrong instruction.
@@ -81,18 +81,19 @@ class Expansion:
         self.operands = operands
         self.segments, self.clusters = segments, clusters
         self.address = address
-        self.next_segment = next_segment  # that no earlier ld takes
+        self.next_segment = next_segment  # the number of the first segment that no ld has taken yet
         self.first = iteration == 0
         shift, final = flags
         self.out_count = out["count"]
-        self.results = max(out["count"], 1)  # places that a special function processes
+        # entries of the output queue that a special function processes
+        self.results = max(out["count"], 1)
         units = [UNIT_OF[row.row.mnemonic] for row in self.rows]
         self.last_mac = max((place for place, unit in enumerate(units) if unit == MAC), default=-1)
-        self.has_spu = SFU in units  # the sequence moves results out itself
+        self.has_spu = SFU in units  # whether the sequence itself moves results out
         self.raw = shift and not final
         self.streams = shift and final
         self.keeps_results = not shift and not final
-        self.sfu_line: list[int] = []  # accumulators for chained special functions
+        self.sfu_line: list[int] = []  # accumulators whose sums chained special functions process
         self.ops: list[Op] = []
         self._expand(last)
         for op in self.ops:
@@ -113,7 +114,7 @@ class Expansion:
         if self.streams:
             self._add_streams()
 
-    # The steps of each row; the method has the mnemonic's name.
+    # For each row of the instruction table, the steps; the method has the mnemonic's name.
 
     def ld(self, place: int, row: Decoded) -> None:
         self.ops.append(self._load(place, row))
@@ -140,7 +141,7 @@ class Expansion:
         )
 
     def _check_range(self, place: int, row: Decoded) -> None:
-        """Raise `Fault` if the steps of loopbacks have moved an operand out of its legal range."""
+        """Raise `Fault` if an operand, with the increments of loopbacks, leaves its legal range."""
         for entry, (low, end) in enumerate(self._ranges(row)):
             for operand in self._span(place, entry):
                 if end and not low <= operand < end:
@@ -151,9 +152,9 @@ class Expansion:
                     raise self._fault(place, "index out of range", message)
 
     def _span(self, place: int, entry: int) -> tuple[int, int]:
-        """Return the least and the greatest value of an operand among the PEs of cluster 0.
+        """Return the least and the greatest value of an operand over the PEs of cluster 0.
 
-        `entry` is 0 or 1, the number of the operand of the instruction at `place`.
+        `place` is the index of the instruction, `entry` the number of the operand (0 or 1).
         """
         value = self.operands[place][entry]
         return widened((value, value), self.strides[place][entry], self.shape.pes)
@@ -161,7 +162,7 @@ class Expansion:
     def _ranges(self, row: Decoded) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return the legal ranges (first, end) of the two operands.
 
-        The end is excluded. The range (0, 0) means that the instruction has no such operand.
+        The end is excluded. The range (0, 0) means that the instruction does not have this operand.
         """
         inputs, outputs = (0, self.shape.input_buffer), (0, self.shape.output_queue)
         unit = UNIT_OF[row.row.mnemonic]
@@ -178,7 +179,7 @@ class Expansion:
         return outputs, ((0, SCALARS) if self._to_scalar(row) else outputs)
 
     def _to_scalar(self, row: Decoded) -> bool:
-        """Return whether an spu is a reduction into the scalar unit."""
+        """Return whether an spu instruction is a reduction into the scalar unit."""
         return row.values["function"] == REDUCE and self.header["reduction"] in SCALAR_REDUCTIONS
 
     # ld
@@ -186,7 +187,8 @@ class Expansion:
     def _load(self, place: int, row: Decoded) -> Op:
         """Return the step of an ld, with the next segments of the exe that it takes.
 
-        Without a segment, ld psums reads the output queue, and another ld becomes an empty step.
+        If no segment is left, `ld psums` reads the output queue, and any other ld becomes an empty
+        step.
         """
         destination = row.values["destination"]
         if destination == LD_PSUMS:
@@ -230,8 +232,8 @@ class Expansion:
     def _check_dense(self, place: int) -> None:
         """Raise `Fault` if the next segment has dense weights that do not suit the sequence.
 
-        Weights are dense if the sequence slides a window, if the distribution unit compresses them,
-        or if the loading unit numbers them.
+        Weights are dense in three cases: the sequence slides a window, the distribution unit
+        compresses them, or the loading unit adds the indices.
         """
         sliding = STATES[self.header["state"]] == "sw"
         form = self.segments[self.next_segment]["form"]
@@ -250,7 +252,7 @@ class Expansion:
     def _wants(self, kind: int) -> bool:
         """Return whether an ld takes a segment of the type `kind`.
 
-        In the first iteration it always does; later only if the next segment has this type.
+        In the first iteration it always does; later it does only if the next segment has this type.
         """
         return self.first or self._next_type() == kind
 
@@ -277,9 +279,9 @@ class Expansion:
         return self.next_segment - 1
 
     def _elements(self, place: int, dtype: str) -> int:
-        """Return how many elements each slice of the next segment has. Raises `Fault`.
+        """Return how many elements each slice of the next segment, which is dense, has.
 
-        The segment is dense.
+        Raises `Fault`.
         """
         segment = self.segments[self.next_segment]
         size = np.dtype(dtype).itemsize
@@ -314,7 +316,8 @@ class Expansion:
     def _move_all(self, place: int) -> None:
         """Add a move for each accumulator that macs use: accumulator a moves to block a (pe.md).
 
-        An accumulator of a mac with sfu goes through the activation function, unless sums stay raw.
+        The sum of a mac with `sfu` passes the activation function, unless the flags ask for raw
+        sums.
         """
         accumulators = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
         for number in sorted(accumulators):
@@ -336,7 +339,7 @@ class Expansion:
     def _special(self, place: int, row: Decoded) -> list[Op]:
         """Return the steps of an spu instruction.
 
-        If the flags ask for raw sums, the step moves them past the SFU, to the place where the
+        If the flags ask for raw sums, the step moves them without the SFU, to the entries where the
         sequence expects the results of the spu.
         """
         function = row.values["function"]
@@ -394,8 +397,9 @@ class Expansion:
     def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
         """Return the mask of the output-queue blocks that an instruction reads or writes.
 
-        These blocks contain `results` consecutive places of each PE, from operand number `entry` (0
-        or 1) of the instruction on. 0 means the number of results of the exe. Raises `Fault`.
+        These blocks contain `results` consecutive entries of each PE, from the one that operand
+        number `entry` (0 or 1) of the instruction selects. With `results` 0, their number is the
+        number of results of the exe. Raises `Fault`.
         """
         return self._blocks_of(place, self._span(place, entry), results)
 
@@ -413,7 +417,8 @@ class Expansion:
     def _add_streams(self) -> None:
         """Add a store after each step of the SFU whose results no later step reads.
 
-        This is for an exe with the flags shift and last. Steps before the last mac are left out.
+        This is done for an exe with the flags shift and last. Steps before the last mac get no
+        store.
         """
         ops: list[Op] = []
         for at, op in enumerate(self.ops):
@@ -441,9 +446,9 @@ class Expansion:
         self.ops = ops
 
     def _target(self, op: Op) -> tuple[int, int]:
-        """Return the place in PE 0's output queue that a step writes.
+        """Return the entry of PE 0's output queue that a step writes.
 
-        The second result is the difference of this place from a PE to the next.
+        The second result is the difference between this entry's number in a PE and in the next PE.
         """
         if op["implied"]:
             return op["implied"][1], 0

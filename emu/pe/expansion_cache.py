@@ -1,4 +1,4 @@
-"""Caches the steps of iterations by shape: most tiles of a layer differ only in their data."""
+"""A cache of the steps of iterations: most tiles of a layer have the same steps with other data."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from macaw.emu.pe.expansion import Expansion
 from macaw.emu.pe.instruction_buffers import InstructionBuffer, Pairs
 from macaw.emu.pe.state import Op, Out, Segment, Shape
 
-_MOST = 4096  # iterations in the cache
+_MOST = 4096  # the greatest number of iterations in the cache
 
 
 class ExpansionCache:
-    """The steps of iterations on a row of dimensions `shape`, by what they depend on."""
+    """A cache of the steps of iterations, by everything that they depend on.
+
+    `shape` has the dimensions of the row.
+    """
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        # The steps, which take segments from number 0 on, and how many segments they take.
+        # The steps, as if they took segments from number 0 on, and how many segments they take.
         self._known: dict[Hashable, tuple[list[Op], int]] = {}
 
     def expand(
@@ -33,11 +36,11 @@ class ExpansionCache:
         iteration: int,
         last: bool,
     ) -> tuple[list[Op], int]:
-        """Return the steps of an iteration, and the first segment that no step so far takes.
+        """Return the steps of an iteration, and the number of the first segment that no step takes.
 
-        The arguments are those of `Expansion`. Raises `Fault` as it does.
+        The arguments and the `Fault`s are those of `Expansion`.
         """
-        # An ld takes two segments at most; whether one more is left decides about a fault.
+        # An ld takes at most two segments. Whether another segment is left decides about a fault.
         near = segments[next_segment : next_segment + 2 * len(buffer.words) + 1]
         key = (
             buffer,
@@ -72,7 +75,7 @@ class ExpansionCache:
 
 
 def _moved(op: Op, segments: int, iteration: int) -> Op:
-    """Return a copy of a step that takes later segments, in another iteration."""
+    """Return a copy of a step for another iteration, which takes segments with higher numbers."""
     op = op.copy()
     op["segments"] = [number + segments for number in op["segments"]]
     op["beats"], op["iteration"] = [], iteration

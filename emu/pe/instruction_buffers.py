@@ -1,8 +1,8 @@
 """The contents of instruction buffers, and what their sequences may use.
 
-A buffer contains a header, instructions, their operands, and the step of each operand: the number
-that the scalar unit 604 adds to it at each loopback (seed 000 ¶104, ¶112). So the value of an
-operand in any iteration follows from its first value.
+A buffer contains a header, instructions, their operands, and the increment (step) of each operand,
+which scalar unit 604 adds at each loopback (seed 000 ¶104, ¶112). So the value of an operand in any
+iteration follows from its first value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from macaw.isa.codec import Decoded
 from macaw.isa.pe import ACCUMULATORS, CORE, THEN
 from macaw.isa.touching import touched_registers
 
-Pairs = list[list[int]]  # by instruction: its two operands
+Pairs = list[list[int]]  # for each instruction, its two operands
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +39,11 @@ class InstructionBuffer:
 
     header: dict[str, int]
     words: list[int]
-    steps: list[list[list[int]]]  # by instruction and operand: inner, outer
-    strides: list[list[int]]  # by instruction and operand: from a PE to the next
-    types: tuple[int, int]  # of weights and activations: places in macaw.isa.pe.ELEMENTS
+    # for each instruction and operand: increments of the inner and the outer loop
+    steps: list[list[list[int]]]
+    # for each instruction and operand: the difference from a PE to the next
+    strides: list[list[int]]
+    types: tuple[int, int]  # of weights and of activations, as indices in macaw.isa.pe.ELEMENTS
 
     @cached_property
     def rows(self) -> list[Decoded]:
@@ -59,7 +61,7 @@ class InstructionBuffer:
         return self.header["then"] - THEN if self.header["then"] else None
 
     def operands(self, initial: Pairs, iteration: int) -> Pairs:
-        """Return PE 0's operands in an iteration: for each instruction its two operands.
+        """Return PE 0's operands in an iteration: the two operands of each instruction.
 
         `initial` has the operands of iteration 0. The inner step is added once for each iteration,
         the outer step once for each completed inner loop.
@@ -76,18 +78,18 @@ class InstructionBuffer:
     def operand(
         self, initial: Pairs, place: int, entry: int, iterations: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Return one operand of PE 0 in each of `iterations` (n,), as an array of shape (n,).
+        """Return the value of one operand of PE 0 in each of `iterations`; both have shape (n,).
 
-        `entry` is 0 or 1, the number of the operand of the instruction at `place`.
+        `place` is the index of the instruction, `entry` the number of the operand (0 or 1).
         """
         inner_step, outer_step = self.steps[place][entry]
         outer = iterations // self.header["inner"]
         return initial[place][entry] + iterations * inner_step + outer * outer_step
 
     def ranges(self, initial: Pairs, pes: int) -> list[list[tuple[int, int]]]:
-        """Return the least and the greatest value of each operand in all iterations and PEs.
+        """Return the least and the greatest value of each operand over all iterations and PEs.
 
-        The result has a list for each instruction with one (least, greatest) pair for each operand.
+        The result has a list for each instruction, with a pair (least, greatest) for each operand.
         `pes` is the number of PEs of a cluster.
         """
         inner = self.header["inner"]
@@ -107,7 +109,7 @@ class InstructionBuffer:
 def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
     """Return the least and the greatest value of an operand over `pes` PEs.
 
-    `span` is its range in PE 0; each PE adds `stride` to the operand of the PE before it.
+    `span` is its range in PE 0. From each PE to the next, the operand grows by `stride`.
     """
     reach = stride * (pes - 1)
     return span[0] + min(reach, 0), span[1] + max(reach, 0)
@@ -117,7 +119,7 @@ def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
 def _buffer(
     header: bytes, words: bytes, steps: bytes, strides: bytes, types: tuple[int, int]
 ) -> InstructionBuffer:
-    """Build the contents of a buffer from the bytes of its elements in the state.
+    """Build the contents of a buffer from bytes of the state.
 
     The result is cached, because most clusters have equal buffers.
     """
@@ -155,7 +157,7 @@ def initial_operands(state: State, cluster: int, number: int) -> Pairs:
 
 
 def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) -> Ahead:
-    """Return the accumulators and blocks that all iterations of a buffer together may use.
+    """Return the accumulators and blocks that the iterations of a buffer may use, taken together.
 
     The result also says whether they may store. `results` is the number of results of each PE that
     one store takes. Do not change the result: it is cached, because most exes differ only in data.
@@ -178,7 +180,8 @@ def _uses(
         if unit == MAC:
             ahead["low"], ahead["high"] = min(ahead["low"], first[0]), max(ahead["high"], first[1])
             ahead["sums"] |= _mask(second, 1, ACCUMULATORS)
-            if SFU not in units:  # implied moves use the block with the accumulator's number
+            # implied moves use the block that has the number of the accumulator
+            if SFU not in units:
                 ahead["blocks"] |= _mask(second, 1, ACCUMULATORS)
         elif unit == STORE:
             ahead["blocks"] |= _blocks(shape, first, results)
@@ -188,12 +191,12 @@ def _uses(
             if row.values["function"] == NONSF:
                 ahead["sums"] |= _mask(first, 1, ACCUMULATORS)
             else:
-                ahead["sums"] |= (1 << ACCUMULATORS) - 1  # a chained function may use any
+                ahead["sums"] |= (1 << ACCUMULATORS) - 1  # a chained function may use any block
                 ahead["blocks"] |= _blocks(shape, first, results)
         elif unit == LOADER and row.values["destination"] == LD_PSUMS:
             ahead["sums"] |= (1 << ACCUMULATORS) - 1
             ahead["blocks"] |= _blocks(shape, first, ACCUMULATORS)
-    ahead["stores"] |= SFU in units or MAC in units  # streams write them
+    ahead["stores"] |= SFU in units or MAC in units  # streams write these blocks
     return ahead
 
 
@@ -223,7 +226,7 @@ def accesses(word: int, sums: int, implied: bool) -> dict[str, int]:
     """Return the masks of accumulators that a step of the instruction `word` reads and writes.
 
     The keys are `reads` and `writes`. `sums` is the mask of all accumulators that the step uses. A
-    step that flags imply (`implied`) writes none.
+    step that follows from flags (`implied`) writes none.
     """
     reads, writes = touched_registers(CORE, decoded(word))
     return {"reads": sums if reads else 0, "writes": sums if writes and not implied else 0}

@@ -1,4 +1,4 @@
-"""Records what a mac did in its PEs, and adds it to the state and the counters for both engines."""
+"""The outcome of a mac: a record that both engines make, and add to the state and counters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.pe.pe_arrays import PeArrays
 
-Counts = NDArray[Any] | int  # integers, an element a PE, or the same for all
+Counts = NDArray[Any] | int  # integers: an element for each PE, or one for all
 
 
 @dataclass
@@ -24,20 +24,21 @@ class MacOutcome:
 
     products: NDArray[Any]  # loads that the MAC took
     weights_examined: NDArray[Any]  # weight entries that the comparator examined
-    effectual_loads: NDArray[Any]  # of these, entries whose activation was not zero
-    queue_moves: NDArray[Any]  # loads from queue 1 to queue 2 (design 5a: into the latch)
-    busy_cycles: NDArray[Any]  # cycles in which the PE had entries to examine or loads
-    filling_cycles: NDArray[Any]  # of these, cycles before its first load reached the MAC
-    mac_cycles: Counts = 0  # cycles in which the mac of its cluster was at work
-    loads_given: Counts = 0  # to the left neighbour
-    loads_received: Counts = 0  # from the right neighbour
-    handing_cycles: Counts = 0  # cycles in which the PE gave or got a partial sum at the end
-    # The most loads in queues 1 and 2 during the mac; None: the loads in them after it.
+    effectual_loads: NDArray[Any]  # those of them whose activation was not zero
+    # loads that moved from queue 1 to queue 2 (design 5a: into the latch)
+    queue_moves: NDArray[Any]
+    busy_cycles: NDArray[Any]  # cycles in which the PE had loads or entries to examine
+    filling_cycles: NDArray[Any]  # those of them before its first load reached the MAC
+    mac_cycles: Counts = 0  # cycles in which its cluster executed the mac
+    loads_given: Counts = 0  # loads given to the left neighbour
+    loads_received: Counts = 0  # loads from the right neighbour
+    handing_cycles: Counts = 0  # cycles at the end in which the PE sent or received a partial sum
+    # The greatest number of loads in queues 1 and 2 during the mac; None: the number after it.
     q1_most: Counts | None = None
     q2_most: Counts | None = None
 
     def counters(self) -> Mapping[str, Counts]:
-        """Return, for each counter by name, what the mac adds to it."""
+        """Return what the mac adds to each counter, by counter name."""
         return {
             "macs": self.products,
             "cycles_mac": self.products,
@@ -57,7 +58,7 @@ class MacOutcome:
         return idle if isinstance(self.handing_cycles, int) else idle - self.handing_cycles
 
     def peaks(self, pes: PeArrays) -> Mapping[str, Counts]:
-        """Return, for each high-water mark by name, the most loads that this outcome had.
+        """Return the greatest number of loads in this outcome for each high-water mark, by name.
 
         The caller raises each mark to at least this number. `pes` must already contain the outcome.
         """
@@ -67,9 +68,9 @@ class MacOutcome:
         }
 
     def add_to(self, pes: PeArrays) -> None:
-        """Write the outcome to the comparators, queues and counters of `pes`.
+        """Write the outcome to the comparators, queue counts and counters of `pes`.
 
-        The loads in the queues are not written.
+        The caller writes the loads in the queues.
         """
         shape = pes.shape
         pes.mac_left -= self.weights_examined
@@ -90,7 +91,7 @@ class MacOutcome:
         pes.q2_count -= self.products
         pes.mac_reached |= self.products > 0
         for name, count in self.counters().items():
-            if not isinstance(count, int):  # 0: of macs that do not balance
+            if not isinstance(count, int):  # 0 is the value for macs without balance
                 pes.counters[name] += count
         for name, most in self.peaks(pes).items():
             np.maximum(pes.counters[name], most, out=pes.counters[name])
@@ -114,7 +115,8 @@ class MacOutcome:
         )
 
     def total(self) -> MacOutcome:
-        """Return consecutive macs as one outcome: sums of counts, maxima of `q1_most`, `q2_most`.
+        """Return the outcome of consecutive macs as one: sums of counts, maxima of `q1_most`,
+        `q2_most`.
 
         The first axis of the arrays, which counts the macs, disappears.
         """

@@ -1,4 +1,4 @@
-"""Computes the register-file entries of the two operands of a sequence's instruction.
+"""Computes the two register-file entries that an instruction of a sequence has as operands.
 
 Each row of `macaw.isa.pe.INSTRUCTIONS` has a function with the name of its mnemonic. From the
 sequence's header, the word and its fields the function computes (base, acc) or (src, dst). Numbers

@@ -1,4 +1,4 @@
-"""The output queues 513 of a row (seed 000 ¶96-97): what they contain, and moving results."""
+"""The output queues 513 of a row (seed 000 ¶96-97): their contents, and moves of results."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class OutputQueues:
     def mark_written(
         self, cluster: int, starts: NDArray[Any], count: int, pes: Pes = EVERY_PE
     ) -> None:
-        """Mark `count` places of each PE in `pes` as written.
+        """Mark `count` entries of each PE in `pes` as written.
 
-        `starts`, of shape (PEs,), is the first place of each PE. In the block that contains the
-        last of these places, the later places are marked as not written.
+        `starts`, of shape (PEs,), has the first entry of each PE. In the block that contains the
+        last of these entries, the later entries are marked as not written.
         """
         size = self.shape.output_block
         written = self.state.output_written[cluster]
@@ -45,9 +45,9 @@ class OutputQueues:
     def holders(
         self, cluster: int, starts: NDArray[Any], count: int, what: str
     ) -> NDArray[np.intp]:
-        """Return the numbers of the PEs that have results in all of `count` places.
+        """Return the numbers of the PEs that have results in all of `count` entries.
 
-        `starts`, of shape (PEs,), is the first place of each PE. `what` names the instruction in
+        `starts`, of shape (PEs,), has the first entry of each PE. `what` names the instruction in
         messages. Raises `Fault` if no PE has results there, or if a PE has only some of them.
         """
         places = starts[:, None] + np.arange(count)
@@ -70,7 +70,7 @@ class OutputQueues:
     def move(self, cluster: int, source: NDArray[Any], target: NDArray[Any]) -> None:
         """Move one accumulator of each PE through buffer 508 to the output queue (nonsf).
 
-        The accumulator is cleared. `source` is the accumulator of each PE and `target` its place in
+        The accumulator is cleared. `source` is the accumulator of each PE and `target` its entry in
         the queue, both of shape (PEs,).
         """
         state = self.state
@@ -84,8 +84,8 @@ class OutputQueues:
     def bypass(self, cluster: int, source: NDArray[Any], target: NDArray[Any], count: int) -> None:
         """Copy `count` raw partial sums of each PE past the SFU, through selectors 514 and 515.
 
-        `source` and `target`, of shape (PEs,), are the first places to read and to write in each
-        output queue. PEs without results are left out. Raises `Fault` as `holders` does.
+        `source` and `target`, of shape (PEs,), are the first entries to read and to write in each
+        output queue. PEs without results are left out. Raises the `Fault`s of `holders`.
         """
         pes = self.holders(cluster, source, count, "spu")
         output, places = self.state.output[cluster], np.arange(count)

@@ -1,4 +1,4 @@
-"""Reads the packets of a list from the memory unit, for the distribution unit 601."""
+"""Reads the packets of a list from on-chip memory, for the distribution unit 601."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from macaw.isa.pe import (
 
 @lru_cache(maxsize=4096)
 def _members(structure: Structure, data: bytes) -> dict[str, int]:
-    """Return the members of a structure that `data` contain; do not change them.
+    """Return the members of the structure at the start of `data`. Do not change them.
 
     They are cached, because most packets are read again with the next tile. Raises
     `StructureError`.
@@ -50,7 +50,7 @@ class PacketReader:
     def read(self, address: int, order: int) -> tuple[Packet, int]:
         """Return the packet at an offset of the half, and the offset after the packet.
 
-        `order` is the number that the packet gets. The method does not check whether the segments
+        `order` becomes the number of the packet. The method does not check whether the segments
         suit the command. Raises `Fault`.
         """
         where = self.shape.address(address)

@@ -19,7 +19,7 @@ class PeArrays:
     """Views of the state of all PEs of a row, or of the PEs in the slice `part`. Nothing is copied.
 
     The memories of the PEs (queues, buffers, accumulators) are flat arrays of the whole row.
-    `weight_row`, `input_row`, `q1_row`, `q2_row` and `sum_row`, of shape (PEs,), give the index at
+    `weight_row`, `input_row`, `q1_row`, `q2_row` and `sum_row`, of shape (PEs,), have the index at
     which the memory of each PE begins. All other arrays have one element for each PE.
     """
 
@@ -50,7 +50,7 @@ class PeArrays:
 
     @cached_property
     def clusters(self) -> list[PeArrays]:
-        """The views of each cluster, one `PeArrays` for each."""
+        """One `PeArrays` for each cluster, with the views of that cluster."""
         pes = self.shape.pes
         ranges = (slice(first, first + pes) for first in range(0, self.pes.size, pes))
         return [PeArrays(self.state, self.shape, part) for part in ranges]
@@ -66,7 +66,7 @@ class PeArrays:
         """Set the state of a cluster to the start of a mac.
 
         `base`, `total` (the accumulator) and `limit` (the end of the activations) have shape
-        (PEs,). The mac examines entries from the head of the weight queue on; the caller has set
+        (PEs,). The mac examines entries from the head of the weight queue on. The caller has set
         their number, `mac_left`.
         """
         state = self.state
@@ -78,7 +78,7 @@ class PeArrays:
         state.balancing[cluster] = balance
 
     def clear_free_places(self) -> None:
-        """Set the places of the load queues in which there is no load to 0."""
+        """Set the entries of the load queues that contain no load to 0."""
         queues = (
             (self.q1, self.q1_head, self.q1_count, self.shape.load_queue_1),
             (self.q2, self.q2_head, self.q2_count, self.shape.load_queue_2),
@@ -91,7 +91,7 @@ class PeArrays:
         """Append `count` loads of each PE to the tail of load queue 1 or 2.
 
         The loads of PE p are elements of `loads` from index `first[p]` on. There may be more loads
-        than the queue has places, if most of them have already left the queue. Then only the last
+        than the queue has entries, if most of them have already left the queue. Then only the last
         loads are stored.
         """
         if queue == 1:

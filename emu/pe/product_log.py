@@ -1,7 +1,7 @@
-"""Logs, while provenance is recorded, the products and partial sums that accumulators were made of.
+"""Logs the products and partial sums that were added to accumulators, for the record of origins.
 
-The log has for each product its two numbers, the addresses from which they came, and the mac. A
-product that a neighbour makes counts for the accumulator of the load's owner.
+The log has, for each product, its two factors, the addresses from which they came, and the mac. A
+product that a neighbour makes belongs to the accumulator of the load's owner.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from macaw.emu.origins import Origin, Source
 
-# Rows of what is kept of products: an address is followed by the announcement before which it was.
+# Columns of the log. An announcement number follows each address: the factor is the value that was
+# there before this announcement.
 TIME, SUM, MAC, WEIGHT, _, ACTIVATION, _ = range(7)
 COLUMNS = 7
 
@@ -24,17 +25,17 @@ class ProductLog:
     """The products of one row. The accumulators of all its PEs have consecutive numbers."""
 
     def __init__(self, item: Callable[[int, int], int]) -> None:
-        self.item = item  # returns the bytes of a number, by announcement and address
+        self.item = item  # returns the bytes of a number, given an announcement and an address
         self.count = 0
-        self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []  # rows; values
+        self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []  # columns of the log; factors
         self._first: dict[int, int] = {}  # by accumulator: its first product
-        self._added: dict[int, list[Source]] = {}  # by accumulator: partial sums
+        self._added: dict[int, list[Source]] = {}  # by accumulator: its partial sums
 
     def add_products(self, rows: NDArray[np.int64], values: NDArray[Any]) -> None:
         """Add the products of one cycle.
 
-        `rows` has shape (columns, products), with the columns that this module names. `values` are
-        the numbers that are multiplied, of shape (2, products).
+        `rows` has shape (columns, products), with the columns that this module names. `values` has
+        the factors, in shape (2, products).
         """
         self._parts.append((rows, values))
         self.count += rows.shape[1]
@@ -56,9 +57,9 @@ class ProductLog:
         return list(self._sources(total, begin, self.count, added))
 
     def _products(self, total: int, begin: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the products of an accumulator among products `begin` to `end` - 1.
+        """Return those of the products `begin` to `end` - 1 that belong to accumulator `total`.
 
-        The first result has shape (columns, products), the second, the multiplied numbers, (2,
+        The first result has shape (columns, products). The second has the factors, in shape (2,
         products).
         """
         if len(self._parts) > 1:
@@ -81,13 +82,13 @@ class ProductLog:
     def product(self, row: list[int], pair: list[Any]) -> Source:
         """Return a product as a source.
 
-        `row` has its columns in the log, `pair` the weight and the activation.
+        `row` has its columns in the log. `pair` has its factors, the weight and the activation.
         """
         parts = []
         for name, at, value in zip(
             ("weight", "activation"), (WEIGHT, ACTIVATION), pair, strict=True
         ):
-            # What was there before recording began has no address.
+            # Values from before recording began have no address.
             memory = None if row[at] < 0 else (row[at], self.item(row[at + 1], row[at]))
             parts.append(Source(name, row[at + 1], memory, value=value))
         number = max(row[WEIGHT + 1], row[ACTIVATION + 1])

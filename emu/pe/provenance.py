@@ -1,4 +1,4 @@
-"""Records where the results of a row come from, and answers questions about it (reference engine).
+"""Provenance: records where the results of a row come from, and finds it (reference engine).
 
 `provenance_records` declares the records; `provenance_labels` finds the origins of single values.
 """
@@ -58,12 +58,12 @@ from macaw.isa.pe import (
 Sources = Callable[[], Iterator[Source]]
 _WIDEST = max(
     memory_type(element).itemsize for element in ELEMENTS
-)  # bytes of the widest stored element
+)  # bytes of the widest element that a store writes
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
 
 
 class RowProvenance(ProvenanceRecords):
-    """Records where the values of one row come from, and answers questions about it."""
+    """The records of where the values of one row come from, with the methods that fill them."""
 
     fields = frozenset(provenance_labels.LABELS)
     clears = fields
@@ -72,7 +72,7 @@ class RowProvenance(ProvenanceRecords):
     def step_count(self) -> int:
         return self.products.count
 
-    # What came over the bus
+    # Data from the bus
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
         if kind == "packet":
@@ -85,10 +85,10 @@ class RowProvenance(ProvenanceRecords):
         self, packet: Packet, segment: int, data: bytes, sliding: bool,
         places: NDArray[Any], entries: NDArray[Any],
     ) -> None:  # fmt: skip
-        """Record where a segment of weights was put.
+        """Record where a segment of weights was stored.
 
-        Number i of `entries` is the index of an entry in the segment. That entry went to number i
-        of `places`, which counts through the weight queues of all PEs. `data` are the bytes of the
+        Number i of `entries` is the index of an entry in the segment. That entry went to index i of
+        `places`, which counts through the weight queues of all PEs. `data` has the bytes of the
         segment. With `sliding`, they are dense.
         """
         kind = segment_type(self.clusters, packet, segment)
@@ -136,9 +136,9 @@ class RowProvenance(ProvenanceRecords):
     def record_dense(
         self, packet: Packet, segment: int, values: NDArray[Any], starts: NDArray[np.int32]
     ) -> None:
-        """Record where a segment of activations or partial sums was put.
+        """Record where a segment of activations or partial sums was stored.
 
-        `values` has shape (slices, elements). `starts`, of shape (clusters, PEs), is for each PE
+        `values` has shape (slices, elements). `starts`, of shape (clusters, PEs), has for each PE
         the first element of its buffer that its slice fills.
         """
         size = values.dtype.itemsize
@@ -175,7 +175,7 @@ class RowProvenance(ProvenanceRecords):
             psum = Source("psum", self.number(), None, None, origin, value)
             self.products.add_psum(self.flat(cluster, pe, number), psum)
 
-    # What configures
+    # Configuration
 
     def begin_config(self, cluster: int, buffer: int) -> None:
         """Record that the packet on the bus begins to configure a buffer."""
@@ -197,7 +197,7 @@ class RowProvenance(ProvenanceRecords):
             self.configs[cluster, buffer] = origin, base + offset
 
     def record_config_data(self, cluster: int, buffer: int, packet: Packet, segment: int) -> None:
-        """Record where the scales or the table of a buffer came from: a segment of its config."""
+        """Record that the scales or the table of a buffer came from this segment of its config."""
         kind = packet["segments"][segment]["type"]
         size = np.dtype(SCALE_DTYPE).itemsize if kind == SCALES else 0
         addresses = self._base(packet, segment) + size * slices_of(
@@ -208,10 +208,10 @@ class RowProvenance(ProvenanceRecords):
     def config_source(
         self, key: tuple[int, int], kind: int, pe: int, entry: int, value: Any
     ) -> Source:
-        """Return an entry of a buffer's scales or table as the setting of an spu function.
+        """Return an entry of a buffer's scales or table as a setting of an spu function.
 
-        `key` is (cluster, buffer), `kind` the type of the segment, and `entry` the number of the
-        entry of the table; of scales it is 0.
+        `key` is (cluster, buffer), and `kind` the type of the segment. `entry` is the number of the
+        entry in the table; for scales it is 0.
         """
         origin, _ = self.configs.get(key, (None, 0))
         number, addresses = self.config_data.get((*key, kind), (self.number(), []))
@@ -223,7 +223,7 @@ class RowProvenance(ProvenanceRecords):
     def _own_settings(self, key: tuple[int, int], op: Op, pe: int, value: Any) -> list[Source]:
         """Return the settings of an spu function that differ by PE or by value.
 
-        These are the scale of a PE, or the entry of the table for its value.
+        They are the scale of a PE, or the table entry for its value.
         """
         function, state = op["function"], self.state
         if function == REQUANTISE and state.scaled[key]:
@@ -257,7 +257,7 @@ class RowProvenance(ProvenanceRecords):
             number = self.number() if origin is None else origin.number
             yield Source(name, number, place, None, origin, shown, setting=True)
 
-    # What is multiplied
+    # Products
 
     def add_products(self, multiplies: NDArray[Any], load: NDArray[Any]) -> None:
         """Record the products that the PEs in the mask `multiplies` (PEs,) make now.
@@ -274,7 +274,7 @@ class RowProvenance(ProvenanceRecords):
     # Steps of the clusters
 
     def record_step(self, cluster: Cluster, run: Run, op: Op) -> None:
-        """Record what a step that is about to start reads, and that it makes its results."""
+        """Record what a step that starts now reads, and that it makes its results."""
         name = op["name"]
         if name == "mac":
             self.mac_at[cluster.number] = cluster.address(run, op)
@@ -306,7 +306,7 @@ class RowProvenance(ProvenanceRecords):
     def _sum_sources(self, cluster: int, pe: int, accumulator: int) -> Sources:
         """Clear the record of an accumulator, and return a function that yields its sources.
 
-        These are the segments from which its weights and activations came, as settings, then its
+        These are, as settings, the segments from which its weights and activations came, then its
         partial sums and products.
         """
         return partial(self._with_segments, self.products.take(self.flat(cluster, pe, accumulator)))
@@ -325,7 +325,7 @@ class RowProvenance(ProvenanceRecords):
         yield from data
 
     def _out(self, run: Run) -> list[Source]:
-        """Return where the exe of a run stores its results, as a setting of the store."""
+        """Return as a setting of the store where the exe of a run stores its results."""
         out, packet = run["out"], self.packets.get(run["order"])
         shown: dict[str, Any] = {"base": Extent(self.memory.base + out["offset"])}
         shown |= {"stride": out["stride"], "step": out["step"], "count": out["count"]}
@@ -381,7 +381,7 @@ class RowProvenance(ProvenanceRecords):
     ) -> dict[int, Source]:
         """Return, for each PE number, the value that an spu takes from this PE.
 
-        `places` has for each PE the place in its output queue. PEs without a written result are
+        `places` has, for each PE, the entry in its output queue. PEs without a written result are
         left out.
         """
         c, parts = cluster.number, {}
@@ -404,7 +404,7 @@ class RowProvenance(ProvenanceRecords):
         return int(header[MEMBERS.index("reduction")]) in SCALAR_REDUCTIONS
 
     def end_reduction(self, cluster: int, values: Sequence[Any]) -> None:
-        """Record `values`, the results of the reduction that has ended in a cluster."""
+        """Record `values`, the results of a reduction that has ended in a cluster."""
         for origin, value in zip(self.reductions.pop(cluster, ()), values, strict=True):
             origin.value = value.item()
 
@@ -445,7 +445,7 @@ class RowProvenance(ProvenanceRecords):
             before = [x for x in self.store_origins.get(at, ()) if x[1].number <= number]
             if before and at + before[-1][0] > address:
                 stores.append((before[-1][1].number, at, *before[-1]))
-        covered: set[int] = set()  # bytes that a later store has written
+        covered: set[int] = set()  # bytes that a later store has overwritten
         origins = []
         for _, at, length, origin in sorted(stores, key=lambda item: item[:2], reverse=True):
             part = set(range(max(at, address), min(at + length, address + size)))

@@ -1,4 +1,4 @@
-"""Finds which instruction made a value in a register or queue of a row, and from what."""
+"""Finds which instruction made a value in a register or queue of a row, and from which values."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from macaw.emu.pe.sequence import SCALES, TABLE_SEGMENT
 from macaw.emu.pe.sequence_format import instructions_offset
 from macaw.isa.pe import INSTRUCTION_BYTES, SEGMENT_TYPES, SEQUENCE
 
-Index = tuple[int, ...]  # cluster, PE, place; or cluster, buffer, place
+Index = tuple[int, ...]  # cluster, PE, entry; or cluster, buffer, entry
 Look = Callable[[ProvenanceRecords, str, Index], Origin | None]
 
 
 def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
-    """Yield the origin of each element of a place that contains a recorded value."""
+    """Yield the origin of each element of a part of the state that contains a recorded value."""
     values = getattr(records.state, place.field)
     for element, part in place.items(values.itemsize, values.nbytes):
         index = tuple(int(x) for x in np.unravel_index(element, values.shape))
@@ -31,7 +31,7 @@ def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
 
 
 def _accumulator(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of an accumulator: its products and partial sums since it was moved out."""
+    """Return the origin of an accumulator: its products and partial sums since the last move."""
     sources = records.products.sources_in(records.flat(*index))
     if not sources:
         return None
@@ -65,9 +65,7 @@ def _load(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
 
 
 def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of an entry of a weight queue or input buffer: the segment that
-    brought it.
-    """
+    """Return the origin of a weight-queue or input-buffer entry: the segment that brought it."""
     state, (cluster, pe, place) = records.state, index
     what = "weight" if name.startswith("weight") else "activation"
     if what == "weight":
@@ -100,7 +98,7 @@ def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
 
 
 def _config(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of a word or of a header's member: the config that brought it."""
+    """Return the origin of an instruction word or header member: the config that brought it."""
     config, base = records.configs.get((index[0], index[1]), (None, 0))
     if config is None:
         return None
@@ -122,7 +120,7 @@ def _config(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
 
 
 def _config_data(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """Return the origin of a scale or of an entry of a table: the config that brought it."""
+    """Return the origin of a scale or of a table entry: the config that brought it."""
     config, _ = records.configs.get((index[0], index[1]), (None, 0))
     kind = SCALES if name == "scales" else TABLE_SEGMENT
     number, addresses = records.config_data.get((index[0], index[1], kind), (0, []))

@@ -1,7 +1,8 @@
-"""The records of a row's provenance, kept beside its queues, buffers, sums and output queues.
+"""The records of a row's provenance, stored beside its queues, buffers, sums and output queues.
 
-Each entry of a weight queue or an input buffer has the address from which it came. Each accumulator
-has the products that were added to it. Each place of an output queue has the step that wrote it.
+The record of an entry of a weight queue or input buffer is the address from which it came. That of
+an accumulator is the products that were added to it. That of an entry of an output queue is the
+step that wrote it.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from macaw.emu.pe.pe_arrays import PeArrays
 from macaw.emu.pe.product_log import ACTIVATION, COLUMNS, MAC, TIME, WEIGHT, ProductLog
 from macaw.emu.pe.unit_memory import UnitMemory
 
-Key = tuple[int, int, int]  # cluster, PE, place of the output queue
+Key = tuple[int, int, int]  # cluster, PE, entry of the output queue
 
 
 class TakenSegment(NamedTuple):
     """A segment that an ld has taken."""
 
-    address: int  # of its first byte in memory
-    size: int  # bytes
+    address: int  # address of its first byte in memory
+    size: int  # number of bytes
     time: int
-    ld: int  # address of the instruction
-    choice: Source  # the setting that has chosen it: its packet
-    item: int  # bytes of an element
+    ld: int  # address of the ld
+    choice: Source  # the setting that chose it: its packet
+    item: int  # size of an element in bytes
 
 
 class ProvenanceRecords(Origins):
@@ -49,16 +50,20 @@ class ProvenanceRecords(Origins):
         self.core, self.clusters, self.arrays, self.memory = core, clusters, arrays, memory
         self.state, self.shape = arrays.state, arrays.shape
         count = arrays.pes.size
-        # By place of all weight queues and input buffers: address, number of the announcement.
+        # By entry, over all weight queues and input buffers: address, and number of the
+        # announcement.
         self.weights = np.full((count * self.shape.weight_queue, 2), -1, np.int64)
         self.activations = np.full((count * self.shape.input_buffer, 2), -1, np.int64)
         self.mac_at = np.full(self.shape.clusters, -1, np.int64)
-        self.segments: dict[int, list[TakenSegment]] = {}  # by number of the announcement
-        self.packets: dict[int, int] = {}  # by order: address, without the half bit
+        # by number of the announcement: the segments taken
+        self.segments: dict[int, list[TakenSegment]] = {}
+        # by order of the packet: its address, without the half bit
+        self.packets: dict[int, int] = {}
         self.products = ProductLog(self.item_size)
         self.output: dict[Key, Origin] = {}
-        self.store_origins: dict[int, list[tuple[int, Origin]]] = {}  # by address: bytes
-        self.reductions: dict[int, list[Origin]] = {}  # by cluster: of the reduction at work
+        # by address: bytes that a packet had there
+        self.store_origins: dict[int, list[tuple[int, Origin]]] = {}
+        self.reductions: dict[int, list[Origin]] = {}  # by cluster: the reduction that executes now
         # By cluster and buffer: the config, and the address of the sequence that it brought.
         self.configs: dict[tuple[int, int], tuple[Origin, int]] = {}
         # By cluster, buffer and type of the segment: the number of the announcement, and for each
@@ -67,17 +72,20 @@ class ProvenanceRecords(Origins):
         self.scalars: dict[Key, list[Origin]] = {}  # by cluster, buffer, accumulator of 604
 
     def flat(self, cluster: int, pe: int, accumulator: int) -> int:
-        """Return the number of an accumulator, as counted through all PEs of the row."""
+        """Return the number of an accumulator, counted through all PEs of the row."""
         width = self.state.accumulators.shape[-1]
         return (cluster * self.shape.pes + pe) * int(width) + accumulator
 
     def segment(self, number: int, address: int) -> TakenSegment | None:
-        """Return the segment with the byte at `address` that an ld took at an announcement."""
+        """Return the segment that an ld took at announcement `number` and that contains `address`.
+
+        The result is None if there is none.
+        """
         taken = self.segments.get(number, ())
         return next((x for x in taken if x.address <= address < x.address + x.size), None)
 
     def item_size(self, number: int, address: int) -> int:
-        """Return the bytes of the weight or activation that an ld took from `address`.
+        """Return the size in bytes of the weight or activation that an ld took from `address`.
 
         `number` is the number of the announcement.
         """
@@ -87,11 +95,11 @@ class ProvenanceRecords(Origins):
     def loads(
         self, owner: NDArray[Any], load: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Return the product log's columns for some loads, and the numbers to multiply.
+        """Return the product log's columns for some loads, and the factors of their products.
 
-        `load` has entries of load queues. `owner` has the PE in whose weight queue and input buffer
-        each load's numbers are. Both have shape (loads,). The first result has shape (columns,
-        loads). The second has shape (2, loads): weights, then activations.
+        `load` has entries of load queues. `owner` has the number of the PE whose weight queue and
+        input buffer have the factors of each load. Both have shape (loads,). The first result has
+        shape (columns, loads). The second has shape (2, loads): weights, then activations.
         """
         arrays = self.arrays
         weight = arrays.weight_row[owner] + (load >> PLACE_SHIFT & INDEX_MASK)

@@ -1,4 +1,4 @@
-"""The return bus of a row: it writes the beats of stores to the unit, one beat in a cycle.
+"""The return bus of a row: it writes the beats of stores to on-chip memory, one in each cycle.
 
 The clusters take turns: after each beat the next cluster comes first.
 """
@@ -18,7 +18,10 @@ class ReturnBus:
         self.trace = trace
 
     def cycle(self) -> None:
-        """Request the next beat of a store, if no beat is under way. The clusters take turns."""
+        """Request the next beat of a store, unless a requested beat is still waiting.
+
+        The clusters take turns.
+        """
         state = self.state
         if state.returning != FREE or all(units[STORE] == FREE for units in state.units):
             return
@@ -38,13 +41,13 @@ class ReturnBus:
                 return
 
     def take_in(self) -> None:
-        """Count the beat that was written, and end its store if it was the last beat."""
+        """Count the beat that was written. If it was the last beat of its store, end the store."""
         state = self.state
         if state.returning == FREE or state.returned == FREE:
             return
         cluster = state.returning
         op = self.context.clusters[cluster].storing()
-        assert op is not None  # its beat was written
+        assert op is not None  # the run of which a beat was written
         state.return_beats += 1
         state.return_bytes += len(op["beats"][0][1])
         state.return_turn = (cluster + 1) % self.shape.clusters

@@ -44,7 +44,7 @@ class Macs(Protocol):
         """Whether the PEs must be simulated in the next cycle."""
 
     def next_end(self) -> int:
-        """Return the first cycle in which one of the macs ends whose cycles are skipped.
+        """Return the first cycle in which a mac ends whose cycles the engine skips.
 
         The result is NEVER if there is no such mac.
         """
@@ -76,21 +76,21 @@ class Row(Core, Dispatchable):
         self.queues = OutputQueues(self.state, self.shape)
 
     def assemble(self, units: RowUnits) -> None:
-        """Make the bus, the return bus and the stall report, which need the shared units."""
+        """Create the bus, the return bus and the stall report, which need the shared units."""
         self.trace_reports = units.trace
         self.return_bus = ReturnBus(self.context, units.trace)
         self.bus = Distribution(self.controls, units)
         self.stall_report = StallReport(self.bus)
-        # False while the bus can do nothing until something else changes; only saves time.
+        # False while only a change elsewhere can give the bus something to do; saves time only.
         self.bus_may_act = True
 
-    # The contract
+    # What the device calls
 
     @property
     def next_address(self) -> int | None:
         """The address of the instruction or packet that the row executes next, or None.
 
-        It is the first instruction of the oldest run that is not done. Without runs it is the
+        It is the first instruction of the oldest run that has not ended. Without runs it is the
         packet on the bus, or the next one of the list.
         """
         for cluster in self.context.clusters:
@@ -116,7 +116,7 @@ class Row(Core, Dispatchable):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record where values come from. Return the records.
 
-        `number` returns the number of announcements so far.
+        `number` must return the number of announcements so far.
         """
         context = self.context
         context.provenance = RowProvenance(
@@ -136,14 +136,14 @@ class Row(Core, Dispatchable):
         return block_diagram(self.context)
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
-        """Return the entries of a queue of a PE, decoded as in the boxes, from the head on.
+        """Return the entries of a queue of a PE, decoded as in the boxes, the head first.
 
         `units` are the cluster and the PE. None means that the queue has no head.
         """
         return entries_of(self.context, queue.name, *units)
 
     def unit(self, units: tuple[int, ...]) -> Stall:
-        """Return what a cluster, or a PE of it, does or waits for.
+        """Return what a cluster, or a PE of the cluster, does or waits for.
 
         `units` is (cluster,) or (cluster, PE).
         """
@@ -167,7 +167,7 @@ class Row(Core, Dispatchable):
     def advance(self, limit: int) -> Stop | None:
         """Simulate cycles before device cycle `limit`.
 
-        Stop after the first cycle that requests memory or ends the list.
+        Return after the first cycle that requests memory or ends the list.
         """
         self.proceed()
         with np.errstate(over="ignore", invalid="ignore"):
@@ -180,8 +180,8 @@ class Row(Core, Dispatchable):
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         """React to a beat of the bus or the return bus, which memory granted at `time`.
 
-        The unit starts reading `mem.onchip_latency` cycles ahead, so the bus uses the data in the
-        cycle of the grant and ignores `ready`. Both times are device cycles.
+        The on-chip unit starts reading `mem.onchip_latency` cycles ahead. So the bus uses the data
+        in the cycle of the grant and ignores `ready`. Both times are device cycles.
         """
         cycle = time // self.divider
         if port is self.memory.read_port:
@@ -221,12 +221,14 @@ class Row(Core, Dispatchable):
         return int(self.state.begun)
 
     def units(self) -> Units:
-        """Return the number of the row's MACs, and the bytes of a weight and an activation."""
+        """Return the numbers that describe the row to the trace: MACs, bytes of weight and
+        activation.
+        """
         width = 2 * np.dtype(OPERAND_DTYPES[self.shape.element]).itemsize
         return Units(self.shape.clusters * self.shape.pes, width)
 
     def trace_changed(self) -> None:
-        """Clear what the state has for the trace, if the trace block does not record now."""
+        """Clear the state's data for the trace, if the trace block does not record now."""
         if not self.tracing:
             self.state.macs_before[...] = 0
 
@@ -285,7 +287,7 @@ class Row(Core, Dispatchable):
             self.wait(self.bus.stalled_on())
 
     def _end(self, now: int) -> None:
-        """End the list. Cycle `now` is not counted; the cycle before it was the last one."""
+        """End the list. The last cycle that counts is the one before `now`."""
         self.state.reached = now
         self.count_cycles()
         self.running = False

@@ -1,9 +1,9 @@
 """Reports the work of a row to its trace block. An instruction of the trace is an exe.
 
-An exe lasts from its first beat to its end. The compute units are the MACs of the PEs; each product
-is one use of a unit, in the cycles from the start to the end of its mac. The array, which is the
-whole row, works in every cycle in which some cluster executes a mac. Uses and work of a mac are
-reported when it has ended. So a record that is read during a mac does not contain that mac.
+An exe lasts from its first beat to its end. The compute units are the MACs of the PEs. Each product
+is one use of a compute unit, in the cycles from the start to the end of its mac. The array, which
+is the whole row, works in every cycle in which some cluster executes a mac. A mac is reported when
+it has ended. So a record that is read during a mac does not contain that mac.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class RowTrace:
     def __init__(self, context: RowContext) -> None:
         self.context, self.core, self.state = context, context.core, context.state
         self.divider = context.shape.divider
-        self.ended_exes: list[int] = []  # exes whose last run ended in this cycle
+        self.ended_exes: list[int] = []  # the numbers of exes whose last run ended in this cycle
 
     # Exes
 
@@ -45,9 +45,10 @@ class RowTrace:
             self.ended_exes.append(run["number"])
 
     def end_exes(self, now: int, oldest: int) -> None:
-        """Report the exes that ended before cycle `now`, so that their records can go to memory.
+        """Report the exes that ended before cycle `now`, so that their records can be written to
+        memory.
 
-        `oldest` is the first cycle of the macs that are not reported yet.
+        `oldest` is the first cycle of the earliest mac that is not reported yet.
         """
         numbers, self.ended_exes = self.ended_exes, []
         for number in numbers:
@@ -55,7 +56,7 @@ class RowTrace:
         self.forget(oldest)
 
     def forget(self, oldest: int) -> None:
-        """Drop work before cycle `oldest`, the first cycle of the macs not reported yet."""
+        """Drop work before cycle `oldest`, the first cycle of the earliest mac not reported yet."""
         self.core.trace.forget(oldest)
 
     def mark(self, packet: Packet, begins: bool, cycle: int) -> None:
@@ -96,8 +97,9 @@ class RowTrace:
         trace.count_work(begin.reshape(-1).tolist(), until.reshape(-1).tolist(), number)
 
     def oldest_mac(self, now: int) -> int:
-        """Return the first cycle of the macs that are being executed, or `now` if there are
-        none.
+        """Return the first cycle of the earliest mac that is being executed.
+
+        If there is none, the result is `now`.
         """
         for cluster in self.context.clusters:
             if not self.state.computing[cluster.number]:

@@ -1,4 +1,4 @@
-"""Bundles the units that all clusters of a row share with the data of the row."""
+"""Row units: those units that all clusters of a row share, with the data of the row."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The life of a run in a cluster: how it opens, loops back, triggers the next buffer and ends.
 
 A run executes an instruction buffer for an exe. Each instruction buffer has its own program
-counter, which loops implicitly, and buffers may trigger each other (seed 000 ¶104). At a loopback
-the state of the sequence (`fifo`, `rq`, `sw`) determines which entries leave the weight queue 503
+counter, which loops implicitly. Buffers may trigger each other (seed 000 ¶104). At a loopback the
+state of the sequence (`fifo`, `rq`, `sw`) determines which entries leave the weight queue 503
 (¶122-123).
 """
 
@@ -32,7 +32,7 @@ from macaw.emu.waits import NEVER
 from macaw.isa.codec import Decoded
 
 LANES = (0, 1)
-# The fields of the state that make up an instruction buffer.
+# The fields of the state that are the contents of an instruction buffer.
 BUFFER_FIELDS = ("headers", "words", "steps", "strides", "types", "scaled", "origins", "registers")
 
 
@@ -42,12 +42,12 @@ class RunLifecycle:
     def __init__(self, cluster: Cluster, units: RowUnits) -> None:
         self.cluster, self.state, self.shape = cluster, cluster.state, cluster.shape
         self.units, self.core = units, units.context.core
-        self.store_count = 0  # of the exe that was opened last; `open_like` copies it
+        self.store_count = 0  # the run that was opened last; `open_like` copies it
 
     # Opening
 
     def _checked_chain(self, number: int, address: int) -> list[int]:
-        """Return the numbers of a buffer and of the buffers that it triggers, in that order.
+        """Return the number of a buffer, followed by the numbers of the buffers that it triggers.
 
         Raises `Fault` at `address` if one of them is empty or the chain has no end.
         """
@@ -122,7 +122,7 @@ class RunLifecycle:
     def equal_clusters(self, clusters: list[int], number: int) -> list[bool]:
         """Return, for each of `clusters`, whether its buffers are equal to those of this cluster.
 
-        Compared are the contents of buffer `number` and of the buffers that it triggers.
+        The method compares the contents of buffer `number` and of the buffers that it triggers.
         """
         if clusters == [self.cluster.number]:
             return [True]
@@ -135,9 +135,9 @@ class RunLifecycle:
         return [bool(same) for same in equal]
 
     def open_like(self, other: RunLifecycle, packet: Packet, address: int) -> Run:
-        """Return a copy of the run that `other`, of a cluster with equal buffers, has just opened.
+        """Return a copy of the run that `other` has just opened in a cluster with equal buffers.
 
-        Raises `Fault` if the results of this cluster do not fit the half.
+        Raises `Fault` if the results of this cluster do not fit into the half.
         """
         model = other.cluster.run_for(packet)
         self.state.segment_entries[self.cluster.number, model["buffer"]] = 0
@@ -197,9 +197,9 @@ class RunLifecycle:
             run["ahead"] = None
 
     def _ahead(self, run: Run) -> Ahead | None:
-        """Return what all iterations and triggered buffers may use.
+        """Return everything that all iterations and triggered buffers may use.
 
-        Return None if the run has only one iteration and triggers no buffer.
+        The result is None if the run has only one iteration and triggers no buffer.
         """
         if run["iterations"] == 1 and not run["chain"]:
             return None
@@ -217,7 +217,7 @@ class RunLifecycle:
         """
         if number == run["buffer"]:
             ops = run["ops"]
-        else:  # of a later iteration, whose lds need no segments
+        else:  # the steps of a later iteration, whose lds need no segments
             initial = initial_operands(self.state, self.cluster.number, number)
             taken = len(run["segments"])
             ops, _ = self._expansion(run, number, initial, 1, taken, False)
@@ -229,9 +229,9 @@ class RunLifecycle:
     def loop_back(self, run: Run) -> None:
         """Start the next iteration, or end the last one, if all necessary steps have been done.
 
-        The lds and macs of the present iteration must have ended. Before a further iteration, all
-        other steps must also have started. Weights leave the queue as the state of the sequence
-        says. After the last iteration no steps are added. Raises `Fault`.
+        The lds and macs of the present iteration must have ended. If an iteration follows, all
+        other steps must have started. The state of the sequence determines which weights leave the
+        queue. After the last iteration no steps are added. Raises `Fault`.
         """
         if run["looped"] or (run["has_weights"] and not self.heads_queue(run)):
             return
@@ -277,7 +277,8 @@ class RunLifecycle:
         return bool(chain) and self.cluster.buffer(chain[0]).header["state"] == state
 
     def _slide(self, run: Run, header: dict[str, int]) -> None:
-        """Move the sliding window by `pop` entries; at the end of an inner loop drop all of it.
+        """Move the sliding window by `pop` entries; at the end of an inner loop drop the whole
+        window.
 
         Raises `Fault` if a weight queue has fewer entries left.
         """
@@ -300,7 +301,9 @@ class RunLifecycle:
     def _leave_queue(
         self, run: Run, entries: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     ) -> None:
-        """Remove entries from the heads of the weight queues; `entries` (PEs,) is their number."""
+        """Remove `entries` entries from the head of each PE's weight queue; `entries` has shape
+        (PEs,).
+        """
         state, c = self.state, self.cluster.number
         state.weight_head[c] = (state.weight_head[c] + entries) % self.shape.weight_queue
         state.weight_count[c] -= entries
@@ -309,7 +312,7 @@ class RunLifecycle:
             state.queue_types[c, run["buffer"]] = 0
 
     def heads_queue(self, run: Run) -> bool:
-        """Return whether the weights of the run are the first ones in the weight queue."""
+        """Return whether the run's weights are at the head of the weight queue."""
         for other in self.cluster.runs:
             if other["has_weights"]:
                 return other is run
@@ -324,7 +327,7 @@ class RunLifecycle:
     def end_buffer(self, run: Run, now: int) -> None:
         """End the run of a buffer, which is free from cycle `now` on.
 
-        If the buffer triggers another one, continue the run in that buffer.
+        If the buffer triggers another buffer, continue the run in that buffer.
         """
         runs, c = self.cluster.runs, self.cluster.number
         at = runs.index(run)
@@ -340,7 +343,7 @@ class RunLifecycle:
                 )
             return
         number = run["chain"][0]
-        follower = run.copy()  # the same exe, and what it has taken and stored so far
+        follower = run.copy()  # the exe stays the same, and so do its counts of segments and stores
         follower["buffer"], follower["chain"] = number, run["chain"][1:]
         follower["issue_at"] = [timing.first_start(now - 1)] * len(LANES)
         self._rewind(follower)

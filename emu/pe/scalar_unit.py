@@ -22,7 +22,7 @@ class ScalarUnit:
         self.pes = np.arange(cluster.shape.pes)
 
     def schedule_write_back(self, run: Run, op: Op) -> None:
-        """Schedule stages SU and WB of an instruction that has ended, in a four-stage sequence."""
+        """Schedule stages SU and WB of an instruction that has ended in a four-stage sequence."""
         run["written_back"][op["place"]] = timing.write_back(op["end"])
         run["unwritten"].append((op["place"], op["iteration"]))
 
@@ -48,7 +48,7 @@ class ScalarUnit:
     def next_start(self, run: Run, op: Op) -> int:
         """Return the first cycle in which the operands of `op` allow it to start.
 
-        NEVER means that the same instruction in the iteration before has not ended yet.
+        NEVER means that the same instruction of the previous iteration has not ended yet.
         """
         place = op["place"]
         for other in run["ops"]:
@@ -62,7 +62,7 @@ class ScalarUnit:
     def next_event(self, run: Run, now: int) -> int:
         """Return the cycle of the next WB of a run, or NEVER.
 
-        If no WB is open, but the last one was in cycle `now`, return the cycle after `now`, because
+        If no WB is left, but the last one was in cycle `now`, return the cycle after `now`, because
         the run may end in that cycle.
         """
         if run["unwritten"]:
@@ -76,7 +76,7 @@ class ScalarUnit:
     def has_operands(self, run: Run, op: Op) -> bool:
         """Return whether the register file has the operands of an ld.
 
-        Before that, the bus may not send the data of the ld.
+        Until it has them, the bus must not send the data of the ld.
         """
         return op["unit"] == NO_UNIT or not any(
             place == op["place"] for place, _ in run["unwritten"]

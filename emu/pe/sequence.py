@@ -1,8 +1,8 @@
-"""Defines what the units of a row share to execute the steps of sequences.
+"""Sequences: what the units of a row share to execute their steps.
 
-The module has names for the codes in instructions, decodes instructions, makes steps that have not
-started, and computes the masks of the blocks that a step uses. It also computes which slice of a
-segment each PE gets.
+The module has names for the codes in instructions, decodes instructions, creates steps that have
+not started, and computes the masks of the blocks that a step uses. It also computes which slice of
+a segment each PE gets.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ MEMBERS = tuple(member.name for member in SEQUENCE.members)
 WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS, _SEQUENCE, SCALES, TABLE_SEGMENT = range(len(SEGMENT_TYPES))
 LD_WEIGHTS, LD_ACTIVATIONS, LD_PSUMS, LD_BOTH = range(len(DESTINATIONS))
 NONSF, ACTIVATION, REDUCE, REQUANTISE = range(len(FUNCTIONS))
-# What becomes of the weights at a loopback.
+# What happens to the weights at a loopback.
 FIFO, ROTATION, WINDOW = range(len(STATES))
 BROADCAST, SLICED, BY_CLUSTER, BY_PE = range(len(MODES))
 RECORDS, COMPRESS, DENSE = range(len(FORMS))
 
 
-# The unit that does each row of macaw.isa.pe.INSTRUCTIONS.
+# The unit that executes each row of macaw.isa.pe.INSTRUCTIONS.
 UNIT_OF = {"mac": MAC, "ld": LOADER, "st": STORE, "spu": SFU}
 
 
@@ -93,9 +93,9 @@ def make_op(
 
 
 def block_mask(start: int, end: int, size: int) -> int:
-    """Return the mask of the blocks that contain places `start` to `end` - 1.
+    """Return the mask of the blocks that contain entries `start` to `end` - 1.
 
-    A block has `size` places.
+    A block has `size` entries.
     """
     if end <= start:
         return 0
@@ -108,7 +108,10 @@ def takes_weights(op: Op) -> bool:
 
 
 def slices(shape: Shape, mode: int, clusters: int) -> int:
-    """Return the number of slices of a segment that is sent to `clusters` clusters with `mode`."""
+    """Return the number of slices of a segment that `clusters` clusters get.
+
+    `mode` says how the segment is sliced.
+    """
     if mode == BROADCAST:
         return 1
     if mode == SLICED:
@@ -117,9 +120,9 @@ def slices(shape: Shape, mode: int, clusters: int) -> int:
 
 
 def slices_of(shape: Shape, cluster: int, packet: Packet, segment: int) -> NDArray[np.intp]:
-    """Return, for each PE of a cluster, the number of the slice of a segment that it gets.
+    """Return the number of the slice that each PE of a cluster gets, of shape (PEs,).
 
-    The result has shape (PEs,).
+    It is a slice of segment number `segment` of the packet.
     """
     mode, pes = packet["segments"][segment]["mode"], np.arange(shape.pes)
     rank = packet["clusters"].index(cluster)

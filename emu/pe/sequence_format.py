@@ -1,6 +1,6 @@
-"""Decodes and checks sequences in memory: header, records of steps and strides, instructions.
+"""The format of sequences in memory: decodes and checks header, records and instructions.
 
-Seed 000 ¶106.
+The records contain steps (increments) and strides. Seed 000 ¶106.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ from macaw.isa.pe import (
 
 
 class Records(NamedTuple):
-    """What the records of a sequence say."""
+    """The contents of the records of a sequence."""
 
-    steps: NDArray[np.int32]  # (instructions, operands, 2: inner, outer)
-    strides: NDArray[np.int32]  # over PEs: (instructions, operands)
-    scaled: bool  # spu requantise multiplies by scales
-    types: tuple[int, int]  # of weights and activations: 0, or 1 + place in macaw.isa.pe.ELEMENTS
+    # (instructions, operands, 2): increments of the inner and the outer loop
+    steps: NDArray[np.int32]
+    strides: NDArray[np.int32]  # (instructions, operands): difference from a PE to the next
+    scaled: bool  # whether spu requantise multiplies by scales
+    # of weights and of activations: 0 (default), or 1 + index in macaw.isa.pe.ELEMENTS
+    types: tuple[int, int]
 
 
 def instructions_offset(header: dict[str, int]) -> int:
@@ -80,8 +82,8 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
 def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
     """Return the strides of a sequence, of shape (instructions, operands, 2).
 
-    The last axis has the stride over PEs and the stride over clusters. Wrong records are skipped
-    here.
+    The last axis has the stride over PEs and the stride over clusters. The function skips wrong
+    records.
     """
     strides = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int64)
     for at in _records(header):
@@ -89,7 +91,7 @@ def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
             try:
                 stride = unpack(STRIDE, data, at)
             except StructureError:
-                continue  # `parse_records` raises a fault for it
+                continue  # `parse_records` raises the fault
             entry = stride["operand"] - STRIDE_KIND
             strides[stride["instruction"], entry] = stride["pe"], stride["cluster"]
     return strides
@@ -121,17 +123,18 @@ def types_record(data: bytes, header: dict[str, int], address: int) -> dict[str,
 
 
 def operand_types(types: dict[str, int] | None) -> tuple[int, int]:
-    """Return what a record `types` says of weights and activations; 0 means the default."""
+    """Return the types of weights and activations in a record `types`; 0 means the default."""
     return (0, 0) if types is None else (types["weights"], types["activations"])
 
 
 def check_data(
     shape: Shape, data: bytes, header: dict[str, int], brings: Collection[str], address: int
 ) -> None:
-    """Raise `Fault` if a sequence needs scales or a table that its config does not bring.
+    """Raise `Fault` if the segments of a config do not suit its sequence.
 
-    `brings` are the types of the segments that follow the sequence in its config. A segment that
-    the sequence does not use faults, too, and so does an element type that the array does not have.
+    `brings` are the types of the segments that follow the sequence in the config. The sequence must
+    use all of them, and they must include the scales and the table that it needs. The function also
+    raises the fault if the sequence names an element type that the array does not have.
     """
     types = types_record(data, header, address)
     for number in operand_types(types):
@@ -159,7 +162,7 @@ def _is_scaled(types: dict[str, int] | None) -> bool:
 
 
 def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
-    """Return what the records of a sequence say. Raises `Fault`."""
+    """Return the contents of the records of a sequence. Raises `Fault`."""
     types = types_record(data, header, address)
     steps = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
     strides = np.zeros((SEQUENCE_LENGTH, 2), np.int32)
@@ -194,10 +197,10 @@ def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
 
 
 def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:
-    """Return which operands of an instruction may have a step, or may have a stride.
+    """Return which operands (0, 1) of an instruction may have a step, or may have a stride.
 
-    `stepped` selects steps, else strides. `place` is the number of the instruction. Operands are
-    the numbers 0 and 1.
+    `stepped` selects steps; otherwise the result is for strides. `place` is the number of the
+    instruction.
     """
     if place >= header["count"]:
         return ()

@@ -1,8 +1,8 @@
 """The parser 606 of a cluster: it writes a sequence to an instruction buffer and the register file.
 
-Seed 000 ¶106: the sequence goes to the buffer that the command names. The operands of each
-instruction go to the register file, one value for each PE: the written operand plus its strides
-over PEs and clusters.
+Seed 000 ¶106: the parser writes the sequence to the buffer that the command names. It writes the
+operands of each instruction to the register file, one value for each PE: the operand in the
+sequence, plus its strides over PEs and clusters.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ class SequenceParser:
         )
 
     def append(self, data: bytes) -> None:
-        """Append bytes of the sequence that came over the bus."""
+        """Append bytes of the sequence that the bus has brought."""
         self.state.parsers[self.cluster]["data"] += data
 
     def store(self, packet: Packet, number: int, data: bytes) -> None:
-        """Store the scales or the table that segment `number` of a config has brought.
+        """Store the scales or the table in segment `number` of a config.
 
-        `data` are all bytes of the segment. Raises `Fault`.
+        `data` has all bytes of the segment. Raises `Fault`.
         """
         kind, parser = packet["segments"][number]["type"], self.state.parsers[self.cluster]
         buffer = parser["buffer"]
@@ -132,9 +132,9 @@ class SequenceParser:
         return np.frombuffer(data, dtype)
 
     def _types(self, named: tuple[int, int]) -> list[int]:
-        """Return the element types of weights and activations, by their places in ELEMENTS.
+        """Return the element types of weights and activations, as indices in ELEMENTS.
 
-        `named` are those of the record; 0 means the default.
+        `named` has the types of the record; 0 means the default.
         """
         return [x - 1 if x else ELEMENTS.index(self.shape.element) for x in named]
 
@@ -146,16 +146,16 @@ class SequenceParser:
         """Store the next instruction if its bytes have arrived.
 
         Return whether the config is complete: all instructions are stored, and so are the scales
-        and the table that follow. The parser stores one instruction in a cycle, each no earlier
-        than the cycle after its beat. `clusters` are all clusters whose parsers have the same input
-        and progress. Raises `Fault`.
+        and the table that follow. The parser stores one instruction in a cycle, at the earliest in
+        the cycle after the instruction's beat. `clusters` are all clusters whose parsers have the
+        same input and progress. Raises `Fault`.
         """
         parser, c = self.state.parsers[self.cluster], clusters
         data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]
         base = self.shape.address(parser["address"])
         size = len(data)
         if size < min(parser["length"], SEQUENCE.size):
-            return False  # the header is not there yet
+            return False  # the header has not arrived yet
         header = parse_header(data, base)
         start = instructions_offset(header)
         if sequence_length(header) != parser["length"]:

@@ -1,11 +1,10 @@
 """The special-function unit 510 of each cluster, and its control 509 (seed 000 ¶97).
 
 After an instruction has started, the unit works by itself: `sfu.rate` results enter in each cycle,
-and each leaves `sfu.latency` cycles later. In *chained* mode results come from the unit's FIFO,
+and each leaves `sfu.latency` cycles later. In *chained* mode the unit takes them from its FIFO,
 into which one accumulator of every PE was copied when the instruction started. In *decoupled* mode
-they come from the output queues through selector 514. A token with each result names the PE to
-which it belongs. Result 0 of every PE enters first, in the order of the PEs, then result 1, and so
-on.
+it takes them from the output queues through selector 514. A token with each result names its PE.
+Result 0 of every PE enters first, in the order of the PEs, then result 1, and so on.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class SpecialUnits:
         self.queues = queues
 
     def begin(self, cluster: int, job: SfuJob) -> None:
-        """Start the instruction `job` in the unit of a cluster.
+        """Start the instruction `job` in the special-function unit of a cluster.
 
         In decoupled mode, PEs without results are left out. Raises `Fault` if no PE has results, or
         if a PE has only some of its inputs.
@@ -58,7 +57,7 @@ class SpecialUnits:
 
     @property
     def at_work(self) -> bool:
-        """Whether some unit executes an instruction, so that the next cycle must be simulated."""
+        """Whether a unit executes an instruction, so that the next cycle must be simulated."""
         return any(job is not None for job in self.state.sfu_jobs)
 
     def cycle_of(self, cluster: int, job: SfuJob, now: int) -> None:
@@ -88,7 +87,7 @@ class SpecialUnits:
     def apply(
         self, cluster: int, job: SfuJob, values: NDArray[Any], pes: NDArray[np.int64]
     ) -> NDArray[Any]:
-        """Return the function of the instruction for each value. `pes` has the PE of each value."""
+        """Apply the function of the instruction to each value. `pes` has the PE of each value."""
         if job["function"] == REDUCE:
             return values
         value_type = dtype_of(job["element"])
@@ -120,7 +119,10 @@ class SpecialUnits:
             self.finish(cluster, job)
 
     def _combine(self, cluster: int, job: SfuJob, result: int, value: Any) -> None:
-        """Combine a value with result number `result` of a reduction so far. Raises `Fault`."""
+        """Combine a value with the value so far of result number `result` of a reduction.
+
+        Raises `Fault`.
+        """
         partial = job["partial"]
         if result == len(partial):
             partial.append(value)
@@ -158,9 +160,9 @@ class SpecialUnits:
             self.give_to_first(cluster, target, job["partial"])
 
     def give_to_first(self, cluster: int, target: int, values: list[Any]) -> None:
-        """Write `values` to the output queue of PE 0, from place `target` on.
+        """Write `values` to the output queue of PE 0, from entry `target` on.
 
-        In the other PEs, the same places become empty.
+        In the other PEs, the same entries become empty.
         """
         state, count = self.state, len(values)
         state.output[cluster, 0, target : target + count] = values
@@ -171,7 +173,7 @@ class SpecialUnits:
     def _to_scalar_unit(self, cluster: int, job: SfuJob) -> None:
         """Combine each result of a reduction with an accumulator of the scalar unit 604.
 
-        An accumulator without a value just takes the result. Raises `Fault`.
+        An accumulator without a value takes the result unchanged. Raises `Fault`.
         """
         state, buffer = self.state, job["buffer"]
         sums, has_value = state.scalar_sums[cluster, buffer], state.scalar_held[cluster, buffer]
@@ -182,8 +184,8 @@ class SpecialUnits:
     def move_scalar(self, cluster: int, buffer: int, number: int, target: int) -> None:
         """Move accumulator `number` of the scalar unit to the output queue of PE 0 (nonsf).
 
-        `buffer` is the instruction buffer to which the accumulator belongs, `target` the place in
-        the queue. Raises `Fault` if the accumulator has no value.
+        The accumulator belongs to instruction buffer `buffer`; `target` is the entry of the queue.
+        Raises `Fault` if the accumulator has no value.
         """
         state = self.state
         if not state.scalar_held[cluster, buffer, number]:

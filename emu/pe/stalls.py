@@ -18,7 +18,7 @@ _OTHERS = "the other PEs"
 
 
 class StallReport:
-    """Describes the stalls of one row."""
+    """The stalls of one row, computed from its present state."""
 
     def __init__(self, bus: Distribution) -> None:
         self.bus, self.context = bus, bus.context
@@ -27,7 +27,7 @@ class StallReport:
     def stalls(self) -> Iterator[Stall]:
         """Yield the stall of the bus, then the stalls of the runs.
 
-        Clusters usually have equal runs of one packet. Only the run that has progressed least is
+        Clusters usually have equal runs of one packet. Of these, the run with the least progress is
         reported.
         """
         if self.state.packet is not None:
@@ -40,10 +40,10 @@ class StallReport:
                 yield self._run(name, cluster, run)
 
     def unit(self, number: int, pe: int | None = None) -> Stall:
-        """Return what cluster `number` does, or what PE `pe` of it does.
+        """Return what cluster `number` does, or what PE `pe` of this cluster does.
 
-        A cluster reports its oldest run that executes a step. If no run does, it reports its oldest
-        run. A PE that has finished its part of the current mac waits for the other PEs.
+        The result is for the cluster's oldest run that executes a step, or for its oldest run if no
+        run does. A PE that has finished its part of the current mac waits for the other PEs.
         """
         cluster, state = self.context.clusters[number], self.state
         undone = [run for run in cluster.runs if any(op["state"] != DONE for op in run["ops"])]
@@ -64,8 +64,7 @@ class StallReport:
     def _name(self, run: Run) -> str:
         """Return the name of a run, such as `ib=0`.
 
-        The name also contains the run's clusters if a run of another packet uses the same buffer
-        number.
+        The name also has the run's clusters if a run of another packet uses the same buffer number.
         """
         runs = self._runs()
         numbers = [cluster.number for cluster, x in runs if x["order"] == run["order"]]
@@ -131,7 +130,7 @@ class StallReport:
 
 
 def _progress(run: Run) -> tuple[int, int, int]:
-    """Return a sort key for runs: earlier packets first, then the run that has done least."""
+    """Return a sort key for runs: earlier packets first, then the run with the least progress."""
     undone = (op["place"] for op in run["ops"] if op["state"] != DONE)
     return run["order"], run["iteration"], next(undone, len(run["ops"]))
 

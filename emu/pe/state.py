@@ -1,4 +1,4 @@
-"""Declares the state of a row: its PEs, its cluster control units, its distribution unit.
+"""The declared state of a row: its PEs, its cluster control units, its distribution unit.
 
 Arrays have the shape (clusters, PEs, ...). Runs, packets and other small irregular data are plain
 dicts, whose keys the typed dicts below declare. The numbers in the meanings are the boxes of seed
@@ -33,24 +33,24 @@ from macaw.isa.pe import (
     widest_of,
 )
 
-# Units of a cluster that serve one instruction buffer at a time.
+# The units of a cluster; each serves one instruction buffer at a time.
 LOADER, MAC, SFU, STORE = range(4)
 UNITS = ("loader", "mac", "sfu", "store")
 FREE = -1
 
-# An instruction of a run.
+# What an instruction of a run does.
 WAITING, RUNNING, DONE = range(3)
 
-# The unit of a step that needs none.
+# Stands for the unit of a step that needs no unit.
 NO_UNIT = -1
 
-# `written_back` of an instruction that has not ended yet.
+# The value of `written_back` for an instruction that has not ended yet.
 NOT_WRITTEN = -1
 
-# The number, in the trace, of packets that are no exes.
+# The number, in the trace, of packets that are not exes.
 UNNUMBERED = -1
 
-# What the PEs of a cluster do, which gives the class of their cycles.
+# What the PEs of a cluster do; this selects the counter of the cycle.
 IDLE, BUSY, COMPUTING = range(3)
 
 
@@ -59,12 +59,12 @@ class Shape:
     """The dimensions and settings of a row, from the device configuration."""
 
     row: int
-    divider: int  # device cycles to a cycle of the row
+    divider: int  # device cycles in one cycle of the row
     clusters: int
     pes: int
-    element: str  # pe.element
+    element: str  # the setting pe.element
     types: tuple[str, ...]  # element types that sequences may name
-    value_type: str  # NumPy type that holds weights and activations of all these types
+    value_type: str  # NumPy type for weights and activations of all these types
     sum_type: str  # NumPy type of accumulators and of the output queue
     weight_queue: int
     input_buffer: int
@@ -72,7 +72,7 @@ class Shape:
     load_queue_1: int
     load_queue_2: int
     balance_threshold: int
-    direct: bool  # design 5a: no load queues
+    direct: bool  # whether the design is 5a, which has no load queues
     overflow: str
     bus_bytes: int
     sfu_rate: int
@@ -94,7 +94,7 @@ class Shape:
         return self.output_queue // BLOCKS
 
     def address(self, offset: int) -> int:
-        """Return the memory address of an offset in the row's unit, without the half bit."""
+        """Return the memory address of an offset in the row's on-chip unit, without the half bit."""
         return UNITS_BASE + (self.row << UNIT_SHIFT) + offset
 
 
@@ -115,7 +115,7 @@ def shape_of(config: Mapping[str, Any], row: int) -> Shape:
         input_buffer=int(config["pe.input_buffer"]),
         output_queue=int(config["pe.output_queue"]),
         load_queue_1=int(config["pe.load_queue_1"]),
-        # Design 5a has a latch between comparator and MAC; the state has it as a queue of one place.
+        # Design 5a has a latch between comparator and MAC. In the state it is a queue of one entry.
         load_queue_2=1 if direct else int(config["pe.load_queue_2"]),
         balance_threshold=int(config["pe.balance_threshold"]),
         direct=direct,
@@ -129,10 +129,10 @@ def shape_of(config: Mapping[str, Any], row: int) -> Shape:
 class Segment(TypedDict):
     """The description of one segment of a packet."""
 
-    type: int  # place in macaw.isa.pe.SEGMENT_TYPES
-    mode: int  # place in macaw.isa.pe.MODES
-    form: int  # of weights: place in macaw.isa.pe.FORMS
-    element: int  # 0: the type of the sequence, else 1 + place in macaw.isa.pe.ELEMENTS
+    type: int  # index in macaw.isa.pe.SEGMENT_TYPES
+    mode: int  # index in macaw.isa.pe.MODES
+    form: int  # of weights: index in macaw.isa.pe.FORMS
+    element: int  # 0: the type of the sequence, else 1 + index in macaw.isa.pe.ELEMENTS
     offset: int  # bytes, in the unit's half
     length: int  # bytes
 
@@ -151,32 +151,32 @@ class Out(TypedDict):
 class Packet(TypedDict):
     """The packet that the distribution unit sends over the bus, with its progress."""
 
-    address: int  # its offset in the half
-    mnemonic: str  # of its command
-    buffer: int  # instruction buffer (of a marker: its group)
+    address: int  # offset of the packet in the half
+    mnemonic: str  # mnemonic of its command
+    buffer: int  # instruction buffer; for a marker, its group
     shift: bool
     last: bool
     clusters: list[int]
     segments: list[Segment]
     out: Out | None
-    order: int  # packets of a row are numbered from 0 on
-    number: int  # exe: exes are numbered when they begin; else UNNUMBERED
-    opened: bool  # its clusters have reserved the buffer
-    commanded: bool  # the command byte was on the bus
-    segment: int  # the segment on the bus
-    sent: int  # its bytes that were on the bus
+    order: int  # number of the packet in its row, from 0 on
+    number: int  # number of an exe, given when it begins; else UNNUMBERED
+    opened: bool  # whether its clusters have reserved the buffer
+    commanded: bool  # whether the command byte was on the bus
+    segment: int  # number of the segment on the bus
+    sent: int  # number of bytes of this segment that were on the bus
     chunks: list[bytes]  # those bytes, by beat
-    entries: dict[int, list[int]]  # by segment of weights: entries of each slice
-    packed: dict[int, int]  # by compressed segment: bytes as index + value
+    entries: dict[int, list[int]]  # by segment of weights: number of entries of each slice
+    packed: dict[int, int]  # by compressed segment: bytes of its form index + value
 
 
 class Beat(TypedDict):
     """One beat of the bus: pieces of segments, and the command byte if `command` is set."""
 
-    cycle: int  # of its request; later, of its grant
+    cycle: int  # cycle of its request; after the grant, cycle of the grant
     command: bool
-    carried: int  # bytes on the bus, with the command byte
-    pieces: list[tuple[int, int, int]]  # segment, bytes of the bus, bytes read from the half
+    carried: int  # bytes on the bus, including the command byte
+    pieces: list[tuple[int, int, int]]  # segment number, bytes on the bus, bytes read from the half
     data: bytes | None  # None until the memory has answered
 
 
@@ -186,61 +186,63 @@ class Parser(TypedDict):
     buffer: int
     address: int  # offset of the sequence in the half
     length: int  # bytes of the sequence
-    data: bytes  # the bytes that have come
-    parsed: int  # instructions stored
-    coming: list[int]  # types of the segments of scales and table that have not come completely
+    data: bytes  # the bytes that have arrived
+    parsed: int  # number of instructions stored
+    coming: list[int]  # types of the segments of scales and table that have not arrived completely
     brings: list[int]  # types of all segments of scales and table
 
 
 class SfuJob(TypedDict):
     """The instruction that the special-function unit 510 of a cluster executes."""
 
-    buffer: int  # whose instruction it is
+    buffer: int  # the buffer to which the instruction belongs
     start: int  # the cycle in which the first results enter
     chained: int  # the accumulator whose values are in the FIFO, -1: decoupled
-    reduction: int  # place in macaw.isa.pe.REDUCTIONS
+    reduction: int  # index in macaw.isa.pe.REDUCTIONS
     pes: list[int]  # the PEs whose results are processed, in order
-    partial: list[Any]  # of a reduction: by result, its value so far
-    function: int  # place in macaw.isa.pe.FUNCTIONS
-    activation: int  # place in macaw.isa.pe.ACTIVATIONS
-    shift: int  # of requantise
-    scaled: bool  # requantise multiplies by the scales of its buffer
-    element: int  # type of the results: place in macaw.isa.pe.ELEMENTS
-    count: int  # results a PE
-    source: list[int]  # by PE: the first place in the output queue
+    partial: list[Any]  # for a reduction: by result, its value so far
+    function: int  # index in macaw.isa.pe.FUNCTIONS
+    activation: int  # index in macaw.isa.pe.ACTIVATIONS
+    shift: int  # shift of requantise
+    scaled: bool  # whether requantise multiplies by the scales of its buffer
+    element: int  # type of the results: index in macaw.isa.pe.ELEMENTS
+    count: int  # results of each PE
+    source: list[int]  # by PE: the first entry in the output queue
     target: list[int]
 
 
 class Op(TypedDict):
-    """A step of a run: an instruction, or a step that the exe's flags imply.
+    """A step of a run: an instruction, or a step that follows from the exe's flags.
 
     `reads` and `writes` are masks of input-buffer blocks, `sums` of accumulators, `blocks` of
-    output-queue blocks. The step uses these from the start of its run until it is done.
+    output-queue blocks. The step reserves these from the start of its run until it is done.
     """
 
-    place: int  # of the instruction in the sequence; of an implied step: of the one that it follows
-    name: str  # the function in emu/pe/step_execution.py
-    function: int  # of spu: place in macaw.isa.pe.FUNCTIONS; of ld: in DESTINATIONS
-    iteration: int  # of the run
+    # index in the sequence of the instruction; for an implied step, of the one before it
+    place: int
+    name: str  # name of the function in emu/pe/step_execution.py
+    function: int  # spu: index in macaw.isa.pe.FUNCTIONS; ld: index in DESTINATIONS
+    iteration: int  # iteration of the run
     base: int  # mac: the element address that PE 0 adds to indices
-    stride: int  # what `base`, or the source of `implied`, grows by from PE to PE
+    stride: int  # growth of `base`, or of the source of `implied`, from a PE to the next
     unit: int  # the unit that it needs, or NO_UNIT
     lane: int  # steps of a lane start in order; 1: streams, 0: all others
     state: int
     start: int  # first cycle of work
-    end: int  # last cycle of work, NEVER while it is not known
+    end: int  # last cycle of work; NEVER while it is unknown
     reads: int
     writes: int
     sums: int
     blocks: int
-    chained: int  # spu: the accumulator of the mac with sfu that it follows, -1: none
+    chained: int  # spu: the accumulator of the preceding mac with sfu; -1: none
     freed: int  # the cycle in which the FIFO of 510 took the accumulator
     implied: tuple[int, int] | None  # source and destination of an implied step
     segments: list[int]  # ld: segments of the packet that it takes, in order
-    received: int  # how many of these have come completely
-    first: int  # cycle of the first beat, NEVER until it was on the bus
+    received: int  # number of these segments that have arrived completely
+    first: int  # cycle of the first beat; NEVER until it was on the bus
     last: int  # cycle of the last beat of the last segment
-    beats: list[tuple[list[tuple[int, int]], bytes]]  # store: ranges (offset, bytes) and data
+    # store: beats left to write, as ranges (offset, bytes) and data
+    beats: list[tuple[list[tuple[int, int]], bytes]]
 
 
 class Ahead(TypedDict):
@@ -248,7 +250,7 @@ class Ahead(TypedDict):
 
     sums: int  # mask of accumulators
     blocks: int  # mask of output-queue blocks
-    low: int  # the least base of their macs; low > high if there are none
+    low: int  # the least base of their macs; low > high if they have no macs
     high: int
     stores: bool  # whether they store
 
@@ -257,28 +259,28 @@ class Run(TypedDict):
     """One execution of an instruction buffer, from its exe or trigger to its last instruction."""
 
     buffer: int
-    order: int  # of its packet
-    number: int  # of its exe
-    chain: list[int]  # buffers that it triggers, one after the other
-    iteration: int  # whose steps are in `ops`, from 0 on
+    order: int  # number of its packet in the row
+    number: int  # number of its exe in the trace
+    chain: list[int]  # the buffers that it triggers, in order
+    iteration: int  # the iteration whose steps are in `ops`, from 0 on
     iterations: int
-    looped: bool  # the last iteration's lds and macs have ended
-    initial: list[list[int]]  # operands of each instruction after config
-    written_back: list[int]  # pipeline=4: by place, the cycle of WB of its last issue
-    unwritten: list[tuple[int, int]]  # pipeline=4: instructions before WB: place, iteration
+    looped: bool  # whether the last iteration's lds and macs have ended
+    initial: list[list[int]]  # operands of each instruction after the config
+    written_back: list[int]  # pipeline=4: by instruction index, the cycle of WB of its last issue
+    unwritten: list[tuple[int, int]]  # pipeline=4: instructions before their WB: index, iteration
     ahead: Ahead | None
-    segments: list[Segment]  # of the exe
-    taken: int  # segments that the iterations so far take
-    sharers: int  # clusters that share the packet
-    command: tuple[bool, bool]  # shift, last
-    live: bool  # its command byte has been on the bus
+    segments: list[Segment]  # segments of the exe
+    taken: int  # number of segments that the iterations so far take
+    sharers: int  # number of clusters that share the packet
+    command: tuple[bool, bool]  # the flags shift and last
+    live: bool  # whether the command byte of its packet has been on the bus
     issue_at: list[int]  # by lane: the first cycle in which the next instruction may start
     out: Out
-    stored: int  # elements a PE that its stores have started to write
-    span: tuple[int, int] | None  # bytes of the half that its stores may touch
-    reach: int  # the greatest index among its weights, -1: none
-    has_weights: bool  # it, or a buffer that it triggers, uses the weight queue
-    held: bool  # weights of earlier iterations are in the queue
+    stored: int  # number of elements of each PE that its stores have started to write
+    span: tuple[int, int] | None  # bytes of the half that its stores may write
+    reach: int  # the greatest index among its weights; -1: no weights
+    has_weights: bool  # whether the run, or a buffer that it triggers, uses the weight queue
+    held: bool  # whether weights of earlier iterations are in the queue
     ops: list[Op]
 
 
@@ -300,7 +302,7 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("block_loaded", "int64", (*pe, BLOCKS), "504: how many elements of each block are loaded, from its first on"),
         StateField("block_types", "int64", (*pe, BLOCKS), "504: mask of the element types that were loaded into each block"),
         StateField("queue_types", "int64", (c, BUFFERS), "503: mask of the element types of the weights that the buffer's run has loaded", levels=1),
-        # PE: index comparator and load queues. A load is weight place << 16 | input index.
+        # PE: index comparator and load queues; `emu/pe/loads.py` has the format of a load
         StateField("mac_left", "int64", pe, "505: weight entries of this mac that are still to be examined"),
         StateField("mac_next", "int64", pe, "505: place in 503 of the entry to be examined next"),
         StateField("mac_base", "int64", pe, "505: element address that is added to a weight index"),

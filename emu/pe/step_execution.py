@@ -1,7 +1,7 @@
-"""Executes a step of a run in the cycle in which it starts, and predicts its end if possible.
+"""Executes a step of a run in the cycle in which it starts, and computes its end if possible.
 
-Each `Op.name` has one function. The ends of three kinds of steps cannot be predicted here: the
-data path ends a mac, the return bus ends a store, and the last beat ends a load.
+There is one function for each `Op.name`. The ends of three kinds of steps are not known at their
+start: the data path ends a mac, the return bus ends a store, and the last beat ends a load.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class StepExecution:
     def _entries(self, run: Run) -> NDArray[Any]:
         """Return the number of weight entries that a mac examines in each PE, of shape (PEs,).
 
-        In a sliding window, also set the index of each entry to its number in the window. Raises
+        In a sliding window, also set the index of each entry to its position in the window. Raises
         `Fault`.
         """
         state, c = self.state, self.cluster.number

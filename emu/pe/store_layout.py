@@ -1,4 +1,4 @@
-"""Computes where the results of a store go in memory, and which of them each beat carries."""
+"""The layout of a store: where its results go in memory, and which of them each beat carries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Ranges = list[tuple[int, int]]  # offset in the half, bytes
+Ranges = list[tuple[int, int]]  # offset in the half, number of bytes
 
 
 @lru_cache(maxsize=256)
@@ -20,10 +20,10 @@ def store_layout(
     - `stride`: the distance in bytes between the results of two neighbouring PEs
     - `steps`: three numbers: the distance in bytes between results of a PE, the number of results
       that each PE has stored before, and the number that it stores now
-    - `writers`: the numbers of the PEs that write, as bytes of an array
+    - `writers`: the numbers of the PEs that write, as the bytes of an array
     - `size`: the bytes of an element; `width`: the bytes of a beat
 
-    Results are cached, because rows that do the same have equal stores.
+    Results are cached, because rows with the same program have equal stores.
     """
     step, before, count = steps
     address = offset + np.frombuffer(writers, np.intp)[:, None] * stride

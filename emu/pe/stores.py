@@ -1,4 +1,4 @@
-"""Stores: turns results of the output queues into beats of the return bus.
+"""Stores: computes the beats of the return bus from results in the output queues.
 
 The out record of an exe gives the layout of results in memory (`macaw.isa.pe.OUT`).
 """
@@ -19,7 +19,7 @@ from macaw.emu.pe.store_layout import Ranges, store_layout
 from macaw.isa.pe import ELEMENTS
 
 Beats = list[tuple[Ranges, bytes]]
-_CACHED_ELEMENTS = 4096  # the layouts of larger stores are not cached
+_CACHED_ELEMENTS = 4096  # the greatest number of elements in a store whose layout is cached
 
 
 class Stores:
@@ -30,11 +30,11 @@ class Stores:
         self.queues = queues
 
     def span(self, cluster: int, out: Out, stores: int, address: int) -> tuple[int, int] | None:
-        """Return the bytes of the half that the stores of an exe may write, or None.
+        """Return the range of bytes of the half that the stores of an exe may write, or None.
 
         The result is (low, high), where `high` is excluded. None means that nothing is stored.
         `stores` is the number of stores of the exe. Raises `Fault` at the packet's `address` if the
-        results do not fit the half.
+        results do not fit into the half.
         """
         pes = self._writers(cluster, out)
         elements = stores * out["count"]
@@ -55,7 +55,7 @@ class Stores:
         return low, high
 
     def _writers(self, cluster: int, out: Out) -> NDArray[np.intp]:
-        """Return the PEs of a cluster that may write, as numbers in the row.
+        """Return the row's numbers of those PEs of a cluster that may write.
 
         If `pes` of the out record is not 0, PEs from this number on do not write.
         """
@@ -65,9 +65,9 @@ class Stores:
     def beats(self, cluster: int, run: Run, source: NDArray[Any]) -> Beats:
         """Return the beats of a store: all elements in the order of their addresses.
 
-        `source` (PEs,) is the first place in each output queue. PEs without results are left out.
+        `source` (PEs,) is the first entry in each output queue. PEs without results are left out.
         Raises `Fault` if no PE has results, if a PE has only some of them, or if a result does not
-        fit its element.
+        fit into its element.
         """
         out = run["out"]
         writers = self._writers(cluster, out)
@@ -104,7 +104,9 @@ class Stores:
         ]
 
     def _check_kind(self, cluster: int, element: str) -> None:
-        """Raise `Fault` if integer results would be stored as floating elements, or the reverse."""
+        """Raise `Fault` if a store would write integer results as floating elements, or the
+        reverse.
+        """
         floating = np.dtype(self.shape.sum_type).kind == "f"
         if floating != (memory_type(element).kind == "f"):
             raise Fault(

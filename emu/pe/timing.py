@@ -1,8 +1,8 @@
-"""Computes when steps start and end around the PEs (spec pe.md, "Timing around the PEs").
+"""Timing rules of the array: when steps start and end (spec pe.md, "Timing around the PEs").
 
 A cycle is a cycle of the row's clock. The start of an instruction is the first cycle in which it
-does something, its end is the last one. A step that waits for this instruction starts in the cycle
-after its end at the earliest. docs/timing-pe.md explains each rule.
+works, its end is the last one. A step that waits for this instruction starts after its end.
+docs/timing-pe.md explains each rule.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from numpy.typing import NDArray
 
 from macaw.isa.pe import ACCUMULATORS
 
-Cycles = TypeVar("Cycles", int, NDArray[np.int64])  # a cycle, or one of each cluster
+# one cycle, or an array with a cycle for each cluster
+Cycles = TypeVar("Cycles", int, NDArray[np.int64])
 
-ID = 1  # decoding takes a cycle
-FO = 1  # fetching operands takes a cycle
-SU = 1  # the scalar unit takes a cycle
-WB = 1  # writing operands back takes a cycle
+ID = 1  # cycles for decoding
+FO = 1  # cycles for fetching operands
+SU = 1  # cycles of the scalar unit
+WB = 1  # cycles for writing operands back
 
 
 def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int) -> int:
-    """Return the cycle of the row in which a dispatched list sends its first beat.
+    """Return the row's cycle in which a dispatched list sends its first beat.
 
-    `dispatched` is the device cycle of the dispatch. Between the two cycles the unit fetches the
-    first packet, which takes at least the latency of memory.
+    `dispatched` is the device cycle of the dispatch. After it the on-chip unit fetches the first
+    packet, which takes at least the latency of memory.
     """
     return -(-(dispatched + max(latency, memory_latency)) // divider)
 
@@ -40,33 +41,36 @@ def first_start(accepted: int) -> int:
 
 
 def write_back(end: Cycles) -> Cycles:
-    """Return the cycle of WB of an instruction that ended at `end`, with four stages."""
+    """Return the cycle of WB of an instruction that ended at `end`, in a four-stage sequence."""
     return end + SU + WB
 
 
 def next_start(write_back_cycle: Cycles) -> Cycles:
     """Return the first cycle in which an instruction may start again.
 
-    Its operands are fetched (FO) in the cycle after its write-back (WB).
+    Its operands are fetched (stage FO) in the cycle after they are written back (stage WB).
     """
     return write_back_cycle + FO + 1
 
 
 def ld_end(last_beat: int, start: int) -> int:
-    """Return the end of a load from the bus.
+    """Return the last cycle of a load from the bus.
 
-    The bitmask is made in the cycle after the last beat.
+    The loading unit makes the bitmask in the cycle after the last beat.
     """
     return max(last_beat + 1, start)
 
 
 def psums_end(start: Cycles) -> Cycles:
-    """Return the end of a load of partial sums from the output queue: one element in each cycle."""
+    """Return the last cycle of a load of partial sums from the output queue.
+
+    It loads one element in each cycle.
+    """
     return start + ACCUMULATORS - 1
 
 
 def move_end(start: Cycles, results: int) -> Cycles:
-    """Return the end of a move of results from accumulators or past the SFU.
+    """Return the last cycle of a move of results from accumulators or past the SFU.
 
     Each PE moves one result in a cycle.
     """

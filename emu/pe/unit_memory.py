@@ -1,4 +1,4 @@
-"""The memory of a row: reads and writes the feeding half of the on-chip unit that feeds it."""
+"""The memory of a row: reads and writes the feeding half of the on-chip unit that feeds the row."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from macaw.emu.core import Core
 from macaw.emu.memory import Memory
 
-Ranges = Sequence[tuple[int, int]]  # offset in the half, bytes
+Ranges = Sequence[tuple[int, int]]  # offset in the half, number of bytes
 
 
 class UnitMemory:
-    """The feeding half of unit `number`, with one port for reading and one for writing."""
+    """The feeding half of on-chip unit `number`, with one port for reads and one for writes."""
 
     def __init__(self, memory: Memory, core: Core, number: int, half_bytes: int) -> None:
         self.memory, self.core, self.number, self.half_bytes = memory, core, number, half_bytes
@@ -24,21 +24,21 @@ class UnitMemory:
 
     @property
     def waits_for_grant(self) -> bool:
-        """Whether a beat waits for its grant."""
+        """Whether a requested beat waits for its grant."""
         return self.read_port.busy or self.return_port.busy
 
     def peek(self, offset: int, length: int) -> bytes:
-        """Return bytes of the half without an access that takes time. Raises `Fault`."""
+        """Return bytes of the half; this takes no simulated time. Raises `Fault`."""
         return self.memory.peek(self.base + offset, length)
 
     def read(self, ranges: Ranges, instruction: int) -> None:
-        """Request the bytes of a beat. `instruction` is the number of the exe in the trace."""
+        """Request the read of a beat. `instruction` is the number of the exe in the trace."""
         base = self.base
         self.read_port.instruction = instruction
         self.read_port.beat(self.core.time, [(base + at, length) for at, length in ranges])
 
     def write(self, ranges: Ranges, data: bytes) -> None:
-        """Request to write a beat of the return bus."""
+        """Request the write of a beat of the return bus."""
         base = self.base
         ranges = [(base + at, length) for at, length in ranges]
         self.return_port.beat(self.core.time, ranges, data)

@@ -11,7 +11,8 @@ import numpy as np
 from macaw.isa.codec import codes
 from macaw.isa.pe import ENTRY, WEIGHTS_RECORD
 
-Records = tuple[tuple[int, int], ...]  # of each record: where its entries begin, their number
+# by record: the byte at which its entries begin, and their number
+Records = tuple[tuple[int, int], ...]
 
 
 def entry_type(value_type: str) -> np.dtype[Any]:
@@ -32,7 +33,7 @@ def records_of(data: bytes, entry: int) -> tuple[Records, int]:
     """
     records = []
     at, size, head = 0, len(data), WEIGHTS_RECORD.size
-    count_at = Struct("<" + codes(WEIGHTS_RECORD)).unpack_from  # its only member
+    count_at = Struct("<" + codes(WEIGHTS_RECORD)).unpack_from  # the only member of the record
     while at + head <= size:
         count = count_at(data, at)[0]
         end = at + head + entry * count

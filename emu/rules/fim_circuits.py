@@ -18,7 +18,7 @@ class Latency(NamedTuple):
     """The latency of an operation, in cycles of the island's clock.
 
     `busy` is the time until the next operation may start, `result` the time until the result is
-    ready. The operation computes `products` products, for which the ALU needs `passes` cycles,
+    ready. The operation computes `products` products. The ALU needs `passes` cycles for them,
     because each of its lanes computes one in a cycle.
     """
 
@@ -32,20 +32,20 @@ class Latency(NamedTuple):
 class AluTimings:
     """The settings that determine the latency of an island's ALU."""
 
-    functions: tuple[int, ...]  # cycles, by a function's number
-    tree: int  # cycles of a level of the adder tree
-    lanes: int  # products a cycle
+    functions: tuple[int, ...]  # cycles, by the number of the function
+    tree: int  # cycles of one level of the adder tree
+    lanes: int  # products in each cycle
 
     @classmethod
     def of(cls, config: Mapping[str, Any], able: Abilities) -> AluTimings:
-        """Return the timings of an island that has these abilities."""
+        """Return the timings of an island that has the abilities `able`."""
         functions = tuple(int(config[f"fim.alu.{name}"]) for name in FUNCTION_NAMES)
         return cls(functions, int(config["fim.alu.tree"]), able.lanes)
 
     def latency(self, function: int, arrangement: int, form: int, accumulates: bool) -> Latency:
-        """Return the latency of an operation, given by its settings.
+        """Return the latency of an operation.
 
-        These are numbers as `mmr` writes them: function, arrangement and format.
+        `function`, `arrangement` and `form` (the number format) are numbers as `mmr` writes them.
         """
         work = ARRANGEMENTS[arrangement].work(FORMATS[form].lanes)
         passes = -(-work.products // self.lanes)
@@ -70,21 +70,21 @@ def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: in
 def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tuple[int, int]:
     """Return two distances in cycles between repeats of an operation.
 
-    The first distance is what the circuit alone needs. The second one also allows for the column
-    commands of the bank. `busy` is the time for which the ALU is busy, in cycles of the island's
-    clock; the results are device cycles.
+    The first distance is what the circuit alone needs. The second one also includes the waits for
+    the column commands of the bank. `busy` is the time for which the ALU is busy, in cycles of the
+    island's clock; the results are device cycles.
     """
     circuit = step * busy if operation.computes else step
     return circuit, max(circuit, align_up(t_ccdl, step)) if operation.has_column else circuit
 
 
 def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) -> int | None:
-    """Return the cycle from which `count` columns at the start of a buffer are stored.
+    """Return the cycle from which the first `count` columns of a buffer are stored.
 
     `start` and `end` are the buffer's pointers. `arrivals` has the cycles in which the last columns
     before `end` are stored, the earliest first. None means that fewer columns have been pushed.
     """
-    later = end - start - count  # columns after these
+    later = end - start - count  # number of columns after these
     if later < 0:
         return None
     return 0 if later >= len(arrivals) else arrivals[-1 - later]
@@ -98,10 +98,10 @@ def all_stored(arrivals: Sequence[int]) -> int:
 def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int]) -> int:
     """Return the first cycle in which an `mmr` may move a pointer of a buffer (seed 004 ¶48-50).
 
-    The pointers `low` and `end` may move when all pushed columns are stored (`arrivals`). If a
-    block moves `end`, it declares that the columns before it are stored. So `end` also waits until
-    the block's own writes have ended (`write_ends`). Other pointers may move at once: the result is
-    0.
+    `part` names the pointer. The pointers `low` and `end` may move when all pushed columns are
+    stored (`arrivals`). A block that moves `end` declares that the columns before it are stored, so
+    `end` also waits until the block's own writes have ended (`write_ends`). Other pointers may move
+    at once: the result is 0.
     """
     if part not in ("low", "end"):
         return 0
@@ -109,9 +109,10 @@ def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int])
 
 
 def block_end(rz_ready: int, push_end: int, pull_end: int, write_ends: Iterable[int]) -> int:
-    """Return the first cycle in which a block may end: all its results and columns have arrived.
+    """Return the first cycle in which a block may end, when all its results and columns have
+    arrived.
 
-    Its pushed columns are stored at `push_end`, its pulled ones have arrived at `pull_end`, its
-    writes have ended at `write_ends`.
+    Its pushed columns are stored at `push_end`, its pulled columns have arrived at `pull_end`, and
+    its writes have ended at `write_ends`.
     """
     return max(rz_ready, push_end, pull_end, *write_ends)

@@ -2,8 +2,8 @@
 
 Times are device cycles (of tCK). Each function takes the times of earlier commands and returns
 bounds: pairs of a cycle and the name of a constraint. The command may be issued when all these
-cycles have come. For several banks in lock-step, a caller passes the latest time of any of them. A
-command before reset has the time `PAST`.
+cycles have come. For several banks in lock-step, a caller passes the latest time of any of them. If
+there was no earlier command, its time is `PAST`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 from macaw.isa.fim_islands import Geometry, timings
 
-PAST = -(1 << 40)  # long before reset: no constraint comes from there
-CLOSED = -1  # the row of a bank with no open row
+PAST = -(1 << 40)  # so long before reset that no constraint follows from it
+CLOSED = -1  # stands for the row of a bank with no open row
 
 Bound = tuple[int, str]  # the earliest cycle that a constraint allows, and its name
 
@@ -60,7 +60,10 @@ def align_up(time: int, step: int) -> int:
 def activate_bounds(
     timings: Timings, last_precharge: int, last_activation: int
 ) -> tuple[Bound, ...]:
-    """Return the bounds of an activation, from the bank's last precharge and last activation."""
+    """Return the bounds of an activation.
+
+    `last_precharge` and `last_activation` are the times of the bank's last commands of these kinds.
+    """
     return (last_precharge + timings.t_rp, "t_rp"), (last_activation + timings.t_rc, "t_rc")
 
 

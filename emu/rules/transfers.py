@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 def beat_length(anchor: int, position: int, row_bytes: int, width: int) -> int:
-    """Return the bytes of the next beat of a row of which `position` bytes have moved.
+    """Return the number of bytes of the next beat of a row of which `position` bytes have moved.
 
     `anchor` is the row's address in the destination or the source, whichever decides the alignment
-    (`Transfer.anchor`). A beat ends where the address on that side is a multiple of `width`, or
-    with the row.
+    (`Transfer.anchor`). A beat ends where the address on that side is a multiple of `width`, or at
+    the end of the row.
     """
     return min(row_bytes - position, width - (anchor + position) % width)
 
@@ -16,7 +16,7 @@ def beat_length(anchor: int, position: int, row_bytes: int, width: int) -> int:
 def channel_beats(offset: int, length: int, width: int) -> int:
     """Return for how many cycles an access of `length` bytes occupies the external channel.
 
-    The access takes one cycle for each aligned run of `width` bytes that it touches.
+    The access takes one cycle for each aligned block of `width` bytes that it touches.
     """
     return (offset + length - 1) // width - offset // width + 1 if length else 0
 
@@ -24,7 +24,7 @@ def channel_beats(offset: int, length: int, width: int) -> int:
 def transfer_end(last_write: int, data_there: int) -> int:
     """Return the first cycle after a transfer.
 
-    `last_write` is the cycle of the transfer's last write. From cycle `data_there` on all written
+    `last_write` is the cycle of the transfer's last write. From cycle `data_there` on, all written
     data can be read.
     """
     return max(last_write, data_there - 1) + 1

@@ -1,9 +1,9 @@
 """The base class of scalar cores: registers, the decoder, the end of an instruction, its trace.
 
 The interpreters (`macaw.emu.scalar.hart`, `macaw.emu.vector.interpreter`) and the engines extend
-it. While the trace records, each instruction adds what it does to a tally. The trace block takes
-the tally at the next border. A border is an instruction before which a register group opens or
-closes.
+it. While the trace records, each instruction adds what it does to a tally. At the next border the
+trace block adds the tally to its open groups. A border is an instruction before which a register
+group opens or closes.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ from macaw.isa.model import Core as Table
 from macaw.isa.rows import Instruction
 from macaw.isa.trace import MARK
 
-STACK_POINTER = 2  # x2
-COMPUTING = frozenset({"register", "immediate", "upper", "multiply", "divide"})  # families
+STACK_POINTER = 2  # number of the register x2
+# instruction families whose instructions use the ALU
+COMPUTING = frozenset({"register", "immediate", "upper", "multiply", "divide"})
 
 
 class ScalarCore(Core, Startable, Instrumented):
@@ -57,16 +58,19 @@ class ScalarCore(Core, Startable, Instrumented):
         self.specials = {row.address: row for row in table.specials}
         self.x = [0] * (SINK + 1)
         self.pc = 0
-        # The access to on-chip memory under way: place of the register, bytes, signed.
+        # The access to on-chip memory that has begun: number of the register, bytes, signed.
         self.pending: tuple[int | None, int, bool] | None = None
-        self.shared = False  # `advance` must return: the core called a service of the device
+        # whether `advance` must return, because the core called a service of the device
+        self.shared = False
         self.probe_set = Probes(table)
-        self.executing: Decoded | None = None  # the instruction at `pc`, if there are probes
+        # the instruction at `pc`, if there are probes; else None
+        self.executing: Decoded | None = None
         self.tally = Tally()
-        self.is_marker = False  # the instruction is a marker, which is not recorded
-        self.spill_fault: Fault | None = None  # of a record that had no place, in a block
+        self.is_marker = False  # whether the instruction is a marker, which is not recorded
+        # a record could not be written; the block that caused it has yet to raise this fault
+        self.spill_fault: Fault | None = None
 
-    # The contract
+    # What the device calls
 
     @property
     def stack_end(self) -> int:
@@ -127,7 +131,7 @@ class ScalarCore(Core, Startable, Instrumented):
             return VALUES[name](self) & MASK
         try:
             return self.trace.read(name)
-        except Fault:  # a register of no group
+        except Fault:  # the register belongs to no group
             return None
 
     # The end of an instruction
@@ -137,7 +141,8 @@ class ScalarCore(Core, Startable, Instrumented):
         return int(row.family in COMPUTING)
 
     def retire(self, time: int, until: int | None = None, uses: int = 0) -> None:
-        """End the instruction at cycle `until` (None: at `time`). The next one begins at `time`.
+        """End the instruction in cycle `until` (None: in `time`). The next one begins in cycle
+        `time`.
 
         `uses` is the number of compute units that the instruction used.
         """
@@ -172,7 +177,7 @@ class ScalarCore(Core, Startable, Instrumented):
             self.ask()
 
     def put_off(self, later: WindowNotReady) -> None:
-        """Try the instruction again when the window may be ready."""
+        """Make the core try the instruction again when the window may be ready."""
         self.ask()
         self.postpone(later)
 
@@ -186,13 +191,13 @@ class ScalarCore(Core, Startable, Instrumented):
     def exit(self, code: int) -> Stop | None:
         """Return the stop of `ecall` 93, which ends the program with exit code `code`.
 
-        A subclass returns None if only its core ends.
+        A subclass may return None, because only its core ends.
         """
         after = self.time + self.timing.of_family["system"]
         return Stop("exit", after, f"exit with code {code}", code, core=self.name, address=self.pc)
 
     def breakpoint(self) -> Stop:
-        """Return the stop of `ebreak`. A run that continues goes on after this instruction."""
+        """Return the stop of `ebreak`. If the run continues, it does so after this instruction."""
         after = self.time + self.timing.of_family["system"]
         message = f"{self.name}: ebreak at {self.pc:#010x}"
         return Stop("breakpoint", after, message, core=self.name, address=self.pc)
@@ -225,7 +230,7 @@ class ScalarCore(Core, Startable, Instrumented):
             super().mark(begins, group, time, until)
 
     def record_end(self, until: int, uses: int) -> None:
-        """Report to trace and listeners that the instruction ends at cycle `until`."""
+        """Report to trace and listeners that the instruction ends in cycle `until`."""
         if self.is_marker:
             self.is_marker = False
         elif self.tracing:
@@ -243,8 +248,8 @@ class ScalarCore(Core, Startable, Instrumented):
     def record_try(self, address: int) -> None:
         """Report to the trace that an instruction with an access to `address` begins.
 
-        If a window may refuse the access, do nothing: such an instruction begins with the attempt
-        that succeeds.
+        If a window may refuse the access, do nothing, because such an instruction begins with the
+        attempt that succeeds.
         """
         if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT in (ONCHIP, MAPPED)):
             self.tally.begin_instruction(self.time)
@@ -252,7 +257,9 @@ class ScalarCore(Core, Startable, Instrumented):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Add `count` occurrences of `what`, from cycle `time` to before `until`, to the tally."""
+        """Add `count` occurrences of `what` to the tally, from cycle `time` up to (excluding)
+        `until`.
+        """
         self.tally.count_occurrence(INDEX[what], time, until, count)
 
     def trace_changed(self) -> None:
@@ -265,13 +272,13 @@ class ScalarCore(Core, Startable, Instrumented):
             self.trace.absorb(self.tally, self.start_count, int(self.pending is not None))
 
     def open_groups(self) -> None:
-        """Open the register groups whose run of instructions begins with the next instruction."""
+        """Open the register groups whose recording begins with the next instruction."""
         if self.tally.begin >= 0:
             self.flush_tally()
         self.trace.open(self.retired)
 
     def close_groups(self) -> None:
-        """Close the register groups whose run of instructions ends with the last instruction.
+        """Close the register groups whose recording ends with the last instruction.
 
         Raises `Fault` if a record cannot be written to the spill area.
         """

@@ -14,7 +14,7 @@ _TRACE = frozenset(row.address for row in trace.csrs())
 
 
 def read(core: ScalarCore, address: int) -> int:
-    """Return the value of a register, 32 bits. Raises `Fault` (illegal instruction)."""
+    """Return the 32-bit value of a register. Raises `Fault` (illegal instruction)."""
     row = core.specials.get(address)
     if row is None:
         raise _fault(address, "does not exist")
@@ -24,7 +24,7 @@ def read(core: ScalarCore, address: int) -> int:
 
 
 def write(core: ScalarCore, address: int, value: int) -> None:
-    """Set a parameter of the trace block; no other register can be written.
+    """Set a parameter of the trace block; programs cannot write any other register.
 
     Raises `Fault`: illegal instruction, or a value that the parameter cannot have.
     """
@@ -37,7 +37,7 @@ def write(core: ScalarCore, address: int, value: int) -> None:
 def _read_trace(core: ScalarCore, name: str, address: int) -> int:
     """Return a register of the trace block.
 
-    The instruction that reads it counts as started.
+    The instruction that reads the register counts as started.
     """
     if core.tracing:
         core.tally.begin_instruction(core.time)

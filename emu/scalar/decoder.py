@@ -14,7 +14,7 @@ from macaw.isa.model import Core as Table
 class Decoder:
     """Fetches and decodes instructions.
 
-    It calls `on_sleeper` before a fetch from memory that a sleeping core still has to write.
+    It calls `on_sleeper` before a fetch from memory that a sleeping core has yet to write.
     """
 
     def __init__(
@@ -44,7 +44,9 @@ class Decoder:
         return pages, offset
 
     def decode(self, address: int, word: int) -> Decoded:
-        """Return the instruction that a word encodes, fetched from `address`. Raises `Fault`."""
+        """Return the instruction that `word` encodes, which was fetched from `address`. Raises
+        `Fault`.
+        """
         found = self._words.get(word)
         if found is None:
             try:

@@ -34,7 +34,7 @@ class Burst:
 
     @property
     def end(self) -> int:
-        """The cycle in which the burst ends: that of the last write, or `limit` if that is earlier."""
+        """The cycle in which the burst ends: that of the last write, or an earlier `limit`."""
         return min(self.last_write, self.limit)
 
     def run(self, until: int) -> bool:

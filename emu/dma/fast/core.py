@@ -115,7 +115,7 @@ class FastDma(DmaCore):
         return True
 
     def _overlaps_records(self, route: Route) -> bool:
-        """Return whether a core may write trace records to external memory that the transfer uses."""
+        """Return whether a core may write trace records to external memory of the transfer."""
         side = route.src if route.src.external else route.dst
         for core in self.device.order if side.external else ():
             begin, end = core.state.trace_spill, core.state.trace_spill_end

@@ -99,7 +99,7 @@ class Route:
         return pages.read(offset, length)
 
     def write(self, address: int, data: bytes) -> None:
-        """Write bytes to `address` in the first destination, and to the same offset in all others."""
+        """Write bytes to `address` in the first destination, and to the same offset in others."""
         for dst in self.destinations:
             pages, offset = dst.locate(address + dst.first - self.dst.first)
             pages.write(offset, data)

@@ -1,1 +1,1 @@
-"""The reference engine of nnp: it executes iterations one by one, and computes elements one by one."""
+"""The reference engine of nnp: it computes one iteration at a time, element by element."""

@@ -1,1 +1,1 @@
-"""The fast engine of a row: it plans macs and simulates equal clusters together."""
+"""The fast engine of a row: it plans macs in advance and simulates equal clusters together."""

@@ -1,9 +1,10 @@
-"""Plans macs with `balance`, from a given cycle to their end.
+"""Plans of macs with `balance`, from a given cycle to their end.
 
-The PEs of a cluster depend on each other, but clusters are independent. So a new plan knows only
-the earliest cycle in which its macs can end. When that cycle comes, `settle` simulates the load
-counts of all open plans of all rows together (`queue_occupancy`), even if they began at different
-times. The counts determine which PE took which loads, and hence the sums (`balanced_state`).
+The PEs of a cluster depend on each other, but clusters are independent. At first a plan has only a
+lower bound for the cycle in which its macs end. When that cycle comes, `settle` simulates the
+numbers of loads in the queues (`queue_occupancy`). It does so for all open plans of all rows
+together, even if they began at different times. These numbers determine which PE took which loads,
+and so the sums (`balanced_state`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from macaw.emu.pe.fast.queue_occupancy import DEEPEST
 from macaw.emu.pe.loads import FROM_NEIGHBOUR, INDEX_MASK, PLACE_SHIFT
 from macaw.emu.pe.mac_outcome import MacOutcome
 
-_MOST = 1 << 22  # loads, and pairs of weights, that are settled at once
+_MOST = 1 << 22  # the greatest number of loads, and of pairs of weights, that are settled at once
 
 
 class BalancedPlan(Plan):
@@ -29,8 +30,9 @@ class BalancedPlan(Plan):
     Until the plan is settled, `ends` has a lower bound for the end of each cluster's mac.
     """
 
-    settlement: BalancedState | None = None  # its macs, and those of other plans
-    offset = 0  # of its first PE there
+    # the settlement of its macs, and of those of other plans
+    settlement: BalancedState | None = None
+    offset = 0  # the index of its first PE there
 
     def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:
         if context.shape.direct or context.shape.load_queue_1 > DEEPEST:
@@ -51,7 +53,7 @@ class BalancedPlan(Plan):
         place = arrays.weight_row[of] + (self.loads >> PLACE_SHIFT & INDEX_MASK)
         activation = arrays.activations[arrays.input_row[of] + (self.loads & INDEX_MASK)]
         products, wrong = self.adder.product(arrays.weight_value[place], activation)
-        # A helper has the number of its owner's sum; the last PE has no right neighbour.
+        # A helper sum has the index of its owner's sum; the last PE has no right neighbour.
         owners = pes + (np.arange(pes.size) % self.shape.pes < self.shape.pes - 1)
         self.where = arrays.sum_row[pes] + arrays.mac_sum[pes]
         self.helper = arrays.sum_row[pes] + arrays.mac_sum[owners]
@@ -74,7 +76,7 @@ class BalancedPlan(Plan):
             raise Unplannable
 
     def _in_range(self) -> bool:
-        """Return whether no sum can leave its range, in whatever order products are added."""
+        """Return whether no sum can leave its range, in whatever order its products are added."""
         adder, macs = self.adder, self.macs
         if not adder.floating and adder.overflow == "wrap":
             return True
@@ -87,10 +89,10 @@ class BalancedPlan(Plan):
         return product * loads + own + helped < float(most) / 2
 
     def _time_queued(self) -> None:
-        """Set `end`, a lower bound on the last cycle of each mac, counted from the plan's start.
+        """Set `end`, a lower bound for the last cycle of each mac, relative to the plan's start.
 
-        A mac cannot end before its comparators have examined all entries and its MACs have taken
-        all loads.
+        A mac ends after its comparators have examined all entries and its MACs have taken all
+        loads.
         """
         pes = self.shape.pes
         empty = (self.q1_count + self.q2_count).reshape(-1, pes).max(axis=1) == 0
@@ -103,13 +105,13 @@ class BalancedPlan(Plan):
     def first_end(self) -> int:
         """Return the first cycle in which one of the macs ends.
 
-        Before settlement, return the first cycle in which one of them may end.
+        Before settlement, this is a lower bound.
         """
         first: int = min(self.ends.values())
         return first
 
     def write(self, clusters: list[int], now: int) -> None:
-        """Write the state at the start of cycle `now` to the PEs of some of the plan's clusters."""
+        """Write the state of some of the plan's clusters at the start of cycle `now` to the PEs."""
         cycles = now - self.start
         if not cycles:
             return
@@ -151,7 +153,7 @@ class BalancedPlan(Plan):
     def _handing(self, cluster: int) -> int:
         """Return the cycle, relative to the plan's start, in which a cluster hands sums over.
 
-        Return -1 if it hands no sums over, or if the plan is not settled.
+        The result is -1 if the cluster hands no sums over, or if the plan is not settled.
         """
         if self.settlement is None:
             return -1
@@ -162,7 +164,7 @@ class BalancedPlan(Plan):
 def settle(plans: Iterable[BalancedPlan]) -> None:
     """Settle plans: compute the cycles in which their macs end.
 
-    Plans are simulated together, up to a limit on memory.
+    The function simulates as many plans together as a memory limit allows.
     """
     group: list[BalancedPlan] = []
     size = 0

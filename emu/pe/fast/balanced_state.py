@@ -1,8 +1,8 @@
-"""Derives the loads and sums of balanced macs from the counts of their load queues.
+"""Computes the loads and sums of balanced macs from the numbers of loads in their load queues.
 
-The number of loads that move in each cycle (`queue_occupancy`) determines the order in which loads
-enter and leave the queues. The loads of a PE form one sequence: its own loads, and between them the
-loads that its right neighbour gave it.
+The numbers of loads that move in each cycle (`queue_occupancy`) determine the order in which loads
+enter and leave the queues. The loads of a PE form one sequence: its own loads, with loads from its
+right neighbour between them.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ Ints = NDArray[np.int64]
 class BalancedMacs:
     """The state of the macs of whole clusters, in the cycle in which their plan starts.
 
-    Arrays have shape (PEs,) unless noted. The loads of a PE are in the order in which they reach
-    its MAC or its left neighbour: first those in queue 2, then those in queue 1, then those that
-    its comparator will find.
+    Arrays have shape (PEs,) unless a comment says otherwise. The loads of a PE are in the order in
+    which they reach its MAC or its left neighbour: first those in queue 2, then those in queue 1,
+    then those that its comparator will find.
     """
 
     shape: Shape
-    entries_left: Ints  # weight entries to be examined
-    hit: Bools  # (PEs, entries): which of them are effectual
+    entries_left: Ints  # weight entries that the comparator has yet to examine
+    hit: Bools  # (PEs, entries): whether each entry is effectual
     q1_count: Ints  # loads in queue 1
     q2_count: Ints  # loads in queue 2
-    total: Ints  # loads in the queues and to come
-    loads: Ints  # (loads,): of all PEs
-    products: NDArray[Any]  # (loads,): the product of each
-    sums: NDArray[Any]  # accumulators
-    helper_sums: NDArray[Any]  # helper accumulators
-    has_multiplied: Bools  # the mac has multiplied before
-    given_before: Ints  # loads that the mac gave to the left neighbour before
-    handing: Bools  # (clusters,): sums are handed over in this cycle
+    total: Ints  # number of loads in the queues or still to be found
+    loads: Ints  # (loads,): the loads of all PEs
+    products: NDArray[Any]  # (loads,): the product of each load
+    sums: NDArray[Any]  # the sums in the accumulators
+    helper_sums: NDArray[Any]  # the sums in the helper accumulators
+    has_multiplied: Bools  # whether the mac has multiplied before
+    given_before: Ints  # number of loads that the mac has given to the left neighbour
+    handing: Bools  # (clusters,): whether sums are handed over in this cycle
 
 
 class RunningSums:
     """The values of one accumulator of each PE after any number of its loads.
 
-    `old` are the sums before the first load. `values` are the products of all loads that the MACs
+    `old` has the sums before the first load. `values` has the products of all loads that the MACs
     take; the products of PE p begin at index `first[p]`. `is_own` is a mask of those products that
     are added to this accumulator.
     """
@@ -58,7 +58,7 @@ class RunningSums:
         self.old, self.first = old, first
         self.floating = old.dtype.kind == "f"
         if not self.floating:
-            # Running sums over all PEs; a PE's own sums are differences of these.
+            # Running sums over the products of all PEs; a PE's sums are differences of these.
             self.running: NDArray[Any] = np.zeros(values.size + 1, np.int64)
             np.cumsum(np.where(is_own, values, 0), dtype=np.int64, out=self.running[1:])
             return
@@ -66,14 +66,14 @@ class RunningSums:
         np.cumsum(is_own, out=self.number[1:])
         pe = np.repeat(np.arange(first.size), np.diff(first, append=values.size))[is_own]
         place = np.arange(pe.size) - self.number[first][pe]
-        # One addition after the other. A missing product is -0, which changes no sum.
+        # One addition after the other. -0 stands for a missing product, because it changes no sum.
         sums = np.full((first.size, int(place.max(initial=-1)) + 2), -0.0, old.dtype)
         sums[:, 0] = old
         sums[pe, place + 1] = values[is_own]
         self.running = np.add.accumulate(sums, axis=1)
 
     def after(self, columns: slice, count: Ints) -> NDArray[Any]:
-        """Return the sums of the PEs in `columns` after each has taken `count` (PEs,) loads."""
+        """Return the sums of the PEs in `columns`, each after its first `count` (PEs,) loads."""
         first = self.first[columns]
         if self.floating:
             number = self.number[first + count] - self.number[first]
@@ -87,8 +87,8 @@ class BalancedState:
 
     `loads` has the loads of each PE from index `first` on: its own loads, and those that its
     neighbour gave it. `mac_loads` has the loads that its MAC takes, from index `mac_first` on. If
-    `cycles` is None, `ends` has the last cycle of each cluster's mac. `handing` then has the cycle
-    in which the cluster hands sums over, or -1 if it hands none over. Cycles are counted from the
+    `cycles` is None, `ends` has the last cycle of each cluster's mac, and `handing` the cycle in
+    which the cluster hands sums over, or -1 if it hands none over. Cycles are counted from the
     start of the macs.
     """
 
@@ -111,9 +111,9 @@ class BalancedState:
             self._find_ends(np.maximum(last, 0), joined("given_before"), joined("handing"))
 
     def _occupancy(self, macs: Sequence[BalancedMacs], loads: Ints, first: Ints) -> QueueOccupancy:
-        """Return a simulation of the load queues of all PEs, which starts with the macs.
+        """Return a simulation of the load queues of all PEs from the start of the macs.
 
-        `loads` has the loads of all PEs; those of a PE begin at its element of `first`.
+        `loads` has the loads of all PEs. `first` has, for each PE, the index of its first load.
         """
         parts, begins, size = [], [], 0
         for part_macs in macs:
@@ -140,7 +140,7 @@ class BalancedState:
         )
 
     def _place_loads(self, loads: Ints, products: NDArray[Any], total: Ints) -> NDArray[Any]:
-        """Set `loads` and `mac_loads`: put given loads into the sequences of the PEs that get them.
+        """Set `loads` and `mac_loads`, with each given load in the sequence of the PE that gets it.
 
         `total` (PEs,) is the number of each PE's own loads. Return the products of `mac_loads`.
         """
@@ -150,10 +150,11 @@ class BalancedState:
         giver, when = np.divmod(np.flatnonzero(by_pe), by_pe.shape[1])
         number = (
             np.arange(giver.size) - (np.cumsum(gift_counts) - gift_counts)[giver]
-        )  # of a PE's gifts
+        )  # by PE: the first of the loads that it gives
         size = total + np.append(gift_counts[1:], 0)
         self.first = first = np.cumsum(size) - size
-        # A PE gives the load after the moved one; its neighbour gets it after its own new loads.
+        # A PE gives away the load after the moved one; its neighbour gets it after its own new
+        # loads.
         source = (first + q2)[giver] + counts.queue_moves[when, giver] + number
         target = (first + queue_counts)[giver - 1] + counts.effectual[when, giver - 1] + number
         own, stays = np.ones(int(size.sum()), np.bool_), np.ones(int(size.sum()), np.bool_)
@@ -169,7 +170,7 @@ class BalancedState:
         return values[stays]
 
     def _find_ends(self, last: Ints, given_before: Ints, handing: Bools) -> None:
-        """Set `handing` and `ends`.
+        """Compute `handing` and `ends`.
 
         `last` (clusters,) is the last cycle in which PEs of each cluster work, `given_before`
         (PEs,) the loads given before the start. `handing` says which clusters hand sums over in the
@@ -180,7 +181,9 @@ class BalancedState:
         self.ends = np.where(owing, self.handing, last)
 
     def outcome(self, columns: slice, cycles: int) -> MacOutcome:
-        """Return what the PEs in `columns` have done after `cycles` cycles, at least one."""
+        """Return the outcome of the macs of the PEs in `columns` after `cycles` cycles, at least
+        one.
+        """
         return self._progress(columns, cycles)[0]
 
     def _progress(self, columns: slice, cycles: int) -> tuple[MacOutcome, Ints]:
@@ -196,14 +199,14 @@ class BalancedState:
 def progress(
     counts: LoadCounts, first: Bools, entries_left: Ints, has_multiplied: Bools, pes: int
 ) -> tuple[MacOutcome, Ints]:
-    """Return what PEs have done in the cycles of `counts`, and the last busy cycle of each cluster.
+    """Return the outcome of the cycles of `counts`, and the last busy cycle of each cluster.
 
     `first` says which PEs had a load in queue 2 at the start. `entries_left` is the number of
     entries that each comparator still had to examine. `has_multiplied` says which MACs had
     multiplied before. A cluster has `pes` PEs. Its last busy cycle is -1 if it never has work. The
-    caller sets mac cycles and handing cycles in the outcome.
+    caller must add the mac cycles and handing cycles to the outcome.
     """
-    ready: Bools = np.concatenate([first[None], counts.moves[:-1]])  # a load is in queue 2
+    ready: Bools = np.concatenate([first[None], counts.moves[:-1]])  # whether a load is in queue 2
     is_busy: Bools = ready | (counts.q1_loads[:-1] > 0) | counts.examines
     gift_counts = np.count_nonzero(counts.gives, axis=0)
     products = first.astype(np.int64)

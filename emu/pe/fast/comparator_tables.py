@@ -1,9 +1,9 @@
-"""Tables of what index comparator 505 and its load queues do, seen as a finite automaton.
+"""Tables of what index comparator 505 and its load queues do, as a finite automaton.
 
 A PE examines two weights at a time, a pair. Two things decide when it examines the next pair: the
-number of loads in its queues, and how many weights of the earlier pairs were effectual. The tables
-have the effect of each block of several pairs in each state of the queues. So the engine computes a
-mac with one look-up for each block, for all PEs at once.
+number of loads in its queues, and how many weights of the earlier pairs were effectual. A block is
+several pairs. The tables have the effect of each block in each state of the queues. So the engine
+computes a mac with one look-up for each block, for all PEs at once.
 """
 
 from __future__ import annotations
@@ -15,35 +15,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-OUTCOMES = 3  # none, one or both of a pair are effectual
-_MOST_PAIRS = 7  # of a block
-_MOST_ROWS = 100_000  # of a table
+OUTCOMES = 3  # the outcomes of a pair: none, one or both of its weights are effectual
+_MOST_PAIRS = 7  # the number of pairs of a block
+_MOST_ROWS = 100_000  # the greatest number of rows of a table
 
 
 @dataclass(frozen=True)
 class Tables:
     """The effect of blocks of pairs, for given depths of the load queues.
 
-    A state is q1 * 2 + q2: the loads in queue 1 and queue 2 (at most one) at the start of a cycle.
-    A block is a number in base `OUTCOMES`, with one digit for each pair: how many of its two
-    weights are effectual. The first pair is the most significant digit. The row of the tables for a
-    block and a state is block * states + state.
+    A state is q1 * 2 + q2: the numbers of loads in queue 1 and in queue 2 (at most one) at the
+    start of a cycle. A block is a number in base `OUTCOMES`. Each digit is for one pair and says
+    how many of its two weights are effectual; the first pair is the most significant digit. The row
+    of the tables for a block and a state is block * states + state.
     """
 
-    pairs: int  # of a block
+    pairs: int  # the number of pairs of a block
     states: int
-    gap: int  # the least distance in cycles of two loads that move to queue 2
+    gap: int  # the least distance in cycles between two loads that move to queue 2
     following: NDArray[Any]  # (rows,): the state after the block
-    length: NDArray[Any]  # (rows,): its cycles
-    offset: NDArray[Any]  # (rows, pairs): the cycle of each pair, from the block's first one on
+    length: NDArray[Any]  # (rows,): the cycles of the block
+    # (rows, pairs): the cycle of each pair, relative to the start of the block
+    offset: NDArray[Any]
     after: NDArray[Any]  # (rows, pairs): the state after the cycle of each pair
-    most: NDArray[Any]  # (rows,): the most loads that queue 1 held after a cycle of a pair
-    drain: NDArray[Any]  # (states,): cycles until both queues are empty if nothing comes
+    most: NDArray[Any]  # (rows,): the greatest number of loads in queue 1 after a cycle of a pair
+    drain: NDArray[Any]  # (states,): cycles until both queues are empty if no load comes
 
 
 @lru_cache(maxsize=8)
 def tables(depth_1: int, depth_2: int) -> Tables:
-    """Return the tables for load queues 1 and 2 of `depth_1` and `depth_2` places."""
+    """Return the tables for load queues 1 and 2 with room for `depth_1` and `depth_2` loads."""
     states = 2 * (depth_1 + 1)
     pairs = _MOST_PAIRS
     while pairs > 1 and states * OUTCOMES**pairs > _MOST_ROWS:
@@ -67,7 +68,7 @@ def tables(depth_1: int, depth_2: int) -> Tables:
         pairs=pairs,
         states=states,
         gap=1 if depth_2 > 1 else 2,
-        following=state.astype(np.uint16),  # narrow types, because look-ups are scattered
+        following=state.astype(np.uint16),  # narrow types make scattered look-ups faster
         length=time.astype(np.uint16),
         offset=offset,
         after=after,
@@ -77,7 +78,7 @@ def tables(depth_1: int, depth_2: int) -> Tables:
 
 
 def _move(state: int, depth_2: int) -> int:
-    """Return the state after a cycle in which the comparator does nothing."""
+    """Return the state after a cycle in which the comparator finds no load."""
     q1, q2 = divmod(state, 2)
     moves = int(q1 > 0 and q2 < depth_2)
     return (q1 - moves) * 2 + moves
@@ -91,10 +92,10 @@ def _drain(state: int, depth_2: int) -> int:
 
 
 def _single(depth_1: int, depth_2: int, states: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the effect of one pair as two arrays (states, outcomes).
+    """Return the effect of one pair as two arrays of shape (states, outcomes).
 
-    The first is the state after the cycle in which the pair is examined. The second is the number
-    of cycles for which the comparator waits before it.
+    The first array has the state after the cycle in which the pair is examined. The second has the
+    number of cycles that the comparator waits before this cycle.
     """
     next_state = np.zeros((states, OUTCOMES), np.int64)
     wait = np.zeros((states, OUTCOMES), np.int64)

@@ -1,4 +1,4 @@
-"""The control units of a row in the fast engine; clusters in lockstep are simulated as a group."""
+"""The control units of a row in the fast engine, which simulates clusters in lockstep together."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ class LockstepControls(ClusterControls):
     `group` is None if no clusters form a lockstep group.
     """
 
-    macs: PlannedMacs  # set by the row
+    macs: PlannedMacs  # the row sets it
 
     def __init__(self, units: RowUnits) -> None:
         super().__init__(units)
         self.trace = units.trace
         self.group: LockstepGroup | None = None
-        self.groups = self.splits = 0  # how many groups formed, and how many of them split
+        # how many groups have formed, and how many of them have split
+        self.groups = self.splits = 0
         self.acted = 0  # the last cycle that the row simulated
 
-    # The row's calls
+    # Methods for the row
 
     def act(self, now: int) -> bool:
-        """Let the group and the control units act in cycle `now`.
+        """Make the group and the control units act in cycle `now`.
 
-        Return whether any did. Raises `Fault`.
+        Return whether one of them did anything. Raises `Fault`.
         """
         acted = False
         core, due = self.context.core, self.state.due
@@ -67,9 +68,9 @@ class LockstepControls(ClusterControls):
         return NEVER if self.group is None else self.group.next_event(now)
 
     def oldest_mac(self, now: int) -> int:
-        """Return the cycle in which the earliest mac began that is not yet reported to the trace.
+        """Return the first cycle of the earliest mac that is not yet reported to the trace.
 
-        Without such a mac the result is `now`.
+        If there is none, the result is `now`.
         """
         oldest = super().oldest_mac(now)
         if self.group is None:
@@ -78,7 +79,7 @@ class LockstepControls(ClusterControls):
         return min(oldest, self.group.began)
 
     def _forget_work(self, group: LockstepGroup) -> None:
-        """Let the trace forget what it had to keep for the macs of a group, which are reported."""
+        """Allow the trace to drop its data about the macs of a group, which are reported now."""
         if group.exes_ended is not None:
             now, oldest = group.exes_ended
             self.trace.forget(min(oldest, group.macs.oldest(now)))
@@ -86,11 +87,11 @@ class LockstepControls(ClusterControls):
     def split(self, now: int = NEVER) -> None:
         """Split the group at the start of cycle `now`.
 
-        Without `now` it is split in the middle of the current cycle: the control units before the
-        one that acts now have had this cycle, the others have not.
+        Without `now` the split is in the middle of the current cycle: the control units before the
+        one that acts now have done this cycle, the others have not.
         """
         group, self.group = self.group, None
-        assert group is not None  # the caller has looked
+        assert group is not None  # the caller has checked that there is a group
         self.splits += 1
         clusters = range(self.shape.clusters)
         if now < NEVER:
@@ -102,15 +103,16 @@ class LockstepControls(ClusterControls):
             self.macs.plans.add([cluster], group.balances, start)
         self._forget_work(group)
 
-    # The bus's calls
+    # Methods for the bus
 
     def accepts(self, packet: Packet) -> bool:
         """Return whether all buffers that a packet needs are free in all clusters of the packet.
 
-        Split the group if the packet goes to its clusters and needs other buffers.
+        This splits the group if the packet goes to its clusters and needs other buffers than its
+        runs.
         """
         if self._meets_group(packet):
-            assert self.group is not None  # it meets the packet
+            assert self.group is not None  # the packet goes to its clusters
             if self.group.keeps_out(packet):
                 return False
             if command_of(packet).parses:
@@ -124,7 +126,7 @@ class LockstepControls(ClusterControls):
     def open(self, packet: Packet, address: int) -> None:
         """Reserve the buffer of an exe packet in all clusters of the packet. Raises `Fault`.
 
-        A group continues if the new runs can only wait for the bus; else it is split.
+        A group continues if the new runs can only wait for the bus; otherwise this splits it.
         """
         super().open(packet, address)
         if self._meets_group(packet):
@@ -135,7 +137,8 @@ class LockstepControls(ClusterControls):
     def activate(self, packet: Packet, cycle: int) -> None:
         """React to the command byte of an exe packet, which was on the bus in `cycle`.
 
-        For clusters of a group the call is recorded; they get it when they leave the group.
+        For clusters of a group this only records the call. It is repeated when they leave the
+        group.
         """
         group = self.group
         if group is None or group.members.isdisjoint(packet["clusters"]):
@@ -155,12 +158,12 @@ class LockstepControls(ClusterControls):
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
-        Earlier packets are those with a lower number than `order`, the number of the segment's
-        packet. Split the group if only its control units know the answer.
+        A packet is earlier if its number is lower than `order`, the number of the segment's packet.
+        This splits the group if only its control units know the result.
         """
         if self.group is not None:
             if order == self.group.order:
-                return False  # there are no others
+                return False  # no other clusters have runs
             if not self.group.triggers:
                 self.split()
         return super().may_still_write(order, segment)
@@ -168,8 +171,8 @@ class LockstepControls(ClusterControls):
     def can_take(self, packet: Packet, segment: int) -> bool:
         """Return whether all clusters of the packet on the bus can take one of its segments.
 
-        For another packet than its own, a group is split unless its runs keep what the segment
-        needs.
+        If it is not the packet that started the group, this splits the group, unless its runs
+        surely still use what the segment needs.
         """
         if self.group is not None:
             if self.group.takes(packet):
@@ -181,9 +184,9 @@ class LockstepControls(ClusterControls):
         return super().can_take(packet, segment)
 
     def begin_segment(self, packet: Packet) -> None:
-        """Occupy the loader of each cluster of the packet, whose next segment begins on the bus.
+        """Occupy the loader in each cluster of a packet whose next segment begins on the bus.
 
-        For a group the call is only recorded.
+        For a group this only records the call.
         """
         if self.group is None or not self.group.takes(packet):
             super().begin_segment(packet)
@@ -213,10 +216,11 @@ class LockstepControls(ClusterControls):
         self._extend(lambda: group.last_beat(segment, cycle))
 
     def fill_dense(self, packet: Packet, segment: int, data: bytes) -> None:
-        """Write activations or partial sums, whose last byte has arrived, to the PEs.
+        """Write a segment of activations or partial sums to the PEs, after its last byte has
+        arrived.
 
-        Raises `Fault`. A group adds partial sums to its own accumulators, and the call is recorded
-        for a split.
+        Raises `Fault`. A group adds partial sums to its own accumulators, and records the call for
+        a split.
         """
         group = self.group
         if group is None or not group.takes(packet) or packet["segments"][segment]["type"] != PSUMS:
@@ -244,9 +248,9 @@ class LockstepControls(ClusterControls):
         group.bus_calls.append(BusCall(self.acted, True, call))
 
     def _extend(self, extend: Callable[[], None]) -> None:
-        """Call `extend`, with which the group computes times from what the bus brought.
+        """Call `extend`, which computes the group's times from what the bus has delivered.
 
-        Split the group if it raises `Unplannable` or `Fault`.
+        This splits the group if `extend` raises `Unplannable` or `Fault`.
         """
         try:
             extend()
@@ -254,7 +258,10 @@ class LockstepControls(ClusterControls):
             self.split()
 
     def targets(self, packet: Packet, segment: int) -> NDArray[np.int32]:
-        """Return where the PEs put a dense segment: element addresses of shape (clusters, PEs)."""
+        """Return the element addresses at which the PEs store a dense segment.
+
+        They have shape (clusters, PEs); the first axis counts the clusters of the packet.
+        """
         if self.group is not None and self.group.takes(packet):
             shape = len(packet["clusters"]), self.shape.pes
             return np.full(shape, self.group.target(segment), np.int32)

@@ -1,7 +1,7 @@
-"""Feed bursts: delivers many beats from the middle of a segment at once.
+"""Feed bursts: many beats from the middle of a segment, which the fast engine delivers at once.
 
-While no other core requests the half of the unit, one beat comes in each cycle. Beats in the middle
-of a segment change only counters and the bytes that the packet has delivered so far.
+While no other core requests the feeding half, one beat arrives in each cycle. Beats in the middle
+of a segment change only counters and the bytes of the packet that have been delivered.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from macaw.emu.pe.distribution import Distribution
 from macaw.emu.pe.sequence import COMPRESS
 from macaw.emu.pe.state import Beat
 
-_FEWEST = 2  # beats for which a burst saves time
+_FEWEST = 2  # the least number of beats for which a burst saves time
 
 
 @dataclass
 class FeedBurst:
     """Beats in the cycles `first` to `end` - 1, each as wide as the bus.
 
-    When the burst starts, the beat before it is on the bus. From cycle `end` on the bus sends
-    single beats again.
+    When the burst starts, the previous beat is on the bus. From cycle `end` on the bus sends single
+    beats again.
     """
 
     half: int
-    at: int  # offset of the first beat's bytes in the half
+    at: int  # offset in the half of the first beat's bytes
     first: int
     end: int
 
@@ -45,9 +45,9 @@ class FeedBurst:
         segment = packet["segments"][number]
         if beat["command"] or not packet["sent"] or segment["form"] == COMPRESS:
             return None
-        # Without the segment's last beat: the next segment may begin in it.
+        # Leave out the segment's last beat, because the next segment may begin in it.
         count = (segment["length"] - packet["sent"] - length - 1) // width
-        words = -(-(width - 1) // banks.width) + 1  # at most that many banks a beat
+        words = -(-(width - 1) // banks.width) + 1  # a beat needs at most that many banks
         if count < _FEWEST or words > banks.count:
             return None
         address = context.memory.base + segment["offset"]
@@ -57,14 +57,14 @@ class FeedBurst:
         return cls(half, offset + packet["sent"] + length, cycle + 1, cycle + 1 + count)
 
     def write(self, bus: Distribution, now: int) -> int:
-        """Deliver the beats of the burst before cycle `now`, and leave the last of them on the bus.
+        """Deliver the beats of the burst before cycle `now`, and put the last of them on the bus.
 
         Return the number of these beats.
         """
         beats = min(now, self.end) - self.first
         if beats <= 0:
             return 0
-        bus.take_in()  # the beat before them
+        bus.take_in()  # the beat before the burst
         state, width = bus.state, bus.shape.bus_bytes
         packet, last = state.packet, self.first + beats - 1
         data = bus.context.memory.memory.halves[self.half].read(self.at, beats * width)

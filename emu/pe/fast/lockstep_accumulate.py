@@ -1,7 +1,8 @@
 """Computes sums, results and counters of the macs of a lockstep group (`lockstep_group`).
 
 While a cluster belongs to the group, the declared state of its PEs does not change. This module
-keeps the future state of all clusters, and writes it to the declared state when a cluster leaves.
+keeps the state that all clusters will have, and writes a cluster's part to the declared state when
+the cluster leaves.
 """
 
 from __future__ import annotations
@@ -24,28 +25,30 @@ Ints = NDArray[np.int64]
 
 
 class LockstepMac(NamedTuple):
-    """One mac of all clusters: element `at` of `batch`, the macs that were computed together."""
+    """One mac of all clusters of the group: mac number `at` of `batch`, which were computed
+    together.
+    """
 
     batch: ResidentMacs
     at: int
     base: int
     accumulator: int
-    limit: Ints  # (clusters,): where its activations end
+    limit: Ints  # (clusters,): the element at which its loaded activations end
 
 
 @dataclass(frozen=True)
 class SumsStep:
     """A step of every iteration of a loop: a mac, a load from the output queues, or a move."""
 
-    name: str  # mac, load or move
-    accumulator: int = 0  # of a mac or a move
-    source: int = 0  # of a load: the first place
-    targets: Sequence[int] = ()  # of a move: the place in each iteration
+    name: str  # "mac", "load" or "move"
+    accumulator: int = 0  # the accumulator of a mac or a move
+    source: int = 0  # the first entry that a load reads
+    targets: Sequence[int] = ()  # the entry to which a move writes, for each iteration
 
 
 @dataclass(frozen=True)
 class RepeatedSums:
-    """The steps of `count` iterations of a loop, and their macs one after the other."""
+    """The steps of `count` iterations of a loop, and the macs of all iterations in order."""
 
     count: int
     steps: Sequence[SumsStep]
@@ -59,7 +62,7 @@ class LockstepAccumulator:
         self.arrays, self.state, self.shape = context.arrays, context.state, context.shape
         self.clusters, self.entries = clusters, weights.entries.reshape(weights.grid)
         self.adder = context.adder
-        # The greatest product, and the most products of a sum.
+        # The greatest magnitude of a product, and the greatest number of products in a sum.
         bits = 8 * np.dtype(self.shape.value_type).itemsize - 1
         loads = int(self.entries.max()) + self.shape.load_queue_1 + self.shape.load_queue_2
         self.most = (1 << 2 * bits) * loads
@@ -67,7 +70,7 @@ class LockstepAccumulator:
         self.output = self.state.output[clusters]
         self.output_written = self.state.output_written[clusters]
         self.buffer = self.state.buffer[clusters]
-        self.output_writes = 0  # of each PE
+        self.output_writes = 0  # of each PE, by name
         self.output_reads = np.zeros((len(clusters), self.shape.pes), np.int64)
         self.macs: list[LockstepMac] = []
         self._total: MacOutcome | None = None
@@ -82,9 +85,9 @@ class LockstepAccumulator:
         self.macs.append(mac)
 
     def move(self, source: int, target: int) -> None:
-        """Move accumulator `source` of each PE to place `target` of its output queue, and clear it.
+        """Move accumulator `source` of each PE to entry `target` of its output queue, and clear it.
 
-        The later places of the block become "not written".
+        The later entries of the same block become "not written".
         """
         values = self.accumulators[..., source]
         self.buffer[...] = values
@@ -93,7 +96,7 @@ class LockstepAccumulator:
         self._mark_written(target, target + 1)
 
     def load(self, target: int, sums: NDArray[Any]) -> None:
-        """Write partial sums to the output queues, from place `target` on, and accumulate them.
+        """Write partial sums to the output queues, from entry `target` on, and accumulate them.
 
         `sums` has shape (clusters, PEs, elements); element i is added to accumulator i. Raises
         `Unplannable` if a sum leaves its range.
@@ -105,9 +108,9 @@ class LockstepAccumulator:
             self._add(number, sums[..., number])
 
     def load_from_queue(self, source: int) -> None:
-        """Accumulate up to four results from place `source` of the output queues on.
+        """Accumulate up to four results from entry `source` of the output queues on.
 
-        Places that were never written are left out. Raises `Unplannable` if a cluster has written
+        Entries that were never written are left out. Raises `Unplannable` if a cluster has written
         none of them, or if a sum leaves its range.
         """
         added = self._places(source)
@@ -123,9 +126,9 @@ class LockstepAccumulator:
         self.accumulators[..., number] = total
 
     def _mark_written(self, start: int, end: int) -> None:
-        """Count and mark places `start` to `end` - 1 of the output queues as written.
+        """Count and mark entries `start` to `end` - 1 of the output queues as written.
 
-        The later places of the last one's block become "not written".
+        The later entries of the last block become "not written".
         """
         size = self.shape.output_block
         self.output_written[..., start:end] = True
@@ -137,8 +140,8 @@ class LockstepAccumulator:
     def repeat(self, loop: RepeatedSums) -> None:
         """Execute the steps of all iterations of a loop.
 
-        Loads read no places to which the loop moves sums. Raises `Unplannable` if a sum might
-        leave its range.
+        The caller ensures that loads read no entries to which the loop moves sums. Raises
+        `Unplannable` if a sum might leave its range.
         """
         if self._repeat_at_once(loop):
             self.macs += loop.macs
@@ -154,9 +157,9 @@ class LockstepAccumulator:
                     self.move(step.accumulator, step.targets[number])
 
     def _repeat_at_once(self, loop: RepeatedSums) -> bool:
-        """Execute a loop that moves each accumulator out once in each iteration, if it is one.
+        """Execute a loop at once if it moves each accumulator out exactly once in each iteration.
 
-        Return False without an effect if it is another loop, or if a sum might leave its range.
+        Return False, without an effect, for another loop, or if a sum might leave its range.
         """
         macs = [step.accumulator for step in loop.steps if step.name == "mac"]
         batch, first = loop.macs[0].batch, loop.macs[0].at
@@ -177,13 +180,13 @@ class LockstepAccumulator:
                 load += 1
             else:
                 if step.accumulator in totals and step.accumulator not in open_sums:
-                    return False  # it is moved out twice
+                    return False  # the loop moves it out twice
                 open_sums.discard(step.accumulator)
                 totals.setdefault(step.accumulator, np.zeros_like(sums[:, 0]))
                 continue
             for number, values in added.items():
                 if number in totals and number not in open_sums:
-                    return False  # it was moved out before
+                    return False  # an earlier step moved it out
                 totals[number] = totals.get(number, 0) + values
                 open_sums.add(number)
         if open_sums or (self.adder.overflow != "wrap" and greatest > self._end(batch.balances)):
@@ -208,9 +211,10 @@ class LockstepAccumulator:
         return True
 
     def _places(self, source: int) -> dict[int, NDArray[Any]]:
-        """Return what a load from the output queues adds, by accumulator, in shape (clusters, PEs).
+        """Return what a load from the output queues adds to each accumulator, in shape (clusters,
+        PEs).
 
-        Raises `Unplannable` if a cluster has written none of the places.
+        Raises `Unplannable` if a cluster has written none of the entries.
         """
         written = self.output_written[..., source : source + ACCUMULATORS]
         if not written.any(axis=(1, 2)).all():
@@ -224,15 +228,15 @@ class LockstepAccumulator:
         return max(abs(int(values.max())), abs(int(values.min())))
 
     def _end(self, balances: bool) -> int:
-        """Return the greatest sum that a mac may reach in a group.
+        """Return the limit for the magnitude of a sum of a mac in a group.
 
-        That of balanced macs is the limit of `BalancedPlan`, which takes over if the group splits
+        For balanced macs it is the limit of `BalancedPlan`, which takes over if the group splits
         during the mac.
         """
         end = int(np.iinfo(self.adder.dtype).max)
         return end // 2 - 1 if balances else end
 
-    # Into the declared state
+    # Writing the declared state
 
     def write(self, place: int) -> None:
         """Write the state of cluster `clusters[place]` after all macs, moves and loads of sums."""
@@ -253,7 +257,7 @@ class LockstepAccumulator:
     def apply(self, place: int, number: int) -> None:
         """Write the state of cluster `clusters[place]` after mac `number`.
 
-        The declared state of the cluster must be that of the start of this mac.
+        The declared state of the cluster must be that at the start of this mac.
         """
         mac = self.macs[number]
         accumulator = self.state.accumulators[self.clusters[place], :, mac.accumulator]
@@ -271,7 +275,7 @@ class LockstepAccumulator:
         state.mac_left[c] = 0
         state.mac_next[c] = (state.weight_head[c] + self.entries[place]) % self.shape.weight_queue
         state.mac_reached[c] = np.asarray(mac.batch.outcome.products[mac.at, place]) > 0
-        state.given[c] = 0  # the sums are handed over
+        state.given[c] = 0  # sums are handed over at the end of the mac
         state.computing[c] = False
 
     def products(self) -> Ints:
@@ -284,6 +288,6 @@ class LockstepAccumulator:
         """Return the outcome of all macs together, as arrays of shape (clusters, PEs)."""
         parts: list[MacOutcome] = []
         for _, macs in groupby(self.macs, lambda mac: id(mac.batch)):
-            first, *others = macs  # the macs of a batch follow one another
+            first, *others = macs  # the macs of a batch are consecutive
             parts.append(first.batch.outcome.part(slice(first.at, first.at + 1 + len(others))))
         return MacOutcome.concatenate(parts).total()

@@ -28,15 +28,15 @@ from macaw.emu.waits import NEVER
 from macaw.isa.pe import BLOCKS
 
 _STATE = MEMBERS.index("state")
-_FEWEST = 2  # iterations for which a group saves time
+_FEWEST = 2  # the least number of iterations for which a group saves time
 
 
 def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> LockstepGroup | None:
     """Return a group of all clusters with runs, or None if they cannot form one in cycle `now`.
 
-    The group simulates the first run of each cluster; the other runs must wait for the bus. They
-    must be about to begin the first mac of a loop over resident weights. They must not differ
-    in anything that the group computes once for all clusters.
+    The group simulates the first run of each cluster; the other runs must wait for the bus. The
+    first runs must be about to begin the first mac of a loop over resident weights. They must be
+    equal in everything that the group computes only once for all clusters.
     """
     context = controls.context
     state = context.state
@@ -88,23 +88,20 @@ def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
 
 
 def needs_bus(run: Run) -> bool:
-    """Return whether a run can start no step before the bus begins its next segment."""
+    """Return whether a run can start no step before its next segment begins on the bus."""
     if not run["ops"]:
-        return False  # it has no steps, and ends at once
+        return False  # the run has no steps, and ends at once
     first = run["ops"][0]
     return bool(first["segments"]) and first["first"] == NEVER
 
 
 def _ends(op: Op, now: int) -> bool:
-    """Return whether a step is over in cycle `now`.
-
-    The control unit may not have marked it as done yet.
-    """
+    """Return whether a step has ended in cycle `now`, even if it is not yet marked as done."""
     return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
 
 
 def _common(run: Run) -> dict[str, Any]:
-    """Return a copy of a run, with fixed values in the fields that may differ within a group."""
+    """Return a copy of a run in which the fields that may differ in a group have fixed values."""
     ops = [{**op, "reads": 0} for op in run["ops"]]
     return {**run, "span": None, "reach": 0, "ops": ops}
 
@@ -112,7 +109,7 @@ def _common(run: Run) -> dict[str, Any]:
 def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
     """Return whether all clusters are in the same state, and all PEs have equal operands.
 
-    All PEs must also have the same blocks loaded. (Before, an ld with a stride may have loaded
+    The same blocks must be loaded in all PEs. (An earlier ld with a stride may have loaded
     different blocks in each PE.)
     """
     state, lead = context.state, clusters[0]
@@ -140,10 +137,10 @@ def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
 
 
 def _types_match(context: RowContext, clusters: list[int], run: Run) -> bool:
-    """Return whether all data are of the element types that the sequence of a run multiplies.
+    """Return whether all data of a run have the element types that its sequence multiplies.
 
-    These are the weights, the activations in the blocks that the macs of the loop may read, and the
-    segments of activations.
+    The data are the weights, the activations in the blocks that the macs of the loop may read, and
+    the segments of activations.
     """
     if not context.shape.mixes:
         return True

@@ -1,4 +1,4 @@
-"""A lockstep group: clusters that run the same steps, simulated together.
+"""A lockstep group: clusters that run the same steps, which the engine simulates together.
 
 Clusters that share a packet run the same steps; only the ends of their macs differ. While weights
 stay in the queues (state `rq`), the start of a step follows from the ends of earlier steps. The
@@ -6,9 +6,9 @@ rules are those of `control_unit` and `run_lifecycle`. Times here are arrays of 
 The group computes them as far ahead as the data that the bus has delivered allow.
 
 The declared state of the clusters stays as it was in the cycle in which the group formed. When the
-run of a cluster is over, the cluster leaves the group, and its state of that cycle is written. The
-group splits if the state is read earlier, or if something happens that the group does not handle.
-Then the control units of the remaining clusters repeat their cycles up to the present one
+run of a cluster ends, the cluster leaves the group, and the group writes its state of that cycle.
+The group splits if the state is read earlier, or if something happens that the group does not
+handle. Then the control units of the remaining clusters repeat their cycles up to the present one
 (`lockstep_split`). So the state is always what the control units would have computed.
 """
 
@@ -48,21 +48,21 @@ from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
 
 Ints = NDArray[np.int64]
-_FEWEST = 2  # iterations for which it saves time to compute them at once
+_FEWEST = 2  # the least number of iterations for which computing them at once saves time
 
 
 class BusCall(NamedTuple):
     """A call of the bus to the control units, recorded so that a split can repeat it."""
 
     cycle: int
-    before_control: bool  # whether it comes before the control units act in that cycle
+    before_control: bool  # whether the call is made before the control units act in that cycle
     call: Callable[[ControlUnit], None]
 
 
 class LockstepGroup:
-    """The clusters of `units`, whose runs are equal and start to multiply in cycle `now`.
+    """The clusters of `units`, whose runs are equal and begin a mac in cycle `now`.
 
-    Times are arrays of shape (clusters,), in the order of `units`. `members` are the numbers of the
+    Times are arrays of shape (clusters,), in the order of `units`. `members` has the numbers of the
     clusters that belong to the group now. The constructor raises `Unplannable` or `Fault` if no
     group can form.
     """
@@ -86,25 +86,28 @@ class LockstepGroup:
         entries = self.state.segment_entries[clusters, self.run["buffer"]]
         words = self.state.words[clusters[0], self.run["buffer"]].tolist()
         rows = (decoded(words[op["place"]]) for op in self.run["ops"] if op["unit"] == MAC)
-        self.balances = any(row.values["balance"] for row in rows)  # all of them, or none
+        # whether all macs are balanced; otherwise none is
+        self.balances = any(row.values["balance"] for row in rows)
         kind = BalancedResidentWeights if self.balances else ResidentWeights
         weights = kind(context, clusters, entries)
         self.macs = LockstepMacs(context, clusters, weights)
         self.sums = LockstepAccumulator(context, clusters, weights)
         self.issue = np.full(len(clusters), self.run["issue_at"][0])
-        self.ends: dict[int, Ints] = {}  # by place of an instruction: the end of its last issue
+        self.ends: dict[int, Ints] = {}  # by index of an instruction: the end of its last issue
         self.last_loopback: Ints | None = None
         self.run_end: Ints | None = None  # the first cycle after the run
-        self._first = NEVER  # the cycle in which the next cluster leaves
+        self._first = NEVER  # the cycle in which the next cluster leaves the group
         self.retired = 0  # instructions since the group formed
-        self.before: list[LockstepStep] = []  # those of the iteration before
-        self._open_steps: list[LockstepStep] = []  # of these, those that may still be waited for
+        self.before: list[LockstepStep] = []  # steps of the previous iteration
+        # those of `previous` for which a step may still wait
+        self._open_steps: list[LockstepStep] = []
         self.steps: list[LockstepStep] = []
-        self._opens: dict[int, int] = {}  # by segment, the known values of `opens`
-        # The last cycle in which other exes ended, and when the oldest other mac of then began.
+        self._opens: dict[int, int] = {}  # by segment: the results of `opens` that are known
+        # The last cycle in which other exes ended, and when the oldest other mac of that cycle
+        # began.
         self.exes_ended: tuple[int, int] | None = None
-        self.bus_calls: list[BusCall] = []  # what the bus called since the group formed
-        # Later packets whose command byte came since then, and the cycles in which it came.
+        self.bus_calls: list[BusCall] = []  # the calls of the bus since the group formed
+        # Later packets whose command byte was on the bus since then, and the cycles of these bytes.
         self.activations: list[tuple[Packet, int]] = []
         self._take(self.run["ops"], np.full(len(clusters), now))
         self.extend()
@@ -204,7 +207,7 @@ class LockstepGroup:
             self.retired += 1
 
     def _end_ld(self, step: LockstepStep) -> None:
-        assert step.start is not None  # it has begun
+        assert step.start is not None  # the step has begun
         ends = [timing.ld_end(step.op["last"], start) for start in step.start.tolist()]
         self._end(step, np.array(ends))
 
@@ -243,8 +246,8 @@ class LockstepGroup:
         """Compute many of the next iterations at once if possible.
 
         `known` (clusters,) is the first cycle of the next iteration; the result is that of the
-        first iteration that is not computed. The last two iterations of a run are never skipped,
-        because some of their steps remain when the run is over.
+        first iteration that is not computed yet. The method never includes the last two iterations
+        of a run, because the run's last state contains some of their steps.
         """
         run, steps = self.run, self.steps
         macs = [number for number, step in enumerate(steps) if step.op["unit"] == MAC]
@@ -270,13 +273,11 @@ class LockstepGroup:
                 self.ends[step.op["place"]] = times.end[-1, number]
                 self.retired += len(iterations)
         run["iteration"] += len(iterations)
-        self.steps = []  # none of them remains
+        self.steps = []  # the state contains none of their steps
         return times.known
 
     def _finish(self, last_loopback: Ints) -> None:
-        """Compute the end of the run: every step has ended and every operand has been
-        written back.
-        """
+        """Compute when the run ends: every step has ended, and every operand is written back."""
         ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
         if self.long_pipeline:
             ends += [timing.write_back(end) + 1 for end in self.ends.values()]
@@ -287,7 +288,7 @@ class LockstepGroup:
 
     def _mac(self, step: LockstepStep) -> None:
         op, start = step.op, step.start
-        assert start is not None  # `_start` has set it
+        assert start is not None  # `_start` has set the start
         if not self.macs.computed:
             self.macs.multiply(self._next_bases(step))
         end = start + self.macs.cycles(1)[0] - 1
@@ -296,9 +297,9 @@ class LockstepGroup:
         self._end(step, end)
 
     def _next_bases(self, step: LockstepStep) -> list[int]:
-        """Return the base address of a mac, and those of later ones that can be computed with it.
+        """Return the base address of a mac, and those of later macs that can be computed with it.
 
-        There are later ones if all activations have arrived.
+        There are later ones only if all activations have arrived.
         """
         bases, run = [step.op["base"]], self.run
         if not self._has_activations():
@@ -312,7 +313,8 @@ class LockstepGroup:
         found = [self.buffer.operand(run["initial"], place, 0, iterations) for place in places]
         table = np.array(found).T
         wrong = ((table < 0) | (table >= self.shape.input_buffer)).any(axis=1)
-        end = int(wrong.argmax()) if wrong.any() else len(table)  # that iteration will fault
+        # that iteration will raise a fault
+        end = int(wrong.argmax()) if wrong.any() else len(table)
         return bases + table[:end].reshape(-1).tolist()
 
     def _has_activations(self) -> bool:
@@ -337,17 +339,17 @@ class LockstepGroup:
 
     @property
     def triggers(self) -> bool:
-        """Whether the group's runs trigger another buffer when they are over.
+        """Whether the group's runs trigger another buffer when they end.
 
-        If so, they reserve what the chain may use for as long as the group exists
-        (`Run.ahead`), and the declared state has it.
+        If so, they reserve what the chain of buffers may use while the group exists (`Run.ahead`).
+        The declared state has this reservation.
         """
         return bool(self.run["chain"])
 
     def reserves(self, packet: Packet, segment: int) -> bool:
-        """Return whether a run of the group keeps a segment of another packet from the bus.
+        """Return whether the group prevents the bus from sending a segment of another packet.
 
-        It does if it may still use what the ld of the segment needs, in any cluster.
+        It does if, in any cluster, its run may still use what the ld of the segment needs.
         """
         if not self.triggers:
             return False
@@ -407,15 +409,18 @@ class LockstepGroup:
         self.sums.load(self.target(segment), sums)
 
     def first_beat(self, segment: int, cycle: int) -> None:
-        """React to the first beat of a segment, on the bus in `cycle`. Raises as `extend` does."""
+        """React to the first beat of a segment, which was on the bus in `cycle`.
+
+        Raises the exceptions of `extend`.
+        """
         op = self.taker(segment).op
         op["first"] = min(op["first"], cycle)
         self.extend()
 
     def last_beat(self, segment: int, cycle: int) -> None:
-        """React to the last beat of a segment, on the bus in `cycle`. Raises as `extend` does.
+        """React to the last beat of a segment, which was on the bus in `cycle`.
 
-        The contents of the segment are already in the PEs.
+        The contents of the segment are already in the PEs. Raises the exceptions of `extend`.
         """
         step = self.taker(segment)
         op = step.op
@@ -440,7 +445,7 @@ class LockstepGroup:
     # The end
 
     def leave(self, now: int) -> None:
-        """Remove the clusters whose run is over in cycle `now`, and write their state."""
+        """Remove the clusters whose run has ended in cycle `now`, and write their state."""
         if self.run_end is None or self._first > now:
             return
         self._first = NEVER
@@ -487,10 +492,10 @@ class LockstepGroup:
         self.context.core.retired += self.retired
         unit.lifecycle.loop_back(run)
         state.units[c] = [FREE] * len(state.units[c])
-        assert self.run_end is not None  # the run of a cluster that leaves is over
+        assert self.run_end is not None  # when a cluster leaves, its run has ended
         state.due[c] = int(self.run_end[place])
 
     @cached_property
     def _ended_steps(self) -> list[EndedStep]:
-        """The steps that the run of a cluster contains when it is over."""
+        """The steps that a cluster's run contains when the run has ended."""
         return ended_steps(self.before, self.steps, self.conflicts)

@@ -1,11 +1,12 @@
 """Computes many iterations of a lockstep group (`lockstep_group`) at once.
 
-If the bus has brought all segments, the iterations of a loop consist of the same steps. Only the
-cycles of their macs, the base addresses and the places in the output queue differ. So the times of
-all iterations follow from one rule: `Pattern.next_iteration` takes the state of the control unit at
-the start of an iteration and the cycles of its macs. Times are relative to that start, and those of
-the past count as 0, so nearly all iterations begin in the same state. The rule is applied to all
-iterations together, with the states that the last application found, until the states stay.
+If the bus has brought all segments, all iterations of a loop consist of the same steps. Only the
+cycles of their macs, the base addresses and the entries of the output queue differ. So the times of
+all iterations follow from one rule, `Pattern.next_iteration`. It takes the state of the control
+unit at the start of an iteration and the cycles of the iteration's macs. Times in a state are
+relative to that start, and times in the past count as 0, so nearly all iterations begin in the same
+state. The code applies the rule to all iterations together, with the states that the last
+application gave, until the states no longer change.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from macaw.emu.pe.instruction_buffers import InstructionBuffer, Pairs
 from macaw.emu.pe.state import LOADER, MAC, Op, Shape
 
 Ints = NDArray[np.int64]
-STEPS = {"ld_queue", "skip", "mac", "move"}  # of iterations that need no segment
+STEPS = {"ld_queue", "skip", "mac", "move"}  # the least number of iterations without segments
 
 
 @dataclass(frozen=True)
 class PatternStep:
-    """One step of every iteration. `after` are the earlier steps that it waits for."""
+    """One step of every iteration. `after` has the indices of the steps for which it waits."""
 
     op: Op
     explicit: bool
@@ -40,8 +41,8 @@ class PatternStep:
 class Iterations:
     """The times of n iterations.
 
-    `start` and `end` (n, steps, clusters) are the first and last cycles of their steps. `known`
-    (clusters,) is the first cycle of the iteration after them.
+    `start` and `end` have the first and last cycles of their steps, in shape (n, steps, clusters).
+    `known` (clusters,) is the first cycle of the iteration after them.
     """
 
     start: Ints
@@ -50,7 +51,7 @@ class Iterations:
 
 
 class Pattern:
-    """The steps of every iteration of a loop, and the times that they wait for."""
+    """The steps of every iteration of a loop, and which earlier steps each one waits for."""
 
     def __init__(self, steps: Sequence[LockstepStep], long_pipeline: bool) -> None:
         self.long_pipeline = long_pipeline
@@ -67,8 +68,8 @@ class Pattern:
     def times(self, known: Ints, issue: Ints, ends: dict[int, Ints], cycles: Ints) -> Iterations:
         """Return the times of the iterations whose macs take `cycles` (n, macs, clusters).
 
-        `known` (clusters,) is the first cycle of the first of them. `issue` and `ends`, which have
-        the meaning of `LockstepGroup`, are those at that time.
+        `known` (clusters,) is the first cycle of the first of these iterations. `issue` and `ends`
+        are those of `LockstepGroup` in that cycle.
         """
         ready = [
             np.maximum(self._ready(ends[step.op["place"]]) - known, 0)
@@ -79,7 +80,7 @@ class Pattern:
         count = len(cycles)
         state = np.zeros((count + 1, len(self.steps) + 1, known.size), np.int64)
         state[0, 0], state[0, 1:] = np.maximum(issue - known, 0), ready
-        while True:  # after n rounds at least the first n states are right
+        while True:  # after n applications, at least the first n states are right
             start, end, following, length = self.next_iteration(state[:-1], cycles)
             if (state[1:] == following).all():
                 break
@@ -88,11 +89,14 @@ class Pattern:
         return Iterations(start + first[:-1, None], end + first[:-1, None], first[-1])
 
     def next_iteration(self, state: Ints, cycles: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return starts and ends of steps (n, steps, clusters), the following states, and lengths.
+        """Return, for n iterations, the times of their steps, the following states, and their
+        lengths.
 
         `state` (n, 1 + steps, clusters) has, for the start of an iteration, the earliest cycle of
-        the next issue, and for each step the cycle in which its operands are ready. All times are
-        relative to the start of the iteration. The lengths (n, clusters) are those of iterations.
+        the next issue, and for each step the cycle in which its operands are ready. The results are
+        the starts and the ends of the steps (n, steps, clusters), the states after the iterations,
+        and the lengths in cycles (n, clusters). All times are relative to the start of the
+        iteration.
         """
         steps = self.steps
         starts, ends = list[Ints](), list[Ints]()
@@ -122,14 +126,14 @@ class Pattern:
         return np.stack(starts, axis=1), np.stack(ends, axis=1), following, length
 
     def _ready(self, end: Ints) -> Ints:
-        """Return the first cycle in which an instruction that ended in `end` may start again."""
+        """Return the first cycle in which an instruction that ended in `end` can start again."""
         return timing.next_start(timing.write_back(end)) if self.long_pipeline else end + 1
 
 
 def _waits(op: Op, other: Op) -> bool:
     """Return whether a step waits for an earlier step of its iteration.
 
-    `repeats` has made sure that they do not share blocks of the output queue.
+    `repeats` has made sure that they share no blocks of the output queue.
     """
     if op["name"] == "skip" or other["name"] == "skip":
         return False
@@ -143,10 +147,10 @@ def repeats(
     initial: Pairs,
     iterations: Ints,
 ) -> bool:
-    """Return whether each of `iterations` has the same steps, except for bases and targets.
+    """Return whether all of `iterations` have the same steps, except for bases and targets.
 
-    Accumulators and the places of the output queue that are read must be the same. The targets of
-    moves must be different places of the output queue, outside of the blocks that are read.
+    All iterations must use the same accumulators and read the same entries of the output queue. The
+    targets of moves must be different entries, outside of the blocks that are read.
     """
     if not {step.op["name"] for step in steps} <= STEPS:
         return False
@@ -168,7 +172,7 @@ def repeats(
     if not places.size:
         return True
     if places.min() < 0 or places.max() >= shape.output_queue:
-        return False  # an iteration will fault
+        return False  # the iteration will raise a fault
     blocks = blocks_read >> (places // shape.output_block) & 1
     return not blocks.any() and np.unique(places).size == places.size
 
@@ -180,7 +184,7 @@ def repeated_sums(
     iterations: Ints,
     macs: LockstepMacs,
 ) -> RepeatedSums:
-    """Return what `iterations` do to accumulators and output queues. Takes their macs of `macs`."""
+    """Return what `iterations` do to accumulators and output queues. Take the macs from `macs`."""
     bases, rows = [], []
     for step in steps:
         place = step.op["place"]

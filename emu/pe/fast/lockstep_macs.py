@@ -14,15 +14,15 @@ from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.isa.pe import BLOCKS
 
 Ints = NDArray[np.int64]
-_LOOKUPS = 1 << 20  # look-ups of the macs that are computed at once
+_LOOKUPS = 1 << 20  # the greatest number of look-ups for macs that are computed at once
 
 
 class LockstepMacs:
     """The macs of `clusters` over their resident weights, and the cycles in which they execute.
 
     `times` has the first and the last cycle of each mac so far, as arrays (clusters,). `waits`
-    (clusters,) counts the cycles in which the PEs waited for a mac; `since` (clusters,) is the
-    first cycle that is not counted.
+    (clusters,) counts the cycles in which the PEs waited for a mac. `since` (clusters,) is the
+    first cycle that `waits` does not include.
     """
 
     def __init__(self, context: RowContext, clusters: list[int], weights: ResidentWeights) -> None:
@@ -34,11 +34,11 @@ class LockstepMacs:
         self._batch: ResidentMacs | None = None
         self._bases: Sequence[int] = ()
         self._limits: Ints = np.zeros((0, 0), np.int64)
-        self._at = 0  # the number of macs of the batch that are used
+        self._at = 0  # how many macs of the batch have been taken
 
     @property
     def most(self) -> int:
-        """The number of macs that are computed at once at most."""
+        """The greatest number of macs that are computed at once."""
         return max(1, _LOOKUPS // max(self.weights.at.size, 1))
 
     @property
@@ -54,7 +54,7 @@ class LockstepMacs:
 
     def cycles(self, count: int) -> Ints:
         """Return the cycles of the next `count` macs, of shape (macs, clusters)."""
-        assert self._batch is not None  # they are computed
+        assert self._batch is not None  # the macs are computed
         return self._batch.cycles[self._at : self._at + count]
 
     def take(self, base: int, accumulator: int) -> LockstepMac:
@@ -73,22 +73,25 @@ class LockstepMacs:
 
     @cached_property
     def spans(self) -> tuple[Ints, Ints]:
-        """The first cycle of each mac and the cycle after its last one, (macs, clusters) each.
+        """The first cycle of each mac, and the cycle after its last one; both of shape (macs,
+        clusters).
 
-        All macs must be recorded.
+        The caller ensures that all macs are recorded.
         """
         begin, end = (np.array(times) for times in zip(*self.times, strict=True))
         return begin, end + 1
 
     def oldest(self, now: int) -> int:
-        """Return the first cycle of the macs at work in cycle `now`, or `now` if there are none."""
+        """Return the first cycle of the macs that execute in cycle `now`, or `now` if there are
+        none.
+        """
         starts = [start[(start <= now) & (end >= now)] for start, end in self.times]
         return int(min((part.min() for part in starts if part.size), default=now))
 
     def _find_limits(self, bases: Ints) -> Ints:
         """Return the element at which the loaded activations end, of shape (bases, clusters).
 
-        All elements from a base up to this end are loaded in all PEs. All PEs of a cluster have
+        All elements from a base up to (excluding) this end are loaded. All PEs of a cluster have
         loaded the same blocks.
         """
         size = self.shape.input_block

@@ -1,4 +1,4 @@
-"""Splits a lockstep group (`lockstep_group`) before the runs of its clusters are over.
+"""Splits a lockstep group (`lockstep_group`) before the runs of its clusters have ended.
 
 The control units repeat their cycles, from the one in which the group formed to the present one.
 They get the recorded calls of the bus again, and the results of macs come from the group.
@@ -11,11 +11,11 @@ from macaw.emu.waits import NEVER
 
 
 def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tuple[int, int]]:
-    """Bring the clusters that have not left the group to the start of cycle `now[cluster]`.
+    """Bring the clusters that are still in the group to the start of cycle `now[cluster]`.
 
-    The macs of the row have been simulated up to cycle `computed`, which is excluded. Return a pair
-    for each cluster that then executes a mac: its number, and the cycle in which this mac began.
-    The PEs of such a cluster are left in the state of that cycle.
+    The macs of the row have been simulated up to (excluding) cycle `computed`. Return a pair for
+    each cluster that then executes a mac: its number, and the cycle in which this mac began. The
+    PEs of such a cluster are left in the state of that cycle.
     """
     members, group.members = sorted(group.members), set()
     multiplying = []
@@ -59,6 +59,6 @@ def _replay(group: LockstepGroup, place: int, now: int, computed: int) -> int:
         while calls and calls[0].cycle == cycle:
             calls.pop(0).call(unit)
     started = macs + int(state.computing[c])
-    if started:  # the bus may have brought more since the mac began
+    if started:  # the bus may have brought more activations since the mac began
         state.mac_limit[c] = group.sums.macs[started - 1].limit[place]
     return macs

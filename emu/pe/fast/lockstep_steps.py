@@ -1,4 +1,4 @@
-"""The steps of a lockstep group (`lockstep_group`), with one start and one end for each cluster."""
+"""Steps of a lockstep group (`lockstep_group`): each has a start and an end for each cluster."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from macaw.emu.pe.sequence import block_mask
 from macaw.emu.pe.state import DONE, MAC, Op, Shape
 
 Ints = NDArray[np.int64]
-STEPS = {"ld", "ld_queue", "skip", "mac", "move"}  # that a group can execute
+STEPS = {"ld", "ld_queue", "skip", "mac", "move"}  # the mnemonics of steps that a group can execute
 
 
 @dataclass(eq=False)
 class LockstepStep:
     """A step of all clusters of a group.
 
-    `start` and `end` (clusters,) are its first and last cycles, None until they are known.
+    `start` and `end` (clusters,) are its first and last cycle in each cluster, or None while they
+    are unknown.
     """
 
     op: Op
@@ -31,12 +32,12 @@ class LockstepStep:
 
     @property
     def explicit(self) -> bool:
-        """Whether the step is an instruction, not a step that flags imply."""
+        """Whether the step is an instruction. Other steps follow from flags of the exe."""
         return self.op["implied"] is None
 
 
 class EndedStep(NamedTuple):
-    """A step that is over. Each list has one element for each cluster of the group.
+    """A step that has ended. Each list has one element for each cluster of the group.
 
     `reads` are masks of the input blocks that it read. `remains` says whether the cluster's run
     still contains the step.
@@ -52,7 +53,7 @@ class EndedStep(NamedTuple):
 class StepConflicts:
     """Finds the conflicts between steps of a group, by the rules of `ControlUnit`.
 
-    `reaches` has the greatest index among the weights of each cluster.
+    `reaches` has, for each cluster, the greatest index of its weights.
     """
 
     def __init__(self, shape: Shape, reaches: list[int]) -> None:
@@ -98,7 +99,7 @@ def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
 def follows(op: Op, other: Op) -> bool:
     """Return whether step `op` must wait for the earlier step `other` because of its unit.
 
-    It must if `other` uses the same unit, or the unit that `AFTER` names for it.
+    It must wait if `other` uses the same unit, or the unit to which `AFTER` maps its unit.
     """
     return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
 
@@ -106,10 +107,11 @@ def follows(op: Op, other: Op) -> bool:
 def ended_steps(
     before: Sequence[LockstepStep], steps: Sequence[LockstepStep], conflicts: StepConflicts
 ) -> list[EndedStep]:
-    """Return the steps that a run contains when it is over, from those of its last two iterations.
+    """Return the steps that a run contains when it has ended.
 
-    `steps` are those of the last iteration. The steps `before` remain in a cluster if they ended
-    after the last loopback.
+    They come from its last two iterations: `steps` are those of the last one, `before` those of the
+    iteration before it. A step of `before` remains in a cluster if it ended after the last
+    loopback.
     """
     last = steps[0].known
     ended = []
@@ -123,7 +125,7 @@ def ended_steps(
 
 
 def op_of(step: EndedStep, place: int) -> Op:
-    """Return the `Op` of a step that is over, with its times in the group's cluster `place`."""
+    """Return the `Op` of an ended step, with its times in the cluster `place` of the group."""
     op = step.op.copy()
     op["segments"], op["beats"], op["reads"] = list(op["segments"]), [], step.reads[place]
     op["state"], op["start"], op["end"] = DONE, step.start[place], step.end[place]

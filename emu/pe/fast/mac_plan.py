@@ -1,9 +1,9 @@
-"""Plans macs: computes all their cycles and sums, from a given cycle to the end.
+"""Plans of macs: all their cycles and sums, from a given cycle to the end.
 
 A plan depends only on the contents of the PEs when it is made: these determine which weights are
 effectual, the sequence of the loads, and every sum. Nothing else changes these contents while the
 macs execute. The cycles come from `comparator_tables`. A plan can start at any cycle of a mac, and
-write the state of any later cycle.
+it can write the state of any later cycle.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _NEVER = -(1 << 40)
 
 
 class Unplannable(Exception):
-    """Raised for macs that cannot be planned and must be simulated cycle by cycle."""
+    """Raised for macs that cannot be planned; the engine simulates them cycle by cycle."""
 
 
 class Plan:
     """The macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`.
 
-    Inside the class times are counted from `start`. The exception is `ends`, the last cycle of each
-    cluster's mac, which is a cycle of the row. The loads of a PE form one sequence: those in queue
-    2, those in queue 1, then those that the comparator will find.
+    Inside the class, cycle 0 is `start`. Only `ends`, the last cycle of each cluster's mac, has
+    cycles of the row. The loads of a PE form one sequence: those in queue 2, those in queue 1, then
+    those that the comparator will find.
     """
 
     def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:
@@ -46,7 +46,7 @@ class Plan:
         self.q2_count = self.arrays.q2_count[self.pes]
         self.has_multiplied = self.arrays.mac_reached[self.pes]
         direct = self.shape.direct
-        # Entries a PE, as many as the PE with the most has, rounded up to whole blocks.
+        # Entries of each PE: as many as the PE with the most has, rounded up to whole blocks.
         self.tables = None if direct else tables(self.shape.load_queue_1, self.shape.load_queue_2)
         block = 1 if self.tables is None else 2 * self.tables.pairs
         self.width = -(-max(int(self.entries_left.max()), 1) // block) * block
@@ -62,7 +62,7 @@ class Plan:
     # Loads and sums
 
     def _find_loads(self) -> None:
-        """Set which entries are effectual (`hit`) and the loads of each PE.
+        """Compute which entries are effectual (`hit`), and the loads of each PE.
 
         The loads of a PE are `total` elements of `loads` from index `first` on.
         """
@@ -94,8 +94,8 @@ class Plan:
     def _held_loads(self) -> tuple[Bools, Ints]:
         """Return the loads that are in the queues when the plan starts.
 
-        The result is (mask, loads), both of shape (PEs, places), in the order of processing. The
-        mask says which places contain a load.
+        The result is a mask and the loads, both of shape (PEs, queue entries), in the order of
+        processing. The mask says which entries contain a load.
         """
         arrays, pes = self.arrays, self.pes
         masks, loads = [], []
@@ -110,7 +110,8 @@ class Plan:
         return np.concatenate(masks, axis=1), np.concatenate(loads, axis=1)
 
     def _add_up(self) -> None:
-        """Set `running`, from which `_sums` computes the sum of each PE after any of its loads.
+        """Set `running`, from which `_sums` computes the sum of each PE after any number of its
+        loads.
 
         Raises `Unplannable` if a sum might leave its range or is not a finite number.
         """
@@ -127,7 +128,7 @@ class Plan:
         if adder.floating:
             self._add_floating(product, owner)
             return
-        # Running sums over all PEs; a PE's own sums are differences of these.
+        # Running sums over the products of all PEs; a PE's sums are differences of these.
         self.running = np.zeros(product.size + 1, np.int64)
         np.cumsum(product, dtype=np.int64, out=self.running[1:])
         if adder.overflow != "wrap" and product.size:
@@ -139,7 +140,7 @@ class Plan:
     def _add_floating(self, product: NDArray[Any], owner: Ints) -> None:
         """Set `running` by adding one product after the other.
 
-        Where a PE has no product, -0 is added, which changes no sum.
+        -0 stands for a missing product of a PE, because it changes no sum.
         """
         sums = np.full((self.pes.size, int(self.total.max()) + 1), -0.0, self.adder.dtype)
         sums[:, 0] = self.old
@@ -149,7 +150,7 @@ class Plan:
             raise Unplannable
 
     def _sums(self, rows: slice, count: Ints) -> NDArray[Any]:
-        """Return the accumulators of the PEs in `rows` after each has taken `count` loads."""
+        """Return the accumulators of the PEs in `rows`, each after its first `count` loads."""
         if self.adder.floating:
             return np.asarray(self.running[np.arange(self.pes.size)[rows], count])
         first = self.first[rows]
@@ -159,7 +160,7 @@ class Plan:
     # Times
 
     def _time_direct(self) -> None:
-        """Set the times of design 5a.
+        """Compute the times of design 5a.
 
         The comparator examines one entry in each cycle; the load of the entry reaches the MAC in
         the next cycle.
@@ -173,7 +174,7 @@ class Plan:
         self.first_taken = np.where(has_load, 0, self.hit.argmax(axis=1) + 1)
 
     def _time_queued(self) -> None:
-        """Set the times of design 5b.
+        """Compute the times of design 5b.
 
         For each block of pairs, also set the row in the tables that describes it (`keys`), and the
         block's first cycle (`begins`).
@@ -195,7 +196,7 @@ class Plan:
         np.cumsum(table.length.take(self.keys), axis=0, out=self.begins[1:])
         self.most = table.most.take(self.keys).max(axis=0)
 
-        # The cycle of the last pair, and the loads that the queues then hold.
+        # The cycle of the last pair, and the state of the queues after it.
         pairs_left = (self.entries_left + 1) // 2
         block, pair = np.divmod(np.maximum(pairs_left - 1, 0), table.pairs)
         row = np.arange(rows)
@@ -207,10 +208,10 @@ class Plan:
         to_come = self.hit.argmax(axis=1) // 2 + 2
         self.first_taken = np.where(self.q2_count > 0, 0, np.where(self.q1_count > 0, 1, to_come))
 
-    # The outcome
+    # Outcomes
 
     def _outcome(self, rows: slice, cycles: int) -> MacOutcome:
-        """Return what the PEs in the slice `rows` of the plan have done after `cycles` cycles."""
+        """Return the outcome of the PEs in the slice `rows` of the plan after `cycles` cycles."""
         end = self.end[rows]
         outcome = (
             self._whole_macs(rows) if cycles > int(end.max()) else self._first_cycles(rows, cycles)
@@ -224,7 +225,7 @@ class Plan:
         return outcome
 
     def _whole_macs(self, rows: slice) -> MacOutcome:
-        """Return the outcome of whole macs. The caller adds the cycle counts."""
+        """Return the outcome of whole macs. The caller sets the cycle counts."""
         new = self.new[rows]
         return _loads(
             weights_examined=self.entries_left[rows],
@@ -235,7 +236,7 @@ class Plan:
         )
 
     def _first_cycles(self, rows: slice, cycles: int) -> MacOutcome:
-        """Return the outcome of the first `cycles` cycles. The caller adds the cycle counts."""
+        """Return the outcome of the first `cycles` cycles. The caller sets the cycle counts."""
         products_before = self.q2_count[rows] * (cycles > 0)
         hit = self.hit[rows]
         if self.tables is None:
@@ -272,10 +273,11 @@ class Plan:
         return times.reshape(count, -1), q1_loads.reshape(count, -1)
 
     def _moves(self, rows: slice, entry: Ints) -> tuple[Ints, Bools]:
-        """Return when each load moves from queue 1 to queue 2, and a mask of the valid elements.
+        """Return when each load moves from queue 1 to queue 2, and a mask of the elements with a
+        load.
 
-        Both arrays have a column for each place of queue 1 (loads that are there at the start),
-        then one for each entry. `entry` (PEs, entries) is the cycle in which each entry is
+        Both arrays have a column for each entry of queue 1 (loads that are there at the start),
+        then a column for each weight. `entry` (PEs, weights) is the cycle in which each weight is
         examined.
         """
         table = self.tables
@@ -284,9 +286,9 @@ class Plan:
         slots = np.arange(self.shape.load_queue_1)
         mask = np.concatenate([slots < count, self.hit[rows]], axis=1)
         ready = np.concatenate([np.zeros((count.size, slots.size), np.int64), entry + 1], axis=1)
-        before = np.cumsum(mask, axis=1) - 1  # loads that move before it
+        before = np.cumsum(mask, axis=1) - 1  # number of loads that move before it
         ready = np.where(mask, ready - table.gap * before, _NEVER)
-        if table.gap > 1:  # the only place of queue 2 is taken in the first cycle
+        if table.gap > 1:  # the only entry of queue 2 is occupied in the first cycle
             ready = np.maximum(ready, self.q2_count[rows, None])
         return np.maximum.accumulate(ready, axis=1) + table.gap * before, mask
 
@@ -297,7 +299,8 @@ class Plan:
         pes = self.shape.pes
         for cluster in clusters:
             place = self.clusters.index(cluster)
-            rows = slice(place * pes, (place + 1) * pes)  # in the arrays of the plan
+            # the PEs of the cluster in the arrays of the plan
+            rows = slice(place * pes, (place + 1) * pes)
             self._write(rows, self.arrays.clusters[cluster], now - self.start)
 
     def _write(self, rows: slice, pes: PeArrays, cycles: int) -> None:

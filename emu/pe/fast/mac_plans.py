@@ -1,4 +1,4 @@
-"""Keeps the plans of the macs that a row executes now."""
+"""The plans of the macs that a row executes now."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class MacPlans:
     def __init__(self, context: RowContext, peers: Callable[[], Iterable[MacPlans]]) -> None:
         self.context, self.peers = context, peers
         self.by_cluster: dict[int, Plan] = {}
-        self.unsettled: list[BalancedPlan] = []  # of these, those whose ends are not known
+        self.unsettled: list[BalancedPlan] = []  # the plans among them whose ends are not known yet
 
     def clear(self) -> None:
         """Drop all plans."""
@@ -63,9 +63,8 @@ class MacPlans:
             plans.unsettled.clear()
 
     def write(self, clusters: list[int], now: int) -> None:
-        """Write the state of the macs of `clusters` at the start of cycle `now`.
-
-        Their plans are dropped.
+        """Write the state of the macs of `clusters` at the start of cycle `now`, and drop their
+        plans.
         """
         groups: dict[Plan, list[int]] = {}
         for cluster in clusters:

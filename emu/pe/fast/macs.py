@@ -1,4 +1,4 @@
-"""The macs of a row in the fast engine: planned if possible, else simulated cycle by cycle."""
+"""The macs of a row in the fast engine: it plans them if possible, else it simulates each cycle."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from macaw.emu.pe.reference.macs import CycleMacs
 class PlannedMacs:
     """Plans macs when they begin, and writes their results when they end.
 
-    If a mac cannot be planned, all macs of the row are simulated cycle by cycle until it has ended.
+    While a mac runs that cannot be planned, all macs of the row are simulated cycle by cycle.
     """
 
     def __init__(self, context: RowContext, controls: ClusterControls, plans: MacPlans) -> None:
         self.state, self.controls, self.plans = context.state, controls, plans
         self.by_cycle = CycleMacs(context, controls)
         self.unplanned: set[int] = set()  # clusters with a mac that cannot be planned
-        self.computed = 0  # the first cycle of the present ones that the PEs have not had
+        self.computed = 0  # the first cycle that the PEs of these clusters have not done
 
     def clear(self) -> None:
-        """Drop all plans. The declared state is that of the start of cycle `reached`."""
+        """Drop all plans. The caller has set the declared state to the start of cycle `reached`."""
         self.plans.clear()
         self.unplanned = set()
         self.computed = self.state.reached

@@ -1,9 +1,9 @@
 """Counts how many loads move in each cycle of balanced macs, for the fast engine.
 
-When a PE compares, moves and gives loads depends only on counts: how many loads its queues and its
+When a PE compares, moves and gives loads depends only on numbers: how many loads its queues and its
 neighbour's queues contain, which of these were given, and how many weights of each pair are
-effectual. So this module first simulates the counts, with a few operations on narrow integers in
-each cycle for all PEs at once. `balanced_state` then derives which loads they are.
+effectual. So this module first simulates only these numbers, with a few operations on narrow
+integers in each cycle for all PEs at once. `balanced_state` then computes which loads they are.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from macaw.emu.pe.balancing import FREE_PLACES
 from macaw.emu.pe.state import Shape
 
-DEEPEST = 64  # queue 1, whose given loads are the bits of a number
-_STRETCH = 16  # cycles between two tests whether all is done
+DEEPEST = 64  # the greatest depth of queue 1, whose given loads are bits of one integer
+_STRETCH = 16  # cycles between two tests whether all PEs are done
 
 Bools = NDArray[np.bool_]
 Numbers = NDArray[Any]
@@ -26,15 +26,20 @@ Numbers = NDArray[Any]
 
 @dataclass
 class LoadCounts:
-    """The loads that PEs moved in some cycles, as arrays of shape (cycles, PEs) unless noted."""
+    """The loads that PEs moved in some cycles.
 
-    q1_loads: Numbers  # loads in queue 1 at the start of the cycle; a row more, for the end
-    examines: Bools  # the comparator had weights to look at
-    has_room: Bools  # queue 1 has room for what it finds
-    effectual: Numbers  # loads that it has put into queue 1, from the beginning to this cycle
-    moves: Bools  # a load goes from queue 1 to queue 2
-    queue_moves: Numbers  # such loads, from the beginning to this cycle
-    gives: Bools  # a column more: PE p gives a load to the left in p, is given one in p + 1
+    The arrays have shape (cycles, PEs) unless a comment says otherwise.
+    """
+
+    # loads in queue 1 at the start of the cycle; one more row has those at the end
+    q1_loads: Numbers
+    examines: Bools  # whether the comparator had weights to examine
+    has_room: Bools  # whether queue 1 has room for the loads that the comparator finds
+    # loads that the comparator put into queue 1, from the beginning to this cycle
+    effectual: Numbers
+    moves: Bools  # whether a load moves from queue 1 to queue 2
+    queue_moves: Numbers  # the number of such moves, from the beginning to this cycle
+    gives: Bools  # one more column: in column p PE p gives a load to the left, in p + 1 it gets one
 
     @classmethod
     def blank(cls, cycles: int, pes: int, kind: np.dtype[Any]) -> LoadCounts:
@@ -62,18 +67,18 @@ class LoadCounts:
 
 
 def padded(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return `pairs` (PEs, pairs) with zeros at the end, which `QueueOccupancy` may read."""
+    """Return `pairs` (PEs, pairs) with zeros appended, which `QueueOccupancy` may read."""
     return np.pad(pairs, ((0, 0), (0, _STRETCH)))
 
 
 class QueueOccupancy:
     """The load queues of some PEs, from one cycle of their macs on.
 
-    `pairs` has for each pair of weights how many are effectual, one PE after the other, with the
-    zeros that `padded` adds. PE p examines pairs `first[p]` to `end[p]` - 1. `held_1` and `held_2`
-    are the numbers of loads in queues 1 and 2, at most one in queue 2. `gifts` has one bit for each
-    load in queue 1, the lowest for the head: whether the right neighbour gave it. `has_left` says
-    which PEs have a left neighbour, to which they may give loads.
+    `pairs` has, for each pair of weights, how many are effectual, one PE after the other, with the
+    zeros that `padded` appends. PE p examines pairs `first[p]` to `end[p]` - 1. `held_1` and
+    `held_2` are the numbers of loads in queues 1 and 2, at most one in queue 2. `gifts` has one bit
+    for each load in queue 1, the lowest bit for the head; it says whether the right neighbour gave
+    the load. `has_left` says which PEs have a left neighbour, to which they may give loads.
     """
 
     def __init__(
@@ -96,10 +101,10 @@ class QueueOccupancy:
         self.gifts = gifts.astype(kind)
         self.threshold = np.array(min(shape.balance_threshold, depth + 1), kind)
         self.most = np.array(depth - 2, kind)
-        # The left neighbour must hold less; 0 for PEs without one.
+        # The left neighbour's queue must have fewer loads than this; 0 for PEs without a neighbour.
         self.room = np.where(has_left[1:], depth + 1 - FREE_PLACES, 0).astype(kind)
         self.one_place = shape.load_queue_2 == 1
-        # The only load may move to queue 2, which matters for a threshold of 1.
+        # With a threshold of 1, the only load may move to queue 2, so there is none to give.
         self.slight = shape.balance_threshold == 1
         self.zero, self.unit = np.array(0, kind), np.array(1, kind)
 
@@ -118,7 +123,7 @@ class QueueOccupancy:
         return bool(self.q1_loads.any() or self.moves.any() or (self.next < self.end).any())
 
     def _number(self, flags: Bools) -> Numbers:
-        """Return flags as integers, which can be added to counts."""
+        """Return flags as integers, so that they can be added to counts."""
         return flags.view(self.kind) if self.kind.itemsize == 1 else flags
 
     def _stretch(self) -> LoadCounts:

@@ -1,4 +1,4 @@
-"""Computes balanced macs over resident weights (`resident_weights`), for any base addresses.
+"""Computes balanced macs over resident weights (`resident_weights`) for many base addresses.
 
 The sums are those of macs without balance, because an integer sum does not depend on which PE adds
 a product. Cycles and counters come from `queue_occupancy`.
@@ -32,7 +32,7 @@ class BalancedResidentWeights(ResidentWeights):
     def multiply(self, bases: Sequence[int], limits: Ints) -> ResidentMacs:
         """Return the macs with the base addresses `bases`.
 
-        `limits` (bases, clusters) is the element at which the loaded activations end. Raises
+        `limits` (bases, clusters) has the element at which the loaded activations end. Raises
         `Unplannable` if a mac would read past this end.
         """
         hit, sums = self.find(bases, limits)

@@ -1,9 +1,9 @@
-"""Computes macs over resident weights, which stay in the weight queues, for any base addresses.
+"""Computes macs over resident weights, which stay in the weight queues, for many base addresses.
 
 The entries of the weight queues and their input indices are looked up once. A mac with a new base
 then looks up only activations, for all PEs and several bases at once. The cycles of a mac come
-from `comparator_tables`. Only whole macs are computed here. If the engine has to stop in the middle
-of a mac, it makes a `Plan` of it.
+from `comparator_tables`. This module computes only whole macs. If the engine has to stop in the
+middle of a mac, it makes a `Plan` of it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.mac_outcome import MacOutcome
 
 Ints = NDArray[np.int64]
-_NEAR = 8  # rows of counts of which nearly every column has one that is not 0
+_NEAR = 8  # in so many rows of counts, nearly every column has a count that is not 0
 
 
 @dataclass(frozen=True)
 class ResidentMacs:
     """Whole macs over the same weights, one for each of several base addresses."""
 
-    cycles: Ints  # (bases, clusters): of each mac
-    sums: NDArray[Any]  # (bases, clusters, PEs): what the accumulators gain
+    cycles: Ints  # (bases, clusters): the cycles of each mac
+    sums: NDArray[Any]  # (bases, clusters, PEs): what each mac adds to the accumulators
     outcome: MacOutcome  # (bases, clusters, PEs)
     balances: bool
 
@@ -37,7 +37,7 @@ class ResidentMacs:
 class ResidentWeights:
     """The resident weights of `clusters`, read from the weight queues once.
 
-    `entries` (clusters, PEs) says how many entries from the head of each queue on are resident.
+    `entries` (clusters, PEs) says how many entries of each queue are resident, from the head on.
     """
 
     def __init__(self, context: RowContext, clusters: Sequence[int], entries: Ints) -> None:
@@ -47,7 +47,8 @@ class ResidentWeights:
         of = (np.array(clusters)[:, None] * pes + np.arange(pes)).reshape(-1)
         self.entries = entries.reshape(-1)
         self.tables = None if self.shape.direct else tables(*self._depths)
-        # A row is an entry of all PEs: as many as the PE with the most has, in whole blocks.
+        # A row has one entry of each PE. There are as many rows as the PE with the most entries
+        # needs, in whole blocks.
         block = 1 if self.tables is None else 2 * self.tables.pairs
         width = -(-max(int(self.entries.max()), 1) // block) * block
         number = np.arange(width)[:, None]
@@ -66,10 +67,11 @@ class ResidentWeights:
         return self.shape.load_queue_1, self.shape.load_queue_2
 
     def find(self, bases: Sequence[int], limits: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Return which entries are effectual in macs with the base addresses `bases`, and the sums.
+        """Return a mask of the effectual entries in macs with the base addresses `bases`, and the
+        sums.
 
         The mask has shape (entries, macs · PEs of all clusters), the sums (macs, clusters, PEs).
-        `limits` (bases, clusters) is the element at which the loaded activations end. Raises
+        `limits` (bases, clusters) has the element at which the loaded activations end. Raises
         `Unplannable` if a mac would read past this end.
         """
         arrays, count = self.arrays, len(bases)
@@ -80,7 +82,7 @@ class ResidentWeights:
             raise Unplannable
         at = (self.at[:, None, :] + base[:, None]).reshape(len(self.at), -1)
         activations = arrays.activations.take(at)
-        hit = activations != 0  # the same as the bitmask of what is loaded
+        hit = activations != 0  # this gives the bitmask of what is loaded
         activations = activations.reshape(len(at), count, -1)
         if self.valid is not None:
             hit = (hit.reshape(activations.shape) & self.valid[:, None]).reshape(at.shape)
@@ -90,7 +92,7 @@ class ResidentWeights:
     def multiply(self, bases: Sequence[int], limits: Ints) -> ResidentMacs:
         """Return the macs with the base addresses `bases`.
 
-        `limits` (bases, clusters) is the element at which the loaded activations end. Raises
+        `limits` (bases, clusters) has the element at which the loaded activations end. Raises
         `Unplannable` if a mac would read past this end.
         """
         hit, sums = self.find(bases, limits)
@@ -123,8 +125,8 @@ class ResidentWeights:
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
         """Return the times of design 5a for each PE of each mac, as three arrays.
 
-        They are the busy cycles, the cycles before the first product, and 0 for the most loads in
-        queue 1.
+        They are the busy cycles, the cycles before the first product, and 0 in place of the
+        greatest number of loads in queue 1.
         """
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)
@@ -136,8 +138,8 @@ class ResidentWeights:
     ) -> tuple[Ints, Ints, Ints]:
         """Return the times of design 5b for each PE of each mac, as three arrays.
 
-        They are the busy cycles, the cycles before the first product, and the most loads in queue
-        1. Each block of pairs takes one look-up in `table`.
+        They are the busy cycles, the cycles before the first product, and the greatest number of
+        loads in queue 1. Each block of pairs takes one look-up in `table`.
         """
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]
@@ -151,10 +153,10 @@ class ResidentWeights:
         for key in keys:
             key += state
             state = table.following.take(key)
-        length = np.zeros((len(keys), keys.shape[1]), np.int64)  # of the blocks before
+        length = np.zeros((len(keys), keys.shape[1]), np.int64)  # cycles of the earlier blocks
         np.cumsum(table.length.take(keys[:-1]), axis=0, out=length[1:])
         most = table.most.take(keys).max(axis=0)
-        # The cycle of the last pair, and the loads that the queues then hold.
+        # The cycle of the last pair, and the state of the queues after it.
         pairs = (entries + 1) // 2
         block, within = np.divmod(np.maximum(pairs - 1, 0), table.pairs)
         of = np.arange(len(pairs))
@@ -164,7 +166,7 @@ class ResidentWeights:
 
 
 def _before(counts: NDArray[np.uint8]) -> Ints:
-    """Return, for each column, the number of zeros before the first number that is not 0."""
+    """Return, for each column, how many zeros come before the first number that is not 0."""
     still = np.ones(counts.shape[1], np.bool_)
     count = np.zeros(counts.shape[1], np.int64)
     for row in counts[:_NEAR]:

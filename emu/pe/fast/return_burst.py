@@ -1,8 +1,8 @@
-"""Return bursts: writes many beats of stores at once.
+"""Return bursts: many beats of stores, which the fast engine writes at once.
 
-While no other core requests the half of the unit and nothing else happens in the row, the return
-bus writes one beat in each cycle, and the clusters take turns. Such beats change only memory,
-counters and the beats that are left to write. A burst ends with the last beat of a store.
+While no other core requests the feeding half and nothing else happens in the row, the return bus
+writes one beat in each cycle, and the clusters take turns. Such beats change only memory, counters
+and the beats that are left to write. A burst ends with the last beat of a store.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.return_bus import ReturnBus
 
-_FEWEST = 2  # beats for which a burst saves time
+_FEWEST = 2  # the least number of beats for which a burst saves time
 
 
 @dataclass
 class ReturnBurst:
-    """Beats in the cycles `first` to `end` - 1.
+    """Beats of stores in the cycles `first` to `end` - 1.
 
-    When the burst starts, the beat before it is on the return bus. From cycle `end` on the bus
+    When the burst starts, the previous beat is on the return bus. From cycle `end` on the bus
     writes single beats again. `clusters` are those that store, in the order of their turns.
     """
 
@@ -43,7 +43,7 @@ class ReturnBurst:
         written = left[current][0]
         left[current] = left[current][1:]
         if not left[current]:
-            return None  # its store ends in the next cycle
+            return None  # the store ends in the next cycle
         clusters = list(left)
         beats = min(
             (len(own) - 1) * len(left) + place for place, own in enumerate(left.values(), 1)
@@ -61,7 +61,7 @@ class ReturnBurst:
         return cls(half, clusters, cycle + 1, cycle + 1 + beats) if beats >= _FEWEST else None
 
     def write(self, bus: ReturnBus, now: int) -> int:
-        """Write the beats of the burst before cycle `now`, and leave the last one on the bus.
+        """Write the beats of the burst before cycle `now`, and put the last of them on the bus.
 
         Return the number of these beats.
         """
@@ -69,10 +69,10 @@ class ReturnBurst:
         state, context = bus.state, bus.context
         pages = context.memory.memory.halves[self.half]
         for number in range(beats):
-            bus.take_in()  # the beat before
+            bus.take_in()  # the beat before the burst
             cluster = self.clusters[number % len(self.clusters)]
             op = context.clusters[cluster].storing()
-            assert op is not None  # the burst ends with the first store that ends
+            assert op is not None  # the burst ends when one of the stores ends
             ranges, data = op["beats"][0]
             at = 0
             for offset, length in ranges:

@@ -6,8 +6,8 @@ read: after `sync` the state is exactly that of the reference. Some macs may fau
 use a value that is not finite. The engine simulates these cycle by cycle in the reference's data
 path, together with all other macs of the row. So faults come in the same cycle with the same state.
 
-Clusters that do the same form a lockstep group (`lockstep_group`). The engine simulates their
-control units and PEs again only when the bus needs it or when their runs are over.
+Clusters that execute the same steps form a lockstep group (`lockstep_group`). The engine simulates
+their control units and PEs again only when the bus needs them or when their runs end.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class FastRow(Row):
         )
         self.controls = LockstepControls(units)
         self.macs = self.controls.macs = PlannedMacs(self.context, self.controls, self.plans)
-        # Beats that come or leave without simulation.
+        # Beats that the engine moves at once.
         self._burst: FeedBurst | ReturnBurst | None = None
         self.assemble(units)
 
-    # The contract
+    # What the device calls
 
     @property
     def next_address(self) -> int | None:
@@ -60,9 +60,9 @@ class FastRow(Row):
         return super().next_address
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """React to a beat that memory granted, and start a burst if one can follow.
+        """React to a beat that memory has granted, and start a burst if one can follow.
 
-        `data` are the bytes that were read. `time` is the device cycle of the grant.
+        `data` has the bytes that were read. `time` is the device cycle of the grant.
         """
         scheduled = self.time
         super().granted(port, data, time, ready)
@@ -120,15 +120,16 @@ class FastRow(Row):
         state = self.state
         idle = state.beat is None and state.returning == FREE
         if idle and self.controls.group is not None and self.controls.next_event(now) == NEVER:
-            self.controls.split()  # the group waits for something that it does not handle
+            self.controls.split()  # the group waits for something that the group does not simulate
         super().schedule(now)
 
-    # The present
+    # The present state
 
     def _catch_up(self) -> None:
-        """Write the present state of all that the engine skips: plans, group, burst, special units.
+        """Write the present state of everything that the engine skips: macs, group, burst, special
+        units.
 
-        Afterwards no plan, lockstep group or burst is left.
+        Afterwards there is no plan, lockstep group or burst.
         """
         controls, plans = self.controls, self.plans
         nothing = self._burst is None and controls.group is None
@@ -143,12 +144,12 @@ class FastRow(Row):
                 and last * divider == device.cycle
                 and not device.arbitrated
             ):
-                self._simulate(last)  # its beat waits for the grant
+                self._simulate(last)  # its beat waits for the arbiter
             else:
                 self._end_burst(now)
                 self.time = min(self.time, now * divider)
-        # If another core faults or is read in the middle of the present cycle, some units of the
-        # row have had this cycle and some have not.
+        # If another core faults, or the state is read, in the middle of the present cycle, only
+        # some units of the row have done this cycle.
         between = now <= controls.acted + 1
         if controls.group is not None:
             controls.split(NEVER if between else now)
@@ -163,7 +164,7 @@ class FastRow(Row):
             self.special.catch_up(self.special.simulated_to if between else now, only_ended=False)
 
     def _simulate(self, cycle: int) -> None:
-        """Simulate a cycle that the engine had meant to skip."""
+        """Simulate a cycle that the engine wanted to skip."""
         self.time = cycle * self.divider
         self.cycle(cycle)
 
@@ -177,14 +178,14 @@ class FastRow(Row):
         self.time = cycle * self.divider
 
     def interrupt(self, time: int) -> None:
-        """End a burst of which another core reads the results in device cycle `time`."""
+        """End a burst, because another core reads its results in device cycle `time`."""
         if self._burst is not None:
             self._on_contention(time)
 
     note_use = interrupt
 
     def _end_burst(self, now: int) -> None:
-        """End the burst, if there is one: bring its bus to the start of cycle `now`."""
+        """End the burst, if there is one: do its beats before cycle `now`."""
         if self._burst is None:
             return
         burst, self._burst = self._burst, None

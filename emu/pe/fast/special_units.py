@@ -1,8 +1,8 @@
-"""The special-function units for the fast engine: all results of an instruction at once.
+"""The special-function units in the fast engine: it computes all results of an instruction at once.
 
-Until an instruction has ended, no other instruction reads or writes its inputs and outputs, so its
-cycles need not be simulated. Two kinds of instructions are simulated cycle by cycle: reductions,
-whose sums may fault, and instructions that write places that they still have to read.
+Until an instruction has ended, no other instruction reads or writes its inputs and outputs. So the
+engine need not simulate its cycles. It simulates two kinds of instructions cycle by cycle:
+reductions, whose sums may fault, and instructions that write queue entries that they read later.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ class FastSpecialUnits(SpecialUnits):
 
     def __init__(self, context: RowContext, queues: OutputQueues) -> None:
         super().__init__(context, queues)
-        self.simulated_to = 0  # the first cycle that all units may not have had
-        self._next: dict[int, int] = {}  # by cluster whose cycles are skipped: its next cycle
+        self.simulated_to = 0  # the first cycle that some units may not have done
+        # by cluster whose cycles are skipped: the next cycle of its unit
+        self._next: dict[int, int] = {}
 
     def begin(self, cluster: int, job: SfuJob) -> None:
         """Start the instruction `job`, and skip its cycles if possible. Raises `Fault`."""
@@ -30,7 +31,7 @@ class FastSpecialUnits(SpecialUnits):
         self._take(cluster, job, job["start"])
 
     def reload(self) -> None:
-        """Continue from the declared state, whose next cycle is `state.reached`."""
+        """Continue from the declared state; the next cycle is `state.reached`."""
         self._next = {}
         for cluster, job in enumerate(self.state.sfu_jobs):
             if job is not None:
@@ -47,12 +48,12 @@ class FastSpecialUnits(SpecialUnits):
 
     @property
     def waits(self) -> bool:
-        """Whether some unit executes an instruction whose cycles are skipped until it ends."""
+        """Whether a unit executes an instruction whose cycles are skipped until it ends."""
         return bool(self._next)
 
     @property
     def at_work(self) -> bool:
-        """Whether some unit executes an instruction whose next cycle must be simulated."""
+        """Whether a unit executes an instruction whose next cycle must be simulated."""
         if not any(self.state.sfu_jobs):
             return False
         jobs = enumerate(self.state.sfu_jobs)
@@ -75,7 +76,7 @@ class FastSpecialUnits(SpecialUnits):
     def catch_up(self, now: int, *, only_ended: bool) -> None:
         """Bring the units whose cycles are skipped to the start of cycle `now`.
 
-        With `only_ended`, do this only for units whose instruction ended before `now`.
+        With `only_ended`, do so only for units whose instruction ended before `now`.
         """
         for cluster in list(self._next):
             job = self.state.sfu_jobs[cluster]

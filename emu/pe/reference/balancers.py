@@ -1,9 +1,9 @@
-"""Load balancing between neighbours, cycle by cycle (seed 000, Fig. 5b, ¶98-100): balancers 517.
+"""Balancers 517: load balancing between neighbours, cycle by cycle (seed 000, Fig. 5b, ¶98-100).
 
 A PE pushes a load into the load queue 1 of its left neighbour if its own queue 1 contains many more
 loads. The load gets a mark (`loads.FROM_NEIGHBOUR`). The neighbour has copies of the weight queue
-503 and the input buffer 504 of its right neighbour. Both are latched in the same bus beats, so the
-emulator stores them once, with the owner. The neighbour adds the products of given loads to its
+503 and the input buffer 504 of its right neighbour. The same bus beats fill original and copy, so
+the emulator stores them once, in the owner. The neighbour adds the products of given loads to its
 helper accumulators until the sums are handed over (`balancing.hand_over`).
 """
 
@@ -35,8 +35,8 @@ class Balancers:
     def givers(self, moves: Mask) -> Numbers:
         """Return the numbers of the PEs that give a load to their left neighbour in this cycle.
 
-        `moves` is a mask of the PEs that also move the load at the head of queue 1 to queue 2. They
-        give the load after this one. A PE never gives a load that was given to it.
+        `moves` is a mask of the PEs that also move the load at the head of queue 1 to queue 2. Such
+        a PE gives the load after the head. A PE never gives a load that was given to it.
         """
         count = self.arrays.q1_count
         left_count = np.roll(count, 1)
@@ -52,10 +52,10 @@ class Balancers:
         return np.asarray(arrays.q1[arrays.q1_row + place])
 
     def give(self, givers: Numbers, moves: Mask, pushed: Numbers) -> None:
-        """Copy one load of each giver to the tail of its left neighbour's load queue 1.
+        """Copy one load of each PE in `givers` to the tail of its left neighbour's load queue 1.
 
-        `moves` is the mask of `givers`. `pushed` (PEs,) is the number of loads that each PE finds
-        itself in this cycle. The given load is stored after these loads.
+        `moves` is the mask that `givers` got. `pushed` (PEs,) is the number of loads that each PE's
+        own comparator finds in this cycle. The given load is stored after these loads.
         """
         arrays, takers = self.arrays, givers - 1
         tail = arrays.q1_head[takers] + arrays.q1_count[takers] + pushed[takers]
@@ -65,8 +65,8 @@ class Balancers:
     def finished(self, is_drained: Mask) -> Mask:
         """Return a mask of the clusters whose mac ends in this cycle.
 
-        `is_drained` is the mask of clusters whose PEs have no work left. Drained clusters with
-        incomplete sums do not end; they hand sums over in the next cycle.
+        `is_drained` is the mask of clusters whose PEs have no work left. In a drained cluster with
+        incomplete sums the mac does not end; the cluster hands sums over in the next cycle.
         """
         owing = is_drained & self.state.given.any(axis=1)
         self.state.handing |= owing

@@ -1,8 +1,8 @@
 """Simulates one cycle of all PEs of a row: index comparator, load queues, MAC (seed 000 ¶94-¶102).
 
-The PEs of a row are one vector. Every stage uses the counts at the start of the cycle. So if one
-stage puts something into a queue, the next stage sees it one cycle later. A PE without a mac has no
-entries to examine and empty queues, so it does nothing.
+The PEs of a row are one vector. Every stage uses the numbers of loads at the start of the cycle. So
+if one stage puts a load into a queue, the next stage can use it one cycle later. A PE without a mac
+has no entries to examine and empty queues, so it does nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from macaw.emu.pe.mac_outcome import MacOutcome
 from macaw.emu.pe.pe_arrays import PeArrays
 from macaw.emu.pe.reference.balancers import Balancers, Mask
 
-_PAIR = np.array([[0], [1]])  # the comparator's two entries of a cycle
+_PAIR = np.array([[0], [1]])  # the two entries that the comparator examines in a cycle
 
 
 class Datapath:
@@ -29,7 +29,7 @@ class Datapath:
 
     In each cycle it calls `on_multiply`, if set, with two arrays that have one entry for each PE.
     The first says whether the PE multiplies. The second has the load at the head of the PE's second
-    load queue, which has no meaning if the PE does not multiply.
+    load queue; it is meaningless if the PE does not multiply.
     """
 
     def __init__(self, arrays: PeArrays, adder: Adder) -> None:
@@ -73,10 +73,10 @@ class Datapath:
         return self._end_cycle(outcome)
 
     def _multiply(self, multiplies: Mask) -> None:
-        """Let the MAC 506 of each PE in the mask `multiplies` take a load from load queue 2.
+        """Multiply a load from load queue 2 in the MAC 506 of each PE in the mask `multiplies`.
 
-        The weight and the activation of a given load are those of the right neighbour. Its product
-        is added to the helper accumulator with the number of the owner's accumulator.
+        The weight and the activation of a given load are those of the right neighbour. The MAC adds
+        its product to the helper accumulator with the number of the owner's accumulator.
         """
         arrays = self.arrays
         load = arrays.q2[arrays.q2_row + arrays.q2_head]
@@ -126,7 +126,7 @@ class Datapath:
         index = arrays.weight_index[arrays.weight_row + place] + arrays.mac_base
         self._check_indices(index, examines)
         hit = arrays.bitmask.take(arrays.input_row + index, mode="clip") & examines
-        # The second of two effectual loads goes after the first.
+        # If two loads are effectual, the second one is stored after the first.
         tail = arrays.q1_head + arrays.q1_count + hit[0] * _PAIR
         slot = arrays.q1_row + tail % self.shape.load_queue_1
         hits = np.flatnonzero(hit)
@@ -138,7 +138,7 @@ class Datapath:
         """Simulate one cycle of design 5a. Return the clusters whose mac ended. Raises `Fault`.
 
         The comparator examines one weight and feeds the MAC through a latch. In the state this
-        latch is a load queue 2 with one place.
+        latch is a load queue 2 with one entry.
         """
         arrays = self.arrays
         is_busy = self._busy_pes()

@@ -1,6 +1,6 @@
 """The reference engine of a row: it simulates each cycle in which something can change.
 
-In all other cycles only the time advances.
+It skips all other cycles.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class ReferenceRow(Row):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record where values come from, products included. Return the records.
 
-        `number` returns the number of announcements so far.
+        `number` must return the number of announcements so far.
         """
         origins = super().remember(number)
-        assert self.context.provenance is not None  # it was just made
+        assert self.context.provenance is not None  # the call above has just made it
         self.macs.datapath.on_multiply = self.context.provenance.add_products
         return origins

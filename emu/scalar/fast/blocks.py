@@ -1,4 +1,4 @@
-"""Caches the translated code (blocks) of a core by address until the code changes."""
+"""A cache of a core's translated code (blocks), by address. It drops blocks whose code changes."""
 
 from __future__ import annotations
 
@@ -12,34 +12,36 @@ from macaw.emu.scalar.run_cache import LONGEST, PageWatch, decode_from, drop_at
 from macaw.emu.scalar.runs import ENDS
 from macaw.isa.codec import Decoded
 
-PLAIN, COUNTING, CROSSING = range(3)  # editions of a block
-HOT = 24  # jumps to an address after which its block is translated
-MOST = 512  # blocks that are kept
-CUT_HOT = 6  # times that a border of the trace cuts a block until it becomes one that crosses them
-FEW = 8  # instructions for which entering a block is not worth it
+PLAIN, COUNTING, CROSSING = range(3)  # editions of a block: see `BlockCache`
+HOT = 24  # after so many jumps to an address, its block is translated
+MOST = 512  # the greatest number of blocks in the cache
+CUT_HOT = 6  # after a border has cut a block so often, its edition that crosses borders replaces it
+FEW = 8  # for so few instructions, a call of the block costs more than it saves
 
 
 class Block(NamedTuple):
     """The translated code that begins at an address, as a Python function."""
 
-    # It takes the core and the limit; one that counts for the trace also takes the room up to the
-    # next border. It returns True if the interpreter must execute the instruction at `pc`.
+    # Its arguments are the core and the limit; a counting block also gets the number of
+    # instructions up to the next border. It returns True if the interpreter must execute the
+    # instruction at `pc`.
     function: Callable[..., bool]
-    lead: int  # if fewer device cycles are left before the limit, the function does nothing
+    lead: int  # the function does nothing if fewer device cycles are left before the limit
     code: bytes  # the words that were translated
-    source: str  # the function's text, for people
-    length: int  # instructions
-    crosses: bool  # whether it can go on across borders of the trace
+    source: str  # the function's text, for readers
+    length: int  # number of instructions
+    crosses: bool  # whether it can continue across borders of the trace
 
 
-# Of address, instructions, edition and their words. Raises `OSError` if no sources are installed.
+# Its arguments are address, instructions, edition and words. Raises `OSError` if no sources are
+# installed.
 Translate = Callable[[int, Sequence[Decoded], int, bytes], Block]
 
 
 class BlockCache:
     """The blocks of a core by address.
 
-    `edition` says what new blocks do for the trace. PLAIN blocks do not count for it. COUNTING
+    `edition` says how new blocks serve the trace. PLAIN blocks do not count for it. COUNTING
     blocks count up to the trace's next border. CROSSING blocks count across borders, too.
     `translate` makes a block. `accepts` returns whether a block may contain an instruction.
     """
@@ -58,33 +60,35 @@ class BlockCache:
         self.blocks: dict[int, Block] = {}
         self.watch = PageWatch(self._forget)
         self._stale: dict[int, Block] = {}
-        self._failures: dict[int, int] = {}  # how often each block did too little, in succession
+        # by block: how often in succession it left after too few instructions
+        self._failures: dict[int, int] = {}
         self._heat: dict[int, int] = {}  # jumps to each address
-        self._cuts: dict[int, int] = {}  # how often a border was inside of each block
+        self._cuts: dict[int, int] = {}  # by block: how often a border was inside it
 
     def count_jump(self, address: int) -> None:
-        """Count a jump to `address`. The block there is translated once it is hot."""
+        """Count a jump to `address`. After `HOT` jumps, translate the block there."""
         heat = self._heat.get(address, 0) + 1
         self._heat[address] = heat
         if heat == HOT and address not in self.blocks:
             self._translate(address)
 
     def _translate(self, address: int) -> None:
-        """Translate the block at `address`, if there can be one, and put it into `blocks`."""
+        """Translate the block at `address`, if a block is possible there, and put it into `blocks`."""
         try:
             pages, offset = self.core.device.memory.locate(address, 4)
         except Fault:
             return
         if address & 3:
             return
-        if pages.sleeper is not None:  # the core's time may lie before that of its memory: retry
+        # the core's time may be before that of its memory: try again later
+        if pages.sleeper is not None:
             self._heat[address] -= 1
             return
         block = self._stale.pop(address, None)
         if block is None or pages.read(offset, len(block.code)) != block.code:
             try:
                 block = self._make(address, pages, offset, self.edition)
-            except OSError:  # an installation without sources
+            except OSError:  # Macaw is installed without sources
                 return
             if block is None:
                 return
@@ -99,8 +103,8 @@ class BlockCache:
     def _make(self, address: int, pages: Pages, offset: int, edition: int) -> Block | None:
         """Return the block at an address, translated as `edition`, or None if it would be empty.
 
-        `pages` and `offset` are its place in memory. Raises `OSError` if the sources of Macaw, from
-        which the text is made, are not installed.
+        `pages` and `offset` are its place in memory. Raises `OSError` if the sources of Macaw are
+        not installed, because the text of the block is made from them.
         """
         instructions = self._collect(address, pages, offset)
         if not instructions:
@@ -111,7 +115,7 @@ class BlockCache:
     def _collect(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
         """Return the instructions of a block at `address`.
 
-        They end with a jump, or before the first instruction that no block can contain.
+        The last one is a jump, or the one before an instruction that a block cannot contain.
         """
         instructions: list[Decoded] = []
         for found in decode_from(self.core, address, pages, offset, LONGEST, inlines=True):
@@ -125,10 +129,10 @@ class BlockCache:
         return instructions
 
     def crossing(self, address: int) -> Block | None:
-        """Return a variant of the block at `address` that crosses borders, or None.
+        """Return an edition of the block at `address` that crosses borders, or None.
 
-        The caller calls this when a border is inside the block. After `CUT_HOT` calls for a block,
-        this method translates it again, as one that crosses borders. Until then the result is None.
+        The caller calls this when a border is inside the block. The result is None for the first
+        `CUT_HOT` calls for a block. Then this method translates the block as the edition CROSSING.
         """
         block = self.blocks[address]
         if block.crosses:
@@ -145,10 +149,11 @@ class BlockCache:
         return edition
 
     def note_exit(self, address: int, count: int) -> None:
-        """Record that the block at `address` left to the interpreter after `count` instructions.
+        """Record that the block at `address` returned to the interpreter after `count`
+        instructions.
 
-        A block that leaves early too often, for example because it accesses on-chip memory, is
-        removed.
+        If a block does so too early too often, for example because it accesses on-chip memory, this
+        method removes it.
         """
         failures = 0 if count >= FEW else self._failures.get(address, 0) + 1
         self._failures[address] = failures
@@ -161,7 +166,7 @@ class BlockCache:
             cache.clear()
 
     def rebind(self, addresses: Iterable[int]) -> None:
-        """Drop the blocks that contain these addresses, at which breaks were set or removed."""
+        """Drop the blocks that contain these addresses, where breaks were set or removed."""
         for at in addresses:
             drop_at(self.blocks, at)
             drop_at(self._stale, at)
@@ -169,7 +174,7 @@ class BlockCache:
             self._failures.clear()
 
     def _forget(self, address: int) -> None:
-        """Set aside the block at `address`, because its page has changed.
+        """Do not use the block at `address` for now, because its page has changed.
 
         Before the block is used again, its code is compared with memory.
         """

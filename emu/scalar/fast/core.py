@@ -1,4 +1,4 @@
-"""What the fast engines of scalar cores share: caches of translated blocks, and their trace."""
+"""The common part of the fast engines of scalar cores: caches of blocks, and their trace."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class TranslatingCore(ScalarCore):
     def prepare_blocks(self) -> None:
         """Create the caches of blocks. A subclass calls this once."""
         self.plain = BlockCache(self, PLAIN, self.translate, self.accepts)
-        # These count for the trace while it records.
+        # The blocks in these caches count for the trace, and execute only while it records.
         self.counting = BlockCache(self, COUNTING, self.translate, self.accepts)
 
     @abstractmethod
     def translate(
         self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
     ) -> Block:
-        """Translate the instructions from `address` on, whose words are `code`, to a block.
+        """Translate instructions from `address` on to a block; `code` has their words.
 
-        `edition` says what the block does for the trace: PLAIN, COUNTING or CROSSING.
+        `edition` says how the block serves the trace: PLAIN, COUNTING or CROSSING.
         """
 
     @abstractmethod
@@ -60,8 +60,8 @@ class TranslatingCore(ScalarCore):
     def add_block(self, begin: int, until: int, uses: int, first: int, last: int) -> None:
         """Add to the tally a block's time and its uses of compute units.
 
-        `begin` is the first cycle of the block, `until` the cycle after the block. `first` is the
-        first cycle of its `uses`, `last` the cycle after them.
+        `begin` is the first cycle of the block, `until` the cycle after the block. `uses` is the
+        number of uses; `first` is the first cycle of them, `last` the cycle after them.
         """
         tally = self.tally
         if tally.begin < 0:
@@ -72,7 +72,7 @@ class TranslatingCore(ScalarCore):
             tally.count_occurrence(ARRAY, first, last, uses)
 
     def next_border(self, count: int) -> int:
-        """Add the tally to the trace at a border of the trace, in the middle of a block.
+        """Add the tally to the trace, because a border is in the middle of a block.
 
         The block has executed `count` instructions up to the border. Return the number of
         instructions to the next border, or `NO_BORDER` if the block must end at this one.
@@ -94,9 +94,9 @@ class TranslatingCore(ScalarCore):
         """Execute a block that counts for the trace. Raises `Fault`.
 
         All its instructions begin before cycle `limit`. `room` is the number of instructions up to
-        the trace's next border. There are two kinds of blocks: a block with `crosses` can go on
-        across borders, the other kind stops before the next border. Return whether the interpreter
-        must execute the next instruction.
+        the trace's next border. A block with `crosses` can continue across borders; another block
+        stops before the next border. Return whether the interpreter must execute the next
+        instruction.
         """
         pc, before = self.pc, self.retired
         leaves = block.function(self, limit, room - block.length)
@@ -108,4 +108,5 @@ class TranslatingCore(ScalarCore):
             return False
         self.counting.note_exit(pc, count)
         trace = self.trace
-        return self.retired < trace.open_at and self.retired < trace.close_at  # else: a border
+        # otherwise at a border
+        return self.retired < trace.open_at and self.retired < trace.close_at

@@ -1,12 +1,12 @@
-"""Writes the lines of a block's text that count for the trace, up to and across borders.
+"""Writes the lines in a block's text that count for the trace, up to and across borders.
 
-A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass only if
-the pass ends before the next border of the trace, which is `room` instructions away. If borders
-have often been inside a block, the block is translated again, as an edition that crosses borders.
-The function of this edition contains the block twice: once as in other editions, and once with a
-test for the border before each instruction (`cut` is the border's place in the pass). At a border
-the function gives its counts to the core (`add_block`), gets the distance to the next border
-(`next_border`), and starts to count again.
+A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass through its
+code only if the pass ends before the next border of the trace, which is `room` instructions away.
+If borders have often been inside a block, the block is translated again, as an edition that crosses
+borders. The function of this edition contains the code twice: once as in other editions, and once
+with a test for the border before each instruction (`cut` is the index of the border in the pass).
+At a border the function gives its counts to the core (`add_block`), gets the distance to the next
+border (`next_border`), and starts to count again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from macaw.isa.codec import Decoded
 class Round(NamedTuple):
     """One pass through a block that branches back to its first instruction from one place."""
 
-    length: int  # instructions
-    uses: int  # of compute units
-    last: int  # the end of the last use, device cycles from the begin of the next pass
+    length: int  # number of instructions
+    uses: int  # uses of compute units
+    last: int  # the end of the last use, in device cycles relative to the begin of the next pass
 
 
 class Counting:
@@ -34,8 +34,8 @@ class Counting:
     `macaw.emu.scalar.fast.translation.Translator` writes the other lines.
     """
 
-    counters: tuple[str, ...] = ()  # what is counted beside instructions
-    variables: tuple[str, ...] = ()  # more variables that are 0 at first
+    counters: tuple[str, ...] = ()  # names of what is counted besides instructions
+    variables: tuple[str, ...] = ()  # names of more variables that start at 0
 
     def __init__(
         self, core: TranslatingCore, start: int, instructions: Sequence[Decoded], edition: int
@@ -45,15 +45,15 @@ class Counting:
         self.instructions = instructions
         self.counting = edition != PLAIN
         self.crosses = edition == CROSSING
-        self.cutting = False  # whether the text is that in which a border may come
-        self.lines: list[str] = []  # of the present instruction
+        self.cutting = False  # whether the present lines are those with tests for a border
+        self.lines: list[str] = []  # lines of the present instruction
         self.counts = dict.fromkeys(("done", *self.counters, *self.tallied), 0)
-        self.place = 0  # of the present instruction in the block
-        self.offset = 0  # device cycles from `t` to its begin
+        self.place = 0  # index in the block of the present instruction
+        self.offset = 0  # begin of the present instruction, in device cycles from `t`
         costs = [self.cost(found) for found in instructions]
         self.rest = [sum(costs[place:-1]) for place in range(len(costs))]
         self.begins = [0, *accumulate(costs)]
-        self.last_use = 0  # of compute units, device cycles from `t`
+        self.last_use = 0  # end of the last use of compute units, in device cycles from `t`
         begins = zip(instructions, self.begins, strict=False)
         self.first_use = next((begin for found, begin in begins if core.uses(found.row)), 0)
         self.back = self._back()
@@ -65,7 +65,9 @@ class Counting:
         return self.start + 4 * self.place & 0xFFFF_FFFF
 
     def cost(self, found: Decoded) -> int:
-        """Return the device cycles from an instruction to the next one if nothing waits."""
+        """Return the device cycles from an instruction to the next one if the instruction need not
+        wait.
+        """
         return self.core.timing.of_family[found.row.family]
 
     @property
@@ -74,30 +76,30 @@ class Counting:
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
-        """Return the lines that a counting function has at its begin."""
+        """Return the lines at the begin of a counting function."""
         owed = ("owed = 0",) if self.round is not None and self.crosses else ()
         return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 
     def head(self, leave: list[str], cutting: list[str] | None) -> list[str]:
         """Return the lines before each pass, which test for the limit and the next border.
 
-        `leave` are the lines that end the function at the limit. `cutting` are the lines of a pass
+        `leave` has the lines that end the function at the limit. `cutting` has the lines of a pass
         that contains a border; None means that the function ends before such a pass, too. If the
-        block branches back from one place only, the function computes a time `bound` before which
-        neither the limit nor a border can come. Until then it tests for neither.
+        block branches back from one place only, the function computes a time `bound`. Before this
+        time neither the limit nor a border can come, so the function tests for neither.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
         lines += ["if done > room:", *indent_lines(leave if cutting is None else cutting)]
         if self.back is None:
             return lines
-        cost = self.begins[self.back] + self.core.timing.taken  # and what the pass waits
+        cost = self.begins[self.back] + self.core.timing.taken  # plus the waits in this pass
         passes = f"((room - done) // {self.back + 1} + 1)"
         lines.append(f"bound = min(limit - {self.rest[0]}, t + {cost} * {passes})")
         return ["if t >= bound:", *indent_lines(lines)]
 
     @property
     def lasting(self) -> Iterable[str]:
-        """The names of the counts that the function does not add to the tally."""
+        """The names of the counts that the function keeps and does not add to the tally."""
         return ()
 
     @property
@@ -106,14 +108,15 @@ class Counting:
         return self.core.add_block
 
     def tally(self) -> Iterable[str]:
-        """Return the lines that add to the tally at the end of a function."""
+        """Return the lines at the end of a function that add its counts to the tally."""
         yield "add_block(begun, t, uses, first, used)"
 
     def crossing(self) -> Iterable[str]:
-        """Yield the lines that tally what comes before this instruction, and restart the counts.
+        """Yield the lines that tally everything before this instruction, and restart the counts.
 
-        At the end of a pass the function adds all instructions of the pass. The instructions before
-        this one are already tallied here, so the lines subtract them from the new counts.
+        At the end of a pass the function adds all instructions of the pass. The lines here have
+        already tallied the instructions before this one, so they subtract their number from the new
+        counts.
         """
         uses = self.counts.get("uses", 0)
         yield from self.ends()
@@ -133,7 +136,7 @@ class Counting:
         yield from indent_lines(self.crossing())
         yield f"    cut = next_border(done + {self.place})"
         yield f"    done = -{self.place}"
-        yield "    if cut < 0:"  # nothing is left that the tally lacks
+        yield "    if cut < 0:"  # the tally has everything
         yield f"        pc = {self.address:#x}"
         yield from (f"        {name} += {self.counts[name]}" for name in self.lasting)
         yield "        done = 0"
@@ -154,9 +157,9 @@ class Counting:
         return (f"uses = {whole} + {used}", f"used = t + {last}")
 
     def _back(self) -> int | None:
-        """Return the place of the only branch to the block's begin.
+        """Return the index of the only branch to the block's begin.
 
-        Return None if there is no such branch or more than one.
+        The result is None if there is no such branch or more than one.
         """
         backs = [
             place
@@ -192,5 +195,5 @@ class Counting:
 
 
 def indent_lines(lines: Iterable[str]) -> list[str]:
-    """Return the lines indented by one level."""
+    """Return the lines, indented by one level."""
     return [f"    {line}" for line in lines]

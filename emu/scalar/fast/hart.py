@@ -1,7 +1,7 @@
 """The fast engine of cp: it executes runs and translated blocks, and interprets the rest.
 
-Instructions that access only registers and plain local memory execute in runs; where they are hot,
-in blocks. The interpreter executes all other instructions; while there are listeners, it executes
+Instructions that access only registers and plain local memory execute in runs, or in blocks if they
+are hot. The interpreter executes all other instructions; while there are listeners, it executes
 every instruction. All three use the same acts, so each instruction is defined once.
 """
 
@@ -113,7 +113,7 @@ class FastHart(Hart, TranslatingCore):
         self.pc, self.time, self.retired = pc, time, retired
         return None
 
-    # While the trace records: code executes up to the next border, the instruction with which a
+    # While the trace records, code executes up to the next border: the instruction with which a
     # register group opens or after which one closes.
 
     def _advance_traced(self, limit: int) -> Stop | None:
@@ -145,10 +145,10 @@ class FastHart(Hart, TranslatingCore):
         return None
 
     def _execute_run(self, pc: int, room: int, limit: int) -> bool:
-        """Execute a part of the run at `pc`.
+        """Execute at most `room` instructions of the run at `pc`.
 
-        It has at most `room` instructions, which all begin before cycle `limit`. Return whether the
-        interpreter must execute the next instruction.
+        All of them begin before cycle `limit`. Return whether the interpreter must execute the next
+        instruction.
         """
         code: RunCache = self.code
         run = code.runs.get(pc)
@@ -182,7 +182,7 @@ class FastHart(Hart, TranslatingCore):
         return False
 
     def _count_run(self, run: Run, count: int, cost: int) -> None:
-        """Count the first `count` instructions of a run, which cost `cost` device cycles."""
+        """Count the first `count` instructions of a run, which take `cost` device cycles."""
         if not count:
             return
         tally, begin = self.tally, self.time

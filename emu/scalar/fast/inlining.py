@@ -1,7 +1,7 @@
-"""Turns an act (`macaw.emu.scalar.semantics`) into text, with its registers as variables.
+"""Writes the text of an act (`macaw.emu.scalar.semantics`), in which registers are variables.
 
-An act is a closure. Its statements come from the source of its module, once for all acts of one
-function. Its free variables come from the closure: numbers become constants, registers become
+An act is a closure. The statements come from the source of its module, parsed once for all acts of
+one function. The free variables come from the closure: numbers become constants, registers become
 variables (`x10`), everything else becomes a name in a namespace. So each instruction is defined
 once, for engines that call acts and for those that execute text.
 """
@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 from macaw.emu.scalar.semantics import SINK
 
-LEAVE = "LEAVE"  # a line of its own: here the act raises `Leave`
+LEAVE = "LEAVE"  # a separate line, at which the act raises `Leave`
 
-_REGISTER, _VALUE = "x", "v"  # kinds of marks
+_REGISTER, _VALUE = "x", "v"  # the kinds of marks
 _MARK = re.compile(rf"_({_REGISTER}|{_VALUE})_(\w+?)__(?!\w)")
 
 
 class Inlined(NamedTuple):
-    """The text of an act: its statements and its result.
+    """The text of an act: its statements, and the expression of its result.
 
     The result is the condition of a branch or the address of a jump.
     """
@@ -37,9 +37,8 @@ class Inlined(NamedTuple):
 
 @cache
 def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
-    """Return the statements of each act of a module.
-
-    The key is the name of the function that makes the act.
+    """Return the statements of each act of a module, by the name of the function that makes the
+    act.
     """
     found: dict[str, list[ast.stmt]] = {}
     for outer in ast.parse(inspect.getsource(module)).body:
@@ -51,11 +50,11 @@ def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
 
 
 class _Template(NamedTuple):
-    """The text of all acts that one function makes. Marks (`_MARK`) stand where the acts differ."""
+    """The text of all acts that one function makes, with marks (`_MARK`) where the acts differ."""
 
     lines: tuple[str, ...]
     result: str
-    outcome: str  # the name of a tuple whose first item is the result; empty: `result` has it
+    outcome: str  # the variable with a tuple whose first item is the result; empty: see `result`
 
 
 def inline(
@@ -63,8 +62,8 @@ def inline(
 ) -> Inlined:
     """Return the text of `act`, which the function `make` of `module` has made.
 
-    The names that the text uses are added to `names` with their values. Raises `OSError` if the
-    module has no source.
+    The function adds the names that the text uses to `names`, with their values. Raises `OSError`
+    if the module has no source.
     """
     assert isinstance(act, FunctionType)
     code = act.__code__
@@ -91,7 +90,7 @@ def inline(
 def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
     """Return the template of the acts that the function `name` of a module makes.
 
-    `values` are the names in the acts whose values come from the closure.
+    `values` are those names in the acts whose values come from the closure.
     """
     change = _Change(values)
     lines: list[str] = []
@@ -132,7 +131,7 @@ class _Change(ast.NodeTransformer):
 
 
 def name_for(names: dict[str, Any], name: str, value: object) -> str:
-    """Return a name for a value in `names`, where the value is added if it is not there."""
+    """Return a name for `value` in `names`; add the value under a new name if it is not there."""
     wanted, number = name, 1
     while wanted in names and names[wanted] is not value:
         number += 1
