@@ -1,7 +1,8 @@
-"""Remembers at which instruction each core has arrived, and which points have stopped it there.
+"""Arrivals: at which instruction each core is, and which points have already stopped it there.
 
-A core arrives at an instruction each time it comes to it. Each breakpoint is tested once for each
-arrival. `Inspectable.moment` returns a value that differs between any two arrivals of a core.
+A core arrives at an instruction each time that the instruction comes next. Each breakpoint is
+tested once for each arrival. `Inspectable.moment` returns a value that differs between any two
+arrivals of a core.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
     from macaw.emu.device import Device
 
-NONE = 1 << 62  # no point has so high a number
+NONE = 1 << 62  # greater than the number of any point
 
 
 @dataclass
 class Arrival:
     """One arrival of a core at an instruction, and the points that must not stop it there again."""
 
-    moment: object  # `Inspectable.moment`
-    points: set[int] = field(default_factory=set)  # numbers of points that were counted here
-    newest: int = NONE  # points with a higher number were set while a stop showed the instruction
+    moment: object  # the result of `Inspectable.moment`
+    # numbers of points that have been tested in this arrival
+    points: set[int] = field(default_factory=set)
+    # the user set points with a higher number while a stop showed the instruction
+    newest: int = NONE
 
 
 class Arrivals:
@@ -47,14 +50,14 @@ class Arrivals:
             arrival.newest = min(arrival.newest, newest)
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """Record that a stop has reported points, by number, at a core's instruction.
+        """Record that a stop has reported the points with these numbers at a core's instruction.
 
         In this arrival the points do not stop the core again.
         """
         self._arrival(core, address).points.update(numbers)
 
     def is_new(self, core: Core, number: int, address: int) -> bool:
-        """Return whether a point may still stop a core in its present arrival at `address`."""
+        """Return whether point `number` may still stop a core in its arrival at `address`."""
         arrival = self._at.get((core.name, address))
         if arrival is None or arrival.moment != core.moment(address):
             return True
@@ -68,7 +71,7 @@ class Arrivals:
         )
 
     def transfer(self, old: Device, new: Device) -> None:
-        """Keep the arrivals when a new device in the same state replaces the old one."""
+        """Move the arrivals to a new device, which is in the same state as the old one."""
         for (name, address), arrival in self._at.items():
             if old.cores[name].moment(address) == arrival.moment:
                 arrival.moment = new.cores[name].moment(address)

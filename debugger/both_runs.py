@@ -66,7 +66,10 @@ def _instruction(run: Session, place: Place) -> str:
 
 
 def _values(run: Session, place: Place) -> dict[str, str]:
-    """Return the registers and queue levels of a place as texts; none if the device lacks it."""
+    """Return the registers and queue levels of a place as texts.
+
+    The result is empty if the device does not have the place.
+    """
     if place.core not in run.device.cores:
         return {}
     members = Members(run.device, place)

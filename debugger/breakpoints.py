@@ -1,7 +1,7 @@
 """Tests breakpoints while a device runs.
 
-Cores of class `Breakable` stop at their breaks by themselves. For all other cores the announcements
-of instructions are compared with the addresses of the breakpoints.
+Cores of class `Breakable` stop at their breaks by themselves. For all other cores this module
+compares the announcements of instructions with the addresses of the breakpoints.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 Test = Callable[[], bool]
 Goals = Mapping[
     str, Mapping[int, Test]
-]  # by core and address: a run ends there if the test is true
-PointTarget = tuple[Point, Target]  # a breakpoint at an address of a core
+]  # by core and address: a run ends at the address if the test is true
+PointTarget = tuple[Point, Target]  # the parts of a breakpoint at one address of one core
 
 
 class Breakpoints:
@@ -38,10 +38,10 @@ class Breakpoints:
         self.debuggee = debuggee
         self.arrivals = arrivals
         self.counter = counter
-        self._halting: dict[str, dict[int, list[PointTarget]]] = {}  # of cores with breaks
-        self._by_announcement: dict[str, dict[int, list[PointTarget]]] = {}  # of all others
+        self._halting: dict[str, dict[int, list[PointTarget]]] = {}  # for cores with breaks
+        self._by_announcement: dict[str, dict[int, list[PointTarget]]] = {}  # for all other cores
         self._breaks: dict[str, dict[int, Break]] = {}
-        self._cores_with_breaks: set[str] = set()  # cores that have breaks now
+        self._cores_with_breaks: set[str] = set()  # the cores for which breaks are set now
 
     @property
     def cores(self) -> set[str]:
@@ -49,11 +49,13 @@ class Breakpoints:
         return set(self._by_announcement)
 
     def forget_device(self) -> None:
-        """Forget which cores have breaks, because another device replaces the present one."""
+        """Drop the record of cores with breaks, because another device replaces the present one."""
         self._cores_with_breaks = set()
 
     def prepare(self, points: Iterable[Point]) -> None:
-        """Find the targets of these points on the present device, and build the breaks for them."""
+        """Determine the targets of these points on the present device, and build the breaks for
+        them.
+        """
         by_core: dict[str, dict[int, list[PointTarget]]] = {}
         for point in points:
             for target in point_targets(self.debuggee, point):
@@ -80,7 +82,8 @@ class Breakpoints:
                 return Break(test)
             if condition.live_core not in ("", core.name):
                 return Break(test)
-            # While a guard is true, memory lacks a delayed write, and only `test` is right.
+            # While a guard is true, memory lacks a delayed write, so only `test` gives the right
+            # result.
             parts = [*condition.guards, f"({condition.live})"]
             names |= {k: v for k, v in condition.names.items() if any(k in x for x in parts)}
             texts += parts
@@ -124,7 +127,7 @@ class Breakpoints:
         self._cores_with_breaks = set()
 
     def check_next(self, core: Core) -> None:
-        """Count the breakpoints at the instruction before which a step has stopped a core.
+        """Count hits of the breakpoints at the instruction before which a step has stopped a core.
 
         The method does not count a dprintf, which prints later, right before the core executes the
         instruction.
@@ -134,7 +137,9 @@ class Breakpoints:
             self._stops(Place(core.name), [x for x in points if x[0].kind != "dprintf"])
 
     def _stops(self, place: Place, points: list[PointTarget]) -> bool:
-        """Count the breakpoints at a core's next instruction; return whether one stops the core."""
+        """Count hits of the breakpoints at a core's next instruction; return whether one stops the
+        core.
+        """
         core = self.debuggee.device.cores[place.core]
         counter = self.counter
         hits: list[Hit] = []

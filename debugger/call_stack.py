@@ -1,8 +1,8 @@
-"""Finds the calls that a core is in, by return addresses in the link register and on the stack.
+"""Finds the calls that a core has not finished, from the link register and the stack.
 
-Assembly code has no frame records. Therefore each word on the stack that is the address after a
-call counts as a return address. A direct call counts only if its target is at or before the address
-in the inner function.
+Assembly code has no frame records. So each word on the stack that is the address after a call
+counts as a return address. A direct call counts only if its target is at or before the address in
+the inner function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 LINK = "ra"
-MOST_WORDS = 4096  # words of the stack that are searched
+MOST_WORDS = 4096  # the number of words of the stack that are searched
 MOST_FRAMES = 64
 
 
@@ -49,7 +49,7 @@ def call_stack(debuggee: Debuggee, core: Core) -> list[Where]:
 
 
 def register(core: Core, alias: str) -> int | None:
-    """Return the value of the register with this name or alias, None if the core has none."""
+    """Return the value of the register with this name or alias, or None if the core has none."""
     for file in core.table.files:
         for number, names in enumerate(file.names):
             values = live_values(core, file.name)
@@ -87,8 +87,8 @@ def _words(debuggee: Debuggee, address: int) -> list[int]:
 def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
     """Return whether the instruction before `address` is a call that may have led to `inner`.
 
-    A direct call may have if its target is at or before the address `inner`. An indirect call
-    always may.
+    An indirect call may always. A direct call may if its target is at or before the address
+    `inner`.
     """
     section = code.debuggee.program.section_at(address - WORD)
     if section is None or address % WORD or not code.calls(address - WORD):

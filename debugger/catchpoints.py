@@ -30,10 +30,10 @@ class Catchpoints:
         self.debuggee = debuggee
         self.counter = counter
         self._state_events: list[tuple[Point, StateEvent]] = []
-        self._announcements: list[tuple[Point, str, list[Place]]] = []  # kind of announcement
+        self._announcements: list[tuple[Point, str, list[Place]]] = []  # by kind of announcement
 
     def is_late(self, point: Point) -> bool:
-        """Return whether a fast engine reports the point's event too late, in a later cycle."""
+        """Return whether a fast engine reports the point's event only in a later cycle."""
         device = self.debuggee.device
         event = event_of(device, point.text)
         if event.late or event.announced or event.name not in STATE_EVENTS:
@@ -44,7 +44,7 @@ class Catchpoints:
         )
 
     def prepare(self, points: Iterable[Point]) -> None:
-        """Find the announcements and the state that these points need on the present device."""
+        """Determine which announcements and state these points need on the present device."""
         device = self.debuggee.device
         self._state_events, self._announcements = [], []
         for point in points:
@@ -80,7 +80,9 @@ class Catchpoints:
         return names
 
     def begin(self) -> None:
-        """Prepare for a run. A condition that is already true when the run starts is no event."""
+        """Prepare for a run. A condition that is already true when the run starts does not count as
+        an event.
+        """
         for _, event in self._state_events:
             event.begin()
 

@@ -1,4 +1,4 @@
-"""Reads the counters of a device: of cores, of their traffic, and of the trace's groups."""
+"""The counters of a device: reads those of cores, of their traffic, and of the trace's groups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
     from macaw.emu.device import Device
 
-Counts = dict[str, dict[str, int]]  # by core, then by name
+Counts = dict[str, dict[str, int]]  # by core name, then by counter name
 
 
 def read_counters(device: Device) -> Counts:

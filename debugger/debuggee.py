@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 class Output:
     """The output of a program, in pieces; each piece has the position at which it was written."""
 
-    on_write: Callable[[str, bytes], object] | None = None  # gets each piece as it comes
-    pieces: list[tuple[Position, str, bytes]] = field(default_factory=list)  # position, stream
-    replaying: bool = False  # output is a repetition: `on_write` has got it before
+    on_write: Callable[[str, bytes], object] | None = None  # called with each new piece
+    # position, stream, bytes
+    pieces: list[tuple[Position, str, bytes]] = field(default_factory=list)
+    # whether the run is a repetition, whose output `on_write` has already got
+    replaying: bool = False
 
     def write(self, position: Position, stream: str, data: bytes) -> None:
         """Add a piece of a stream ("stdout", "stderr", "dprintf")."""
@@ -40,7 +42,7 @@ class Debuggee:
     """One program with its inputs on one device.
 
     `device` is the present device; a change of engine replaces the object. `focus` contains the
-    places that steps and short names refer to.
+    places to which steps and short names refer.
     """
 
     def __init__(

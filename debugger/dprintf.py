@@ -1,4 +1,4 @@
-"""Makes the texts that `dprintf` points print, from a format as in C's printf and expressions."""
+"""Makes the texts that `dprintf` points print, from expressions and a format as in C's printf."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.debugger.places import Place
 
-WIDEST = 1000  # largest width and precision of a conversion
+WIDEST = 1000  # the greatest width and precision of a conversion
 _CONVERSION = re.compile(r"%[-#0 +]*(\d*|\*)(?:\.(\d+|\*))?([a-zA-Z%])")
 _BITS = ("x", "X", "o")
 
@@ -21,7 +21,8 @@ _BITS = ("x", "X", "o")
 def check_format(form: str) -> None:
     """Raise `PointError` for a format that could print too much.
 
-    This is a conversion wider than `WIDEST`, or one that takes its width from a value.
+    Such a format has a conversion that is wider than `WIDEST`, or that takes its width from a
+    value.
     """
     for match in _CONVERSION.finditer(form):
         for width in filter(None, match.groups()[:2]):
@@ -44,7 +45,7 @@ def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
 
 
 def format_values(form: str, values: Sequence[Any]) -> str:
-    """Return a format with its values filled in. Raises `ValueError` if they do not fit."""
+    """Fill the values into a format; return the text. Raises `ValueError` if they do not fit."""
     letters = [match[3] for match in _CONVERSION.finditer(form) if match[3] != "%"]
     letters += [""] * (len(values) - len(letters))
     items = (

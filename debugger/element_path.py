@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ElementPath:
-    """A path into a field of a core's state, as the value that it has reached.
+    """A path into a field of a core's state, with the value that it has reached so far.
 
     An assignment to `owner[key]` replaces the value. Without an `owner`, the value can be set only
     if it is a writeable array.
@@ -56,7 +56,7 @@ class ElementPath:
             raise AccessError(f"{text} has no '{name}'{near(name, names)}")
 
     def index(self, indices: tuple[Any, ...], text: str) -> None:
-        """Replace the value by one or several of its elements. Raises `AccessError`."""
+        """Replace the value by some of its elements. Raises `AccessError`."""
         key = indices[0] if len(indices) == 1 else indices
         try:
             value = self.value[key]
@@ -71,7 +71,9 @@ class ElementPath:
         self.key, self.value = key, value
 
     def set(self, value: Any, text: str) -> None:
-        """Assign `value` to what the path has reached. Raises `AccessError` if it cannot be set."""
+        """Assign `value` to what the path has reached. Raises `AccessError` if this is not
+        possible.
+        """
         if self.owner is None:
             if isinstance(self.value, np.ndarray) and self.value.flags.writeable:
                 self.value[...] = fit(value, self.value.dtype, text)
@@ -86,7 +88,9 @@ class ElementPath:
 def fill_subscripts(
     steps: Sequence[str | int], indices: Indices
 ) -> Iterator[str | tuple[Any, ...]]:
-    """Yield the steps, with each number n replaced by a tuple of the next n of the indices."""
+    """Yield the steps of a path. Each number n among them is replaced by a tuple of the next n
+    indices.
+    """
     at = 0
     for step in steps:
         if isinstance(step, str):
@@ -101,8 +105,8 @@ def field_range(
 ) -> FieldRange:
     """Return which part of a field of state the `steps` of a path (types, subscripts) select.
 
-    The result is (field, first byte, number of bytes). If the field is a list, it is (field, index
-    of the item, 1), and for the whole list (field, 0, 0).
+    For an array, the result is (field, first byte, number of bytes). For an item of a list it is
+    (field, index of the item, 1), and for a whole list (field, 0, 0).
     """
     whole = getattr(state, row.name)
     if not isinstance(whole, np.ndarray):
@@ -116,10 +120,10 @@ def field_range(
             part = part.view(VIEWS[step])
             continue
         if isinstance(step, str):
-            step = (int(step),) if step.isdecimal() else (step,)  # `vr1.0`
+            step = (int(step),) if step.isdecimal() else (step,)  # such as `vr1.0`
         if not all(isinstance(x, int | slice) for x in step):
-            break  # elements that need not be adjacent
-        # A slice of one element, for an array knows its address.
+            break  # elements that may not be adjacent
+        # Use a slice of one element, because an array has an address.
         alone = len(step) == part.ndim and all(isinstance(x, int) for x in step)
         part = part[tuple(slice(x, x + 1 or None) for x in step) if alone else step]
         part = part.reshape(-1) if alone else part

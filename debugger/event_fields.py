@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
     from macaw.emu.device import Device
 
-Values = Mapping[str, Any]  # of an announcement, by name
+Values = Mapping[str, Any]  # the values of an announcement, by name
 
 
 def place_of(core: Core, values: Values) -> Place:
@@ -34,7 +34,7 @@ def place_of(core: Core, values: Values) -> Place:
 def inside(place: Place, where: list[Place]) -> bool:
     """Return whether a place equals, contains or is part of one of the places in `where`.
 
-    An empty list means anywhere: the result is True.
+    The result is also True if `where` is empty.
     """
     return not where or any(
         place.core == other.core
@@ -56,8 +56,8 @@ def reaches(core: Core, values: Values, where: Place) -> bool:
 def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozenset[Register]]:
     """Return the registers that an announced instruction reads ("read") and writes ("write").
 
-    If the announcement has register masks, they give the result. If not, the instruction at the
-    announcement's address does; both sets are empty if there is none.
+    If the announcement has register masks, the result is from these. Otherwise it is from the
+    instruction at the announcement's address; both sets are empty if there is none.
     """
     if "reads" in values:
         (file,) = core.table.files
@@ -70,7 +70,7 @@ def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozen
     try:
         word = int.from_bytes(device.memory.peek(address, 4), "little")
         instruction = decode(core.table, word, 32, address)
-    except (Fault, DecodeError):  # the core will report it
+    except (Fault, DecodeError):  # the core will report the error
         return {"read": frozenset(), "write": frozenset()}
     reads, writes = touched_registers(core.table, instruction)
     return {"read": reads, "write": writes}

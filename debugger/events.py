@@ -1,4 +1,4 @@
-"""Lists the events that `catch` can wait for on a device."""
+"""The events for which `catch` can wait on a device."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def events_of(device: Device) -> dict[str, Event]:
 
 
 def event_of(device: Device, name: str) -> Event:
-    """Return the event of a name. Raises `PointError`."""
+    """Return the event with a name. Raises `PointError`."""
     events = events_of(device)
     if name not in events:
         raise PointError(f"no event is called '{name}', there are {', '.join(events)}")

@@ -59,8 +59,8 @@ C_TYPES: Mapping[str, str] = {
     "float": "f32", "double": "f64",
 }  # fmt: skip
 """Types that `{TYPE}E` takes besides those of `VIEWS`, as a C compiler for RISC-V has them."""
-MOST_REPEATED = 1 << 20  # elements of `E@N`
-_numbers = count(1)  # for names in compiled texts, so that no two expressions share a name
+MOST_REPEATED = 1 << 20  # the greatest number of elements of `E@N`
+_numbers = count(1)  # numbers for names in compiled texts, so that no two expressions share a name
 
 
 class ExpressionError(ValueError):
@@ -85,10 +85,10 @@ class _Code:
     """
 
     text: str
-    whole: bool = False  # always a whole number
-    bits: int = 64  # most bits of its magnitude
+    whole: bool = False  # whether the value is always a whole number
+    bits: int = 64  # the greatest number of bits of its magnitude
     live: str = ""
-    is_constant: bool = False  # it reads nothing of the device
+    is_constant: bool = False  # whether it reads nothing of the device
 
 
 @dataclass
@@ -97,15 +97,16 @@ class Expression:
 
     text: str
     value: Callable[[], Any]
-    accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()  # each with its indices
+    # what it reads, each with its indices
+    accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()
     live: str = ""  # Python text for translated code of `live_core`
     live_core: str = ""  # empty: of any core
-    guards: tuple[str, ...] = ()  # while one of these is true, `live` is out of date
+    guards: tuple[str, ...] = ()  # Python texts: while one is true, `live` gives an old value
     names: dict[str, object] = field(default_factory=dict)
     target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = (
-        None  # what `set` changes, if it is a path
+        None  # what `set` changes, if the expression is a path
     )
-    uses_focus: bool = False  # it names a member of the focus without its place
+    uses_focus: bool = False  # whether it names a member of the focus without a place
 
     @property
     def cores(self) -> frozenset[str]:
@@ -118,7 +119,7 @@ class Expression:
         return any(access.memory for access, _ in self.accesses)
 
     def extents(self) -> list[tuple[int, int]]:
-        """Return the ranges of memory that are read now, as (address, number of bytes)."""
+        """Return the ranges of memory that it reads now, as (address, number of bytes)."""
         return [
             access.extent(*indices())
             for access, indices in self.accesses
@@ -130,7 +131,7 @@ class Expression:
         return bool(np.any(self.value()))
 
     def set(self, value: Any) -> None:
-        """Set the register, queue, memory or tensor that the expression names.
+        """Set the register, queue, memory or tensor that the expression denotes.
 
         Raises `ExpressionError`.
         """
@@ -149,7 +150,7 @@ class Expression:
 def compile_expression(
     debuggee: Debuggee, text: str, focus: tuple[Place, ...] | None = None
 ) -> Expression:
-    """Compile a text. Its names mean what they mean at a focus (None: the debuggee's focus).
+    """Compile a text. Its names mean what they mean at `focus` (None: the debuggee's focus).
 
     The expression reads the debuggee's present device. Raises `ExpressionError`.
     """
@@ -282,7 +283,7 @@ class _Compiler:
     # Memory
 
     def _of_contents(self, node: Contents) -> tuple[np.dtype[Any], _Code]:
-        """Return the type of memory that a node means, and the code of its address."""
+        """Return the type of the memory that a node denotes, and the code of its address."""
         dtype = WORD
         name = C_TYPES.get(node.type, node.type)
         if node.type and name not in VIEWS:
@@ -380,7 +381,7 @@ class _Compiler:
         return _Code(f"slice({', '.join(ends)})")
 
     def _whole(self, code: _Code, what: str) -> str:
-        """Return the text of a node that must be a whole number; `what` names it in the message."""
+        """Return the text of a node that must be a whole number; `what` names it in messages."""
         return code.text if code.whole else f"{self._name(partial(_as_whole, what))}({code.text})"
 
 
@@ -402,7 +403,7 @@ def _number(value: int) -> _Code:
     return _Code(text, True, abs(value).bit_length() + 1, text, True)
 
 
-# Python of operators of whole numbers that cannot fail; for others see `_binary`.
+# Python's operators on whole numbers that cannot fail; `_binary` computes the others.
 _SHAPES = {
     "||": "int(bool({0} or {1}))",
     "&&": "int(bool({0} and {1}))",
@@ -488,7 +489,7 @@ def _plain(value: Any) -> Any:
     return array.item() if array.ndim == 0 else array
 
 
-_WHOLE = ("&", "|", "^", "<<", ">>", "~")  # they take whole numbers only
+_WHOLE = ("&", "|", "^", "<<", ">>", "~")  # these operators take only whole numbers
 _NUMERIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "%": np.fmod,
     "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor,

@@ -1,8 +1,8 @@
-"""Frames: the data that the screen shows at one moment, which never change.
+"""Frames: the data that the screen shows at one moment. A frame never changes.
 
-A frame contains one part for each visible panel, by the panel's name. `age` is the number of stops
-since a value has changed: 0 if it has changed at this stop, `OLD` if the change is too old to be
-highlighted.
+It contains one part for each visible panel, by the panel's name. In a part, `age` is the number of
+stops since a value has changed: 0 if it has changed at this stop, `OLD` if the change is too old to
+be highlighted.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-OLD = 4  # stops after which a change is no longer highlighted
+OLD = 4  # after so many stops a change is no longer highlighted
 
 
 @dataclass(frozen=True)
 class CodeRow:
     """A row of the code panel: a line of source (`address` is None) or an instruction.
 
-    An instruction has a `line` if its line of source says the same and has no row of its own.
+    An instruction has a `line` if its line of source has the same text, and therefore no own row.
     """
 
     text: str
     address: int | None = None
-    where: str = ""  # a label that is here, or FILE:LINE
-    line: str = ""  # FILE:LINE
-    is_assembly: bool = True  # and no other language
+    where: str = ""  # a label at this address, or FILE:LINE
+    line: str = ""  # FILE:LINE of the source line
+    is_assembly: bool = True  # whether the language is assembly
     mark: str = ""  # the cores whose next instruction this is
-    point: str = ""  # "on", "off": a breakpoint is here
+    point: str = ""  # "on" or "off" if a breakpoint is here
     current: bool = False
 
 
 @dataclass(frozen=True)
 class Code:
-    """The instructions around the focused core's next one.
+    """The instructions around the one that the focused core executes next.
 
-    `message` says why there are none, or why those of another place are shown.
+    `message` says why there are none, or why the rows are of another place.
 
     `core` is the kind of core for which the part is written, as `.core` names it.
     """
@@ -62,7 +62,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue with its level, in items. `past` contains earlier levels, the oldest first."""
+    """A queue with its level, in items. `past` has earlier levels, the oldest first."""
 
     name: str
     level: int
@@ -76,7 +76,7 @@ class Queue:
 class OutputLine:
     """A line of the output panel.
 
-    The kinds are command, answer, error, stdout, stderr and dprintf.
+    Its kind is command, answer, error, stdout, stderr or dprintf.
     """
 
     kind: str
@@ -110,7 +110,7 @@ class Grid:
     """The values of the grid panel, in rows and columns of units.
 
     Each row shows a core or a group of units, each column one unit of the row. `heat` is the
-    expression. A value is None for units where the expression has none.
+    expression. A value is None for units where the expression has no value.
     """
 
     heat: str
@@ -133,7 +133,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Stall:
-    """A row of the tree of waits, for a core or a component of it.
+    """A row of the tree of waits, for a core or a part of a core.
 
     The rows below it, with greater depth, are the cores that could end its wait.
     """
@@ -141,7 +141,7 @@ class Stall:
     who: str  # empty: the text is a cause, or says that no core could end the wait
     text: str
     depth: int
-    final: bool = False  # it will never end the wait above
+    final: bool = False  # whether it will never end the wait of the row above
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The tracks of all cores, with the device cycle of each moment that they show."""
+    """The tracks of all cores, with the device cycle of each moment."""
 
     cycles: tuple[int, ...] = ()
     tracks: tuple[Track, ...] = ()
@@ -172,7 +172,7 @@ class WatchRow:
 
 @dataclass(frozen=True)
 class Side:
-    """An item of two runs, with its text in each of them."""
+    """One item of two runs that are compared, with its text in each of them."""
 
     name: str
     this: str
@@ -192,11 +192,11 @@ class Against:
 class Frame:
     """The data of the screen at one moment.
 
-    `parts` contains the data of each panel by its name; `version` grows with each frame.
+    `parts` has the data of each panel, by the panel's name. `version` grows with each frame.
     """
 
     version: int
-    status: str  # why the program has stopped
+    status: str  # a sentence that says why the program has stopped
     reason: str  # a key of `macaw.debugger.stops.REASONS`
     cycle: int
     focus: str

@@ -56,16 +56,16 @@ if TYPE_CHECKING:
     from macaw.debugger.layout import Arrangement
     from macaw.emu.core import Core
 
-LINES = 2000  # of output that the panel keeps
-BEFORE, BEHIND = 40, 80  # instructions around the present one
-ROW = 16  # bytes to a row of memory
+LINES = 2000  # the greatest number of lines of output that the panel keeps
+BEFORE, BEHIND = 40, 80  # instructions before and after the present one
+ROW = 16  # bytes in a row of memory
 ROWS = 64
 REGISTERS = 256
-ELEMENTS = 64  # of a register that is an array
+ELEMENTS = 64  # the greatest number of elements shown of a register that is an array
 C_FILES = (".c", ".h", ".cc", ".cpp", ".hpp")
 _BLANKS = re.compile(r"\s+")
 _LABEL = re.compile(r"^[\w.$]+:\s*")
-MOST_PLACES = 8  # whose queues are shown
+MOST_PLACES = 8  # the greatest number of places whose queues are shown
 
 
 class FrameBuilder:
@@ -76,14 +76,16 @@ class FrameBuilder:
         self.arrangement = arrangement
         self.log: deque[OutputLine] = deque(maxlen=LINES)
         self.version = 0
-        self._lines = 0  # that the log ever had
-        self._open_stream = ""  # whose last line has no end yet
+        self._lines = 0  # the number of lines that the log ever had
+        self._open_stream = ""  # the stream whose last line is not complete yet
         self._command = -1  # number of the last line with a command
         self._answer = 0  # number of the first line of the last answer
         self._stops = 0
         self._changes: dict[
             Hashable, tuple[Any, int, int]
-        ] = {}  # value, the stops at which it changed and was last seen
+            # value, number of the stop at which it changed, number of the stop at which it was last
+            # read
+        ] = {}
         self._past = Moments()
         self._before: dict[str, dict[str, int]] = {}
         self._now: dict[str, dict[str, int]] = {}
@@ -97,7 +99,7 @@ class FrameBuilder:
     def add_output(self, stream: str, data: bytes) -> None:
         """Add a piece of the program's output to the output panel.
 
-        A piece that follows a line without an end continues this line.
+        If the last line is not complete, the piece continues it.
         """
         text = data.decode("utf-8", "replace")
         lines = text.splitlines()
@@ -107,7 +109,7 @@ class FrameBuilder:
         self._open_stream = "" if text.endswith("\n") else stream
 
     def add_command(self, line: str) -> None:
-        """Add to the output panel a command that will be executed next."""
+        """Add a command to the output panel, before it is executed."""
         self._command = self._lines
         self._add("command", [line])
         self._answer = self._lines
@@ -118,11 +120,11 @@ class FrameBuilder:
         self.add_text(kind, [self._short(text) for text in answer_text(answer, line).splitlines()])
 
     def add_text(self, kind: str, lines: Sequence[str]) -> None:
-        """Add lines of a kind to the output panel as an answer, which is shown from its begin on.
+        """Add lines of one kind to the output panel, as an answer that is shown from its begin on.
 
-        Of more than `LINES` lines the panel keeps the first ones.
+        If there are more than `LINES` lines, the panel keeps the first ones.
         """
-        is_next = self._command == self._lines - 1  # nothing came after the command
+        is_next = self._command == self._lines - 1  # the command has no output or answer
         self._answer = self._command if is_next else self._lines
         more = len(lines) - LINES + 2
         if more > 0:
@@ -130,7 +132,7 @@ class FrameBuilder:
         self._add(kind, lines)
 
     def _add(self, kind: str, lines: Iterable[str]) -> None:
-        """Add lines of a kind at the end of the log."""
+        """Add lines of one kind at the end of the log."""
         for line in lines:
             self.log.append(OutputLine(kind, visible(line)))
             self._lines += 1
@@ -146,7 +148,7 @@ class FrameBuilder:
     def note_moment(self) -> None:
         """Record the present queue levels and core states for the sparklines and the timeline.
 
-        Records of this cycle and of later cycles are dropped first.
+        First drop the records of this cycle and of later cycles.
         """
         device = self.interpreter.session.device
         self._past.drop_from(device.cycle)
@@ -157,19 +159,21 @@ class FrameBuilder:
         return {core.name: _state(core) for core in self.interpreter.session.device.order}
 
     def _note_states(self) -> int:
-        """Record the present core states during a run or a replay; return the next cycle for it."""
+        """Record the present core states during a run or a replay; return when to do so next, as a
+        cycle.
+        """
         cycle = self.interpreter.session.device.cycle
         self._past.add(Moment(cycle, self._states(), {}))
         return cycle + self._past.apart
 
     def note_stop(self) -> None:
-        """React to a stop: ages and changes of counters count from this moment."""
+        """React to a stop: from now on, ages and changes of counters are relative to it."""
         self._stops += 1
         self._before, self._now = self._now, read_counters(self.interpreter.session.device)
         self.note_moment()
 
     def frame(self, panels: Iterable[str]) -> Frame:
-        """Return a frame of the present with the parts of these panels."""
+        """Return a frame of the present state, with the parts of these panels."""
         session = self.interpreter.session
         self.version += 1
         lines = [line.strip() for line in stop_lines(session.last_stop)]
@@ -201,7 +205,8 @@ class FrameBuilder:
         if last is not None and last[0] == value:
             since = last[1]
         elif last is not None and last[2] >= self._stops - 1:
-            since = self._stops  # without a look at the last stop, the change may be older
+            # the value was not read at the last stop, so the change may be older
+            since = self._stops
         self._changes[key] = value, since, self._stops
         return min(OLD, self._stops - since)
 
@@ -273,8 +278,8 @@ class FrameBuilder:
     def registers(self) -> tuple[Register, ...]:
         """Return the registers of the first focused place that have a value, at most `REGISTERS`.
 
-        If a register has several names, the first one is used. Bytes are shown as numbers if the
-        core says what numbers they are.
+        A register with several names has the first one here. Bytes are shown as numbers if the core
+        knows what type of numbers they are.
         """
         session = self.interpreter.session
         place = session.focus[0]
@@ -334,7 +339,7 @@ class FrameBuilder:
     def memory(self) -> tuple[MemoryRow, ...]:
         """Return the bytes that the command `x` has shown last.
 
-        Before the first `x`, they begin at the program's first output.
+        Before the first `x`, these are bytes from the program's first output on.
         """
         session = self.interpreter.session
         session.device.sync()
@@ -416,7 +421,7 @@ class FrameBuilder:
         return tuple(watch_rows)
 
     def against(self) -> Against:
-        """Return both of two runs, with what differs."""
+        """Return the items in which two runs differ, with the text of both."""
         context = self.interpreter.context
         return both_runs(context.session, context.other)
 
@@ -450,7 +455,7 @@ def _source(file: str, number: int) -> str:
 
 
 def _is_same(source: str, instruction: str) -> bool:
-    """Return whether a line of source says the same as an instruction, apart from blanks."""
+    """Return whether a line of source is the same text as an instruction, apart from blanks."""
     source = _LABEL.sub("", source)
     return _BLANKS.sub(" ", source).replace(", ", ",") == instruction.replace(", ", ",")
 

@@ -61,7 +61,7 @@ class AddressOf(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeated(Node):
-    """Several elements of memory, from that of an expression on: `E@N`."""
+    """Several consecutive elements of memory; the first one is that of an expression: `E@N`."""
 
     first: Node
     count: Node

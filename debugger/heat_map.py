@@ -1,4 +1,4 @@
-"""Computes the numbers of the grid panel: the value of an expression in each unit of some cores."""
+"""The numbers of the grid panel: the value of an expression in each unit of some cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps checkpoints of a run, dense near the present and sparse far back.
+"""The history of a run: checkpoints, dense near the present and sparse far back.
 
 To go back, the debugger restores the last checkpoint before the goal and runs forward to the goal.
 A device repeats a run exactly, so no instruction is ever undone. Checkpoints share the pages of
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from macaw.emu.device import Device
 from macaw.emu.snapshot import Snapshot
 
-Position = tuple[int, int]  # cycle, turn: all acts before it in order of (time, core) are done
+# (cycle, turn): all acts before it in the order of (time, core number) are done
+Position = tuple[int, int]
 START: Position = (0, 0)
-MOST = 48  # checkpoints
-MOST_BYTES = 160 << 20  # of all checkpoints, shared ones counted once
+MOST = 48  # the greatest number of checkpoints
+MOST_BYTES = 160 << 20  # the greatest size of all checkpoints in bytes, shared data counted once
 
 
 class Edit(NamedTuple):
     """A change of state by the user: the command, and the focus at that time."""
 
-    command: str  # empty: it was no command
+    command: str  # empty: not made by a command
     focus: str
 
 
@@ -38,10 +39,10 @@ class Checkpoint:
 
     position: Position
     snapshot: Snapshot
-    retired: dict[str, int]  # instructions done, by core
-    cost: float  # seconds of running since the checkpoint before
-    edits: tuple[Edit, ...] = ()  # at this position; a checkpoint with edits is never dropped
-    number: int = 0  # from 1 if the user has made it; then it is never dropped
+    retired: dict[str, int]  # number of instructions done, by core
+    cost: float  # running time in seconds since the previous checkpoint
+    edits: tuple[Edit, ...] = ()  # edits at this position; a checkpoint with edits is never dropped
+    number: int = 0  # 1 or more if the user has made it, and it is then never dropped; else 0
 
     @property
     def has_edits(self) -> bool:
@@ -58,8 +59,8 @@ class Checkpoint:
 class History:
     """The checkpoints of one run, in the order of their positions.
 
-    A replay does not repeat the user's edits. Therefore a replay to a position after an edit starts
-    at the edit's checkpoint or at a later one.
+    A replay does not repeat the user's edits. So a replay to a position after an edit starts at the
+    edit's checkpoint or at a later one.
     """
 
     most: int = MOST
@@ -68,7 +69,7 @@ class History:
     _last_number: int = 0
     _weights: list[int] = field(
         default_factory=list
-    )  # for each checkpoint, the bytes that the one before it does not share
+    )  # by checkpoint: the bytes that the previous one does not share
 
     def take(
         self,
@@ -81,7 +82,7 @@ class History:
 
         It replaces a checkpoint at the same position. `cost` is the running time in seconds since
         the last checkpoint. `edits` are what the user has just changed. `number` is the user's
-        number for the checkpoint. 0 means the next free number; None keeps the number of the
+        number for the checkpoint. 0 selects the next free number; None keeps the number of the
         replaced checkpoint.
         """
         position = device.position
@@ -101,18 +102,21 @@ class History:
         return point
 
     def at(self, position: Position) -> Checkpoint | None:
-        """Return the checkpoint at exactly this position, None if there is none."""
+        """Return the checkpoint at exactly this position, or None if there is none."""
         place = bisect_left(self._positions(), position)
         if place < len(self.points) and self.points[place].position == position:
             return self.points[place]
         return None
 
     def before(self, position: Position) -> Checkpoint:
-        """Return the last checkpoint at or before a position; the run's start always has one."""
+        """Return the last checkpoint at or before a position.
+
+        There always is one, at the start of the run.
+        """
         return self.points[bisect_right(self._positions(), position) - 1]
 
     def earlier(self, position: Position) -> Checkpoint | None:
-        """Return the last checkpoint before a position, None if there is none."""
+        """Return the last checkpoint before a position, or None if there is none."""
         place = bisect_left(self._positions(), position) - 1
         return self.points[place] if place >= 0 else None
 
@@ -126,11 +130,11 @@ class History:
         return max(edits, key=lambda x: x.position, default=self.points[0])
 
     def last(self, holds: Callable[[Checkpoint], bool]) -> Checkpoint | None:
-        """Return the last checkpoint that passes a test, None if there is none."""
+        """Return the last checkpoint for which `holds` is true, or None if there is none."""
         return next((point for point in reversed(self.points) if holds(point)), None)
 
     def user_checkpoint(self, number: int) -> Checkpoint | None:
-        """Return the user's checkpoint of this number, None if there is none."""
+        """Return the user's checkpoint with this number, or None if there is none."""
         return next((point for point in self.points if point.number == number), None)
 
     def forget_after(self, position: Position) -> None:
@@ -155,11 +159,11 @@ class History:
 
     @property
     def bytes(self) -> int:
-        """The size of all checkpoints in bytes; what several checkpoints share counts once."""
+        """The size of all checkpoints in bytes. Data that several checkpoints share count once."""
         return sum(self._weights)
 
     def _keep(self, count: int) -> None:
-        """Drop all checkpoints but the first `count`."""
+        """Drop all checkpoints except the first `count`."""
         del self.points[count:], self._weights[count:]
 
     def _weigh(self, place: int) -> None:
@@ -202,7 +206,7 @@ class History:
 
 
 def own_bytes(snapshot: Snapshot, before: Snapshot | None) -> int:
-    """Return the bytes of a snapshot's arrays and pages that `before` does not share."""
+    """Return the number of bytes in a snapshot's arrays and pages that `before` does not share."""
     total = 0
     for name, state in {"": snapshot.memory, **snapshot.cores}.items():
         other: Mapping[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Decides which points stop a run, by their conditions and `ignore` counts.
+"""Counts hits of points, and decides by conditions and `ignore` counts which points stop a run.
 
 It also prints the texts of `dprintf`.
 """
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class HitCounter:
-    """Counts the hits of points in one run; `hits` contains the hits that stop the run."""
+    """Counts the hits of points in one run; `hits` has the hits that stop the run."""
 
     def __init__(self, debuggee: Debuggee) -> None:
         self.debuggee = debuggee
         self.hits: list[Hit] = []
-        self.scanning = False  # a search in the past: nothing is counted or printed
+        self.scanning = False  # whether to count and print nothing, during a search in the past
         self._conditions: dict[tuple[int, Place], Expression | None] = {}
 
     def prepare(self) -> None:
@@ -32,7 +32,7 @@ class HitCounter:
         self._conditions.clear()
 
     def condition(self, point: Point, place: Place) -> Expression | None:
-        """Return a point's condition, compiled once; None if the point has none.
+        """Return a point's condition, compiled once, or None if the point has none.
 
         Its names mean what they mean at `place` or, for a watch, at the watch's own focus.
         """
@@ -46,7 +46,8 @@ class HitCounter:
             return None
         try:
             return compile_expression(self.debuggee, point.condition, point.focus or (place,))
-        except ExpressionError as error:  # `catch` asks only that it means something on one core
+        # for `catch` it is enough that the condition has a meaning on one core
+        except ExpressionError as error:
             return Expression(point.condition, partial(_raise, error))
 
     def count(
@@ -62,8 +63,8 @@ class HitCounter:
 
         Return a list with its hit if it stops the run, else an empty list. Names in the condition
         mean what they mean at `viewpoint`, names in a dprintf's text what they mean at `place`.
-        `by` names the core or place that caused the hit. `values` are those of the announcement.
-        `change` is the old and the new value of a watch.
+        `by` names the core or place that caused the hit. `values` are the values of the
+        announcement. `change` is the old and the new value of a watch.
         """
         condition = self.condition(point, viewpoint)
         more = dict(values or {})

@@ -1,4 +1,4 @@
-"""Finds the texts of a program's instructions, as the assembler wrote them, by address."""
+"""The texts of a program's instructions by address, as the assembler wrote them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from macaw.isa import registry
 if TYPE_CHECKING:
     from macaw.asm.program import Program, Section
 
-_COUNTS = re.compile(r", segments=\d+, clusters=\d+$")  # of a packet; they say nothing of a value
+# members of a packet that do not explain a value
+_COUNTS = re.compile(r", segments=\d+, clusters=\d+$")
 
 
 def symbol_text(program: Program, address: int) -> str | None:
-    """Return the symbol at or before an address, with the distance: `loop+8`; None without one."""
+    """Return the symbol at or before an address, with the distance: `loop+8`; None if there is
+    none.
+    """
     near = program.symbol_at(address)
     if near is None:
         return None
@@ -27,8 +30,8 @@ def symbol_text(program: Program, address: int) -> str | None:
 class InstructionTexts:
     """The instructions, packets and sequence headers of a program as text.
 
-    Each section is read once. The text is that of the assembled program, even if the run has
-    changed the instruction in memory since.
+    Each section is read once. The text is that of the assembled program, even if the run has since
+    changed the instruction in memory.
     """
 
     def __init__(self, program: Program) -> None:

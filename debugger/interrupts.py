@@ -1,4 +1,4 @@
-"""Requests, from any thread, that a run or a command stops."""
+"""Interrupts: requests, from any thread, that a run or a command stops."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Interrupts:
     """
 
     def __init__(self) -> None:
-        self.running = False  # a device runs: it looks at `pending` between acts
+        self.running = False  # whether a device runs, which tests `pending` between acts
         self._event = threading.Event()
-        self._user_thread: int | None = None  # the thread that executes code of the user
+        self._user_thread: int | None = None  # the thread that executes the user's code
 
     @property
     def pending(self) -> bool:

@@ -19,11 +19,11 @@ PANELS = {
     "watches": "displays, watches and breakpoints",
     "against": "both of two runs (`--against`), and what differs",
 }
-DIGITS = dict(zip(PANELS, "1234567890a", strict=True))  # with Alt, the key of a panel
-OF_TWO = "against"  # a panel that is shown if there are two runs
+DIGITS = dict(zip(PANELS, "1234567890a", strict=True))  # Alt and this key select the panel
+OF_TWO = "against"  # this panel is shown if there are two runs
 SMALLEST = (60, 16)  # columns, rows; a smaller terminal shows one panel and `SENTENCE`
-MOST = 8.0  # the largest factor of a panel's height, either way
-LEAST = (12, 3)  # least columns and rows of a panel with its title
+MOST = 8.0  # a panel's height may be multiplied or divided by at most this
+LEAST = (12, 3)  # the least columns and rows of a panel with its title
 SENTENCE = "The terminal is small: Alt-digit changes the panel."
 
 
@@ -38,12 +38,13 @@ class Rectangle:
     height: int
 
 
-Need = Callable[[str, int], int | None]  # rows of a panel of a width; None: any number
+# the number of rows that a panel needs at a width; None: any number
+Need = Callable[[str, int], int | None]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of panels: its share of the width; the panels with their shares of the height."""
+    """A column of panels: its share of the width, and the panels' shares of its height."""
 
     share: int
     panels: tuple[tuple[str, int], ...]
@@ -87,8 +88,8 @@ LAYOUTS: Mapping[str, tuple[Band, ...]] = {
         Band(18, (Column(120, (("output", 1),)), Column(79, (("watches", 6), ("memory", 12))))),
     ),
 }
-GROWS = "output"  # its band becomes higher for a long answer
-HIGHEST = 2 / 3  # of the screen, for that band
+GROWS = "output"  # a long answer makes the band with this panel higher
+HIGHEST = 2 / 3  # share of the screen for that band
 NAMES = ("auto", *LAYOUTS)
 
 
@@ -104,22 +105,23 @@ class Arrangement:
     """The user's choice of panels and sizes. `version` grows with each change."""
 
     name: str = "auto"
-    extra_panels: list[str] = field(default_factory=list)  # shown beside those of the layout
+    # panels that are shown besides those of the layout
+    extra_panels: list[str] = field(default_factory=list)
     hidden_panels: list[str] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)  # factors of height, by panel
     zoom_panel: str = ""
     active: str = ""  # the panel that gets keys; empty: the input line
-    mouse: bool = False  # the screen uses the terminal's mouse
-    pages: bool = True  # a long answer is shown in pages
+    mouse: bool = False  # whether the screen uses the terminal's mouse
+    pages: bool = True  # whether a long answer is shown in pages
     heat: str = ""  # an expression; empty: the first counter of the units
-    scroll: dict[str, int] = field(default_factory=dict)  # rows, by panel
+    scroll: dict[str, int] = field(default_factory=dict)  # rows scrolled, by panel
     version: int = 0
 
     def bands(self, width: int, height: int) -> tuple[Band, ...]:
-        """Return the bands of a screen of `width` x `height` cells, with the panels chosen.
+        """Return the bands of a screen of `width` x `height` cells, with the chosen panels.
 
-        A panel that the user has shown and the layout lacks takes the place of the last panel of
-        the first band. A column without panels is left out, as is a band without columns.
+        If the user has shown a panel that the layout does not have, it replaces the last panel of
+        the first band. Columns without panels and bands without columns are left out.
         """
         name = layout_for(width, height) if self.name == "auto" else self.name
         bands = LAYOUTS[name]
@@ -150,9 +152,8 @@ class Arrangement:
         """Return the rectangles of the panels on a screen of `width` x `height` cells.
 
         One cell separates neighbouring columns. `need(panel, width)` returns how many rows a panel
-        fills below its title, or None if it can use any number. Panels leave the rows that they
-        do not need to the other panels of their column. `need` does not change which panels are
-        shown.
+        fills below its title, or None if it can use any number. Rows that a panel does not need go
+        to the other panels of its column. `need` does not change which panels are shown.
         """
         if self.too_small(width, height):
             panel = (
@@ -199,7 +200,7 @@ class Arrangement:
         wanted: list[int | None] = []
         for (panel, _), factor in zip(panels, factors, strict=True):
             rows = need(panel, width)
-            is_free = rows is None or factor > 1  # the user has asked for more rows
+            is_free = rows is None or factor > 1  # the user wants more rows
             wanted.append(None if is_free else max(LEAST[1] - 1, rows or 0) + 1)
         return fill(shares, wanted, height, LEAST[1])
 
@@ -250,7 +251,7 @@ class Arrangement:
         self.note_change()
 
     def zoom(self, panel: str) -> None:
-        """Let a panel fill the screen; an empty name shows all panels again."""
+        """Make a panel fill the screen; an empty name shows all panels again."""
         self.zoom_panel = panel
         self.note_change()
 
@@ -261,7 +262,7 @@ class Arrangement:
         self.note_change()
 
     def plain(self) -> dict[str, Any]:
-        """Return the settings that a file keeps between sessions."""
+        """Return the settings that a file stores between sessions."""
         return {"layout": self.name, "shown": [x for x in self.extra_panels if x != OF_TWO],
                 "hidden": self.hidden_panels,
                 "shares": self.shares, "heat": self.heat, "mouse": self.mouse,
@@ -324,9 +325,9 @@ def _grown(bands: Sequence[Band], heights: list[int], width: int, need: Need) ->
 
 
 def divide(shares: Sequence[float], total: int, least: int) -> list[int]:
-    """Return `total` divided into whole numbers in proportion to `shares`.
+    """Divide `total` into whole numbers in proportion to `shares`, and return them.
 
-    Each number is `least` or more, if the total is large enough for that.
+    Each number is at least `least`, if the total is large enough for that.
     """
     least = min(least, total // max(1, len(shares)))
     free = total - least * len(shares)
@@ -342,10 +343,11 @@ def divide(shares: Sequence[float], total: int, least: int) -> list[int]:
 def fill(
     shares: Sequence[float], wanted: Sequence[int | None], total: int, least: int
 ) -> list[int]:
-    """Return `total` divided like `divide`, but no number is larger than it is `wanted`.
+    """Divide `total` as `divide` does, but give no item more than it wants, and return the numbers.
 
-    What some of the numbers leave goes to the others in proportion to their shares. If no other
-    wants it, it is added to the last number; None wants any amount.
+    `wanted` has what each item wants; None means any amount. What some items do not want is divided
+    among the others in proportion to their shares. If no item wants it, it is added to the last
+    one.
     """
     parts = divide(shares, total, least)
     limits = [total if most is None else most for most in wanted]

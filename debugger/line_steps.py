@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from macaw.debugger.stop_positions import StopPositions
     from macaw.emu.core import Core
 
-_FEW = 2  # instructions that the first look back goes through
+_FEW = 2  # instructions that the first search back examines
 
 
 class LineStepper:
-    """The stepper that moves one core by source lines, forward and back."""
+    """Steps one core by source lines, forward and back."""
 
     def __init__(self, runner: Runner, stops: StopPositions, core: Core) -> None:
         self.runner = runner
@@ -34,8 +34,8 @@ class LineStepper:
     def step(self, over: bool) -> tuple[Stop, bool]:
         """Run to the start of another line; with `over`, lines of called functions do not count.
 
-        Returns the stop, and whether the core has reached the line. A point may stop the core
-        before.
+        Return the stop, and whether the core has reached the line. A point may have stopped it
+        earlier.
         """
         code, runner, core = self.code, self.runner, self.core
         first, retired = code.line(core.next_address), core.retired
@@ -54,7 +54,7 @@ class LineStepper:
     def step_instruction(self) -> tuple[Stop, bool]:
         """Execute one instruction; a call is executed up to its return.
 
-        Returns the stop, and whether the core has completed the instruction.
+        Return the stop, and whether the core has completed the instruction.
         """
         at = self.core.next_address
         if at is not None and self.code.calls(at):
@@ -74,9 +74,9 @@ class LineStepper:
         return line is not None and (not same_line(line, first) or self.code.starts_line(at))
 
     def step_range(self, begin: int, end: int, over: bool) -> tuple[Stop, bool]:
-        """Run until the core leaves the addresses from `begin` to before `end`.
+        """Run until the core leaves the addresses from `begin` up to (excluding) `end`.
 
-        Returns the stop, and whether the last instruction was a call out of the range. With `over`,
+        Return the stop, and whether the last instruction was a call out of the range. With `over`,
         called functions count as part of the range.
         """
         core, runner, calls = self.core, self.runner, cache(self.code.calls)
@@ -107,7 +107,7 @@ class LineStepper:
         return at is not None and begin <= at < end
 
     def _step_over(self, call: int) -> tuple[Stop, bool]:
-        """Run over the call at address `call`; return the stop, and whether the call has ended."""
+        """Run over the call at address `call`; return the stop, and whether the call returned."""
         core, runner, is_back = self.core, self.runner, self.code.stack_test()
         stop = runner.live(runner.forward, goals={core.name: {call + WORD: is_back}})
         if core.next_address != call + WORD or not is_back():
@@ -158,9 +158,9 @@ class LineStepper:
         return self._search_back(lambda ends: next(self._outside(ends), None))
 
     def back_call(self) -> tuple[Position, int]:
-        """Return the position before the call that led into the present function.
+        """Return the position before the call of the present function.
 
-        Also return how many instructions the core had completed there. If no call led here, the
+        Also return how many instructions the core had completed there. If there was no call, the
         position is the start of the run. Raises `Interruption`.
         """
         return self._search_back(self._last_call)
@@ -170,8 +170,9 @@ class LineStepper:
     ) -> tuple[Position, int]:
         """Return the position of an instruction in the past, as `back` does.
 
-        `find(ends)` returns its index in the ends of the core's last instructions, None if it is
-        earlier; the list then gets longer until it starts with the run.
+        `ends` are the ends of the core's last instructions. `find(ends)` returns the index of the
+        instruction in it, or None if it is earlier. After None the method tries again with a longer
+        list, until the list starts with the run.
         """
         runner, name = self.runner, self.core.name
         now, retired = runner.debuggee.device.position, self.core.retired
@@ -187,7 +188,7 @@ class LineStepper:
             count *= 8
 
     def _last_call(self, ends: list[InstructionEnd]) -> int | None:
-        """Return the index in `ends` of the call into the present function, None without one."""
+        """Return the index in `ends` of the call of the present function; None without one."""
         depth = 0
         for at in range(len(ends) - 1, -1, -1):
             address = ends[at].address
@@ -218,7 +219,9 @@ class LineStepper:
         return None
 
     def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
-        """Yield the indices in `ends`, the last one first, without those in called functions."""
+        """Yield the indices in `ends` of instructions outside of called functions, the last one
+        first.
+        """
         depth = 0
         for at in range(len(ends) - 1, -1, -1):
             address = ends[at].address

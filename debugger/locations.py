@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.emu.core import Core
 
-_LINE = re.compile(r"(?:(.+):)?(\d{1,18})")  # Python refuses to read longer numbers
+_LINE = re.compile(r"(?:(.+):)?(\d{1,18})")  # Python refuses to convert longer numbers
 
 
 class LocationError(ValueError):
-    """A location that the program does not have; the message can be shown to the user."""
+    """Raised for a location that the program does not have; the message is for the user."""
 
 
 @dataclass(frozen=True)
 class Location:
-    """The addresses that a location means.
+    """The addresses that a location denotes.
 
-    `text` names the location without the focus: a line number has its file before it, and an
-    address after `*` is a number.
+    `text` names the location so that it does not depend on the focus: a line number has its file
+    before it, and an address after `*` is a number.
     """
 
     text: str
@@ -42,7 +42,7 @@ class Location:
 
 
 def locate(debuggee: Debuggee, text: str) -> Location:
-    """Return the location that a text means. Raises `LocationError`.
+    """Return the location that a text denotes. Raises `LocationError`.
 
     A line number without a file name is a line of the focused core's file.
     """
@@ -69,7 +69,7 @@ def locate(debuggee: Debuggee, text: str) -> Location:
 def _file(debuggee: Debuggee, name: str | None) -> str | None:
     """Return the path of the source file with this name. Raises `LocationError`.
 
-    None means the file of the focused core, or the program's first file.
+    None stands for the file of the focused core, or else the program's first file.
     """
     files = list(debuggee.program.line_table.files)
     if name is None:
@@ -107,10 +107,10 @@ def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ..
 
 
 def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
-    """Return the start address, as its core sees it, of each piece of a section of data.
+    """Return the start address that the core uses for each piece of a section of data.
 
-    A piece is for example a packet or a list; the keys are the addresses of the pieces. The result
-    is empty for a section that a core executes.
+    A piece is for example a packet or a list. The keys of the result are the addresses of the
+    pieces in the section. The result is empty for a section that a core executes.
     """
     if section.core is None or registry.core(section.core).executable:
         return {}
@@ -131,7 +131,8 @@ class Target(NamedTuple):
 
     core: Core
     address: int
-    of: int | None = None  # None, or it counts only while a copy of this address lies there
+    # the target counts only while a copy of the code at this address is there; None: always
+    of: int | None = None
 
 
 def targets(debuggee: Debuggee, address: int) -> list[Target]:

@@ -1,4 +1,4 @@
-"""Keeps what cores and queues did at past moments of a run, for a timeline."""
+"""Moments of a run: what cores and queues did at past cycles, for a timeline."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-MOST = 400  # moments; if there are more, every second one is dropped
+MOST = 400  # the greatest number of moments; if there are more, every second one is dropped
 
 
 class Moment(NamedTuple):
     """A moment: the device cycle, and the states of cores and levels of queues by name.
 
-    A core's state is "run", "wait" or "idle". Without `levels` no queue was looked at.
+    A core's state is "run", "wait" or "idle". `levels` is empty if the queues were not read.
     """
 
     cycle: int
@@ -24,7 +24,7 @@ class Moments:
     """The past moments of one run, in the order of their cycles.
 
     Between stops the moments are `apart` cycles apart. This distance is doubled whenever there are
-    more than `MOST`, so that a run of any length has between half of them and all.
+    more than `MOST`. So a long run always has between half of `MOST` moments and `MOST`.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Moments:
         return len(self._rows)
 
     def add(self, moment: Moment) -> None:
-        """Add a moment at its place. One with levels replaces one at the same cycle."""
+        """Add a moment, in the order of cycles; one with levels replaces one of the same cycle."""
         at = bisect_left(self._rows, moment.cycle, key=_cycle)
         is_known = at < len(self._rows) and self._rows[at].cycle == moment.cycle
         if is_known and not moment.levels:

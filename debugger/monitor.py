@@ -1,8 +1,8 @@
 """Tests the points of a session while its device runs.
 
-Call `arm` before a run and `rest` after it; `hits` then contains the points that stopped the run.
-During an act the monitor only records announcements. It tests conditions and compares values after
-the act, or right before an instruction with a breakpoint.
+A caller calls `arm` before a run and `rest` after it; `hits` then has the hits that stopped the
+run. During an act the monitor only records announcements. It tests conditions and compares values
+after the act, or right before an instruction with a breakpoint.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core, Event
     from macaw.emu.device import Device
 
-StepTest = Callable[[Announcement], Hit | None]  # whether an announcement ends a step
+StepTest = Callable[[Announcement], Hit | None]  # returns whether an announcement ends a step
 NO_GOALS: Goals = MappingProxyType({})
 
 
 class Monitor:
-    """The monitor of one session: it tests the points while the device runs."""
+    """Tests the points of one session while the device runs."""
 
     def __init__(self, debuggee: Debuggee, points: Points) -> None:
         self.debuggee = debuggee
@@ -45,11 +45,11 @@ class Monitor:
         self._breakpoints = Breakpoints(debuggee, self._arrivals, self._counter)
         self._catchpoints = Catchpoints(debuggee, self._counter)
         self._watches = WatchSet(debuggee)
-        self._device: Device | None = None  # for which the parts are prepared
+        self._device: Device | None = None  # the device for which the parts are prepared
         self._version: object = None
-        self._step_test: StepTest | None = None  # of this run
-        self._announcements: list[Announcement] = []  # of this act
-        self._cores: set[str] = set()  # that are listened to
+        self._step_test: StepTest | None = None  # the hits of this run
+        self._announcements: list[Announcement] = []  # the announcements of this act
+        self._cores: set[str] = set()  # the names of cores to which the monitor listens
         self._listener = self._hear  # one object, so that it can be removed again
 
     @property
@@ -79,7 +79,7 @@ class Monitor:
                     return True
         return False
 
-    # On and off
+    # Before and after a run
 
     def arm(
         self,
@@ -89,9 +89,9 @@ class Monitor:
     ) -> None:
         """Prepare all points for a run.
 
-        `step_test` gets the announcements of the cores `listen`, and may get those of others; a hit
-        that it returns ends the run. `goals` has tests by core and address. The run ends without a
-        hit when a core arrives at an address whose test is true.
+        `step_test` gets the announcements of the cores `listen`, and may get those of other cores;
+        a hit that it returns ends the run. `goals` has tests by core and address. The run ends
+        without a hit when a core arrives at an address whose test is true.
         """
         device = self.debuggee.device
         version = self.points.version, self.debuggee.focus
@@ -131,13 +131,13 @@ class Monitor:
         self._watches.rest()
 
     def disarm(self) -> None:
-        """Remove all breaks and forget arrivals, before a change of position or a replay."""
+        """Remove all breaks and drop all arrivals, before a change of position or a replay."""
         self._breakpoints.disarm()
         self.forget_arrivals()
 
     @contextmanager
     def scanning(self) -> Iterator[None]:
-        """Find hits without counting or printing them, while the context is open."""
+        """Collect hits without counting or printing them, while the context is open."""
         self._counter.scanning = True
         try:
             yield
@@ -146,17 +146,17 @@ class Monitor:
             self._counter.scanning = False
 
     def end_run(self, stop: Stop) -> None:
-        """Add to `hits` the points that catch the end of the run that has just ended."""
+        """Add to `hits` the points that catch the reason why the run has ended."""
         self._counter.hits += self._catchpoints.at_end(stop, self.points.active)
 
     def take_over(self, old: Device, new: Device) -> None:
-        """Keep the recorded arrivals when a new device in the same state replaces the old one."""
+        """Move the recorded arrivals to a new device, which is in the same state as the old one."""
         self._arrivals.transfer(old, new)
 
-    # Where a stop shows a core
+    # Stops before instructions
 
     def forget_arrivals(self) -> None:
-        """Forget all arrivals and hits, before another run or after a change of position."""
+        """Drop all arrivals and hits, before another run or after a change of position."""
         self._arrivals.clear()
         self._counter.hits = []
 
@@ -168,7 +168,8 @@ class Monitor:
         self._arrivals.show(core, max(self.points.all, default=0))
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """Record that a stop has reported breakpoints, by number, at a core's instruction.
+        """Record that a stop has reported the breakpoints with these numbers at a core's
+        instruction.
 
         In this arrival they do not stop the core again.
         """
@@ -179,7 +180,7 @@ class Monitor:
         if self._device is self.debuggee.device:
             self._breakpoints.check_next(core)
 
-    # While it runs
+    # During a run
 
     def _hear(self, event: Event) -> None:
         self._announcements.append((event.kind, event.core.name, dict(event.values)))

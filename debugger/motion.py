@@ -1,4 +1,4 @@
-"""Moves the program of a session forward and back; each call returns a record of the stop."""
+"""Runs the program of a session forward and back; each call returns a record of the stop."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ OnMoved = Callable[[StopRecord | EditRecord], object]
 class Motion:
     """The runs and steps of one debuggee, with its points and its checkpoints.
 
-    `last_stop` is the last record. `on_moved` contains functions that are called with each new
-    record. There is a new record after each stop and after each change of state by the user, also
-    if a command of the command language caused it.
+    `last_stop` is the last record. Each function in `on_moved` is called with each new record.
+    There is a new record after each stop and after each change of state by the user, even if a
+    command caused it.
     """
 
     def __init__(self, debuggee: Debuggee) -> None:
@@ -65,7 +65,7 @@ class Motion:
 
     @property
     def focus(self) -> tuple[Place, ...]:
-        """The places that steps and short names refer to."""
+        """The places to which steps and short names refer."""
         return self._debuggee.focus
 
     @property
@@ -108,8 +108,9 @@ class Motion:
     def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> StopRecord:
         """Run until each focused core that runs has executed `count` more instructions.
 
-        With `only`, only the first of the focused cores counts; with `every`, each core that runs.
-        If units of a core are focused, such as PEs, the instructions of these units are counted.
+        With `only`, this applies only to the first of the focused cores; with `every`, to each core
+        that runs. If units of a core are focused, such as PEs, the instructions of these units are
+        counted.
         """
         self._check_count(count)
         units = [place for place in self.focus if place.units]
@@ -122,8 +123,8 @@ class Motion:
     def stepx(self, count: int = 1) -> StopRecord:
         """Run to the end of `count` pieces: exe commands, chains, blocks, transfers.
 
-        If cores of the focused places work on pieces, only their pieces count, else those of all
-        cores.
+        If cores of the focused places work on pieces, only their pieces count; otherwise those of
+        all cores count.
         """
         self._check_count(count)
         where = piece_places(self._debuggee)
@@ -155,7 +156,8 @@ class Motion:
         return self._finish(raw, count)
 
     def step_range(self, begin: int, end: int, over: bool = False) -> StopRecord:
-        """Run until the first focused core leaves the addresses from `begin` to before `end`.
+        """Run until the first focused core leaves the addresses from `begin` up to (excluding)
+        `end`.
 
         At least one instruction is executed. With `over`, functions that are called from there
         count as part of the range. The record's `done` is the number of instructions that the core
@@ -175,7 +177,7 @@ class Motion:
     def advance(self, location: str) -> StopRecord:
         """Run until a core reaches a location. Raises `LocationError`.
 
-        If focused cores may execute the location, only they count.
+        If focused cores may execute code at the location, the other cores do not count.
         """
         self._runner.choose_engine()
         addresses = locate(self._debuggee, location).addresses
@@ -187,7 +189,7 @@ class Motion:
         return self._finish(raw, reason="arrived" if is_goal else None)
 
     def _check_runs(self) -> None:
-        """Choose the engine; raise `SessionError` unless the first focused core runs."""
+        """Choose the engine. Raise `SessionError` unless the first focused core runs."""
         self._runner.choose_engine()
         if self.device.stopped is None and not self.core.running:
             raise SessionError(f"{self.core.name}: nothing runs there to be stepped")
@@ -204,7 +206,8 @@ class Motion:
     def goto(self, cycle: int, turn: int = 0) -> StopRecord:
         """Go to the start of a cycle, before or after the present; points do not stop the run.
 
-        `turn` is the number of a core: in that cycle, go to the moment before this core acts.
+        `turn` is the number of a core. With it, the position is in that cycle, before this core
+        acts.
         """
         if cycle < 0:
             raise SessionError("the first cycle is 0")
@@ -215,7 +218,7 @@ class Motion:
         return self._stop(self.record("arrived", at_start=at_start))
 
     def stepc_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` cycles; a point on the way stops it."""
+        """Go back `count` cycles, or to the last stop of a point on the way."""
         self._check_count(count)
         cycle, turn = now = self.device.position
         goal = self._stop_positions.last((cycle - count, 0), (cycle - count + 1, 0))
@@ -223,7 +226,7 @@ class Motion:
         return self._go_back(now, goal, done, lambda: cycle - self.device.cycle)
 
     def stepi_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` instructions of the first focused core; a point on the way stops it.
+        """Go back `count` instructions of the first focused core, or to the last stop of a point.
 
         If units of the core are focused, such as PEs, the instructions of these units are counted.
         """
@@ -246,9 +249,9 @@ class Motion:
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> StopRecord:
-        """Go back to the moment before the last `count` ends of pieces, as `stepx` counts them.
+        """Go back to the moment before the last `count` ends of pieces, which `stepx` defines.
 
-        A point on the way stops it.
+        A point on the way stops the core there.
         """
         self._check_count(count)
         return self._step_announcements_back(piece_places(self._debuggee), PIECE, count)
@@ -269,19 +272,19 @@ class Motion:
         """Go back to the starts of the last `count` lines that the first focused core has executed.
 
         With `over`, lines of the functions that it called do not count. A point on the way stops
-        it.
+        the core there.
         """
         return self._step_lines_back(count, lambda stepper: stepper.back(over))
 
     def nexti_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` instructions of the first focused core, over calls as `nexti` goes.
+        """Go back `count` instructions of the first focused core; a call counts as one.
 
-        A point on the way stops it.
+        A point on the way stops the core there.
         """
         return self._step_lines_back(count, LineStepper.back_instruction)
 
     def finish_back(self) -> StopRecord:
-        """Go back to the call that led into the present function; a point on the way stops it."""
+        """Go back to the call of the present function, or to a point's last stop on the way."""
         return self._step_lines_back(1, LineStepper.back_call)
 
     def _step_lines_back(
@@ -303,10 +306,10 @@ class Motion:
         return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """Return the number of lines that a step back has gone, `done` at most.
+        """Return the number of lines that a step back has gone, at most `done`.
 
-        The last line does not count unless the core is at its start, where it had completed
-        `retired` instructions. A point may have stopped it before.
+        The last line does not count if a point has stopped the core before the start of this line,
+        where the core had completed `retired` instructions.
         """
         return done if self.device.cores[name].retired == retired else done - 1
 
@@ -319,7 +322,8 @@ class Motion:
     ) -> StopRecord:
         """Go from `now` back to a goal, or to the last stop of a point on the way there.
 
-        The record has `done` steps if the goal is reached, and `less()` steps if a point stops.
+        The record's number of steps is `done` if the goal is reached, and `less()` if a point
+        stops.
         """
         try:
             hit = last_hit(self._runner, now, goal) if self.points.can_stop else None
@@ -341,7 +345,7 @@ class Motion:
         return self._stop(stop)
 
     def checkpoint(self, number: int = 0) -> int:
-        """Make a checkpoint of the present and return its number; 0 means the next free number.
+        """Make a checkpoint of the present and return its number; 0 selects the next free number.
 
         Raises `SessionError` if the number belongs to another position.
         """
@@ -351,7 +355,7 @@ class Motion:
         return self._runner.checkpoint(number=number)
 
     def restart(self, number: int) -> StopRecord:
-        """Go to the checkpoint of this number. Raises `SessionError`."""
+        """Go to the checkpoint with this number. Raises `SessionError`."""
         point = self._history.user_checkpoint(number)
         if point is None:
             raise SessionError(f"there is no checkpoint {number}")
@@ -360,7 +364,10 @@ class Motion:
     # Records
 
     def where(self, core: Core | None = None, address: int | None = None) -> Where:
-        """Return where a core is in the source; None means the focused core, its next address."""
+        """Return where a core is in the source.
+
+        The default is the focused core, and the address of its next instruction.
+        """
         return where_of(self._debuggee.program, core or self.core, address)
 
     def record(self, reason: str, message: str = "", **more: Any) -> StopRecord:
@@ -407,7 +414,7 @@ class Motion:
                 self.points.delete(hit.number)
 
     def _add_stop_position(self) -> None:
-        """Remember the present as a position to which steps back may return."""
+        """Record the present as a position to which steps back may return."""
         self._stop_positions.add(self.device.position)
 
     def _stop(self, record: StopRecord) -> StopRecord:

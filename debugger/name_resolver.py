@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 MEMORY = "mem"
 DEVICE = "device"
-FOCUSED = "$"  # before a name: a member of the focus, even if a symbol has the name
+FOCUSED = "$"  # before a name: a member of the focus, even if a symbol has the same name
 
-Resolution = tuple[Access, Sequence[Node]]  # a value, and the nodes of its subscripts
+Resolution = tuple[Access, Sequence[Node]]  # an access, and the nodes of its subscripts
 
 
 class NameResolver:
@@ -31,39 +31,41 @@ class NameResolver:
 
     def __init__(self, debuggee: Debuggee, focus: Sequence[Place]) -> None:
         self.focus = focus
-        self.uses_focus = False  # a name was a member of the focus
+        self.uses_focus = False  # whether a name was a member of the focus
         self.device = debuggee.device
         self.program = debuggee.program
         self.user_values = debuggee.user_values
         self.check = debuggee.interrupts.check
 
     def constant(self, path: Path, top: bool) -> int | None:
-        """Return the value of a path that names a symbol, None for any other path.
+        """Return the value of a path that names a symbol, or None for any other path.
 
-        `top` says that the path is the whole expression. A tensor's name alone means its elements,
-        so the result is None; within an expression the name means the tensor's address.
+        `top` says that the path is the whole expression. Then the name of a tensor stands for its
+        elements, and the result is None. Within an expression the name stands for the tensor's
+        address.
         """
         name = path.head.text
         if path.steps or name.startswith(FOCUSED) or name in (MEMORY, DEVICE):
             return None
         tensor = self._tensor(name)
         if tensor is not None:
-            return None if top else int(tensor.address)  # alone, a tensor is its elements
+            # as a whole expression, a tensor is its elements
+            return None if top else int(tensor.address)
         try:
             symbol = self.program.symbol(name)
         except KeyError:
             return None
-        # As in a source: a constant that `.equ` has set to a negative number is negative.
+        # As in a source, a constant that `.equ` has set to a negative number is negative.
         value = symbol.value
         return value - (1 << 32) if symbol.section is None and value >> 31 else value
 
     def element_type(self, name: str) -> np.dtype[Any] | None:
-        """Return the type of a tensor's elements, None if the name is not that of a tensor."""
+        """Return the type of a tensor's elements, or None if the name is not that of a tensor."""
         tensor = self._tensor(name)
         return None if tensor is None else np.dtype(tensor.dtype).newbyteorder("<")
 
     def path_type(self, path: Path) -> np.dtype[Any] | None:
-        """Return the element type of the memory that a path names, None if it names no type.
+        """Return the element type of the memory that a path names, or None if it names no type.
 
         It is the type of the path's view (`.i16`), or else that of its tensor.
         """
@@ -73,7 +75,7 @@ class NameResolver:
         return self.element_type(path.head.text)
 
     def function(self, node: Call) -> int:
-        """Return the size in bytes that `sizeof(SYMBOL)` means.
+        """Return the size in bytes that `sizeof(SYMBOL)` denotes.
 
         Raises `Mistake` for any other function.
         """
@@ -93,7 +95,7 @@ class NameResolver:
         )
 
     def access(self, path: Path, top: bool) -> Resolution:
-        """Return the access to the state that a path names; it must not be a constant.
+        """Return the access to the state that a path names. The path must not be a constant.
 
         Raises `Mistake`.
         """
@@ -112,7 +114,7 @@ class NameResolver:
             return self._place_path(path)
         tensor = self._tensor(name)
         if tensor is not None:
-            if steps and isinstance(steps[0], str):  # the same bytes as another type
+            if steps and isinstance(steps[0], str):  # a view of the same bytes as another type
                 other, rest = self._view(steps)
                 return self._array(
                     name, tensor.address, other, (tensor.size // other.itemsize,), rest
@@ -137,7 +139,7 @@ class NameResolver:
             raise Mistake(message, path.head, self._hint_for_c()) from None
 
     def _with_dollar(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Resolution:
-        """Resolve a name that had a `$`: a printed value, a member of the focus, or a variable."""
+        """Resolve a name after a `$`: a printed value, a member of the focus, or a variable."""
         access = None if steps else printed_access(self.user_values, name)
         if access is not None:
             return access, ()
@@ -181,7 +183,7 @@ class NameResolver:
         return member
 
     def _inside(self, nodes: Sequence[Node], level: int) -> list[Place]:
-        """Return the units with these indices inside the focused places: `bank[3]`."""
+        """Return the units with these indices inside the focused places, as for `bank[3]`."""
         indices = [_index(_node(node)) for node in nodes]
         units: dict[Place, None] = {}
         for place in self.focus:
@@ -191,7 +193,9 @@ class NameResolver:
         return list(units)
 
     def _place_path(self, path: Path) -> Resolution:
-        """Resolve a path that starts with a kind of core: a place, followed by members of it."""
+        """Resolve a path that starts with a kind of core: a place, followed by members of the
+        place.
+        """
         indices: list[int | None] = []
         rest = list(path.steps)
         if rest and not isinstance(rest[0], str):
@@ -283,7 +287,7 @@ def _node(item: str | Node) -> Node:
 
 
 def _index(node: Node) -> int | None:
-    """Return the index of a place from a constant subscript, None for `*`. Raises `Mistake`."""
+    """Return the index of a place from a constant subscript, or None for `*`. Raises `Mistake`."""
     if isinstance(node, Every):
         return None
     if isinstance(node, Number) and node.value >= 0:

@@ -1,4 +1,4 @@
-"""Finds the places that a text means: cores, their units (`vc`, `pe[1,0].3`), sets (`pe[*,0].*`).
+"""Places: cores (`vc`), their units (`pe[1,0].3`) and sets of them (`pe[*,0].*`).
 
 A core's table names its levels of units (`macaw.isa.model.Core.levels`). The shape of its state
 says how many units there are at each level.
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class PlaceError(ValueError):
-    """A place that the device does not have; the message can be shown to the user."""
+    """Raised for a place that the device does not have; the message is for the user."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A core, or a unit of it.
+    """A core, or a unit of a core.
 
-    `units` has one index for each level. For pe these are (cluster, PE).
+    `units` has one index for each level of units. For pe these are (cluster, PE).
     """
 
     core: str
@@ -45,7 +45,7 @@ class Place:
 
 
 def _text(kind: str, indices: Sequence[str], own: int) -> str:
-    """Return a kind's name with its indices; the first `own` of the indices are the core's."""
+    """Return a kind's name with its indices. The first `own` of the indices select the core."""
     inside, behind = indices[: own + 1], indices[own + 1 :]
     return kind + (f"[{','.join(inside)}]" if inside else "") + "".join(f".{x}" for x in behind)
 
@@ -73,12 +73,12 @@ def counts(core: Core) -> tuple[int, ...]:
 
 _ONE = r"\d+\.\.\d+|\d+|\*"
 _PLACE = re.compile(rf"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?((?:\.(?:{_ONE}))*)\s*")
-_LEVEL = re.compile(r"\.([A-Za-z]\w*)\[([^\]]*)\]")  # `fim[0].bank[3]`
+_LEVEL = re.compile(r"\.([A-Za-z]\w*)\[([^\]]*)\]")  # such as `fim[0].bank[3]`
 _BETWEEN = re.compile(r",(?![^\[]*\])")  # a comma outside of brackets
 
 
 def places(device: Device, text: str) -> tuple[Place, ...]:
-    """Return the places that a text means, without repetition, in its order.
+    """Return the places that a text denotes, in its order and without repetition.
 
     Commas separate places. An index is a number, a range (`0..3`) or `*` for all. Raises
     `PlaceError`.
@@ -105,7 +105,7 @@ def _level_index(device: Device, text: str, level: re.Match[str]) -> str:
 
 
 def _index(text: str, whole: str) -> range | None:
-    """Return the range of numbers that an index means, None for `*`. Raises `PlaceError`."""
+    """Return the range of numbers that an index denotes, or None for `*`. Raises `PlaceError`."""
     if text == "*":
         return None
     first, several, last = text.partition("..")
@@ -119,9 +119,9 @@ def _index(text: str, whole: str) -> range | None:
 def expand(
     device: Device, kind: str, indices: Iterable[int | range | None], text: str
 ) -> list[Place]:
-    """Return the places of a kind of core with these indices; None means all of a level.
+    """Return the places of a kind of core with these indices; None stands for all of a level.
 
-    `text` is what the user wrote, for messages. Raises `PlaceError`.
+    `text` is the user's text, for messages. Raises `PlaceError`.
     """
     by_kind = kinds(device)
     if kind not in by_kind:
@@ -153,7 +153,7 @@ def expand(
 
 
 def compact(device: Device, where: Iterable[Place]) -> str:
-    """Return a short text for places that `places` can read: `cp, pe[0,0..2].*, pe[1,*].3`."""
+    """Return a short text for places, which `places` can read: `cp, pe[0,0..2].*, pe[1,*].3`."""
     by_kind = kinds(device)
     groups: dict[tuple[str, int, int], list[tuple[int, ...]]] = {}
     for place in where:
@@ -169,7 +169,7 @@ def compact(device: Device, where: Iterable[Place]) -> str:
     return ", ".join(texts)
 
 
-IndexSets = tuple[tuple[int, ...], ...]  # for each axis its indices
+IndexSets = tuple[tuple[int, ...], ...]  # the set of indices on each axis
 
 
 def _products(items: Sequence[tuple[int, ...]]) -> list[IndexSets]:
@@ -186,7 +186,7 @@ def _products(items: Sequence[tuple[int, ...]]) -> list[IndexSets]:
 
 
 def _runs(numbers: Sequence[int], size: int) -> list[str]:
-    """Return sorted numbers as ranges (`0..2`, `5`); if they are all `size` numbers, as `*`."""
+    """Return sorted numbers as ranges (`0..2`, `5`), or as `*` for all of `size` numbers."""
     if len(numbers) == size > 1:
         return ["*"]
     runs: list[list[int]] = []

@@ -14,7 +14,7 @@ KINDS = (*BREAKS, *WATCHES, "catch")
 
 
 class PointError(ValueError):
-    """A point that cannot be set; the message can be shown to the user."""
+    """Raised for a point that cannot be set; the message is for the user."""
 
 
 @dataclass
@@ -25,23 +25,23 @@ class Point:
     """
 
     number: int
-    kind: str  # of KINDS
+    kind: str  # an item of KINDS
     text: str
     condition: str = ""
-    ignore: int = 0  # how many more times a run passes it
+    ignore: int = 0  # how many more times a run passes the point without a stop
     hits: int = 0
     enabled: bool = True
     temporary: bool = False
     by: str = ""  # of a watch: the places whose accesses count
-    place: str = ""  # of an event, a breakpoint: the places where it counts
+    place: str = ""  # of an event or a breakpoint: the places where it counts
     commands: tuple[str, ...] = ()
     form: str = ""  # of a dprintf: the format of its text
-    values: tuple[str, ...] = ()  # and the expressions in it
-    focus: tuple[Place, ...] = ()  # of a watch that names something of the focus: that focus
+    values: tuple[str, ...] = ()  # of a dprintf: the expressions for the format
+    focus: tuple[Place, ...] = ()  # the focus of a watch that names a member of the focus
     addresses: tuple[int, ...] = field(default=(), compare=False)  # of a breakpoint
 
     def plain(self) -> dict[str, Any]:
-        """Return the fields that a file stores: all that are not empty, without results of runs."""
+        """Return the fields to store in a file: those not empty, without results of runs."""
         names = ("kind", "text", "condition", "ignore", "by", "place", "commands", "form", "values")
         fields = {name: getattr(self, name) for name in names if getattr(self, name)}
         fields = {name: list(x) if isinstance(x, tuple) else x for name, x in fields.items()}
@@ -52,6 +52,6 @@ class Point:
     def hit(self, by: str = "", **more: Any) -> Hit:
         """Return the record of a stop at the point.
 
-        `by` is the core or place that caused the stop, `more` are other fields of `Hit`.
+        `by` is the core or place that caused the stop. `more` are other fields of `Hit`.
         """
         return Hit(self.number, self.kind, self.text, self.hits, by, **more)

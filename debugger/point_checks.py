@@ -1,4 +1,4 @@
-"""Checks whether a point makes sense on a device, and finds where a breakpoint stops.
+"""Checks whether a point is possible on a device, and finds where a breakpoint stops.
 
 A breakpoint at an address becomes a break of the cores that execute the code at this address
 (`macaw.emu.breaks`). Fast engines run up to a break at full speed, and test conditions over
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_point(debuggee: Debuggee, point: Point) -> None:
-    """Raise `PointError` unless all texts of a point mean something on the device.
+    """Raise `PointError` unless all texts of a point have a meaning on the device.
 
     Also set the addresses of a breakpoint and the focus of a watch.
     """
@@ -36,7 +36,8 @@ def check_point(debuggee: Debuggee, point: Point) -> None:
         if point.kind == "dprintf":
             check_format(point.form)
         if point.kind in BREAKS:
-            if not point.addresses:  # located once: what a line means depends on the focus
+            # located only once, because the meaning of a line depends on the focus
+            if not point.addresses:
                 location = locate(debuggee, point.text)
                 point.text, point.addresses = location.text, location.addresses
         elif point.kind in WATCHES:
@@ -60,7 +61,7 @@ def check_point(debuggee: Debuggee, point: Point) -> None:
 def point_targets(debuggee: Debuggee, point: Point) -> list[Target]:
     """Return the cores and addresses at which a breakpoint stops.
 
-    If the breakpoint has a `place`, only the cores of that place count.
+    If the breakpoint has a `place`, the cores are only those of that place.
     """
     everywhere = [x for address in point.addresses for x in targets(debuggee, address)]
     if not point.place:
@@ -75,7 +76,7 @@ def point_cores(debuggee: Debuggee, point: Point) -> list[Core]:
 
 
 def _check_condition(debuggee: Debuggee, point: Point) -> None:
-    """Reject an event's condition if no core can evaluate it on which the event may happen."""
+    """Reject an event's condition if no core on which the event may happen can evaluate it."""
     device = debuggee.device
     where = places(device, point.place) if point.place else ()
     viewpoints = where or tuple(Place(core.name) for core in device.order)
@@ -102,7 +103,7 @@ def _check_event(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_place(debuggee: Debuggee, point: Point) -> None:
-    """Reject a breakpoint at places that never execute its addresses."""
+    """Reject a breakpoint at places that never execute code at its addresses."""
     cores = point_cores(debuggee, point)
     if not cores:
         raise PointError(f"{point.place} executes nothing at {point.text}")

@@ -1,4 +1,4 @@
-"""Stores the breakpoints, watches and caught events of a session, by number."""
+"""The breakpoints, watches and caught events of a session, stored by number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Points:
     def __init__(self, debuggee: Debuggee) -> None:
         self.debuggee = debuggee
         self.all: dict[int, Point] = {}
-        self.version = 0  # grows with each change that may matter to a run
+        self.version = 0  # grows with each change that may affect a run
         self._last_number = 0
 
     def __iter__(self) -> Iterator[Point]:
@@ -36,7 +36,7 @@ class Points:
         return any(point.enabled and point.kind != "dprintf" for point in self)
 
     def add(self, kind: str, text: str, **more: Any) -> Point:
-        """Add a point and return it. Raises `PointError` if one of its texts means nothing.
+        """Add a point and return it. Raises `PointError` if one of its texts has no meaning.
 
         `more` may contain condition, ignore, by, place, commands, form, values, enabled, and focus
         as texts of places.
@@ -59,7 +59,7 @@ class Points:
             raise PointError(str(error)) from None
 
     def get(self, number: int) -> Point:
-        """Return the point of this number. Raises `PointError`."""
+        """Return the point with this number. Raises `PointError`."""
         if number not in self.all:
             raise PointError(f"there is no point {number}")
         return self.all[number]
@@ -91,11 +91,11 @@ class Points:
         self.version += 1
 
     def plain(self) -> list[dict[str, Any]]:
-        """Return the records that a file keeps, of all points but temporary ones."""
+        """Return a record for a file for each point, except temporary ones."""
         return [point.plain() for point in self.all.values() if not point.temporary]
 
     def load(self, items: Iterable[dict[str, Any]]) -> list[Point]:
-        """Add the points of records that `plain` has returned, all or none. Raises `PointError`."""
+        """Add points from records that `plain` has returned, all or none. Raises `PointError`."""
         points: list[Point] = []
         try:
             for item in items:

@@ -1,8 +1,9 @@
-"""Counts the items that enter and leave queues in an act, by the state before and after it.
+"""Counts the items that enter and leave queues in an act, from the state before and after it.
 
-The field of state that gives a queue's level (`macaw.isa.model.Queue.held`) is a list, a number
-together with the head of a ring buffer, or an array of flags. If a ring buffer of one element gives
-and takes an item in the same cycle, its state does not change, and neither item is counted.
+The field of state that determines a queue's level (`macaw.isa.model.Queue.held`) is a list, a
+number together with the head of a ring buffer, or an array of flags. If a ring buffer of one
+element gives and takes an item in the same cycle, its state does not change, and neither item is
+counted.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class QueueDelta(NamedTuple):
     queue: str
     pops: int
     pushes: int
-    level: int  # how many it holds after the act
+    level: int  # number of items in the queue after the act
 
 
 def fills_from_outside(core: Core) -> bool:
@@ -43,7 +44,7 @@ class QueueTracker:
         self.device = device
         self.core = core
         rows = {queue.name: queue for queue in core.table.queues}
-        self.by_others = fills_from_outside(core)  # acts of other cores may change them
+        self.by_others = fills_from_outside(core)  # whether acts of other cores may change them
         self.queues = [
             (place, rows[name], Members(device, place).indices(rows[name].held))
             for place, name in queues
@@ -51,11 +52,11 @@ class QueueTracker:
         self._before: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """Prepare for a run: remember the present state of the queues."""
+        """Prepare for a run: store the present state of the queues."""
         self._before = self._fields()
 
     def _fields(self) -> dict[str, Any]:
-        """Return copies of the fields of state that contain the queues, by the field's name."""
+        """Return copies of the fields of state that contain the queues, by field name."""
         self.core.sync()
         copies: dict[str, Any] = {}
         for _, queue, _ in self.queues:
@@ -65,7 +66,7 @@ class QueueTracker:
         return copies
 
     def look(self) -> Iterator[QueueDelta]:
-        """Yield what has entered and left since the last call, for each queue that has changed."""
+        """Yield, for each queue that has changed since the last call, what has entered and left."""
         before, now = self._before, self._fields()
         self._before = now
         for place, queue, at in self.queues:

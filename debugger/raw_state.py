@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
     from macaw.isa.model import RegisterFile
 
-PC, CSR = "pc", "csr"  # stand for register files
+PC, CSR = "pc", "csr"  # names that stand for register files
 WORD_BITS = 32
-MOST_COMMANDS = 64  # of one change of memory
+MOST_COMMANDS = 64  # the greatest number of bytes of one change of memory
 
 
 def raw_register(core: Core, file: str, number: int) -> int | None:
-    """Return the bits of a register of a core, as `Session.read_register` does."""
+    """Return the bits of a register of a core, for `Session.read_register`."""
     if file == PC:
         return core.next_address
     if file == CSR:
@@ -40,9 +40,9 @@ def _special(core: Core, address: int) -> int | None:
 
 
 def _file(core: Core, name: str, number: int) -> RegisterFile:
-    """Return the register file of this name; raise `SessionError` unless it has the register.
+    """Return the register file with this name. Raise `SessionError` unless it has the register.
 
-    Only files with one value for each of their registers count, not those of units of a core.
+    Register files of units of a core do not count, only those with one value for each register.
     """
     files = {row.name: row for row in core.table.files if not core.table.levels}
     if name not in files or not 0 <= number < len(files[name].names):
@@ -52,7 +52,7 @@ def _file(core: Core, name: str, number: int) -> RegisterFile:
 
 
 def register_commands(core: Core, file: str, number: int, bits: int) -> dict[str, int]:
-    """Return what sets a register to these bits: values by the expressions that name its parts."""
+    """Return what sets a register to these bits: values, by the expressions of its parts."""
     if file == CSR:
         raise SessionError(f"{core.name}: control and status registers cannot be set from outside")
     if file == PC:
@@ -69,7 +69,7 @@ def register_commands(core: Core, file: str, number: int, bits: int) -> dict[str
 
 
 def memory_commands(address: int, data: bytes) -> tuple[str, ...]:
-    """Return the commands that write these bytes to memory; none if they would be too many."""
+    """Return the commands that write these bytes to memory; none if there would be too many."""
     commands = tuple(_memory_commands(address, data[: 5 * MOST_COMMANDS]))
     return commands if len(commands) <= MOST_COMMANDS and len(data) <= 5 * MOST_COMMANDS else ()
 

@@ -22,7 +22,7 @@ Matches = Callable[["Event"], bool]
 
 
 class Interruption(Exception):
-    """Raised if a search in the past was asked to stop. The device stays where the search was."""
+    """Raised if the user interrupts a search in the past. The device stays where the search was."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.message)
@@ -44,7 +44,7 @@ class InstructionEnd(NamedTuple):
 class PastHit(NamedTuple):
     """Hits of points at one position of the past.
 
-    `core` is the core that stops there, `address` the address of the instruction before which it
+    `core` is the name of the core that stops there; `address` is the instruction before which it
     stops.
     """
 
@@ -65,7 +65,8 @@ def instruction_ends(
     """
     ends: list[InstructionEnd] = []
     while True:
-        # No run repeats an edit, so the search stops there and goes on before it.
+        # No run repeats an edit. So the search stops at an edit, and continues in the time before
+        # it.
         floor = runner.history.floor(end)
         ends = [*_ends_from(runner, name, count - len(ends), floor, end, retired), *ends]
         if len(ends) >= count or ends[0].position == START:
@@ -76,9 +77,9 @@ def instruction_ends(
 def _ends_from(
     runner: Runner, name: str, count: int, floor: Checkpoint, end: Position, retired: int
 ) -> list[InstructionEnd]:
-    """Return the ends as `instruction_ends` does, but none before the checkpoint `floor`.
+    """Return the result of `instruction_ends`, without ends before the checkpoint `floor`.
 
-    There are no edits after `floor`.
+    The caller ensures that there are no edits after `floor`.
     """
     point = runner.history.last(
         lambda item: item.position < end and item.retired[name] < retired - count
@@ -94,7 +95,8 @@ def _ends_from(
             _check(runner.step(name, early - core.retired, end))
             runner.checkpoint()
         ends = [InstructionEnd(device.position, core.retired, core.next_address)]
-        # A core of one unit ends its instructions one by one: the caller needs no last one.
+        # A core with one unit ends its instructions one by one, so the caller does not need the
+        # last end.
         last = retired - 1 if width(core) == 1 else retired
         while core.retired < last:
             stop = runner.step(name, 1, end)
@@ -115,7 +117,7 @@ def announcement_positions(
 ) -> list[Position]:
     """Return the positions right after the last acts that made a matching announcement.
 
-    Acts before the present are counted. The result has `count` positions or more, the earliest
+    The acts are those before the present. The result has `count` positions or more, the earliest
     first. It has fewer only if the search reached the start of the run. Raises `Interruption`.
     """
     device = runner.debuggee.device
@@ -139,7 +141,7 @@ def _positions_from(
     runner.rewind(point.position)
     runner.monitor.disarm()
     positions: list[Position] = []
-    is_match = False  # an announcement of this act matches
+    is_match = False  # whether an announcement of this act matches
 
     def hear(event: Event) -> None:
         nonlocal is_match
@@ -148,7 +150,7 @@ def _positions_from(
     def after_act(core: Core | None) -> None:
         nonlocal is_match
         if is_match:
-            # After the arbiter a run stops at the start of the next cycle.
+            # After the arbiter has acted, a run stops at the start of the next cycle.
             positions.append((device.cycle + 1, 0) if core is None else device.position)
         is_match = False
 
@@ -164,12 +166,12 @@ def _positions_from(
 
 
 def last_hit(runner: Runner, now: Position, floor: Position) -> PastHit | None:
-    """Return the last hits of points from `floor` on and before `now`, None if there are none.
+    """Return the last hits of points from `floor` on and before `now`, or None if there are none.
 
     Raises `Interruption`.
     """
     end, is_last = now, True
-    while end >= floor:  # the act before a checkpoint at `floor` may have hits there
+    while end >= floor:  # the act before a checkpoint at `floor` may have hits at `floor`
         point = runner.history.earlier(end)
         if point is None:
             return None
@@ -185,9 +187,9 @@ def last_hit(runner: Runner, now: Position, floor: Position) -> PastHit | None:
 def _last_hit_from(
     runner: Runner, point: Checkpoint, end: Position, is_last: bool
 ) -> PastHit | None:
-    """Return the last hits from a checkpoint to the position `end`, None if there are none.
+    """Return the last hits from a checkpoint to the position `end`, or None if there are none.
 
-    Hits at `end` itself do not count if `is_last` is set.
+    With `is_last`, hits at `end` itself do not count.
     """
     runner.rewind(point.position)
     runner.choose_engine()
@@ -202,7 +204,8 @@ def _last_hit_from(
             here = device.position
             if not hits or here > end or (here == end and is_last):
                 return last
-            if last is not None and last.position == here:  # a second core stops there, too
+            # another core stops at the same position
+            if last is not None and last.position == here:
                 hits = (*last.hits, *hits)
             last = PastHit(here, hits, stop.core, stop.address)
             if here == end:

@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from macaw.debugger.monitor import Monitor
     from macaw.emu.core import Core
 
-SLICE = 0.02  # seconds after which a run looks for requests
-APART = 0.04  # least seconds of CPU time between checkpoints
-MOST_APART = 0.12  # and most: what a step back may have to run again
-SHARE = 16  # a checkpoint may cost this part of the run since the last one
-BULK = 64  # instructions before a goal that are stepped one by one
+SLICE = 0.02  # so often, in seconds, a run looks for requests
+APART = 0.04  # least CPU time in seconds between checkpoints
+# greatest CPU time in seconds between them: a step back may have to run so much again
+MOST_APART = 0.12
+SHARE = 16  # the greatest part of the running time that checkpoints may take
+BULK = 64  # the last instructions before a goal are stepped one by one
 
 
 class Runner:
-    """The driver of one session's device, for live runs with all points armed and for replays."""
+    """Runs the device of one session: live runs with all points armed, and replays."""
 
     def __init__(
         self,
@@ -40,14 +41,15 @@ class Runner:
         self.debuggee = debuggee
         self.history = history
         self.monitor = monitor
-        # Called with (what, cycle) between time slices; what: "running", "replaying", "going back".
+        # Called with (what, cycle) between time slices; what is "running", "replaying" or "going
+        # back".
         self.on_progress: Callable[[str, int], object] | None = None
-        # Called between acts; it returns the cycle from which on it is called again.
+        # Called between acts; it returns the cycle from which it is called again.
         self.on_moment: Callable[[], int] | None = None
         self._moment = 0
-        self._deadline = 0.0  # of the slice
+        self._deadline = 0.0  # when the time slice ends
         self._ran = 0.0  # seconds since the last checkpoint
-        self._costs: list[float] = []  # seconds that the last ones took; the least counts
+        self._costs: list[float] = []  # seconds that the last ones took; the least of them counts
 
     def choose_engine(self) -> None:
         """Use the reference engine if a point needs it, else the session's own engine."""
@@ -62,7 +64,7 @@ class Runner:
     def forward(self, until: Position | None = None) -> Stop:
         """Run until something stops the device, or to a position; return the stop.
 
-        Arms no points.
+        This sets no points on the device.
         """
         device = self.debuggee.device
         if until is None:
@@ -96,7 +98,7 @@ class Runner:
     def step(self, name: str, count: int, until: Position | None = None) -> Stop:
         """Run until a core has executed `count` more instructions, or to a position.
 
-        Returns the stop.
+        Return the stop.
         """
         device = self.debuggee.device
         core = device.cores[name]
@@ -104,7 +106,7 @@ class Runner:
         rate = width(core)
         cycle, turn = until or (None, 0)
         while core.retired < goal - BULK:
-            # A core executes no more than one instruction a cycle and unit.
+            # In a cycle a core executes at most one instruction for each of its units.
             ahead = device.cycle + (goal - core.retired) // rate
             if cycle is not None and ahead >= cycle:
                 break
@@ -120,7 +122,7 @@ class Runner:
     def step_while(self, name: str, goes_on: Callable[[], bool]) -> Stop:
         """Execute instructions of a core, at least one, until `goes_on` is false after one of them.
 
-        Returns the stop.
+        Return the stop.
         """
         one = partial(self.debuggee.device.step_core, name)
         stop = self._drive(one)
@@ -131,7 +133,7 @@ class Runner:
     def travel(self, goal: Position) -> Stop | None:
         """Go to a position, from the present or from a checkpoint if that is nearer or necessary.
 
-        Returns the stop, None if a checkpoint is at exactly this position.
+        Return the stop, or None if a checkpoint is at exactly this position.
         """
         device = self.debuggee.device
         point, here = self.history.before(goal), device.position
@@ -191,9 +193,9 @@ class Runner:
             device.pause = None
 
     def _apart(self) -> float:
-        """Return how many seconds of running shall lie between two checkpoints.
+        """Return how many seconds of running should be between two checkpoints.
 
-        The more time a checkpoint takes, the longer it is, within fixed bounds.
+        The result grows with the time that a checkpoint takes, within fixed bounds.
         """
         return min(max(APART, SHARE * min(self._costs, default=0)), MOST_APART)
 

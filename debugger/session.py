@@ -1,8 +1,8 @@
 """The debugging session: the public class through which every front end debugs a program.
 
-Each call that moves the program returns a record. One thread makes all calls but `interrupt`, which
-stops a run within some milliseconds. The program's output is in `output`, and `on_output` gets each
-piece when it is written.
+Each call that moves the program returns a record. One thread makes all calls except `interrupt`,
+which stops a run within some milliseconds. The program's output is in `output`; `on_output` is
+called with each new piece.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _ACCESSES = {"write": "watch", "read": "rwatch", "access": "awatch"}  # kinds of
 class Session(Motion):
     """One program with its inputs on one device, which a user debugs.
 
-    `device` is the present device; a call may replace the object. `focus` contains the places that
-    steps and short names refer to. `points` are the breakpoints, watches and caught events.
-    `last_stop` is the last record, and `on_moved` are functions that get each record.
+    `device` is the present device; a call may replace the object. `focus` has the places to which
+    steps and short names refer. `points` are the breakpoints, watches and caught events.
+    `last_stop` is the last record. Each function in `on_moved` is called with each new record.
     """
 
     def __init__(
@@ -62,8 +62,8 @@ class Session(Motion):
     ) -> None:
         """Load the program and its inputs. Raises `DeviceError`.
 
-        `inputs` has an array of the declared shape for all or some of the named inputs.
-        `on_output(stream, data)` gets the program's output. During a run, the session calls
+        `inputs` has an array of the declared shape for all or some of the named inputs. The session
+        calls `on_output(stream, data)` with the program's output. During a run, it calls
         `on_progress(what, cycle)` now and then; `what` is "running", "replaying" or "going back".
         """
         super().__init__(Debuggee(program, config, inputs or {}, engine, on_output))
@@ -96,7 +96,7 @@ class Session(Motion):
 
     @property
     def on_output(self) -> Callable[[str, bytes], object] | None:
-        """The function that gets each piece of output (stream, bytes) when it is written."""
+        """A function that is called with each piece of output: (stream, bytes)."""
         return self._debuggee.output.on_write
 
     @on_output.setter
@@ -116,7 +116,7 @@ class Session(Motion):
     def on_moment(self) -> Callable[[], int] | None:
         """A function that is called between acts of cores, in runs and replays.
 
-        It returns the device cycle from which on it is called again. It must not change the state.
+        It returns the device cycle from which it is called again. It must not change the state.
         """
         return self._runner.on_moment
 
@@ -124,7 +124,7 @@ class Session(Motion):
     def on_moment(self, call: Callable[[], int] | None) -> None:
         self._runner.on_moment = call
 
-    # Other threads
+    # Requests from other threads
 
     @property
     def interrupts(self) -> Interrupts:
@@ -132,7 +132,7 @@ class Session(Motion):
         return self._debuggee.interrupts
 
     def share_interrupts(self, other: Session) -> None:
-        """Let each request to stop the other session stop this one as well."""
+        """Make each request to stop the other session stop this one, too."""
         self._debuggee.interrupts = other._debuggee.interrupts
 
     def interrupt(self) -> None:
@@ -148,7 +148,7 @@ class Session(Motion):
 
     @property
     def checkpoint_bytes(self) -> int:
-        """The size of all checkpoints in bytes; what several of them share counts once."""
+        """The size of all checkpoints in bytes. Data that several of them share count once."""
         return self._history.bytes
 
     # Points
@@ -176,8 +176,9 @@ class Session(Motion):
     ) -> Point:
         """Set a watch of an expression. Raises `PointError`.
 
-        With the `access` "write", runs stop after the value has changed, with "read" after it was
-        read, with "access" after either or a write. `by` names places: only they count.
+        With the `access` "write", runs stop after the value has changed; with "read", after it was
+        read; with "access", after a read or a write. `by` names places: accesses of other places do
+        not count.
         """
         return self.points.add(self._watch_kind(access), text, condition=condition, by=by)
 
@@ -197,11 +198,14 @@ class Session(Motion):
         return _ACCESSES[access]
 
     def catch(self, event: str, condition: str = "", *, at: str = "") -> Point:
-        """Stop at an event (`queue-full`, `fault`, ...), at all places or some. `PointError`."""
+        """Stop at an event (`queue-full`, `fault`, ...), at all places or at those of `at`.
+
+        Raises `PointError`.
+        """
         return self.points.add("catch", event, condition=condition, place=at)
 
     def check_point(self, point: Point) -> None:
-        """Raise `PointError` unless all texts of a point mean something on the present device."""
+        """Raise `PointError` unless all texts of a point have a meaning on the present device."""
         check_point(self._debuggee, point)
 
     def point_targets(self, point: Point) -> list[Target]:
@@ -211,9 +215,9 @@ class Session(Motion):
     # Values
 
     def expression(self, text: str, focus: tuple[Place, ...] | None = None) -> Expression:
-        """Return an expression compiled for the present device, seen from a focus (None: `focus`).
+        """Compile an expression for the present device; its names mean what they mean at `focus`.
 
-        Raises `ExpressionError`.
+        The default is the present focus. Raises `ExpressionError`.
         """
         return compile_expression(self._debuggee, text, focus)
 
@@ -223,10 +227,10 @@ class Session(Motion):
         return value.copy() if isinstance(value, np.ndarray) else value
 
     def set(self, text: str, value: Any) -> Any:
-        """Set what an expression names, and return its new value. Raises `ExpressionError`.
+        """Set what an expression denotes, and return its new value. Raises `ExpressionError`.
 
-        `value` is a number, an array, or the text of a second expression. Drops the checkpoints
-        after the present.
+        `value` is a number, an array, or the text of a second expression. The call drops the
+        checkpoints after the present.
         """
         target = self.expression(text)
         target.set(self.read(value) if isinstance(value, str) else value)
@@ -235,13 +239,13 @@ class Session(Motion):
 
     @property
     def user_values(self) -> UserValues:
-        """The values that commands keep: printed values and convenience variables."""
+        """The values that commands store: printed values and convenience variables."""
         return self._debuggee.user_values
 
     def note_edit(self, *commands: str) -> None:
         """Record that the user has changed state; drop the checkpoints after the present.
 
-        `commands` are the commands that changed it, none if it was no command.
+        `commands` are the commands that changed it; none if no command did.
         """
         position = self.device.position
         focus = compact(self.device, self.focus)
@@ -252,9 +256,9 @@ class Session(Motion):
         self._tell(EditRecord(*position, tuple(commands)))
 
     def registers(self, place: str = "") -> dict[str, Any]:
-        """Return the registers of a core or unit, by name, as expressions give them.
+        """Return the registers of a core or unit, by name, with the values that expressions have.
 
-        The place is the first focused one by default. A core that executes a program also has its
+        The default is the first focused place. A core that executes a program also has its
         `pc`, the address of its next instruction. Raises `ExpressionError` and `PlaceError`.
         """
         where = places(self.device, place)[0] if place else self.focus[0]
@@ -264,16 +268,17 @@ class Session(Motion):
         return values if core.next_address is None else {**values, "pc": core.next_address}
 
     def read_register(self, core: str, file: str, number: int) -> int | None:
-        """Return the bits of a register of a core as a number from 0, without any effect.
+        """Return the bits of a register of a core as a number from 0; this has no effects.
 
-        `file` is the name of a register file of the core's table, "pc", or "csr": `number` is then
-        the address of a control and status register. The result is None for a register without a
-        value now: the pc of an idle core, a trace register of no group. Raises `SessionError`.
+        `file` is the name of a register file of the core's table, "pc", or "csr". For "csr",
+        `number` is the address of a control and status register. The result is None for a register
+        without a value now: the pc of an idle core, a trace register of no group. Raises
+        `SessionError`.
         """
         return raw_register(self._core(core), file, number)
 
     def write_register(self, core: str, file: str, number: int, bits: int) -> None:
-        """Set the bits of a register, as `read_register` numbers them; this is an edit.
+        """Set the bits of a register, which is given as for `read_register`; this is an edit.
 
         Registers of "csr" cannot be set. Raises `SessionError` and `ExpressionError`.
         """
@@ -289,9 +294,9 @@ class Session(Motion):
         return self.device.cores[name]
 
     def read_memory(self, address: int, size: int) -> bytes:
-        """Return bytes of memory, without any effect and without time. Raises `SessionError`.
+        """Return bytes of memory; this has no effects and takes no time. Raises `SessionError`.
 
-        All bytes must be in one memory; registers and windows of cores are none.
+        One memory must contain all bytes; registers and windows of cores do not count as memory.
         """
         try:
             return self.device.memory.peek(address, size)
@@ -299,11 +304,11 @@ class Session(Motion):
             raise SessionError(fault.message) from None
 
     def read_memory_part(self, address: int, most: int) -> bytes:
-        """Return the bytes from an address on, `most` of them or fewer if the memory ends.
+        """Return `most` bytes from an address on, or fewer if the memory ends before.
 
         Raises `SessionError` if there is no memory at the address.
         """
-        low, high = 0, most  # `low` bytes can be read, more than `high` cannot
+        low, high = 0, most  # `low` bytes can be read; more than `high` bytes cannot
         data = b""
         while low < high:
             middle = most if low == 0 and high == most else (low + high + 1) // 2
@@ -313,11 +318,11 @@ class Session(Motion):
             except SessionError:
                 high = middle - 1
         if not data and most:
-            self.read_memory(address, 1)  # raises
+            self.read_memory(address, 1)  # this raises the error
         return data
 
     def write_memory(self, address: int, data: bytes) -> None:
-        """Replace bytes of memory; this is an edit. Raises `SessionError` as `read_memory` does."""
+        """Replace bytes of memory; this is an edit. Raises the errors of `read_memory`."""
         try:
             self.device.memory.poke(address, data)
         except Fault as fault:
@@ -327,7 +332,8 @@ class Session(Motion):
     # Causes
 
     def why(self, text: str) -> list[Cause]:
-        """Return what made the value of an expression. Raises `CauseError`, `ExpressionError`.
+        """Return the steps that made the value of an expression. Raises `CauseError`,
+        `ExpressionError`.
 
         `macaw.debugger.causes.cause_text.lines` prints the causes.
         """
@@ -339,7 +345,7 @@ class Session(Motion):
         return self._causes
 
     def why_stalled(self, cores: Iterable[Core] = ()) -> StallReport:
-        """Return what these cores wait for; without cores, all cores that run."""
+        """Return the stall trees of these cores; without cores, those of all cores that run."""
         return why_stalled(self._debuggee, self.last_stop, cores)
 
     # Places
@@ -352,7 +358,7 @@ class Session(Motion):
 
     @contextmanager
     def focused(self, text: str) -> Iterator[None]:
-        """Within the `with` block, the focus is at the places of `text`. Raises `PlaceError`."""
+        """Set the focus to the places of `text` within the `with` block. Raises `PlaceError`."""
         before = self.focus
         self.set_focus(text)
         try:
@@ -368,7 +374,7 @@ class Session(Motion):
     # Code
 
     def locate(self, text: str) -> Location:
-        """Return the addresses that a location means. Raises `LocationError`."""
+        """Return the addresses that a location denotes. Raises `LocationError`."""
         return locate(self._debuggee, text)
 
     def targets(self, address: int) -> list[Target]:
@@ -376,16 +382,16 @@ class Session(Motion):
         return targets(self._debuggee, address)
 
     def source_code(self, core: Core) -> SourceCode:
-        """Return the reader of a core's code: instructions, lines, calls and returns."""
+        """Return the object that reads a core's code: instructions, lines, calls and returns."""
         return SourceCode(self._debuggee, core)
 
     def call_stack(self, core: Core | None = None) -> list[Where]:
         """Return where a core is and where each call returns to, the innermost first.
 
-        The core is the first focused one by default. The result is empty if the core is idle.
+        The default is the first focused core. The result is empty if the core is idle.
         """
         return call_stack(self._debuggee, core or self.core)
 
     def waits(self) -> tuple[Wait, ...]:
-        """Return for each waiting core what it waits for."""
+        """Return one record for each waiting core: what it waits for."""
         return waits_of(self.device)

@@ -1,8 +1,8 @@
 """Reads a core's code: source lines, calls and returns of its instructions.
 
 The tables say which instructions call and return (`Instruction.flow`). A jump that writes a link
-register is a call. A jump to an address in a register that writes no link is a return. A call is
-over when execution is back after it and the stack pointer is not below its old value.
+register is a call. A jump to an address in a register that writes no link is a return. A call has
+returned when execution is after it again and the stack pointer is not below its old value.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SourceCode:
         self.core = core
 
     def line(self, address: int | None) -> Line | None:
-        """Return the source line of the instruction at an address, None if it has none."""
+        """Return the source line of the instruction at an address, or None if it has none."""
         if address is None:
             return None
         program = self.debuggee.program
@@ -45,7 +45,7 @@ class SourceCode:
         return here is not None and (before is None or not same_line(here, before))
 
     def instruction(self, address: int) -> Decoded | None:
-        """Return the decoded instruction at an address, None if there is none."""
+        """Return the decoded instruction at an address, or None if there is none."""
         try:
             data = self.debuggee.device.memory.peek(address, WORD)
             return decode(self.core.table, int.from_bytes(data, "little"), 8 * WORD, address)
@@ -73,7 +73,7 @@ class SourceCode:
         )
 
     def stack_test(self) -> Callable[[], bool]:
-        """Return a function that tests if the stack pointer is at its present value or above."""
+        """Return a function that tests whether the stack pointer is not below its present value."""
         core = self.core
         for file in core.table.files:
             for number, names in enumerate(file.names):

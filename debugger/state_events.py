@@ -1,4 +1,4 @@
-"""Finds events that no announcement reports, by comparing a core's state before and after acts."""
+"""Events that no announcement reports: finds them in a core's state before and after acts."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ Bools = NDArray[np.bool_]
 class StateEvent(ABC):
     """An event of one core that is found by comparing the core's state before and after acts."""
 
-    by_others = False  # acts of other cores may cause it
+    by_others = False  # whether acts of other cores may cause it
 
     def __init__(self, device: Device, core: Core, where: list[Place]) -> None:
         self.device = device
         self.core = core
-        self.where = where  # places in the core; none: all of it
+        self.where = where  # places in the core to which it is limited; empty: the whole core
 
     @abstractmethod
     def begin(self) -> None:
-        """Prepare for a run. A condition that is already true when the run starts is no event."""
+        """Prepare for a run. A condition that is already true when the run starts does not count as
+        an event.
+        """
 
     @abstractmethod
     def look(self) -> Iterator[dict[str, Any]]:
-        """Yield the events since the last call. Each has the values of an announcement."""
+        """Yield the events since the last call. Each has values, as an announcement has."""
 
     @property
     def missing(self) -> str:
@@ -46,17 +48,17 @@ class StateEvent(ABC):
 
 
 class StallEvent(StateEvent):
-    """The event that a core, or a component with separate waits, starts to wait."""
+    """The event that a core, or a part of it with separate waits, starts to wait."""
 
     def begin(self) -> None:
         self.before = self._waits()
 
     def _waits(self) -> dict[str, tuple[str, int]]:
-        """Return by component name what the component waits for, and since which cycle."""
+        """Return, for each waiting part by name, what it waits for, and since which cycle."""
         core = self.core
         if isinstance(
             core, Instrumented
-        ):  # it has no parts, and is looked at after each of its instructions
+        ):  # it has no parts, and is examined after each of its instructions
             return {} if core.waiting is None else {"": (core.waiting.on, core.waiting.since)}
         core.sync()
         return {x.part: (x.on, x.since) for x in core.stalls() if x.on}
@@ -76,7 +78,7 @@ class FlagEvent(StateEvent):
     A subclass computes the condition as arrays of flags.
     """
 
-    of = ""  # what the flags are about, for messages
+    of = ""  # a noun for messages: what the flags say something about
 
     @property
     def missing(self) -> str:
@@ -87,7 +89,7 @@ class FlagEvent(StateEvent):
 
     @abstractmethod
     def _flags(self) -> Iterator[tuple[str, Bools]]:
-        """Yield names with arrays of flags that say where the condition is true now.
+        """Yield names and arrays of flags, which say where the condition is true now.
 
         The first axes of an array are the core's levels of units.
         """
@@ -131,7 +133,7 @@ class QueueEvent(FlagEvent):
 
     @abstractmethod
     def _flag(self, levels: NDArray[Any], limit: int) -> Any:
-        """Return which of the levels (items in each queue) fulfil the condition.
+        """Return a mask of the levels (items in each queue) for which the condition is true.
 
         `limit` is the capacity of a queue.
         """
@@ -166,7 +168,7 @@ class ValueEvent(FlagEvent):
 
     @abstractmethod
     def test(self, value: NDArray[Any]) -> Bools | None:
-        """Return which elements of an array have the special value.
+        """Return a mask of the elements of an array that have the special value.
 
         The result is None if the array's type has no such value.
         """
@@ -211,6 +213,8 @@ STATE_EVENTS: dict[str, type[StateEvent]] = {
 
 
 def state_event_of(name: str, device: Device, core: Core, where: list[Place]) -> StateEvent | None:
-    """Return an event of `macaw.isa.common.EVENTS` on a core, None if no state shows this event."""
+    """Return an event of `macaw.isa.common.EVENTS` on a core, or None if it is not in the core's
+    state.
+    """
     kind = STATE_EVENTS.get(name)
     return None if kind is None else kind(device, core, where)

@@ -60,9 +60,10 @@ class Members:
         return sorted(words | self._boxes().keys())
 
     def find(self, steps: Sequence[str | int]) -> Access:
-        """Return the access to the value that steps after the place name. Raises `AccessError`.
+        """Return the access to the value that the steps of a path select. Raises `AccessError`.
 
-        A step is a name, or the number of subscripts at that point of the path.
+        The steps follow the name of the place. A step is a name, or the number of subscripts at
+        that point of the path.
         """
         name = steps[0]
         if not isinstance(name, str):
@@ -81,7 +82,7 @@ class Members:
             access = look(steps)
             if access is not None:
                 return access
-        if len(steps) == 1:  # the name of a queue alone is its level
+        if len(steps) == 1:  # the name of a queue alone stands for its level
             access = self._queue((name, "level"))
             if access is not None:
                 return access
@@ -90,10 +91,10 @@ class Members:
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """Return the array field that has, for each unit, the number that the steps name.
+        """Return the array field that has, for each unit, the number that the steps select.
 
         Also return the indices of the number in the field, which follow the indices of the unit.
-        The result is None if the steps do not name one number for each unit of the deepest level.
+        The result is None if the steps do not select one number for each unit of the deepest level.
         """
         rows = {row.name: row for row in self.core.state.fields}
         result: tuple[StateField, tuple[int, ...]] | None = None
@@ -142,7 +143,7 @@ class Members:
         if queue is None or len(steps) < 2 or steps[1] not in ("level", "capacity", "high"):
             return None
         text = f"{self.place}.{queue.name}.{steps[1]}"
-        if steps[1] == "capacity":  # the sum over the queues whose levels are added up
+        if steps[1] == "capacity":  # the sum of the levels of all these queues
             capacity = int(self.device.config[queue.capacity]) * self._queues(queue.held)
             return Access(text, lambda: capacity, whole=True)
         if steps[1] == "high":
@@ -251,7 +252,7 @@ class Members:
         return math.prod(self.levels[len(self.place.units) : self._depth(row)])
 
     def indices(self, name: str) -> tuple[int, ...]:
-        """Return the indices of the place in the field of this name of the core's state."""
+        """Return the indices of the place in the field with this name of the core's state."""
         return self._inside(next(row for row in self.core.state.fields if row.name == name))
 
     def _inside(self, row: StateField) -> tuple[int, ...]:
@@ -295,7 +296,7 @@ class Members:
         def read(*indices: Any) -> Any:
             value = chain(indices).value
             if one and isinstance(value, np.generic):
-                value = value.item()  # NumPy's truth values have no `-`
+                value = value.item()  # NumPy's truth values have no operator `-`
             return _sign_extend(value, bits) if is_signed and not steps else value
 
         def write(value: Any, *indices: Any) -> None:

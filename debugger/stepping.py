@@ -1,4 +1,4 @@
-"""Steps that count: instructions of cores and units, or pieces of work.
+"""Counted steps: instructions of cores and units, or pieces of work.
 
 A piece is work longer than an instruction: an exe command of the array, a chain, a block of an
 island, or a transfer. The core's table names it (`Core.piece`).
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core, Event
     from macaw.emu.faults import Stop
 
-INSTRUCTION = "instruction"  # the announcement of its start
-PIECE = ""  # the announcement of the end of a piece, which the core's table names
+INSTRUCTION = "instruction"  # instructions, counted by the announcement of their start
+PIECE = ""  # pieces, counted by the announcement of their end, which the core's table names
 
 
 def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]:
@@ -51,13 +51,13 @@ def piece_places(debuggee: Debuggee) -> list[Place]:
 def step_cores(runner: Runner, cores: Sequence[Core], count: int) -> tuple[Stop, int]:
     """Run until each core that is running has executed `count` instructions.
 
-    Returns the stop and the number of steps done. For a core with several units, one act is one
+    Return the stop and the number of steps done. For a core with several units, one act is one
     step. Raises `SessionError` if none of the cores is running.
     """
     debuggee = runner.debuggee
     if debuggee.device.stopped is not None:
         return debuggee.device.stopped, 0
-    # A core that others give its work may wait for it; one that has a program must run it.
+    # A core to which others give work may wait for it; a core with a program must run.
     ready = [core.name for core in cores if core.running or not core.table.executable]
     if not ready:
         names = ", ".join(core.name for core in cores)
@@ -81,7 +81,7 @@ def step_announcements(
 ) -> tuple[Stop, int]:
     """Run until `count` acts at these places have made an announcement of a kind.
 
-    `kind` is INSTRUCTION or PIECE. Returns the stop and the number of these acts.
+    `kind` is INSTRUCTION or PIECE. Return the stop and the number of these acts.
     """
     left, last = count, START
     cores = {place.core for place in where}
@@ -94,7 +94,7 @@ def step_announcements(
         if name not in cores or not _counts(core, announcement, values, where, kind):
             return None
         if debuggee.device.position == last:
-            return None  # several announcements of one act are one step, forward and back
+            return None  # several announcements in one act count as one step, forward and back
         left, last = left - 1, debuggee.device.position
         by = str(place_of(core, values))
         return Hit(0, "step", announcement, by=by, values=values) if left == 0 else None
@@ -132,7 +132,7 @@ def _counts(
         return False
     place = place_of(core, values)
     return any(
-        # A piece that other units of the core still work on has ended for a focused unit only.
+        # If other units of the core still work on a piece, it has ended only for a focused unit.
         inside(place, [x]) and (kind or x.units or not values.get("left"))
         for x in where
     )

@@ -1,10 +1,10 @@
-"""Remembers where forward steps have stopped, so that steps back return to the same positions."""
+"""Stop positions: where forward steps have stopped, so that steps back return to them."""
 
 from __future__ import annotations
 
 from macaw.debugger.history import START, Position
 
-MOST = 2000  # positions that are remembered
+MOST = 2000  # the greatest number of positions that are stored
 
 
 class StopPositions:
@@ -20,11 +20,11 @@ class StopPositions:
             del self._positions[:-MOST]
 
     def clear(self) -> None:
-        """Forget all positions, because another run starts."""
+        """Drop all positions, because another run starts."""
         self._positions.clear()
 
     def drop_from(self, position: Position) -> None:
-        """Forget this position and later ones, because the user has edited the state there."""
+        """Drop this position and later ones, because the user has edited the state there."""
         self._positions = [item for item in self._positions if item < position]
 
     def last(self, low: Position, end: Position) -> Position:

@@ -1,4 +1,4 @@
-"""Records why a run has stopped, as plain data from which text and JSON are made."""
+"""Records of stops: why a run has stopped, as plain data from which text and JSON are made."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 ARRIVED = "arrived"
-ENDS = ("exit", "fault", "deadlock")  # after these the program does not go on
+# after a stop for one of these reasons, the program cannot continue
+ENDS = ("exit", "fault", "deadlock")
 REASONS = {
     "start": "the program is loaded, or going back has reached the start",
     "step": "the steps are done",
@@ -24,18 +25,18 @@ REASONS = {
 
 
 class SessionError(ValueError):
-    """A call of a session that cannot be executed; the message can be shown to the user."""
+    """Raised if a call of a session cannot be executed; the message is for the user."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """The position of a core: its instruction, with file, line and symbol in the source."""
+    """Where a core is: its instruction, with file, line and symbol in the source."""
 
     core: str
     address: int | None = None
     file: str | None = None
     line: int | None = None
-    symbol: str | None = None  # `loop+8`
+    symbol: str | None = None  # such as `loop+8`
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,12 @@ class Hit:
 
     number: int
     kind: str  # "breakpoint", "watch", "rwatch", "awatch", "catch"
-    text: str  # its location, expression or event
-    hits: int = 0  # how often it was hit so far
-    by: str = ""  # the core, or place, that caused it
-    old: Any = None  # of a watch
+    text: str  # the point's location, expression or event
+    hits: int = 0  # number of hits so far
+    by: str = ""  # the core or place that caused it
+    old: Any = None  # values of a watch
     new: Any = None
-    values: dict[str, Any] = field(default_factory=dict)  # of an event, an access
+    values: dict[str, Any] = field(default_factory=dict)  # values of an event or access
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,14 @@ class StopRecord:
     cycle: int
     turn: int = 0
     message: str = ""
-    where: Where | None = None  # the core that stopped, else the focused one
+    where: Where | None = None  # the core that stopped, or else the focused one
     hits: tuple[Hit, ...] = ()
-    waits: tuple[Wait, ...] = ()  # of a deadlock
+    waits: tuple[Wait, ...] = ()  # the waits in a deadlock
     exit_code: int | None = None
     fault: dict[str, Any] | None = None  # kind, message, values
-    done: int = 0  # of the steps that were requested
-    at_start: bool = False  # going back has reached the start of the run
-    in_call: bool | None = None  # of a step in a range: its last instruction was a call
+    done: int = 0  # number of the requested steps that are done
+    at_start: bool = False  # whether going back has reached the start of the run
+    in_call: bool | None = None  # for a step in a range: whether its last instruction was a call
 
     def json(self) -> dict[str, Any]:
         """Return the record as values for JSON, without empty fields."""
@@ -95,7 +96,7 @@ class EditRecord:
 
     cycle: int
     turn: int
-    commands: tuple[str, ...] = ()  # that would repeat the change; none: no command can
+    commands: tuple[str, ...] = ()  # commands that would repeat the change; empty: no command can
 
     def json(self) -> dict[str, Any]:
         """Return the record as values for JSON, without empty fields."""
@@ -104,7 +105,7 @@ class EditRecord:
 
 
 def reason_of(hits: tuple[Hit, ...]) -> str:
-    """Return the reason for a stop by points, a key of `REASONS`, by the kind of the first hit."""
+    """Return the reason for a stop by points: a key of `REASONS`, for the kind of the first hit."""
     kind = hits[0].kind
     if kind.endswith("watch"):
         return "watch"
@@ -114,7 +115,8 @@ def reason_of(hits: tuple[Hit, ...]) -> str:
 def plain(value: Any) -> Any:
     """Return a value in types that JSON has: records as objects, arrays as lists.
 
-    NumPy's numbers become plain numbers, infinities and NaN become text, bytes hexadecimal text.
+    NumPy's numbers become plain numbers; infinities and NaN become text; bytes become hexadecimal
+    text.
     """
     if is_dataclass(value) and not isinstance(value, type):
         items = ((row.name, plain(getattr(value, row.name))) for row in fields(value))

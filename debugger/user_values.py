@@ -1,4 +1,4 @@
-"""Declares the values that a session stores for the user: printed values and convenience variables.
+"""User values: printed values and convenience variables that a session stores for the user.
 
 As in GDB, `$1` is the first value that `print` has shown, `$` the last one, `$$` the one before it
 and `$$3` the one three before the last. `$name` is a variable that `set $name = V` makes. `x` sets
@@ -15,8 +15,8 @@ from typing import Any
 
 from macaw.debugger.values import Access, AccessError
 
-MOST = 10_000  # printed values that are kept, the newest ones
-_PRINTED = re.compile(r"(\$?)(\d{0,9})")  # after the first `$` of a name
+MOST = 10_000  # so many printed values are stored, the newest ones
+_PRINTED = re.compile(r"(\$?)(\d{0,9})")  # what may follow the first `$` of a name
 
 
 @dataclass
@@ -24,7 +24,7 @@ class UserValues:
     """The printed values and convenience variables of one session."""
 
     printed: list[Any] = field(default_factory=list)  # the oldest first
-    dropped: int = 0  # printed values that are no longer in `printed`
+    dropped: int = 0  # number of printed values that are no longer in `printed`
     variables: dict[str, Any] = field(default_factory=dict)  # by name, without its `$`
 
 
@@ -37,7 +37,8 @@ def add_printed(values: UserValues, value: Any) -> None:
 
 
 def printed_access(values: UserValues, name: str) -> Access | None:
-    """Return the access to a printed value, None if the name is none of `$`, `$$`, `$1`, `$$2`.
+    """Return the access to a printed value, or None if the name is not such as `$`, `$$`, `$1`,
+    `$$2`.
 
     `name` is without its first `$`. Reading raises `AccessError` if there is no such value.
     """
@@ -66,7 +67,7 @@ def variable_access(
 ) -> Access:
     """Return the access to a variable; `name` is without its `$`.
 
-    `computed` has the variables that cannot be set, with None for one that has no value yet.
+    `computed` has the variables that the user cannot set, with None for one that has no value yet.
     Reading a variable that has no value raises `AccessError`.
     """
     fixed = computed or {}

@@ -20,25 +20,26 @@ if TYPE_CHECKING:
     from macaw.emu.device import Device
     from macaw.emu.pages import Pages
 
-# Types that bytes can be read as: `vc.vr3.u8[2]`.
+# Types as which bytes can be read: `vc.vr3.u8[2]`.
 VIEWS = {
     **{f"u{bits}": np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"i{bits}": np.dtype(f"<i{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"f{bits}": np.dtype(f"<f{bits // 8}") for bits in (16, 32, 64)},
 }
 WORD = VIEWS["u32"]
-MOST_SPAN = 1 << 20  # numbers of `mem[A].u8[0:N]`
+MOST_SPAN = 1 << 20  # the greatest number of numbers in `mem[A].u8[0:N]`
 Indices = Sequence[Any]  # values of the subscripts of a path, in their order
-FieldRange = tuple[str, int, int]  # a field of state, its first byte (of a list: item), how many
+# a field of state, the first byte in it, and their number; for a list, items instead of bytes
+FieldRange = tuple[str, int, int]
 
 
 class AccessError(ValueError):
-    """A name without a meaning, or a value out of range; the message can be shown to the user."""
+    """Raised for a name without a meaning, or a value out of range; the message is for the user."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """A value of the device that a path names.
+    """A value of the device that a path denotes.
 
     `read(*indices)` returns the present value. `write(value, *indices)` sets it; `write` is None
     for a value that can only be read.
@@ -47,18 +48,20 @@ class Access:
     text: str
     read: Callable[..., Any]
     write: Callable[..., None] | None = None
-    cores: frozenset[str] = frozenset()  # their acts may change it
-    memory: bool = False  # it lies in memory, where any core may change it
-    extent: Callable[..., tuple[int, int]] | None = None  # of memory: (address, bytes) at indices
-    whole: bool = False  # always a whole number
-    bits: int = 64  # a whole number has at most so many
+    cores: frozenset[str] = frozenset()  # acts of these cores may change it
+    memory: bool = False  # whether it is in memory, where any core may change it
+    # in memory: at indices, (address, number of bytes)
+    extent: Callable[..., tuple[int, int]] | None = None
+    whole: bool = False  # whether it is always a whole number
+    bits: int = 64  # the greatest number of bits of a whole number
     live: str = ""  # Python text that translated code of its core may contain: `x[10]`
-    # Of one core's state: where the value lies, at indices.
+    # In the state of one core: where the value is, at indices.
     field_range: Callable[..., FieldRange] | None = None
-    # Of memory that translated code may read: at indices, a view, the index in it, the memory.
+    # In memory that translated code may read: at indices, a view, the index in it, and the memory.
     memory_view: Callable[..., tuple[Any, int, Pages] | None] | None = None
-    registers: frozenset[tuple[Place, str, int]] = frozenset()  # that it reads: place, file, number
-    queues: frozenset[tuple[Place, str]] = frozenset()  # that it reads: place, name
+    # registers that it reads: place, file, number
+    registers: frozenset[tuple[Place, str, int]] = frozenset()
+    queues: frozenset[tuple[Place, str]] = frozenset()  # queues that it reads: place, name
 
 
 def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
@@ -94,14 +97,14 @@ def fit(value: Any, dtype: np.dtype[Any], text: str) -> Any:
     if dtype.kind in "iu" and array.dtype.kind == "f":
         raise AccessError(f"{text} holds whole numbers")
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # the result is infinite then
+        with np.errstate(over="ignore", invalid="ignore"):  # the result is then infinite
             return array.astype(dtype)
     except (TypeError, ValueError):
         raise AccessError(f"{text} holds numbers") from None
 
 
 def convert_like(value: Any, old: Any, text: str) -> Any:
-    """Return a value converted to the type of `old`, which it replaces. Raises `AccessError`."""
+    """Convert a value to the type of `old`, which it replaces. Raises `AccessError`."""
     if isinstance(old, bool) and isinstance(value, int):
         return bool(value)
     if isinstance(old, int) and isinstance(value, int | np.integer):
@@ -110,7 +113,7 @@ def convert_like(value: Any, old: Any, text: str) -> Any:
 
 
 def differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the indices at which two arrays of the same shape differ; NaN equals NaN.
+    """Return the indices of the elements in which two arrays of one shape differ; NaN equals NaN.
 
     The result has shape (differences, axes).
     """
@@ -221,7 +224,7 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
         return AccessError(f"{text} has no element {indices_text(indices)}{has}")
 
     def element(indices: Indices) -> int | None:
-        """Return the flat index of a single element, None if the indices select several."""
+        """Return the flat index of a single element, or None if the indices select several."""
         if len(indices) != len(sides) or not all(isinstance(x, int) for x in indices):
             return None
         place = 0

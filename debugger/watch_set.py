@@ -1,4 +1,4 @@
-"""Tests all watches of a session. Memories and cores report accesses to it."""
+"""Tests all watches of a session. Memories and cores report accesses to this module."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ProbeHit = tuple[WatchTarget, str, int]  # access, address of the instruction
 class WatchHit(NamedTuple):
     """A change of a watch's value, or an access to it.
 
-    `by` is the core that caused it, empty for the arbiter.
+    `by` is the core that caused it; empty for the arbiter.
     """
 
     point: Point
@@ -44,19 +44,19 @@ class WatchSet:
         self.debuggee = debuggee
         self.all: list[WatchTarget] = []
         self._trackers: list[QueueTracker] = []
-        self._probes: dict[str, list[Probe]] = {}  # by core
-        self._cores_with_probes: set[str] = set()  # now
+        self._probes: dict[str, list[Probe]] = {}  # by core: the probes
+        self._cores_with_probes: set[str] = set()  # the probes that cores have now
         self._watched_pages: set[int] = set()  # ids of memories that report changes to `_on_page`
         self._is_on = False
-        self._pages_changed = False  # a page has changed in this act
-        self._probe_hits: list[ProbeHit] = []  # of this act
+        self._pages_changed = False  # whether a watched page has changed in this act
+        self._probe_hits: list[ProbeHit] = []  # accesses that probes have reported in this act
 
     def prepare(
         self, points: Iterable[Point], condition: Callable[[Point, Place], Expression | None]
     ) -> None:
         """Build the targets of these points.
 
-        `condition(point, place)` returns a point's condition as seen from a place.
+        `condition(point, place)` returns a point's condition, evaluated at a place.
         """
         device = self.debuggee.device
         self.all = [WatchTarget(self.debuggee, point) for point in points if point.kind in WATCHES]
@@ -75,13 +75,15 @@ class WatchSet:
             self._trackers.append(tracker)
 
     def forget_device(self) -> None:
-        """Forget the probes and watched memory on the device; another device replaces it."""
+        """Drop the records of probes and watched memory, because another device replaces the
+        present one.
+        """
         self._watched_pages, self._cores_with_probes = set(), set()
 
-    # On and off
+    # Before and after a run
 
     def arm(self) -> None:
-        """Start to watch: set probes, remember values, ask memories to report changes."""
+        """Start to watch: set probes, store present values, ask memories to report changes."""
         self._probe_hits, self._pages_changed, self._is_on = [], False, True
         for name in self._cores_with_probes | set(self._probes):
             core = self.debuggee.device.cores[name]
@@ -95,7 +97,9 @@ class WatchSet:
         self._watch_pages()
 
     def rest(self) -> None:
-        """Stop watching after a run. Probes stay set for the next run but are ignored till then."""
+        """Stop watching after a run. Probes stay set for the next run, but their reports are
+        ignored.
+        """
         self._is_on = False
 
     @property
@@ -127,7 +131,7 @@ class WatchSet:
                     pages.on_change(self._on_page)
                 _hold(pages, offset, length)
 
-    # While it runs
+    # During a run
 
     def _on_page(self, page: int) -> None:
         """React to a change in a watched page: make the acting core return to the clock."""
@@ -136,7 +140,7 @@ class WatchSet:
             device = self.debuggee.device
             core = device.acting
             if isinstance(core, Instrumented):
-                device.cycle = core.time  # it may have gone on since its turn began
+                device.cycle = core.time  # the core may have continued since its turn began
                 core.ask()
 
     def _on_probe(self, target: WatchTarget, access: str, address: int) -> None:
@@ -210,7 +214,7 @@ class WatchSet:
             if change is None or kind == "rwatch":
                 continue
             if kind == "awatch" and (writers or not in_memory):
-                continue  # `_announced_accesses` has it
+                continue  # `_announced_accesses` has this access
             by = name or (writers[-1] if writers else "")
             if not by and id(target) in probe_targets:
                 by = next(iter(target.probe_cores))

@@ -38,11 +38,13 @@ class WatchTarget:
         self.expression: Expression = compile_expression(debuggee, point.text, point.focus or None)
         self.cores = self.expression.cores
         self.by = {place.core for place in places(device, point.by)} if point.by else None
-        self.cell: list[Any] = [None]  # the last value; code of probes holds this list
-        self.extents: list[tuple[int, int]] = []  # in memory: address, bytes
-        self.registers: dict[str, set[tuple[Place, str, int]]] = {}  # by core
-        self.queues: dict[str, set[tuple[Place, str]]] = {}  # by core
-        others: set[str] = set()  # cores of values that are no registers
+        self.cell: list[Any] = [None]  # the last value, in a list that the code of probes refers to
+        self.extents: list[tuple[int, int]] = []  # in memory: address, number of bytes
+        self.registers: dict[
+            str, set[tuple[Place, str, int]]
+        ] = {}  # by core: place, file, number
+        self.queues: dict[str, set[tuple[Place, str]]] = {}  # by core: (place, name of the queue)
+        others: set[str] = set()  # cores of values that are not registers
         for access, _ in self.expression.accesses:
             for place, file, number in access.registers:
                 self.registers.setdefault(place.core, set()).add((place, file, number))
@@ -53,15 +55,15 @@ class WatchTarget:
         self.probe_cores = {
             x for x in self.registers if isinstance(device.cores[x], Instrumented)
         } - others
-        self.act_cores = self.cores - self.probe_cores  # to be looked at after each act
+        self.act_cores = self.cores - self.probe_cores  # cores to be examined after each act
 
     def begin(self) -> None:
-        """Prepare for a run: remember the present value as the old one."""
+        """Prepare for a run: store the present value as the old one."""
         self.extents = self.expression.extents()
         self.cell[0] = self.value()
 
     def value(self) -> Any:
-        """Return a copy of the present value, None if the expression has no value."""
+        """Return a copy of the present value, or None if the expression has no value."""
         try:
             value = self.expression.value()
         except ExpressionError:
@@ -73,7 +75,7 @@ class WatchTarget:
     def change(self) -> tuple[Any, Any] | None:
         """Return the old and the new value if they differ, else None.
 
-        The new value is remembered as the old one for the next call.
+        The new value becomes the old one for the next call.
         """
         old, new = self.cell[0], self.value()
         if same(old, new):
@@ -90,7 +92,7 @@ class WatchTarget:
         return self.by is None or core in self.by
 
     def has_queue(self, place: Place, queue: str) -> bool:
-        """Return whether the watch watches this queue of a place."""
+        """Return whether the watch is for this queue of a place."""
         return (place, queue) in self.queues.get(place.core, ())
 
     # Registers
@@ -110,7 +112,7 @@ class WatchTarget:
     def probes(
         self, core: Core, condition: Expression | None, on_probe: OnProbe
     ) -> Iterator[Probe]:
-        """Yield the probes after instructions of a core that access the watched registers."""
+        """Yield the probes for instructions of a core that access the watched registers."""
         about = frozenset((file, at) for _, file, at in self.registers.get(core.name, ()))
         if core.name not in self.probe_cores:
             return
@@ -129,7 +131,7 @@ class WatchTarget:
             yield Probe(about, False, True, call, test, text, names)
 
     def _change_text(self, core: Core, live: str, has_condition: bool) -> str:
-        """Return the test for a change that counts, as Python text for a core's translated code.
+        """Return Python text for a core's translated code that tests for a change that counts.
 
         The result is empty if the code cannot compute the watched value.
         """
@@ -146,7 +148,7 @@ class WatchTarget:
     def _keep(self, value: int) -> bool:
         """Store `value` as the old value, after a change for which the point's condition is false.
 
-        Returns False, because the probe calls this within its test.
+        Return False, because the probe calls this within its test.
         """
         self.cell[0] = value
         return False
@@ -155,7 +157,7 @@ class WatchTarget:
 def _live(expression: Expression, core: Core) -> str:
     """Return an expression as text for the translated code of a core.
 
-    The result is empty if there is no such text, or if the text would sometimes be out of date
+    The result is empty if there is no such text, or if the text would sometimes use an old value
     (`Expression.guards`).
     """
     if not expression.live or expression.live_core not in ("", core.name):

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def where_of(program: Program, core: Core, address: int | None = None) -> Where:
-    """Return where a core is in the source, for an address or (None) for its next address."""
+    """Return where a core is in the source.
+
+    `address` is that of the instruction; None stands for the core's next instruction.
+    """
     address = core.next_address if address is None else address
     if address is None:
         return Where(core.name)
@@ -28,7 +31,7 @@ def where_of(program: Program, core: Core, address: int | None = None) -> Where:
 
 
 def waits_of(device: Device) -> tuple[Wait, ...]:
-    """Return for each waiting core what it waits for."""
+    """Return one record for each waiting core: what it waits for."""
     waits = []
     for core in device.order:
         if core.running and core.waiting is not None:

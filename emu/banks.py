@@ -234,7 +234,7 @@ class Banks:
             port.core.announce("blocked", address=self._address(request), of=of)
 
     def _answer(self, request: Request, time: int) -> None:
-        """Read or write the bytes of a request, and pass the answer to the requester's `granted`."""
+        """Read or write the bytes of a request, and pass the answer to its core's `granted`."""
         port = request.port
         pages = self.space.halves[request.half]
         data = b""

@@ -10,30 +10,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_FEW = 8  # stretches that are added one by one
+_FEW = 8  # up to so many stretches are added one by one
 
-Span = tuple[int, int]  # its first cycle, and the first one after it
+Span = tuple[int, int]  # its first cycle, and the first cycle after it
 
 
 class Spans:
-    """A set of cycles, kept as ascending stretches that neither overlap nor touch."""
+    """A set of cycles, stored as ascending stretches that neither overlap nor touch."""
 
     def __init__(self, spans: Sequence[Span] = ()) -> None:
         self.begins = [begin for begin, _ in spans] if spans else []
         self.ends = [end for _, end in spans] if spans else []
 
     def plain(self) -> list[Span]:
-        """Return the stretches as a plain value, from which `Spans` can be made again."""
+        """Return the stretches as a plain value, from which `Spans` can be built again."""
         return list(zip(self.begins, self.ends, strict=True))
 
     def add(self, begin: int, end: int) -> int:
-        """Add the cycles from `begin` to before `end`; return how many of them are new."""
+        """Add the cycles from `begin` up to (excluding) `end`; return how many of them are new."""
         begins, ends = self.begins, self.ends
         if not ends or begin > ends[-1]:
             begins.append(begin)
             ends.append(end)
             return end - begin
-        # Those from `first` to before `last` touch it, and become one with it.
+        # The stretches from `first` up to (excluding) `last` touch the new one and are merged with
+        # it.
         first, last = bisect_left(ends, begin), bisect_right(begins, end)
         if first == last:
             begins.insert(first, begin)
@@ -61,7 +62,7 @@ class Spans:
     def forget(self, before: int) -> None:
         """Remove the stretches that end before cycle `before`.
 
-        The caller promises that no stretch that is added later begins before this cycle.
+        The caller must not add a stretch that begins before this cycle later.
         """
         past = bisect_left(self.ends, before)
         del self.begins[:past], self.ends[:past]

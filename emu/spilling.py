@@ -9,7 +9,7 @@ from macaw.emu.recordings import register_values
 from macaw.emu.state import State
 from macaw.isa.trace import ALL, FULL, RECORD
 
-Write = Callable[[int, bytes], None]  # bytes to an address; raises `Fault` outside of memory
+Write = Callable[[int, bytes], None]  # writes bytes to an address; raises `Fault` outside of memory
 
 _PACK = Struct(f"<{len(RECORD.members)}I").pack  # all members are u32
 
@@ -18,7 +18,7 @@ class Spill:
     """A spill area, to which records are written one after the other while there is room.
 
     `state` has the fields of `macaw.emu.recordings.fields`. `write` is a function that writes bytes
-    to memory without a cost in time.
+    to memory and takes no simulated time.
     """
 
     def __init__(self, state: State, write: Write) -> None:
@@ -26,12 +26,12 @@ class Spill:
         self._write = write
 
     def empty(self) -> None:
-        """Start again at the beginning of the area, and clear the count of lost records."""
+        """Start again at the beginning of the area, and set the count of lost records to 0."""
         state = self._state
         state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
 
     def take(self, head: tuple[int, ...], counters: Sequence[int]) -> None:
-        """Write a record; count it as lost if the area has no room.
+        """Write a record. If the area has no room, count the record as lost.
 
         `head` is core, group, loop, first instruction, number of instructions. Raises `Fault` if
         the area is not in memory.
@@ -41,11 +41,11 @@ class Spill:
         if place + RECORD.size <= end:
             try:
                 record = _PACK(*head, *counters)
-            except error:  # a value has more than 32 bits
+            except error:  # if a value has more than 32 bits
                 record = _PACK(*(value & ALL for value in head), *register_values(counters))
             self._write(place, record)
             state.trace_next = place + RECORD.size
         elif state.trace_spill < end:
             state.trace_status = FULL
             state.trace_lost += 1
-        # Else there is no area: the registers show the record until the next one.
+        # Without an area, the registers show the record until the next one.

@@ -1,6 +1,6 @@
-"""Declared state: fields as rows of a table.
+"""Declared state: the rows of a table declare the fields of a state.
 
-Snapshot, restore, diff, hash and save follow from it.
+Snapshot, restore, diff, hash and save work on all declared fields.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Snapshot = dict[str, Any]
 
 
 class StateError(MacawError, ValueError):
-    """A state that does not fit its rows: a wrong value, or a file in another format."""
+    """A state that does not match its rows: a wrong value, or a file in another format."""
 
 
 @dataclass(frozen=True)
 class StateField:
     """A row that declares one field of a state.
 
-    The state has the value as the attribute `name`. `dtype` is its type:
+    The state has the field's value as the attribute `name`. `dtype` is the type of the value:
 
     - `int`, `bool` without a shape: a Python number of any size;
     - `object`: any small plain value (`macaw.emu.plain`);
@@ -44,10 +44,10 @@ class StateField:
     dtype: str
     shape: tuple[int, ...] = ()
     meaning: str = ""
-    initial: Any = None  # None: zero (of an object: None)
-    path: str = ""  # its name in the debugger, if that is another: `chain.iteration`
-    # Of how many levels of the core's table (`macaw.isa.model.Core.levels`) its first axes are;
-    # None: of those that its shape begins with.
+    initial: Any = None  # None: zero (for an object: None)
+    path: str = ""  # its name in the debugger if it differs from `name`: `chain.iteration`
+    # How many levels of the core's table (`macaw.isa.model.Core.levels`) its first axes count;
+    # None: those with which its shape begins.
     levels: int | None = None
 
     @cached_property
@@ -61,7 +61,7 @@ class StateField:
         return np.dtype(self.dtype)
 
     def head(self, size: int) -> bytes:
-        """Return the bytes that go into a hash before the field's value, which has `size` bytes.
+        """Return the bytes that a hash takes before the field's value, which has `size` bytes.
 
         They are the field's name and `size`.
         """
@@ -70,7 +70,7 @@ class StateField:
 
     @cached_property
     def start(self) -> Any:
-        """The initial value of a scalar or an object; that of an object is shared, not copied."""
+        """The initial value of a scalar or an object. An object is shared, not copied."""
         if self.scalar:
             return (int if self.dtype == "int" else bool)(self.initial or 0)
         return self.initial
@@ -98,11 +98,12 @@ class State:
 
     def __init__(self, fields: Iterable[StateField]) -> None:
         self.fields = ()
-        self._shared: dict[str, np.ndarray[Any, Any]] = {}  # arrays as the last snapshot has them
-        self._digests: dict[str, tuple[np.ndarray[Any, Any], bytes]] = {}  # of arrays in `_shared`
-        self._packed: dict[str, tuple[Any, bytes]] = {}  # scalars as the last hash took them
-        self._constants: dict[str, Any] = {}  # initial values that never change
-        self._others: list[StateField] = []  # rows whose initial value is made anew
+        self._shared: dict[str, np.ndarray[Any, Any]] = {}  # the arrays in the last snapshot
+        # digests of the arrays in `_shared`
+        self._digests: dict[str, tuple[np.ndarray[Any, Any], bytes]] = {}
+        self._packed: dict[str, tuple[Any, bytes]] = {}  # the scalars in the last hash
+        self._constants: dict[str, Any] = {}  # initial values that cannot change
+        self._others: list[StateField] = []  # rows whose initial value must be copied
         self.add(fields)
 
     def add(self, fields: Iterable[StateField]) -> None:
@@ -124,14 +125,14 @@ class State:
                     self._constants[row.name] = row.start
                     continue
                 self._reset(row)
-            else:  # the system gives zeros that take no memory until they are written
+            else:  # the operating system gives zeros that take no memory until they are written
                 setattr(self, row.name, np.zeros(row.shape, row.dtype))
                 if row.initial is not None and np.any(row.initial):
                     self._reset(row)
             self._others.append(row)
         vars(self).update({row.name: row.start for row in added if row.name in self._constants})
 
-    if TYPE_CHECKING:  # fields are declared in rows, so the type checker cannot know them
+    if TYPE_CHECKING:  # rows declare the fields, so the type checker cannot know them
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -150,12 +151,13 @@ class State:
             setattr(self, row.name, plain.copy(row.start))
         else:
             array = getattr(self, row.name)
-            # Reading zeros that were never written takes no memory. Bytes, as -0.0 is equal to 0.
+            # Zeros that were never written take no memory when they are read. Compare bytes,
+            # because -0.0 equals 0.
             if row.initial is not None or array.view(np.bool_).any():
                 array[...] = 0 if row.initial is None else row.initial
 
     def snapshot(self) -> Snapshot:
-        """Return a copy of all values by field name; it never changes."""
+        """Return a copy of all values by field name. The copy never changes."""
         return {row.name: self._copy(row) for row in self.fields}
 
     def _copy(self, row: StateField) -> Any:
@@ -227,9 +229,9 @@ class State:
                 if old != new:
                     changes.append(Change(row.name, (), old, new))
             else:
-                # Bit patterns, so that a NaN equals itself and 0.0 differs from -0.0.
+                # Compare bits, so that a NaN equals itself and 0.0 differs from -0.0.
                 differ = _bits(old) != _bits(new)
-                if not differ.any():  # which costs much less than to look for places
+                if not differ.any():  # this test costs much less than the search for differences
                     continue
                 for index in np.argwhere(differ).tolist():
                     at = tuple(index)
@@ -259,7 +261,7 @@ class State:
         return blake2b(b"".join(pieces), digest_size=16).hexdigest()
 
     def _digest(self, row: StateField) -> bytes:
-        """Return a digest of an array, which is computed once for equal contents."""
+        """Return a digest of an array. It is computed again only if the contents have changed."""
         copy = self._copy(row)
         known = self._digests.get(row.name)
         if known is None or known[0] is not copy:
@@ -283,7 +285,9 @@ class State:
         return found
 
     def from_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> Snapshot:
-        """Return the snapshot that `arrays` returned as these arrays. Raises `StateError`."""
+        """Return the snapshot of a state that `arrays` turned into these arrays. Raises
+        `StateError`.
+        """
         found: Snapshot = {}
         for row in self.fields:
             name = prefix + row.name
@@ -326,7 +330,8 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
     except reading.UnreadableError as error:
         raise StateError(f"{path}: {error}") from None
     except Exception as error:
-        # A damaged file makes zipfile, zlib and NumPy's own reader of headers raise anything.
+        # A damaged file can make zipfile, zlib and NumPy's own reader of headers raise any
+        # exception.
         raise StateError(f"{path}: is no saved state: {error}") from None
 
 
@@ -335,7 +340,7 @@ def _pages(
 ) -> dict[int, bytes]:
     """Return the snapshot of a memory of `size` bytes from the numbers and bytes of its pages.
 
-    Raises `StateError` if they do not fit each other.
+    Raises `StateError` if numbers and bytes do not match.
     """
     pages = numbers.ravel().tolist()
     blob = data.tobytes()
@@ -360,7 +365,7 @@ def _buffer(array: np.ndarray[Any, Any]) -> memoryview | bytes:
 
 
 def _same(copy: np.ndarray[Any, Any], value: np.ndarray[Any, Any]) -> bool:
-    """Return whether two contiguous arrays, of the same type and shape, have the same bits."""
+    """Return whether two contiguous arrays of the same type and shape have the same bits."""
     kind = np.uint64 if copy.nbytes % 8 == 0 else np.uint8
     return bool((copy.reshape(-1).view(kind) == value.reshape(-1).view(kind)).all())
 

@@ -20,7 +20,8 @@ class Startable(Agent):
 
     @abstractmethod
     def start(self, entry: int, time: int) -> None:
-        """Start at the address `entry` in cycle `time`: set `running` and `self.time` (>= `time`).
+        """Start at the address `entry` in cycle `time`: set `running`, and `self.time` to `time` or
+        later.
 
         The system calls this only while the core is idle. Raises `Fault`.
         """
@@ -29,7 +30,8 @@ class Startable(Agent):
 class Dispatchable(Agent):
     """A core that runs packet lists from its on-chip unit: a row of the array."""
 
-    confined = True  # while it runs, its own ports to that unit are all that it reaches
+    # whether, while it runs, it reaches nothing but its on-chip unit, through its own ports
+    confined = True
 
     @abstractmethod
     def dispatch(self, offset: int, time: int) -> None:
@@ -40,25 +42,26 @@ class Dispatchable(Agent):
 
 
 class Operable(Agent):
-    """A core that executes operations which other cores send to an address in its memory."""
+    """A core that executes operations that other cores send to an address in its memory."""
 
     @abstractmethod
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
         """Execute an operation that was sent in cycle `time`; return the cycle of its command.
 
-        `number` is the operation, which was sent to the byte at `offset` of this core's memory
-        `memory`. `mask` says which units execute it; 0 means the unit to which the byte belongs.
-        Raises `Fault`, and `WindowNotReady` if the sender must try again later.
+        `number` is the number of the operation. It was sent to the byte at `offset` of this core's
+        memory `memory`. `mask` says which units of the core execute it; 0 means the unit to which
+        the byte belongs. Raises `Fault`, and `WindowNotReady` if the sender must try again later.
         """
 
 
 class Copier(Protocol):
-    """The dma as other cores see it: they send transfers to it and ask whether these are done."""
+    """The dma as other cores see it: they send transfers to it, and ask whether these are done."""
 
     number: int
 
     def submit(self, time: int, address: int, by: Agent) -> int | None:
-        """Queue the transfer described at `address`; return its ticket, None if the queue is full.
+        """Queue the transfer described at `address`. Return its ticket, or None if the queue is
+        full.
 
         Raises `Fault` if the description cannot be read or if its rows are outside of memory.
         """
@@ -77,22 +80,22 @@ class System(Clock):
     seed of noise in the timing of DRAM, or None without noise.
     """
 
-    order: Sequence[Agent]  # by number
+    order: Sequence[Agent]  # sorted by number
     by_number: Mapping[int, Agent]
-    focus: Agent | None = None  # of a step: the core whose instructions are counted
+    focus: Agent | None = None  # during a step: the core whose instructions are counted
 
     def __init__(self, config: Mapping[str, Any], engine: str, jitter: int | None) -> None:
         self.config = config
         self.engine = engine
         self.jitter = jitter
-        self.stdout: Callable[[bytes], object] = _discard  # what a program writes
+        self.stdout: Callable[[bytes], object] = _discard  # called with what a program writes
         self.stderr: Callable[[bytes], object] = _discard
         self.copier: Copier | None = None
-        self.last_change = 0  # the last cycle that a core has named in `changed`
+        self.last_change = 0  # the latest cycle that a core has passed to `changed`
         self.memory = Memory(self, config, self.jitter_of(0))
 
     def select(self, engines: Mapping[str, T]) -> T:
-        """Return the item of `engines` for the engine that simulates this device.
+        """Return the class in `engines` for the engine that simulates this device.
 
         `engines` has the classes of one core, by engine name.
         """
@@ -110,11 +113,12 @@ class System(Clock):
         """The core that acts now or acted last; None if that is the arbiter of on-chip memory."""
         return self.by_number.get(self.turn)
 
-    # Services that cores call in their own `advance`. Those that return a mask return the cores
-    # to wait for; then nothing was done.
+    # Services, which cores call in their own `advance`. If a service returns a mask of cores that
+    # is not 0, it has done nothing, and the caller waits for these cores.
 
     def swap(self, mask: int) -> int:
-        """Exchange ping and pong of the units in `mask`, unless one of them feeds a running core.
+        """Exchange ping and pong of the on-chip units in `mask`, unless one of them feeds a running
+        core.
 
         Return the mask of those running cores, for which the caller has to wait; 0 if the swap was
         done. Raises `Fault` (bad mask).
@@ -130,10 +134,11 @@ class System(Clock):
         return busy
 
     def dispatch(self, mask: int, offset: int, time: int) -> int:
-        """Start a packet list in the cores of the units in `mask`, unless one of these cores runs.
+        """Start a packet list in the cores that the units in `mask` feed, unless one of these cores
+        runs.
 
         The list is at `offset` of each feeding half; the high bits of a full address are dropped.
-        Returns the mask of the running cores, for which the caller has to wait; 0 if the lists were
+        Return the mask of the running cores, for which the caller has to wait; 0 if the lists were
         started. Raises `Fault` (bad mask; out-of-range access; a fault of the core's `dispatch`).
         """
         users = self._users(mask, "dispatch")
@@ -158,8 +163,8 @@ class System(Clock):
     def start(self, number: int, entry: int, time: int) -> int:
         """Start the core `number` at the address `entry`, unless it runs.
 
-        Return the core's mask if it runs, so that the caller waits for it; 0 if it was started.
-        Raises `Fault`.
+        If it runs, return its mask, so that the caller waits for it; 0 if it was started. Raises
+        `Fault`.
         """
         core = self.by_number.get(number)
         if core is None:
@@ -176,7 +181,7 @@ class System(Clock):
     def operate(self, number: int, address: int, mask: int, time: int) -> int:
         """Send operation `number` to the core that owns the memory at `address`.
 
-        Returns the cycle of the operation's command. `mask` is explained at `Operable.operate`.
+        Return the cycle of the operation's command. `Operable.operate` explains `mask`.
         Raises `Fault`, and `WindowNotReady` if the caller has to send it again.
         """
         pages, offset = self.memory.locate(address, 1, "an operation")
@@ -202,7 +207,7 @@ class System(Clock):
         return mask & _running(self.order)
 
     def changed(self, core: Agent, time: int) -> None:
-        """Wake the cores that wait for `core`, which finished something in cycle `time`.
+        """Wake the cores that wait for `core`, which has finished something in cycle `time`.
 
         They try their instruction again in the next cycle of their clocks.
         """
@@ -214,7 +219,7 @@ class System(Clock):
                 other.time = other.aligned(time + 1)
 
     def _users(self, mask: int, what: str) -> dict[int, Agent]:
-        """Return the cores that the units in a mask feed, by unit number.
+        """Return the cores that the on-chip units in a mask feed, by unit number.
 
         Raises `Fault` (bad mask).
         """
@@ -234,9 +239,9 @@ class System(Clock):
 
 
 def _running(cores: Iterable[Agent]) -> int:
-    """Return the mask of those of the cores that run."""
+    """Return a mask of those of the cores that run."""
     return sum(1 << core.number for core in cores if core.running)
 
 
 def _discard(data: bytes) -> None:
-    """Ignore output of a program for which no one has set a function."""
+    """Ignore output of a program, because the caller has set no function for it."""

@@ -1,4 +1,4 @@
-"""Tallies: counts that a core collects for its trace block, one instruction after the other.
+"""Tallies: counts that a core adds up itself, before it gives them to its trace block.
 
 A border is an instruction at which a register group opens or closes. Between two borders all open
 groups count the same. So the core may count by itself, and give the sum to its trace block at the
@@ -11,7 +11,7 @@ from macaw.emu.recordings import BEGIN, COUNTERS, END, TAKEN, add
 
 INDEX = {name: place for place, name in enumerate(TAKEN)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]
-NEVER = -1  # the time of something that has not occurred
+NEVER = -1  # the time of an event that has not occurred
 PLACES = tuple(TAKEN.values())
 
 
@@ -28,12 +28,12 @@ class Tally:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all counts and times."""
+        """Set all counts and times to those of no instruction."""
         self.begin = self.until = NEVER
         self.values = [0] * COUNTERS
 
     def begin_instruction(self, time: int) -> None:
-        """Count an instruction that begins at cycle `time`. Callers pass ascending times."""
+        """Count an instruction that begins in cycle `time`. Callers pass ascending times."""
         if self.begin < 0:
             self.begin = time
 
@@ -43,7 +43,7 @@ class Tally:
             self.until = until
 
     def count_occurrence(self, place: int, time: int, until: int, count: int) -> None:
-        """Count `count` occurrences from cycle `time` to `until`.
+        """Count `count` occurrences from cycle `time` up to (excluding) `until`.
 
         `place` is the index of the occurrence in `TAKEN`. Callers pass ascending `time`.
         """
@@ -59,7 +59,7 @@ class Tally:
     def counters(self, origin: int) -> list[int]:
         """Return the counters of a group that contains only the instructions of this tally.
 
-        There must be at least one. Times in the result are relative to `origin`.
+        The tally must have at least one instruction. Times in the result are relative to `origin`.
         """
         if origin:
             found = [0] * COUNTERS

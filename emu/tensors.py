@@ -1,4 +1,4 @@
-"""Named tensors of a program: conversion between arrays and the bytes in memory."""
+"""Named tensors of a program: converts between arrays and the bytes in memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find(program: Program | None, name: str) -> Tensor:
 
 
 def bytes_of(tensor: Tensor, array: object) -> bytes:
-    """Return an array as the little-endian bytes of a tensor, the last axis fastest.
+    """Convert an array to the little-endian bytes of a tensor, with the last axis fastest.
 
     Raises `DeviceError` unless the array has the tensor's declared dtype and shape.
     """

@@ -1,10 +1,10 @@
 """The trace block of a core: it records what runs of instructions do and how long (seed 001).
 
 A block knows no core. The core calls `begin` and `end` for instructions, `count_occurrence` for
-their occurrences, and `mark` for markers. All times are device cycles. Recording costs no cycle;
-records are written to memory without using a port.
+their occurrences, and `mark` for markers. All times are device cycles. Recording takes no simulated
+time; records are written to memory without a port.
 
-The seed leaves the following open, and Macaw decides:
+The seed leaves some questions open. Macaw decides them so:
 
 - Instructions are numbered from 0 in the order in which they begin. A marker has a number, too, if
   it is an instruction of its core (markers of the array and of nnp are not).
@@ -18,10 +18,10 @@ The seed leaves the following open, and Macaw decides:
   then. From that moment the group is free.
 - If an instruction has to wait before it can begin, it begins with the attempt that succeeds. The
   wait is not part of it.
-- Times are cycles of the device's clock. An end is the first cycle after the last one used. For
-  something that never occurred, time and count are 0.
-- In mark mode markers are not recorded themselves. `trace_begin` of a group that still records ends
-  that record first. `trace_end` of a group that does not record has no effect.
+- Times are cycles of the device's clock. An end is the first cycle after the last one used. For an
+  occurrence that never happened, time and count are 0.
+- In mark mode markers are not recorded themselves. `trace_begin` of a group that still records
+  first ends that record. `trace_end` of a group that does not record has no effect.
 - Records are written to external memory or to a core's own memory; a record for on-chip memory is a
   fault.
 - A record is written as a whole, or not at all if the area has no room for it. In the second case a
@@ -46,7 +46,7 @@ from macaw.emu.trace_groups import Groups
 from macaw.emu.triggers import ENDLESS
 from macaw.isa.trace import AUTO
 
-BEFORE = -1  # of a begin: it was reported before
+BEFORE = -1  # stands for a begin that was reported before
 
 
 class TraceBlock(Groups):
@@ -68,7 +68,9 @@ class TraceBlock(Groups):
         self._update()
 
     def stop(self) -> None:
-        """End all records and clear the timer: the traced program has ended. Raises `Fault`."""
+        """End all records and clear the timer, because the traced program has ended. Raises
+        `Fault`.
+        """
         self._open_lazy()
         for recording in self._active:
             self._finish(recording)
@@ -79,7 +81,7 @@ class TraceBlock(Groups):
     # Reports of the core
 
     def begin(self, time: int, number: int | None = None) -> int:
-        """Report that an instruction begins at cycle `time`; return its number.
+        """Report that an instruction begins in cycle `time`; return its number.
 
         A core that has not yet reported all earlier instructions passes the `number` itself.
         """
@@ -154,8 +156,9 @@ class TraceBlock(Groups):
     ) -> None:
         """Count the occurrence `what` (`macaw.isa.trace.OCCURRENCES`) `count` times.
 
-        It lasts from cycle `time` to before `until`; if `until` is None, it lasts one cycle.
-        `number` is the instruction that causes it; None means the instruction that began last.
+        It lasts from cycle `time` up to (excluding) `until`; if `until` is None, it lasts one
+        cycle. `number` is the instruction that causes it; None means the instruction that began
+        last.
         """
         if number is None:
             number = self.executed - 1
@@ -166,14 +169,14 @@ class TraceBlock(Groups):
                 add(recording.counters, TAKEN[what], time - origin, end, count)
 
     def records(self, number: int) -> bool:
-        """Return whether any group records the instruction `number`."""
+        """Return whether any group records instruction number `number`."""
         return any(x.first <= number < x.stop for x in self._active)
 
     def count_work(self, begins: Sequence[int], ends: Sequence[int], number: int) -> None:
         """Count the cycles in which the array works for instruction `number`.
 
-        They are stretches from an item of `begins` to before the same item of `ends`. This is for
-        cores whose instructions overlap: a group counts each cycle only once.
+        A stretch of these cycles goes from an item of `begins` up to (excluding) the same item of
+        `ends`. This is for cores whose instructions overlap: a group counts each cycle only once.
         """
         for recording in self._active:
             if recording.first <= number < recording.stop:
@@ -184,7 +187,7 @@ class TraceBlock(Groups):
     def forget(self, before: int) -> None:
         """Drop stretches of work that end before cycle `before`.
 
-        The caller promises that no stretch that is counted later begins before this cycle.
+        The caller must not count a stretch that begins before this cycle later.
         """
         for recording in self._active:
             if recording.work is not None:
@@ -194,8 +197,8 @@ class TraceBlock(Groups):
         """Execute a marker of group `group`, from cycle `time` to `until`.
 
         `begins` distinguishes `trace_begin` from `trace_end`. `numbered` says whether the marker is
-        an instruction. In auto mode a marker starts or ends no record; it is only counted if it is
-        an instruction. Raises `Fault` (bad mask).
+        an instruction. In auto mode a marker neither starts nor ends a record; it only counts as an
+        instruction, if it is one. Raises `Fault` (bad mask).
         """
         self.check(group)
         self._open_lazy()
@@ -218,7 +221,7 @@ class TraceBlock(Groups):
     # Reports of a core that executes one instruction after the other
 
     def pass_border(self, tally: Tally, number: int) -> None:
-        """Add the tally to all open groups, then close and open the groups with a border here.
+        """Add the tally to all open groups, then close and open the groups that have a border here.
 
         `number` is the number of the next instruction.
         """

@@ -1,4 +1,4 @@
-"""The register groups of a trace block: which of them record, and which instructions.
+"""The register groups of a trace block: they determine which instructions each group records.
 
 A core may report a run of instructions as a whole, from one border to the next. Then the block
 writes the record at once, and `open` only notes which groups open. The block makes a `Recording` of
@@ -27,7 +27,7 @@ class Groups(Registers):
     or later. The next group closes when all instructions before `close_at` have ended.
     """
 
-    executed: int  # instructions that have begun, as far as the core has reported
+    executed: int  # number of instructions that have begun, as far as the core has reported
 
     def __init__(
         self,
@@ -38,11 +38,11 @@ class Groups(Registers):
         state: State | None = None,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
-        """Make the groups of the core with the number `core` and the name `name`.
+        """Create the groups of the core with the number `core` and the name `name`.
 
-        `write` writes bytes to memory without a cost in time. `state` is the core's state, which
-        has the fields of `macaw.emu.recordings.fields`; None makes a state for the groups alone.
-        `changed` is called when `on` has changed.
+        `write` writes bytes to memory and takes no simulated time. `state` is the core's state,
+        which has the fields of `macaw.emu.recordings.fields`; None creates a state for the groups
+        alone. The block calls `changed` when `on` has changed.
         """
         self.core = core
         self.name = name
@@ -51,15 +51,15 @@ class Groups(Registers):
         self.on = False
         self.open_at = self.close_at = ENDLESS
         self._changed = changed
-        # Open groups of which no instruction was reported yet: the number of the first one; groups
-        # and loops. No other groups are open then.
+        # Open groups for which no instruction was reported yet: the number of their first
+        # instruction, the groups, and their loops. No other groups are open then.
         self._lazy: tuple[int, list[tuple[int, int]]] | None = None
         self._area = Spill(self.state, write)
         self._trigger = Trigger(self.state, int(config["trace.groups"]))
         self.reload()
 
     def _settle_rest(self) -> None:
-        """Set `open_at` after the trigger has fired.
+        """Set `open_at` after the trigger has opened groups.
 
         If nothing is left to record, also set `on`.
         """
@@ -72,7 +72,7 @@ class Groups(Registers):
         return bool(self._active) or self._lazy is not None
 
     def _update(self) -> None:
-        """Set the trigger from the parameters and the timer, which have changed."""
+        """Compute the trigger from the parameters and the timer, which have changed."""
         state = self.state
         waits = self.recording and state.trace_counting
         if waits and state.trace_mode == AUTO and state.trace_num:
@@ -82,7 +82,7 @@ class Groups(Registers):
         self._settle()
 
     def _settle(self) -> None:
-        """Set the next borders (`open_at`, `close_at`) and `on`."""
+        """Compute the next borders (`open_at`, `close_at`) and `on`."""
         self._active = [recording for recording in self.recordings if recording is not None]
         self.open_at = self._trigger.next
         self.close_at = min((recording.stop for recording in self._active), default=ENDLESS)
@@ -119,7 +119,7 @@ class Groups(Registers):
     # Opening and closing
 
     def open(self, number: int) -> None:
-        """Open the groups whose run of instructions begins with the next one, number `number`."""
+        """Open the groups that record from the next instruction on, whose number is `number`."""
         if self._active or self._lazy is not None:
             self._open_lazy()
             self._fire(number)
@@ -145,14 +145,14 @@ class Groups(Registers):
     def close(self, number: int) -> None:
         """End the records whose instructions all have numbers below `number`.
 
-        The caller promises that all these instructions have ended.
+        The caller must make sure that all these instructions have ended.
         """
         for recording in self._active:
             if recording.stop <= number:
                 self._finish(recording)
 
     def _fire(self, number: int) -> None:
-        """Open each free group whose run begins with instruction `number` (auto mode)."""
+        """Open each free group that starts to record with instruction `number` (auto mode)."""
         trigger = self._trigger
         if trigger.next < number:
             trigger.aim(number)
@@ -166,7 +166,7 @@ class Groups(Registers):
     def _record(self, found: list[int]) -> None:
         """Write a record for each group that `open` has noted.
 
-        `found` are the counters, which are the same for all of them.
+        `found` has the counters, which are the same for all of them.
         """
         if self._lazy is not None:
             (number, fired), self._lazy = self._lazy, None
@@ -179,7 +179,7 @@ class Groups(Registers):
                 self._area.take(head, counters)
 
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
-        """Clear a group's counters and let it record instructions `first` to before `stop`."""
+        """Clear a group's counters; the group now records instructions `first` to `stop` - 1."""
         self.counters[group] = counters = [0] * COUNTERS
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
         if not self._active or self._active[-1].group < group:
@@ -189,7 +189,7 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Let all groups that record stop before the next instruction that starts."""
+        """Make all groups that record stop before the next instruction that starts."""
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)
             self._close(recording)

@@ -17,8 +17,8 @@ _PARAMETERS = {row.name: row for row in PARAMETERS}
 class Registers(ABC):
     """The part of a trace block that reads all its registers and writes its parameters."""
 
-    name: str  # of the core
-    state: State  # with the rows of `macaw.emu.recordings.fields`
+    name: str  # name of the core
+    state: State  # has the fields of `macaw.emu.recordings.fields`
     counters: list[list[int]]  # by group and register
 
     @property

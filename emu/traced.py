@@ -3,8 +3,8 @@
 Every core has a trace block, `trace`, which is part of its state. docs/isa/trace.md describes the
 registers of the block. While `tracing` is set, the core reports its instructions (`begin`, `end`)
 and their occurrences. At other times it reports nothing, and the block does not count instructions;
-`start_count` gives their number. Ports report the accesses that they see. An access belongs to the
-instruction `port.instruction`, or to the one that began last.
+`start_count` has their number. Ports report the accesses that they see. An access belongs to the
+instruction `port.instruction`, or to the instruction that began last.
 
 A core may report late, but not later than its `sync`. Fast engines do so. The dma does so, too,
 because it adds up the uses of a transfer.
@@ -19,19 +19,19 @@ from macaw.emu.agents import Agent
 
 
 class Units(NamedTuple):
-    """The sizes of a core's compute units, as the formulas of seed 001 use them."""
+    """The sizes of a core's compute units and accesses, which the formulas of seed 001 use."""
 
-    of_array: int  # c: units of the array
-    width: int  # p: bytes of data that a unit takes in a use at most
-    beat: int = 0  # m: bytes of a beat of what it reads; 0: as wide as external memory
-    spacing: int = 0  # cycles of an access that count as blocked in the densest stream, too
-    store: int = 0  # bytes of its widest write of external memory; 0: as wide as that is
+    of_array: int  # c: number of compute units in the array
+    width: int  # p: greatest number of bytes that a unit takes in one use
+    beat: int = 0  # m: bytes of a beat of what the core reads; 0: the width of external memory
+    spacing: int = 0  # cycles of an access that count as blocked even in the densest stream
+    store: int = 0  # bytes of its widest write to external memory; 0: the width of external memory
 
 
 class Traced(Agent):
     """A core with a trace block."""
 
-    numbers_markers = True  # a marker is an instruction, with a number in the trace
+    numbers_markers = True  # whether a marker is an instruction, with a number in the trace
 
     @property
     @abstractmethod
@@ -42,9 +42,9 @@ class Traced(Agent):
         """
 
     def units(self) -> Units:
-        """Return the sizes of the compute units.
+        """Return the sizes of the compute units and accesses.
 
-        The trace counts the uses of these units as "unit" and "array".
+        The trace counts the uses of these compute units as "unit" and "array".
         """
         return Units(1, 4, store=4)
 
@@ -62,7 +62,7 @@ class Traced(Agent):
         """Execute a marker of register group `group`, from cycle `time` to `until`.
 
         `begins` distinguishes `trace_begin` from `trace_end`. The core calls this before
-        `start_count` counts the marker. Raises `Fault` (bad mask).
+        `start_count` includes the marker. Raises `Fault` (bad mask).
         """
         self.trace.executed = self.start_count
         self.trace.mark(begins, group, time, until, self.numbers_markers)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from macaw.emu.state import State
 
-ENDLESS = 1 << 62  # a number that no instruction has
+ENDLESS = 1 << 62  # no instruction has this number
 
 
 class Trigger:
     """Decides with which instruction each group starts to record next, or `ENDLESS` for none.
 
-    `next` is the least number of such an instruction. `state` has the fields of
+    `next` is the least of these instruction numbers. `state` has the fields of
     `macaw.emu.recordings.fields`.
     """
 
     def __init__(self, state: State, groups: int) -> None:
         self._state = state
         self._starts = [ENDLESS] * groups
-        self._loops = [0] * groups  # in which each of them begins
+        self._loops = [0] * groups  # the instruction with which each of them starts to record
         self.next = ENDLESS
 
     def rest(self) -> None:
@@ -26,7 +26,7 @@ class Trigger:
         self.next = ENDLESS
 
     def aim(self, number: int) -> None:
-        """Compute the instruction at which each group starts, from the parameters.
+        """Compute from the parameters the instruction with which each group starts to record.
 
         It is instruction `number` or a later one.
         """
@@ -44,7 +44,7 @@ class Trigger:
     def fire(self) -> tuple[int, int]:
         """Return a group that starts with instruction `next`, and the number of its loop.
 
-        Also compute with which instruction this group starts again.
+        Also compute the instruction with which this group starts again.
         """
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)

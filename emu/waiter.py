@@ -1,4 +1,4 @@
-"""Waits: how a core begins to wait for another one, tries its instruction again, and continues.
+"""Waits: how a core begins to wait for another core, tries its instruction again, and continues.
 
 An instruction that cannot finish because another core is busy calls `wait(on, cores)` and leaves
 `next_address` unchanged. When one of `cores` calls `changed` of the device in cycle t, the waiting
@@ -24,10 +24,12 @@ class Waiter(Agent):
     def __init__(self, table: Table, name: str, number: int) -> None:
         super().__init__(table, name, number)
         self.waited = 0
-        self.on_wait: Callable[[Waiting, int], object] | None = None  # of each wait, at its end
+        # called at the end of each wait
+        self.on_wait: Callable[[Waiting, int], object] | None = None
 
     def wait(self, on: str, cores: int = 0) -> None:
-        """Wait until one of `cores` (a mask) changes; for 0, until the core's own port answers.
+        """Wait until one of `cores` (a mask) changes. With 0, wait until the core's own port
+        answers.
 
         `on` describes, for messages, what would end the wait.
         """
@@ -36,7 +38,7 @@ class Waiter(Agent):
         self.time = NEVER
 
     def postpone(self, later: WindowNotReady) -> None:
-        """Wait until the window or memory of `later` may be tried again."""
+        """Wait until the core may try the window or memory of `later` again."""
         self.wait(later.on, later.cores)
         if later.time < NEVER:
             self.time = self.aligned(later.time)
@@ -47,7 +49,7 @@ class Waiter(Agent):
             self.end_wait(self.time)
 
     def end_wait(self, time: int) -> None:
-        """End the present wait at cycle `time`."""
+        """End the present wait in cycle `time`."""
         assert self.waiting is not None
         self.waited += time - self.waiting.since
         if self.on_wait is not None:

@@ -38,19 +38,19 @@ class Windowed(Agent):
 
     @abstractmethod
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """Return how many bytes may pass at cycle `time`, and when `wanted` bytes may.
+        """Return how many bytes may pass in cycle `time`, and from when `wanted` bytes may.
 
         The second number matters only if the first is less than `wanted`. It is a later cycle, or
-        NEVER if it depends on a change which the core will announce.
+        NEVER if it depends on a change that the core will announce.
         """
 
     @abstractmethod
     def push(self, window: str, data: bytes, time: int) -> None:
-        """Take bytes that arrive through a window; the window has room for them at `time`."""
+        """Take bytes that arrive through a window. The window has room for them in cycle `time`."""
 
     @abstractmethod
     def pull(self, window: str, length: int, time: int) -> bytes:
-        """Return `length` bytes that leave through a window; the window has that many at `time`."""
+        """Return `length` bytes that leave through a window, which has them in cycle `time`."""
 
 
 class Window:
@@ -64,9 +64,9 @@ class Window:
         self.end = self.start + row.size
 
     def room(self, time: int, address: int, what: str) -> int:
-        """Return how many bytes may pass the window at cycle `time`: 1 or more.
+        """Return how many bytes may pass the window in cycle `time`: 1 or more.
 
-        `what` is "read" or "write". Raises `WindowNotReady` if none may pass, and `Fault` if the
+        `what` is "read" or "write". Raises `WindowNotReady` if no byte may pass, and `Fault` if the
         window has the other direction.
         """
         self._check(address, what)
@@ -77,9 +77,9 @@ class Window:
         raise WindowNotReady(f"{wanted} {self.name}", 1 << self.core.number, again)
 
     def whole(self, time: int, address: int, size: int, what: str) -> None:
-        """Raise `WindowNotReady` unless `size` bytes may pass the window at cycle `time`.
+        """Raise `WindowNotReady` unless `size` bytes may pass the window in cycle `time`.
 
-        `what` is the access; raises `Fault` if the window has the other direction.
+        `what` is "read" or "write". Raises `Fault` if the window has the other direction.
         """
         self._check(address, what)
         count, again = self.core.window_room(self.row.name, time, size)

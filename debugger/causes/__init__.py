@@ -1,1 +1,1 @@
-"""Finds causes: who waits for whom (`stalls`), and which steps made a value (`why`)."""
+"""Causes: finds which core waits for which (`stalls`), and which steps made a value (`why`)."""

@@ -1,9 +1,9 @@
-"""Walks back from a wrong value to the first named place whose value disagrees with a reference.
+"""Compares the causes of a wrong value with references, to find where it first became wrong.
 
-The walk follows the causes of the value back. If a reference has the value of a cause, the two are
-compared. From a cause that differs, the walk continues to the nearest causes that can be compared.
-If one of these differs too, the walk continues from there. If none of them differs, the mistake is
-in the steps between: the answer is their instructions and settings.
+The search follows the causes of the value back. If a reference contains the value of a cause, the
+two are compared. From a cause that differs, the search continues to the nearest causes that can be
+compared. If one of these differs too, the search continues from there. If none of them differs, the
+mistake is in the steps between: the result has their instructions and settings.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from macaw.debugger.causes.references import Comparison, Reference, Verdict
 if TYPE_CHECKING:
     from macaw.debugger.causes.why import Causes
 
-MOST = 50_000  # causes that one walk visits
+MOST = 50_000  # the greatest number of causes that one walk visits
 
 
 @dataclass
 class Step:
-    """An instruction or transfer on the way, with its settings; `count` values were made by it."""
+    """An instruction or transfer on the way, with its settings; it made `count` values."""
 
     cause: Cause
     settings: dict[Any, Cause] = field(default_factory=dict)
@@ -34,24 +34,25 @@ class Step:
 
 @dataclass
 class Agreement:
-    """Values on the way that are equal to one reference."""
+    """Values on the way that are equal to those of one reference."""
 
     reference: Reference
-    elements: list[str] = field(default_factory=list)  # the names of the first ones
+    elements: list[str] = field(default_factory=list)  # the names of the first elements
     count: int = 0
-    last: Cause | None = None  # of the latest
+    last: Cause | None = None  # the latest of these values
 
 
 @dataclass
 class Stage:
-    """A value that differs from its reference, and what lies between it and the next stage."""
+    """A value that differs from its reference, and the causes between it and the next stage."""
 
     cause: Cause
     verdict: Verdict
-    steps: list[Step] = field(default_factory=list)  # from the value back
+    steps: list[Step] = field(default_factory=list)  # steps from the value back
     agreements: list[Agreement] = field(default_factory=list)
-    unknown: list[Cause] = field(default_factory=list)  # ends that no reference covers
-    # Bytes that no step wrote, each with what was written next to them.
+    # ends of the search that no reference contains
+    unknown: list[Cause] = field(default_factory=list)
+    # Bytes that no step wrote, each with the causes of the bytes written next to them.
     unwritten: list[tuple[Cause, list[Cause]]] = field(default_factory=list)
 
 
@@ -60,8 +61,8 @@ class Walk:
     """The stages from the wrong value back to the first one that differs; none if it is right."""
 
     stages: list[Stage]
-    checked: Verdict | None = None  # of the value itself, if it is right
-    is_complete: bool = True  # False: the walk visited as many causes as it may
+    checked: Verdict | None = None  # the verdict on the value itself, if it is right
+    is_complete: bool = True  # False: the walk has visited the greatest number of causes
 
     @property
     def first(self) -> Stage:
@@ -72,10 +73,11 @@ class Walk:
 def walk_back(
     search: Causes, text: str, references: Sequence[Reference], within: float = 0.0
 ) -> Walk:
-    """Return the way from the value of an expression back to the first place that disagrees.
+    """Return the way from the value of an expression back to the first value that differs.
 
     `search` finds causes in the session. `references` are the arrays to compare with; one of them
-    must cover the value. Raises `CauseError`, `ExpressionError`.
+    must contain the value. `within` is the greatest difference that counts as equal. Raises
+    `CauseError`, `ExpressionError`.
     """
     finder = search.finder()
     comparison = Comparison(finder.record, references, within)
@@ -103,7 +105,7 @@ def walk_back(
 
 
 def _narrowed(finder: CauseFinder, stage: Stage) -> Cause:
-    """Return the cause of the first wrong element alone, if the stage's value has several."""
+    """Return the cause of the first wrong element, if the stage's value has several elements."""
     cause, verdict = stage.cause, stage.verdict
     item = verdict.reference
     if cause.memory is None or item.memory is None or verdict.count == 1:
@@ -120,7 +122,7 @@ def _narrowed(finder: CauseFinder, stage: Stage) -> Cause:
 def _between(
     start: Cause, stage: Stage, judge: Callable[[Cause], Verdict | None], walk: Walk
 ) -> tuple[Cause, Verdict] | None:
-    """Fill a stage with what lies between its value and the nearest causes that are compared.
+    """Fill a stage with the causes between its value and the nearest causes that are compared.
 
     Return the nearest cause that differs, with its verdict; None if all agree.
     """
@@ -165,7 +167,7 @@ def _key(cause: Cause) -> Any:
 
 
 def _add_step(steps: dict[Any, Step], cause: Cause) -> None:
-    """Add a cause to the steps; causes of one instruction are one step."""
+    """Add a cause to the steps. Causes with the same instruction share one step."""
     step = steps.get(_key(cause))
     if step is None:
         steps[_key(cause)] = Step(cause)

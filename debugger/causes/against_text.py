@@ -1,4 +1,4 @@
-"""Writes the way back to the first disagreement as plain records and as text."""
+"""Writes the result of `against` as plain records and as text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from macaw.debugger.causes.cause_text import setting_text, step_text
 from macaw.debugger.causes.finder import Cause
 from macaw.debugger.causes.references import Verdict
 
-MOST = 24  # steps that the text shows
-NAMED = 2  # causes without a reference that the text names
+MOST = 24  # greatest number of steps that the text shows
+NAMED = 2  # greatest number of causes without a reference that the text names
 
 
 def record(walk: Walk) -> dict[str, Any]:
-    """Return the way back as a plain record: the stages, and what the first one consists of."""
+    """Return a walk as a plain record: its stages, and the causes in the first stage."""
     if walk.checked is not None:
         return {"agrees": _verdict(walk.checked)}
     first = walk.first
@@ -51,7 +51,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
 
 
 def lines(walk: Walk, text: str) -> Iterator[str]:
-    """Yield the way back as lines of text; `text` is the expression of the question."""
+    """Yield a walk as lines of text; `text` is the expression for which the user asked."""
     if walk.checked is not None:
         what = walk.checked.reference
         yield f"{text} agrees with {what.source}"

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from macaw.debugger.causes.finder import COPIED, Cause
 
 DEPTH = 6  # steps back that are shown by default
-DEEPEST = 200  # steps back at most
-WIDTH = 12  # causes of one step that the text shows
-MOST = 20_000  # causes that one record holds
+DEEPEST = 200  # the greatest number of steps back
+WIDTH = 12  # the greatest number of causes of one step that the text shows
+MOST = 20_000  # the greatest number of causes in one record
 
 
 class CauseRow(NamedTuple):
-    """A line of the text: its steps of indentation, the text, its cause, None for `...`."""
+    """A line of the text: its depth of indentation, the text, and its cause (None for `...`)."""
 
     indent: int
     text: str
@@ -50,7 +50,7 @@ def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
 
 
 def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
-    """Yield the causes as lines of text; the values that a step has read are indented below it."""
+    """Yield the causes as lines of text. The values that a step has read are indented below it."""
     for row in rows(causes, depth):
         yield "  " * row.indent + row.text
 
@@ -58,8 +58,8 @@ def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
 def rows(causes: list[Cause], depth: int = DEPTH) -> Iterator[CauseRow]:
     """Yield the lines of `lines`, each with its cause.
 
-    A setting has one line, at its first use. If steps of a core have computed it, these follow.
-    Settings that the text of the instruction shows are left out.
+    A setting has one line, where it is first used. The steps of a core that computed it follow.
+    Settings that are visible in the text of the instruction are left out.
     """
     shown: set[Any] = set()
     for cause in causes:
@@ -90,7 +90,7 @@ def _rows(cause: Cause, depth: int, indent: int, shown: set[Any]) -> Iterator[Ca
 
 
 def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
-    """Yield the steps that computed a setting, one for each line of the source."""
+    """Yield a line for each source line whose steps computed a setting."""
     makers: dict[Any, Cause] = {}
     for item in cause.causes:
         if not item.setting and not _is_copied(item):
@@ -102,7 +102,7 @@ def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
 def _is_copied(cause: Cause) -> bool:
     """Return whether the value comes from the program, an input or an instruction by copies only.
 
-    Several pieces of a value may each come from there.
+    If the value has several pieces, this must be so for each of them.
     """
     data = [item for item in cause.causes if not item.setting]
     if cause.ends:
@@ -130,9 +130,9 @@ def setting_text(cause: Cause) -> str:
 
 
 def step_text(cause: Cause) -> str:
-    """Return the step that made a value as text, with its cycle and its place in the source.
+    """Return a text for the step that made a value, with its cycle and its source line.
 
-    If no recorded step made it, the text says where it comes from.
+    If no recorded step made the value, the text says where the value comes from.
     """
     where = cause.where
     if cause.ends:
@@ -154,8 +154,8 @@ def step_text(cause: Cause) -> str:
 
 
 def _step(cause: Cause) -> str:
-    """Return the step of a cause as text: its instruction with operands, or what it is called."""
-    if cause.by:  # the instruction that requested it has no more than the registers
+    """Return a text for the step of a cause: its instruction with operands, or its description."""
+    if cause.by:  # the instruction that requested the step has only registers as operands
         return f"{cause.how} of {cause.by}"
     if not cause.instruction:
         return cause.how

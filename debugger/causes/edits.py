@@ -1,4 +1,4 @@
-"""Stores which parts of cores' state the user has set in a run."""
+"""Edits of cores' state: which parts of it the user has set in a run."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class Edit(NamedTuple):
     """A part of a field of state that the user has set."""
 
-    number: int  # of announcements before it
+    number: int  # the number of announcements before it
     cycle: int
     place: Place
-    command: str  # that has set it, or empty
+    command: str  # the command that has made the edit, or empty
 
 
 class Edits:
@@ -43,7 +43,7 @@ class Edits:
     def within(self, core: str, place: Place, before: int) -> Iterator[Edit]:
         """Yield the last edit of each part of `place` that the user has set, the latest edit first.
 
-        Only edits before announcement number `before` count.
+        Edits from announcement number `before` on are left out.
         """
         parts: set[int] = set()
         for edit in reversed(self._of.get((core, place.field), ())):

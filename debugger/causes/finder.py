@@ -1,7 +1,7 @@
-"""Finds the step that made a value, then the steps that made its sources, back to the inputs.
+"""The finder of causes: finds the step that made a value, then the steps that made its sources.
 
-A position in the recorded run is the number of an announcement: announcements are counted from the
-start of the run.
+It can continue so back to the inputs. A position in the recorded run is the number of an
+announcement, counted from the start of the run.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from macaw.emu.origins import Extent, Origin, Place, Source
 class Cause:
     """A value and the step that made it; `causes` are the values that the step read."""
 
-    role: str  # for the step that read it: "weight", "rs1"; of the first: the question
-    name: str  # its place: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: in the step
+    role: str  # its role in the step that read it: "weight", "rs1"; for the first: the question
+    name: str  # where it was: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: within the step
     value: Any = None
-    how: str = ""  # the step: "mac", "transfer 3"; or one of ENDS, which have no causes
+    how: str = ""  # the step: "mac", "transfer 3"; or an item of ENDS, which has no causes
     core: str = ""
     cycle: int | None = None
-    where: Where | None = None  # the instruction
-    instruction: str = ""  # its text with operands
-    is_mnemonic: bool = False  # `how` is the mnemonic of the instruction
-    by: str = ""  # the core that started the step; the command that set the value
-    memory: tuple[int, int] | None = None  # address, bytes
-    version: int = -1  # number of the announcement of the bytes' write; -1: there from the start
-    place: tuple[str, Place] | None = None  # or a part of a core's state
-    setting: bool = False  # a setting of the step; other causes are its data
+    where: Where | None = None  # where the instruction is
+    instruction: str = ""  # the instruction's text with operands
+    is_mnemonic: bool = False  # whether `how` is the mnemonic of the instruction
+    by: str = ""  # the core that started the step, or the command that set the value
+    memory: tuple[int, int] | None = None  # address and number of bytes
+    version: int = -1  # announcement number of the write of these bytes; -1: there from the start
+    place: tuple[str, Place] | None = None  # or it was in a part of a core's state
+    setting: bool = False  # whether it is a setting of the step; other causes are its data
     _more: Any = field(default=None, repr=False)
     _causes: list[Cause] | None = field(default=None, repr=False)
 
     @property
     def causes(self) -> list[Cause]:
-        """The values that the step read. They are computed at the first access."""
+        """The values that the step read. They are computed at the first access to this property."""
         if self._causes is None:
             self._causes = [] if self._more is None else list(self._more())
             self._more = None
@@ -60,7 +60,7 @@ class Cause:
     def ends(self) -> bool:
         """Whether the search ends here, because no recorded step made the value.
 
-        `how` names the source of the value: an input, the program, the initial state, an empty
+        `how` then names the source of the value: an input, the program, the initial state, an empty
         place, the instruction itself, a window without recorded origins, or an edit.
         """
         return self.how in ENDS
@@ -82,7 +82,7 @@ class CauseFinder:
     ) -> Iterator[Cause]:
         """Yield the causes of bytes in memory, as they were before announcement number `before`.
 
-        There is one cause or more for each group of adjacent bytes with the same last write.
+        There is at least one cause for each group of adjacent bytes with the same last write.
         """
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None
@@ -93,9 +93,9 @@ class CauseFinder:
             yield from self._of_write(role, name, write, begin, length, whole)
 
     def neighbours(self, address: int, size: int) -> Iterator[Cause]:
-        """Yield the causes of the bytes written nearest to bytes that no step wrote.
+        """Yield the causes of the nearest bytes that were written, for bytes that no step wrote.
 
-        Steps that wrote nothing, but may have been meant to write these bytes, come first.
+        Before these come steps that wrote nothing, but may have been meant to write the bytes.
         """
         for core in self.record.device.order:
             for origin in core.origins.without_effect(address, size) if core.origins else ():
@@ -116,7 +116,7 @@ class CauseFinder:
     def _makers_of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the causes of bytes of a write without their version."""
+        """Yield the causes of bytes of a write, without the field `version`."""
         origins = self.record.origins(write, begin, length)
         if write.by_hand:
             memory, first = (begin, length), begin - write.address
@@ -164,7 +164,7 @@ class CauseFinder:
             yield cause
 
     def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
-        """Yield the causes of a source of `core`: bytes that came in through a window of the core.
+        """Yield the causes of bytes that a step of `core` took from a window of this core.
 
         Another core wrote them into the window; the causes are those of that write.
         """
@@ -184,8 +184,8 @@ class CauseFinder:
     ) -> Iterator[Cause]:
         """Yield the causes of the bytes that the access `read` took from a window.
 
-        These are the origins that the window's core recorded. Without them, the window itself is
-        the cause, and the search ends there.
+        These are the origins that the window's core recorded. If it recorded none, the window
+        itself is the cause, and the search ends there.
         """
         window = self.record.device.memory.window(address, size)
         assert window is not None
@@ -230,8 +230,8 @@ class CauseFinder:
     def _of_source(self, source: Source, core: str, copy: Any) -> Iterator[Cause]:
         """Yield the causes of one value that a step of a core read.
 
-        `copy` is the value that the step made. It is also the value of a source that the step only
-        copied, if none was recorded.
+        `copy` is the value that the step made. If the step only copied the source and the source's
+        value was not recorded, `copy` is also the value of the source.
         """
         if source.setting:
             yield self._setting(source, core)

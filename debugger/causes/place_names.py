@@ -1,4 +1,4 @@
-"""Names places: in memory by tensors and symbols, in a core's state by its table."""
+"""Names of places: memory by tensors and symbols, a core's state by the core's table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def of_program(program: Program, address: int) -> int | None:
-    """Return the address at which a core sees a byte of the program's image.
+    """Return the address at which a core accesses a byte of the program's image.
 
     The result is None if the image has no byte at `address`.
     """
@@ -35,12 +35,12 @@ def of_program(program: Program, address: int) -> int | None:
 
 
 def memory_name(program: Program, address: int) -> str:
-    """Return the name of the tensor element at an address, else the address with its symbol.
+    """Return the name of the tensor element at an address, or else the address with its symbol.
 
-    A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. An
-    element in the half for which the program was not assembled, or in a unit that has a copy of
-    another unit's part, gets the name of the element there, with unit and half in parentheses. The
-    bytes of an array in the program's image, which the program copies from there, say so too.
+    A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. The
+    program is assembled for one half of one unit. An element in the other half, or in a unit with a
+    copy of this unit's part, gets the same name with the unit and half in parentheses. For an array
+    in the program's image, which the program copies from there, the name says so too.
     """
     element = element_at(program, address)
     if element is not None:
@@ -67,9 +67,9 @@ def memory_name(program: Program, address: int) -> str:
 def label_place(program: Program, address: int) -> tuple[str, int, str] | None:
     """Return the file and the line of the label before an address, and the symbol with a distance.
 
-    The line table has no data that no core executes or reads as packets. For these, the sources are
-    searched for the definition of the label; the bytes are at its line or after it. The result is
-    None if no source has the label.
+    The line table does not contain data that no core executes or reads as packets. For such data,
+    the function searches the sources for the definition of the label; the bytes are at its line or
+    after it. The result is None if no source has the label.
     """
     image = of_program(program, address)
     near = program.symbol_at(address if image is None else image)
@@ -97,7 +97,7 @@ def _label_line(files: tuple[str, ...], name: str) -> tuple[str, int] | None:
 
 
 def element_at(program: Program, address: int) -> tuple[Tensor, int] | None:
-    """Return the tensor or array that has an address, and the number of the element there."""
+    """Return the tensor or array that contains an address, and the number of the element there."""
     for tensor in (*program.tensors, *program.arrays):
         if tensor.address <= address < tensor.address + tensor.size:
             item = np.dtype(tensor.dtype).itemsize
@@ -106,7 +106,7 @@ def element_at(program: Program, address: int) -> tuple[Tensor, int] | None:
 
 
 def element_name(tensor: Tensor, number: int) -> str:
-    """Return the name of an element, which is counted through the whole tensor: `y[1, 0]`."""
+    """Return the name of element `number`, counted through the whole tensor: `y[1, 0]`."""
     place = np.unravel_index(number, tensor.shape or (1,))
     return f"{tensor.name}[{', '.join(str(int(x)) for x in place)}]"
 
@@ -153,9 +153,9 @@ def shown_value(program: Program, value: Any) -> Any:
 
 
 def state_name(core: Core, place: Place) -> str:
-    """Return the name of a place in an expression: `cp.a3`, `pe[1,0].3.q1[2]`.
+    """Return the name of a part of a core's state in expressions: `cp.a3`, `pe[1,0].3.q1[2]`.
 
-    If the place has several elements, it is the name of the first one.
+    If the part has several elements, it is the name of the first one.
     """
     row = next(row for row in core.state.fields if row.name == place.field)
     shape, size = row.shape, 1
@@ -166,7 +166,7 @@ def state_name(core: Core, place: Place) -> str:
         return f"{core.name}.{row.path or row.name}{some}"
     index = [int(x) for x in np.unravel_index(place.first // size, shape)]
     if place.size > size and place.size % (size * shape[-1]) == 0:
-        index.pop()  # whole rows
+        index.pop()  # the part consists of whole rows of an array
     depth = depth_of(row, counts(core))
     head, rest = str(Unit(core.name, tuple(index[:depth]))), index[depth:]
     for file in core.table.files:

@@ -1,7 +1,7 @@
-"""Records how values were made, by repeating a run with all edits up to the present.
+"""The record of how values were made: repeats a run with all edits up to the present.
 
-The recording uses a separate device with the reference engine; the session's device does not move.
-The record contains all reads and writes of memory, and the origins that the cores record
+The recording uses a separate device with the reference engine, so the session's device does not
+change. The record contains all reads and writes of memory, and the origins that the cores record
 (`macaw.emu.origins`).
 """
 
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from macaw.emu.core import Event
     from macaw.emu.snapshot import Snapshot
 
-MOST = 6_000_000  # announcements, and steps that cores remember
-_LINE = 6  # accesses are found by lines of 2 ** so many bytes
-_REACH = 64  # lines in which neighbours of unwritten bytes are searched
+MOST = 6_000_000  # the greatest number of announcements, and of steps that cores record
+_LINE = 6  # accesses are indexed by lines of 2 ** so many bytes
+_REACH = 64  # so many lines are searched for neighbours of unwritten bytes
 
 
 class CauseError(ValueError):
-    """A cause that cannot be found; the message can be shown to the user."""
+    """Raised if a cause cannot be found; the message is for the user."""
 
 
 class Access(NamedTuple):
     """Bytes that a core has written or read."""
 
-    number: int  # of the announcement
+    number: int  # number of the announcement
     time: int
     core: str
     address: int
     size: int
-    instruction: int | None  # that the core was executing
-    by_hand: bool = False  # the user has set them; `core` is the command
+    instruction: int | None  # the address of the instruction that the core was executing
+    by_hand: bool = False  # whether the user has set the bytes; `core` is then the command
 
 
 class RunRecord:
@@ -64,14 +64,14 @@ class RunRecord:
         self._writes: dict[int, list[Access]] = {}
         self._reads: dict[tuple[str, int], list[Access]] = {}
         self._at: dict[str, int] = {}
-        self._window_accesses: dict[int, Access] = {}  # to windows, by number
-        self._written: dict[int, bytes] = {}  # bytes of each write, by number
+        self._window_accesses: dict[int, Access] = {}  # accesses to windows, by announcement number
+        self._written: dict[int, bytes] = {}  # the bytes of each write, by announcement number
         self._announced: list[Access] = []  # writes whose bytes may not be in memory yet
         self._window_regions = (
             debuggee.device.memory.windowed
-        )  # of the address space that have windows
+        )  # regions of the address space that have windows
         self.edits = Edits()
-        self.by_hand: dict[int, bytes] = {}  # that the user has set, by number
+        self.by_hand: dict[int, bytes] = {}  # values that the user has set, by number
         points = history.points
         self.device = Device(debuggee.config, engine=ENGINES[-1])
         self.device.load(debuggee.program)
@@ -105,12 +105,12 @@ class RunRecord:
             raise CauseError(f"the run up to here could not be recorded: {what}")
 
     def _edit(self, point: Checkpoint) -> None:
-        """Repeat the edits of a checkpoint at the present position."""
+        """Apply the edits of a checkpoint at the present position."""
         before = self.device.snapshot()
         self.device.restore(point.snapshot)
         commands = "; ".join(edit.command for edit in point.edits if edit.command)
         number, cycle = self.count, point.position[0]
-        # The first checkpoint has the inputs as well: these are no edits.
+        # The first checkpoint also contains the inputs, which are not edits.
         bound = self.debuggee.program.inputs if point is self.history.points[0] else ()
         for name, change in self.device.diff(before):
             if name == "memory" and isinstance(change.new, bytes) and change.at:
@@ -126,7 +126,7 @@ class RunRecord:
 
     @property
     def first(self) -> Device:
-        """A device in the state of the start of the run."""
+        """A device in the state at the start of the run."""
         if self._first is None:
             self._first = Device(self.debuggee.config, engine=ENGINES[-1])
             self._first.load(self.debuggee.program)
@@ -167,9 +167,9 @@ class RunRecord:
         self.count += 1
 
     def _read_written(self) -> None:
-        """Store the bytes of the writes that were announced: they are in memory by now.
+        """Read the bytes of the writes announced so far, and store them: memory has them by now.
 
-        A write is announced before its bytes move, and the next announcement comes after.
+        A write is announced before its bytes move. The next announcement comes after that.
         """
         for access in self._announced:
             with suppress(Fault):  # a window has no bytes that could be read
@@ -193,9 +193,10 @@ class RunRecord:
         return _last(self._writes.get(address >> _LINE, []), address, before)
 
     def neighbours(self, address: int, size: int) -> list[Access]:
-        """Return the last writes nearest to bytes that no step wrote: one before, one after them.
+        """Return the last writes of the nearest written bytes before and after bytes that no step
+        wrote.
 
-        A write that is farther away than `_REACH` lines does not count.
+        A write that is more than `_REACH` lines away does not count.
         """
         found = []
         for lines in (range(0, -_REACH, -1), range(_REACH)):
@@ -225,7 +226,7 @@ class RunRecord:
     def data(self, address: int, size: int, before: int) -> bytes | None:
         """Return bytes of memory as they were before announcement number `before`.
 
-        The result is None if some of them have passed a window, which does not keep them.
+        The result is None if some of them have passed a window, which does not store them.
         """
         result = b""
         for begin, length, write in self.pieces(address, size, before):
@@ -244,7 +245,7 @@ class RunRecord:
     def passed(self, number: int) -> tuple[str, int] | None:
         """Return the window of an access, and how many bytes had passed it before the access.
 
-        The result is None if the access with this announcement number was to no window.
+        `number` is the access's announcement number. The result is None if it was not to a window.
         """
         access = self._window_accesses.get(number)
         if access is None:
@@ -268,7 +269,7 @@ class RunRecord:
     ) -> Iterator[tuple[int, int, Access | None]]:
         """Yield groups of adjacent bytes with the same last write before announcement `before`.
 
-        Each is (address, number of bytes, write); the write is None for bytes that were never
+        Each item is (address, number of bytes, write); the write is None for bytes that were never
         written.
         """
         begin, last = address, self.writer(address, before)
@@ -294,7 +295,7 @@ class RunRecord:
         return list(origins.outgoing(access_range))
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """Return the origins of bytes of a write, as recorded by the core that wrote them."""
+        """Return the origins of bytes of a write, which the writing core has recorded."""
         if access.by_hand:
             return []
         origins = self.device.cores[access.core].origins
@@ -304,7 +305,7 @@ class RunRecord:
 
 @dataclass(frozen=True, eq=False)
 class RecordKey:
-    """Identifies what a record is valid for: the run with its edits, and its end."""
+    """Identifies the run for which a record is valid, with its edits and its end."""
 
     position: Position
     edits: tuple[int, ...]  # ids of the snapshots of checkpoints with edits
@@ -313,7 +314,7 @@ class RecordKey:
     def __eq__(self, other: object) -> bool:
         """Return whether both keys have the same run, edits and position.
 
-        Runs are the same if their first snapshots are.
+        Two runs are the same if their first snapshots are.
         """
         return (
             isinstance(other, RecordKey)

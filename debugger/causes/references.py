@@ -1,4 +1,4 @@
-"""Compares the values of a run with arrays that say what named places should contain.
+"""References: arrays that say what named places should contain, and comparisons with them.
 
 A place is a tensor or an array of a part, another expression for memory or for a core's state, a
 window (the stream of bytes that passes it) or a transfer (the bytes that it moves, in order).
@@ -28,19 +28,22 @@ TRANSFER = re.compile(r"transfer\s*(\d+)")
 
 @dataclass(frozen=True)
 class Reference:
-    """An array that says what a place should contain; one of the four kinds of place is given."""
+    """An array that says what a place should contain.
 
-    name: str  # as the user named the place
+    One of `memory`, `state`, `window` and `transfer` is set, for the kind of place.
+    """
+
+    name: str  # the place, as the user named it
     source: str  # the file of the array
     array: NDArray[Any]
-    dtype: np.dtype[Any]  # of the elements at the place
-    memory: tuple[int, int] | None = None  # address, bytes
-    state: tuple[str, str, int, int] | None = None  # core, field, first byte, bytes
-    window: str = ""  # its name and core
-    transfer: str = ""  # `transfer 3`
+    dtype: np.dtype[Any]  # the type of the elements at the place
+    memory: tuple[int, int] | None = None  # address and number of bytes
+    state: tuple[str, str, int, int] | None = None  # core, field, first byte, number of bytes
+    window: str = ""  # name of a window and its core
+    transfer: str = ""  # such as `transfer 3`
 
     def element(self, number: int) -> str:
-        """Return the name of an element, which is counted through the whole array."""
+        """Return the name of element `number`, counted through the whole array."""
         if not self.array.shape:
             return self.name
         at = np.unravel_index(number, self.array.shape)
@@ -49,18 +52,18 @@ class Reference:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a value on the way compares with a reference.
+    """The result of the comparison of a value with a reference.
 
-    `first` is the number of the first element that differs; if none differs, of the first one that
-    was compared.
+    `first` is the number of the first element that differs; if none differs, that of the first
+    element that was compared.
     """
 
     reference: Reference
     equal: bool
-    count: int  # elements that were compared
-    wrong: int  # of these, elements that differ
+    count: int  # number of elements that were compared
+    wrong: int  # number of them that differ
     first: int
-    found: Any  # the value of element `first`; None if only some of its bytes were compared
+    found: Any  # the value of element `first`; None if not all of its bytes were compared
     expected: Any
 
     @property
@@ -70,9 +73,9 @@ class Verdict:
 
 
 def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> Reference:
-    """Return the reference for the place that `name` means in a session's program.
+    """Return the reference for the place that `name` denotes in a session's program.
 
-    Raises `CauseError` if it means no place, or if the array does not fit it.
+    Raises `CauseError` if `name` denotes no place, or if the array does not fit the place.
     """
     if array.dtype.kind not in "biuf" or not array.size:
         raise CauseError(f"{source} holds no numbers")
@@ -98,14 +101,14 @@ def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> 
     if expression.target is None or value.dtype.kind not in "biuf":
         raise CauseError(f"{name} is no place to compare with {source}: it names no numbers")
     if value.size != array.size or (value.ndim > 1 and value.shape != array.shape):
-        if name.endswith("]"):  # an element of a tensor: the array may be for the tensor
+        if name.endswith("]"):  # an element of a tensor: the array may be for the whole tensor
             name, value = _whole(session, name, value)
         raise CauseError(f"{name} is {kind_of(value)}, {source} holds {kind_of(array)}")
     access, indices = expression.target
     if access.extent is not None:
         memory = access.extent(*indices())
         dtype = value.dtype
-        if value.size and memory[1] != value.nbytes:  # a number in memory is a plain int
+        if value.size and memory[1] != value.nbytes:  # a single number in memory is a Python int
             dtype = np.dtype(f"{value.dtype.kind}{memory[1] // value.size}")
         shaped = array.reshape(value.shape)
         return Reference(name, source, shaped, dtype, memory=memory)
@@ -118,7 +121,7 @@ def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> 
 
 
 def _whole(session: Session, name: str, value: NDArray[Any]) -> tuple[str, NDArray[Any]]:
-    """Return the whole tensor of an expression such as `y[1]`: its name and its value.
+    """Return the name and the value of the whole tensor in an expression such as `y[1]`.
 
     If the expression `name` does not begin with a tensor, return `name` and `value` unchanged.
     """
@@ -131,7 +134,7 @@ def _whole(session: Session, name: str, value: NDArray[Any]) -> tuple[str, NDArr
 
 
 def kind_of(array: NDArray[Any]) -> str:
-    """Return the type and the shape of an array as text: `int32, 4 x 4`."""
+    """Return a text with the type and the shape of an array: `int32, 4 x 4`."""
     sides = " x ".join(map(str, array.shape))
     return f"{array.dtype}, {sides}" if sides else str(array.dtype)
 
@@ -147,7 +150,7 @@ class Comparison:
         self.within = within
 
     def verdict(self, cause: Cause) -> Verdict | None:
-        """Return how the value of a cause compares; None if no reference covers it."""
+        """Compare the value of a cause with the reference that contains it; None if none does."""
         for item in self.references:
             place = self._offset(item, cause)
             if place is None:
@@ -183,7 +186,10 @@ class Comparison:
         return (begin, place.size) if fits and place.size else None
 
     def _moved(self, item: Reference, cause: Cause) -> tuple[int, int] | None:
-        """Return the place of a cause's bytes among all bytes of the transfer that wrote them."""
+        """Return where a cause's bytes are among all bytes of the transfer that wrote them.
+
+        The result is the number of the first byte, and the number of bytes.
+        """
         if cause.how != item.transfer or cause.memory is None:
             return None
         address, size = cause.memory
@@ -203,7 +209,7 @@ class Comparison:
             return None
         expected = item.array.reshape(-1)[low:high]
         data = None
-        if cause.memory is not None and item.memory is not None:  # whole elements
+        if cause.memory is not None and item.memory is not None:  # only whole elements
             offset, size = low * wide, (high - low) * wide
             data = self.record.data(item.memory[0] + offset, size, cause.version + 1)
         elif cause.memory is not None:
@@ -226,7 +232,7 @@ class Comparison:
         )  # fmt: skip
 
     def _differ(self, found: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the numbers of the elements that differ by more than is allowed."""
+        """Return the numbers of the elements that differ by more than `within`."""
         wrong = differences(found, expected).reshape(-1)
         if not self.within or not len(wrong):
             return wrong

@@ -1,6 +1,6 @@
-"""Finds out why cores wait: a tree from each waiting core to those it waits for (`why-stalled`).
+"""Stall trees: from each waiting core to the cores for which it waits (`why-stalled`).
 
-The tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch ends
+A tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch ends
 at a core that is busy or that will continue by itself. It also ends where the wait can never end:
 
 - at a core that has ended, has faulted or was never started,
@@ -24,42 +24,43 @@ if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.emu.core import Core
 
-MOST = 8  # parts of a core that are shown below it
+MOST = 8  # the greatest number of parts of a core that are shown below it
 WAITS, BUSY, ENDED, IDLE, CIRCLE, NOBODY = "waits", "busy", "ended", "idle", "circle", "nobody"
 FAULTED = "faulted"
-FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)  # states that never end the wait above
+# states of nodes that will never end the wait of the node above
+FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)
 
 
 @dataclass(frozen=True)
 class StallNode:
     """A node of the tree: a core, or a part of one, that waits or for which another node waits."""
 
-    who: str  # `cp`, `fim[0] block 1`; empty: nobody could end the wait
+    who: str  # `cp`, `fim[0] block 1`; empty: no core could end the wait
     state: str  # "waits", "busy", "ended", "idle" (never started), "circle", "nobody", "faulted"
-    on: str = ""  # what would end its wait
+    on: str = ""  # a phrase for what would end its wait
     since: int | None = None
-    until: int | None = None  # the cycle at which it goes on by itself
-    where: Where | None = None  # its instruction
-    by: Where | None = None  # its instruction that would end the wait above
+    until: int | None = None  # the cycle at which it continues by itself
+    where: Where | None = None  # where its present instruction is
+    by: Where | None = None  # where its instruction is that would end the wait of the node above
     note: str = ""
-    causes: tuple[StallNode, ...] = ()  # those that could end its wait
-    more: int = 0  # parts that are left out
+    causes: tuple[StallNode, ...] = ()  # the nodes that could end its wait
+    more: int = 0  # the number of parts that are left out
 
 
 @dataclass(frozen=True)
 class StallReport:
-    """The answer to `why-stalled`."""
+    """The result of `why-stalled`."""
 
     trees: tuple[StallNode, ...]
-    causes: tuple[str, ...]  # the ends of the trees, in words
+    causes: tuple[str, ...]  # sentences about the ends of the trees
 
 
 def why_stalled(
     debuggee: Debuggee, last_stop: StopRecord, cores: Iterable[Core] = ()
 ) -> StallReport:
-    """Return the trees of these cores; `last_stop` says which core has faulted.
+    """Return the trees of these cores. `last_stop` says which core has faulted.
 
-    Without cores, return a tree for each running core, unless an earlier tree contains the core.
+    Without cores, return a tree for each running core that is not in an earlier tree.
     """
     debuggee.device.sync()
     builder = _Builder(debuggee, last_stop)
@@ -80,7 +81,7 @@ class _Builder:
     def core(self, core: Core, path: tuple[str, ...]) -> StallNode:
         """Return the node of a core.
 
-        If components of the core have waits of their own, they are the node's children.
+        If parts of the core wait by themselves, their nodes are its children.
         """
         if core.name in path:
             return _circle(core.name, path)
@@ -106,10 +107,10 @@ class _Builder:
     def part(
         self, core: Core, item: Stall, path: tuple[str, ...], by: int | None
     ) -> StallNode:  # fmt: skip
-        """Return the node of a component of a core; `path` has the names of the nodes above it.
+        """Return the node of a part of a core; `path` has the names of the nodes above it.
 
-        `by` is the address of the component's word that would end the wait of the node above; None
-        if there is no such word.
+        `by` is the address of the part's instruction that would end the wait of the node above;
+        None if there is none.
         """
         name = f"{core.name} {item.part}"
         if name in path:
@@ -129,7 +130,7 @@ class _Builder:
             return StallNode(name, BUSY, until=until, where=where, by=by, note=item.note)
         since = item.since if item.since < NEVER else None
         causes: tuple[StallNode, ...] = ()
-        if until is None:  # a core that goes on by itself waits for nobody
+        if until is None:  # a core that continues by itself waits for no other core
             causes = tuple(self._enders(core, item, (*path, name)))
             causes = causes or (StallNode("", NOBODY, note=item.on),)
         return StallNode(name, WAITS, item.on, since, until, where, by, item.note, causes)
@@ -154,7 +155,7 @@ def _circle(name: str, path: tuple[str, ...]) -> StallNode:
 
 
 def _causes(trees: Sequence[StallNode]) -> Iterator[str]:
-    """Yield the ends of the trees in words, first those that never end the waits above them."""
+    """Yield sentences about the trees' ends, first about those that never end a wait above them."""
     leaves = [leaf for tree in trees for leaf in _leaves(tree, None)]
     final = [(leaf, above) for leaf, above in leaves if leaf.state in FINAL]
     others = [(leaf, above) for leaf, above in leaves if leaf.state not in FINAL]
@@ -173,7 +174,8 @@ def _leaves(
         yield tree, above
         return
     for item in tree.causes:
-        # The parts of a core that does not wait itself: the wait is the one above the core.
+        # If the core does not wait itself, the wait that its parts could end is the one above the
+        # core.
         yield from _leaves(item, tree if tree.on else above)
 
 
@@ -233,7 +235,7 @@ def _tree_rows(item: StallNode, cycle: int, depth: int) -> Iterator[tuple[str, s
 
 
 def _brief(item: StallNode, cycle: int) -> str:
-    """Return the state of a node as a short text."""
+    """Return a short text for the state of a node."""
     if item.state == NOBODY:
         return "no core could end that"
     if item.state == CIRCLE:

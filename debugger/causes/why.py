@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Causes:
-    """The finder of causes in one session; it keeps the record of the run for the next question."""
+    """Finds causes in one session. It keeps the record of the run for the next question."""
 
     def __init__(self, debuggee: Debuggee, history: History) -> None:
         self.debuggee = debuggee
@@ -35,12 +35,12 @@ class Causes:
     def causes_of(self, text: str, finder: CauseFinder | None = None) -> list[Cause]:
         """Return the causes of an expression's value, as `why` does.
 
-        `finder` searches for them, so that it can go on from there.
+        `finder` searches for them, and can continue from them later.
         """
         return _causes_of(compile_expression(self.debuggee, text), text, finder or self.finder)
 
     def finder(self) -> CauseFinder:
-        """Return a finder in the record of the run up to the present. Raises `CauseError`."""
+        """Return a finder for the record of the run up to the present. Raises `CauseError`."""
         return CauseFinder(self.record())
 
     def record(self) -> RunRecord:
@@ -78,6 +78,6 @@ def _causes_of(
 
 
 def _recorded_fields(record: RunRecord, core: str) -> frozenset[str]:
-    """Return the names of the fields of a core's state whose origins the core records."""
+    """Return the names of those fields of a core's state whose origins the core records."""
     origins = record.device.cores[core].origins
     return frozenset() if origins is None else origins.fields

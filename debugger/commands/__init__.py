@@ -55,4 +55,4 @@ __all__ = [
     "threads",
     "two_runs",
     "why",
-]  # imported so that their rows are in the table
+]  # imported to add their rows to the table

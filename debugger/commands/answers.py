@@ -9,10 +9,10 @@ from typing import Any
 from macaw.debugger.frame import visible
 from macaw.debugger.stops import StopRecord, plain
 
-VALUE = ("", "value")  # the columns of a table of values: name, value
-DISPLAY = ("", "display", "value")  # the columns of a table of displays: number, text, value
+VALUE = ("", "value")  # the columns of a table of values
+DISPLAY = ("", "display", "value")  # the columns of a table of displays
 Cell = Any  # a plain value: text, a number, a truth value, None
-LONGEST = 400  # characters of an error
+LONGEST = 400  # the greatest length of an error's text, in characters
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Answer:
     - "table": `columns`, `rows`
     - "text": `lines`; `data` has the same content as a record
     - "done": `lines`
-    - "error": `message`, `mark`, `hint`; if a script failed, `answers` has its earlier lines
+    - "error": `message`, `mark`, `hint`; if a script failed, `answers` has its earlier answers
     """
 
     kind: str
-    command: str = ""  # its full name
+    command: str = ""  # the command's full name
     message: str = ""
     hint: str = ""
     mark: Mark | None = None
@@ -46,13 +46,14 @@ class Answer:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
     lines: tuple[str, ...] = ()
-    answers: tuple[Answer, ...] = ()  # of displays, lines of a script, commands of points
-    data: Any = None  # the same as a record, for JSON
-    leaves: bool = False  # the debugger ends
-    differs: bool = False  # `diff` found a difference
-    silent: bool = False  # a text does not show `stopped`
-    is_of_both: bool = False  # of two runs side by side: the answer is about both
-    run: str = ""  # of two runs side by side: whose answer it is, if the answers differ
+    answers: tuple[Answer, ...] = ()  # answers of displays, lines of a script, commands of points
+    data: Any = None  # the content of `lines` as a record, for JSON
+    leaves: bool = False  # whether the debugger ends
+    differs: bool = False  # whether `diff` found a difference
+    silent: bool = False  # whether a text leaves `stopped` out
+    is_of_both: bool = False  # with two runs side by side: whether the answer is about both
+    # with two runs side by side: the run that this answer is from, if the answers differ
+    run: str = ""
 
     def json(self) -> dict[str, Any]:
         """Return the answer as values for JSON."""
@@ -61,7 +62,7 @@ class Answer:
 
     @property
     def finds_differences(self) -> bool:
-        """Whether this answer, or one of its `answers`, found a difference."""
+        """Whether this answer, or one in `answers`, found a difference."""
         return self.differs or any(answer.finds_differences for answer in self.answers)
 
     @property
@@ -76,7 +77,7 @@ class Answer:
 
 
 def message(*lines: str) -> Answer:
-    """Return an answer of kind "done" with lines that confirm what was done."""
+    """Return an answer of kind "done", whose lines confirm what was done."""
     return Answer("done", lines=lines)
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 END, ELSE = "end", "else"
-MOST = 10_000  # lines of a block
+MOST = 10_000  # the greatest number of lines of a block
 
 
 @dataclass
 class Block:
     """A command whose body is not complete yet.
 
-    `head` is its line. `depth` counts the blocks inside the body that are open.
+    `head` is the command's line. `depth` is the number of open blocks inside the body.
     """
 
     head: str
@@ -24,7 +24,7 @@ class Block:
 def add_line(block: Block, text: str, opens: Callable[[str], bool]) -> bool:
     """Add a line to a block; return whether the block is complete.
 
-    `opens(line)` says whether a line begins a block of its own. The last `end` is not added. The
+    `opens(line)` returns whether a line begins a block of its own. The last `end` is not added. The
     line keeps its white space, which Python needs.
     """
     word = text.strip()
@@ -39,7 +39,9 @@ def add_line(block: Block, text: str, opens: Callable[[str], bool]) -> bool:
 
 
 def branches(body: tuple[str, ...], opens: Callable[[str], bool]) -> tuple[list[str], list[str]]:
-    """Return the lines before and after the `else` of an `if`; without it, the second is empty."""
+    """Return the lines before and after the `else` of an `if`; if there is none, the second is
+    empty.
+    """
     depth = 0
     for at, text in enumerate(line.strip() for line in body):
         if text == ELSE and depth == 0:

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from macaw.debugger.session import Session
     from macaw.isa.model import Core
 
-MOST_SOURCE = 16 << 20  # bytes of a source that is shown
+MOST_SOURCE = 16 << 20  # the greatest number of bytes of a source that is shown
 
 
 class Row(NamedTuple):
-    """An instruction, or a piece (packet, list) of a section of data."""
+    """A row of a listing: an instruction, or a piece (packet, list) of a section of data."""
 
     address: int
-    next: int  # the address after it
+    next: int  # the address after the row's bytes
     text: str
-    where: str  # `0x00010008 <loop+4>`
-    mark: str  # `=>`: the next instruction of a core
+    where: str  # such as `0x00010008 <loop+4>`
+    mark: str  # `=>`: a core executes this instruction next
     line: tuple[str, int] | None  # file and line of its source
 
 
@@ -71,7 +71,7 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
 
 
 def cores_by_address(session: Session) -> dict[int, list[Place]]:
-    """Return the cores by the address of their next instruction.
+    """Return the cores, by the address of the instruction that they execute next.
 
     If that address is in a copy of a section, the key is the matching address in the original
     section.
@@ -95,7 +95,7 @@ def _original(session: Session, address: int) -> int:
 
 
 def around(session: Session, address: int, before: int, after: int) -> list[Row]:
-    """Return `before` rows before an address, and `after` rows from it on.
+    """Return `before` rows before an address, and `after` rows from this address on.
 
     Raises `CommandError` outside of the program.
     """

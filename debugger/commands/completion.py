@@ -17,11 +17,11 @@ from macaw.debugger.state_paths import Members
 if TYPE_CHECKING:
     from macaw.debugger.session import Session
 
-MOST_FILES = 1000  # of a folder that are offered
+MOST_FILES = 1000  # the greatest number of files of a folder that are offered
 
 
 def completions(session: Session, text: str) -> list[str]:
-    """Return the words that the last word of a line may become, sorted."""
+    """Return the words to which the last word of a line can be completed, sorted."""
     word, _, offset = split(text)
     if offset >= len(text) and (not text or not text[-1].isspace()):
         names = (name for row in COMMANDS.values() for name in row.names)
@@ -39,7 +39,10 @@ def completions(session: Session, text: str) -> list[str]:
 
 
 def _words(session: Session, operand: str, prefix: str, row: Command) -> Sequence[str]:
-    """Return the words that an operand, or a word of the usage, may be; not all have the prefix."""
+    """Return the words that are possible for an operand, or for a word of the usage.
+
+    Some of them may not start with the prefix.
+    """
     if operand == "FILE":
         return _files(prefix)
     if operand == "EVENT":
@@ -58,7 +61,7 @@ def _words(session: Session, operand: str, prefix: str, row: Command) -> Sequenc
 
 
 def _members(session: Session, prefix: str) -> list[str]:
-    """Return the members of the focus, or of the place with which the word `prefix` starts."""
+    """Return the members of the focus, or of the place at the start of the word `prefix`."""
     place, dot, _ = prefix.rpartition(".")
     try:
         where = places(session.device, place) if dot else session.focus

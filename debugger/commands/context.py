@@ -1,4 +1,4 @@
-"""What the commands work on, and what they remember from one line to the next."""
+"""The context of commands: what they work on, and what they store from one line to the next."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ RunLines = Callable[[Iterable[str], str], Iterator[tuple[int, "Answer"]]]
 
 @dataclass
 class MemoryCursor:
-    """The format and the address with which `x` continues when it gets no address."""
+    """The format and the address from which `x` continues if the user gives none."""
 
     form: Format = field(default_factory=Format)
-    next: int | None = None  # the address after what it has shown
+    next: int | None = None  # the address after the memory that `x` has shown
 
 
 @dataclass
@@ -32,8 +32,9 @@ class Displays:
     """The expressions of `display`, by number from 1."""
 
     rows: dict[int, tuple[str, Format]] = field(default_factory=dict)
-    focus: dict[int, str] = field(default_factory=dict)  # in which each was set
-    disabled: set[int] = field(default_factory=set)  # those that no stop shows
+    # by number: the focus with which the display was set
+    focus: dict[int, str] = field(default_factory=dict)
+    disabled: set[int] = field(default_factory=set)  # numbers of displays that no stop shows
     last: int = 0
 
     def add(self, text: str, form: Format, focus: str) -> int:
@@ -56,28 +57,32 @@ class OtherRun:
 
     session: Session
     execute: Callable[[str], Answer]
-    name: str  # of the other run, for headings
+    name: str  # name of the other run, for headings
     this_name: str
 
 
 @dataclass
 class Context:
-    """One session, with what its commands remember."""
+    """One session, with the data that commands keep from one line to the next."""
 
     session: Session
     files: Files
-    allow_shell: bool  # `shell` and `python` may be used
+    allow_shell: bool  # whether `shell` and `python` are allowed
     run_lines: RunLines  # executes lines of a script: `macaw.debugger.commands.interpreter`
-    opens_block: Callable[[str], bool]  # whether lines up to `end` follow a line
-    history: list[str] = field(default_factory=list)  # lines that were typed
+    # returns whether further lines, up to `end`, belong to a line
+    opens_block: Callable[[str], bool]
+    history: list[str] = field(default_factory=list)  # the lines that the user typed
     cursor: MemoryCursor = field(default_factory=MemoryCursor)
     displays: Displays = field(default_factory=Displays)
-    arrangement: Arrangement = field(default_factory=Arrangement)  # of the screen, if there is one
-    counters: Counts = field(default_factory=dict)  # at the last `info perf`
-    list_position: tuple[str, int] | None = None  # of `list`: file, the next line
+    # the screen's arrangement, if there is a screen
+    arrangement: Arrangement = field(default_factory=Arrangement)
+    counters: Counts = field(default_factory=dict)  # the counters at the last `info perf`
+    list_position: tuple[str, int] | None = None  # for `list`: file, and the next line to show
     list_start: tuple[str, int] | None = None  # and the first line that it has shown
-    frame: int = 0  # the call that `frame`, `up` and `down` have chosen, 0 is the innermost
+    frame: int = 0  # number of the call that `frame`, `up` or `down` has chosen; 0 is the innermost
     user_commands: dict[str, UserCommand] = field(default_factory=dict)
-    python_names: dict[str, Any] = field(default_factory=dict)  # of `python`
-    execute_here: Callable[[str], Answer] | None = None  # a line, of two runs in this one alone
+    # the names that `python` has defined
+    python_names: dict[str, Any] = field(default_factory=dict)
+    # with two runs: executes a line in this run only
+    execute_here: Callable[[str], Answer] | None = None
     other: OtherRun | None = None  # the second of two runs that are compared

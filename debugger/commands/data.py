@@ -1,4 +1,4 @@
-"""Commands that set values, and read, write and compare them with .npy files."""
+"""Commands that set values, and that read, write and compare values by .npy files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from macaw.debugger.values import differences
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-LISTED = 8  # differences that `diff` lists
+LISTED = 8  # the greatest number of differences that `diff` lists
 
 
 @command("set E = V", "data", "set a register, a queue, memory or a tensor to a value")
@@ -40,11 +40,13 @@ def _dump(context: Context, line: Line) -> Answer:
 
 
 def _numbers(context: Context, line: Line) -> NDArray[Any]:
-    """Return the value of operand E as an array. Raises `CommandError` if it is not numbers."""
+    """Return the value of operand E as an array. Raises `CommandError` if it is not a number or
+    array.
+    """
     value = evaluate(context, line)
     try:
         array = np.asarray(value)
-    except ValueError:  # rows of different lengths
+    except ValueError:  # the rows of the list have different lengths
         array = np.asarray(None)
     if array.dtype.kind not in "biuf":
         raise CommandError(f"{line.get('E')} holds no numbers", at=line.place("E"))
@@ -99,7 +101,7 @@ def _diff(context: Context, line: Line) -> Answer:
 
 
 def _address(context: Context, target: Any, array: NDArray[Any], first: Any) -> str:
-    """Return the address of element `first` of an array in memory, as text after ` at `.
+    """Return ` at ` and the address of element `first` of an array in memory.
 
     `first` has the element's indices; for a single number it is empty. The result is empty if the
     expression `target` is not one array in memory.

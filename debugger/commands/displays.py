@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def display_answers(context: Context) -> tuple[Answer, ...]:
-    """Return one table of the enabled displays with their present values, nothing without any."""
+    """Return one table of the enabled displays with their present values; nothing if there are
+    none.
+    """
     displays = context.displays
     numbers = [number for number in displays.rows if number not in displays.disabled]
     rows = [(number, *_row(context, number)) for number in numbers]
@@ -36,7 +38,7 @@ def _row(context: Context, number: int) -> tuple[str, Any]:
 
 
 def display_cell(context: Context, text: str, form: Format) -> Any:
-    """Return the value of a display as its format prints it; with `i`, instructions at an address.
+    """Return the value of a display in its format; with `i`, the instructions at an address.
 
     Raises `CommandError`, `ExpressionError`.
     """
@@ -52,8 +54,8 @@ def display_cell(context: Context, text: str, form: Format) -> Any:
 
 
 def symbol_names(context: Context) -> Callable[[int], str]:
-    """Return a function that names addresses by the symbol before them.
+    """Return a function that names an address by the symbol before the address.
 
-    It returns an empty text if no symbol is near.
+    That function returns an empty text if no symbol is near.
     """
     return lambda address: symbol_at(context.session, address)

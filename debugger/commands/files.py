@@ -20,7 +20,7 @@ class Files(Protocol):
         """Return the arrays of a .npz file by name."""
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
-        """Write an array as .npy; if that fails, leave no part of the file."""
+        """Write an array as .npy. If that fails, leave no incomplete file."""
 
     def read_text(self, path: str) -> str:
         """Return the content of a text file in UTF-8."""
@@ -29,4 +29,4 @@ class Files(Protocol):
         """Return whether a file or folder of this name exists."""
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a text to a file; if that fails, leave no part of the file."""
+        """Write a text to a file. If that fails, leave no incomplete file."""

@@ -12,10 +12,10 @@ import numpy as np
 from macaw.debugger.commands.line import CommandError, parse_number
 from macaw.debugger.values import VIEWS, AccessError, view_as
 
-MOST = 1 << 16  # units that one command looks at
-SHOWN = 1000  # elements of an array that are printed
+MOST = 1 << 16  # the greatest number of units that one command reads
+SHOWN = 1000  # the greatest number of elements of an array that are printed
 
-# Letters of a format, and how they print an integer's bits.
+# The letters of a format: how each prints an integer's bits.
 LETTERS: Mapping[str, str] = {
     "x": "hexadecimal",
     "d": "signed",
@@ -38,9 +38,9 @@ class Format:
 
     count: int | None = None
     letter: str = ""
-    type: str = ""  # of `macaw.debugger.values.VIEWS`
+    type: str = ""  # a type of `macaw.debugger.values.VIEWS`
     unit: int | None = None
-    own: str = ""  # a format of a core (`macaw.emu.inspection.Inspectable.formats`)
+    own: str = ""  # a core's own format (`macaw.emu.inspection.Inspectable.formats`)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -64,10 +64,10 @@ _FORMAT = re.compile(r"(\d*)([A-Za-z]\w*)?")
 
 
 def read(text: str, before: Format | None = None, own: Collection[str] = ()) -> Format:
-    """Return the format that a text such as `4xw` or `8f16` means. Raises `CommandError`.
+    """Return the format that a text such as `4xw` or `8f16` denotes. Raises `CommandError`.
 
     If the text has no letter or type, the format is that of `before`, with the text's count. `own`
-    are the names of special formats of the device's cores.
+    has the names of the device cores' own formats.
     """
     match = _FORMAT.fullmatch(text)
     if match is None:
@@ -106,7 +106,7 @@ Symbol = Callable[[int], str]
 
 
 def format_value(value: Any, form: Format, symbol: Symbol) -> Any:
-    """Return a value as a format prints it, in types that JSON has. Raises `CommandError`.
+    """Return a value in a format, as a value that JSON can represent. Raises `CommandError`.
 
     If the format has no letter or type, numbers stay numbers.
     """
@@ -137,7 +137,7 @@ def _in_letter(value: float, form: Format, symbol: Symbol) -> Any:
     if letter == "f":
         return float(value)
     if isinstance(value, float):
-        return value  # the width of its bits is not known
+        return value  # the number of its bits is unknown
     bits = 8 * size if size else (32 if -(1 << 31) <= value < 1 << 32 else 64)
     pattern = value & (1 << bits) - 1
     match letter:

@@ -1,4 +1,4 @@
-"""Commands about the calls that the focused core is in: `backtrace`, `frame`, `up`, `down`.
+"""Commands for the call stack of the focused core: `backtrace`, `frame`, `up`, `down`.
 
 Assembly code has no frame records, so registers are always those of the innermost call.
 """
@@ -40,7 +40,7 @@ def _backtrace(context: Context, line: Line) -> Answer:
 
 
 def frames_of(context: Context) -> Sequence[Where]:
-    """Return the calls of the focused core, the innermost first. Raises `CommandError`."""
+    """Return the open calls of the focused core, the innermost first. Raises `CommandError`."""
     session = context.session
     frames = session.call_stack()
     if not frames:
@@ -49,7 +49,7 @@ def frames_of(context: Context) -> Sequence[Where]:
 
 
 def chosen_frame(context: Context) -> Where:
-    """Return the call that the user has chosen, by default the innermost. Raises `CommandError`."""
+    """Return the call that the user has chosen, or else the innermost. Raises `CommandError`."""
     frames = frames_of(context)
     return frames[min(context.frame, len(frames) - 1)]
 
@@ -71,7 +71,7 @@ def _choose(context: Context, number: int) -> Answer:
     one = frames[number]
     lines = [f"#{number}  {where_text(one)}"]
     if one.file and one.line:
-        with suppress(CommandError, IndexError):  # without its source, the place says enough
+        with suppress(CommandError, IndexError):  # without its source, the line says enough
             lines.append(f"{one.line}  {source_lines(one.file)[one.line - 1].rstrip()}")
     return answers.message(*lines)
 
@@ -104,7 +104,7 @@ def _down(context: Context, line: Line) -> Answer:
 
 
 def frame_table(context: Context, text: str | None) -> Answer:
-    """Return what `info frame` shows: the chosen call, its caller, where it will return to."""
+    """Return the table of `info frame`: the chosen call, its caller, where it will return to."""
     frames = frames_of(context)
     at = min(context.frame, len(frames) - 1)
     rows = [("call", f"#{at} of {len(frames)}"), ("at", where_text(frames[at]))]

@@ -1,4 +1,4 @@
-"""Says what to type instead of commands, settings and operators of GDB that this debugger lacks.
+"""Advice for users of GDB: what to type instead of what this debugger lacks.
 
 The table of tests/debugger/gdb_habits.toml has a line for each form, with its answer.
 """
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Advice(NamedTuple):
-    """What is different from GDB, and what to type."""
+    """A sentence about a difference from GDB, and what to type."""
 
     message: str
     hint: str = ""
@@ -100,7 +100,7 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
             "print E shows a value; jump LOC goes on there",
         ),
     ),
-    # Going back
+    # Going back in time
     (
         r"(rec|record)(\s.*)?",
         Advice("every run can be gone back", "reverse-continue, reverse-step, goto CYCLE"),
@@ -115,7 +115,7 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
             "checkpoints are not deleted; memory for them is bounded", "info checkpoints lists them"
         ),
     ),
-    # Tracepoints and others that wait for a target
+    # Tracepoints and other commands that need a GDB target
     (
         r"(tstart|tstop|tstatus|trace|tp|tracepoint|ftrace|strace|collect|actions|tfind|tdump|teval|"
         r"tsave|tvariable|passcount|while-stepping|ws)(\s.*)?",
@@ -315,7 +315,7 @@ _PARTS = tuple((re.compile(pattern), advice) for pattern, advice in _EXPRESSIONS
 
 
 def advice_for(text: str) -> Advice | None:
-    """Return what to type instead of a line of GDB that has failed; None for any other line."""
+    """Return what to type instead of a GDB line that has failed; None for any other line."""
     for pattern, advice in _LINES:
         if pattern.fullmatch(text):
             return advice

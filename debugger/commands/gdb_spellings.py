@@ -1,4 +1,4 @@
-"""Rewrites lines as GDB's users type them into lines of this debugger's table of commands.
+"""Rewrites lines as GDB's users type them into lines of this debugger.
 
 Each row of the table has the pattern of a whole line and its replacement. A form is in the table
 only if its replacement means the same as the form in GDB. For forms that mean nothing in this

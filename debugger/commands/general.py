@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SHELL_SECONDS = 600
 LOOKS = 0.1  # seconds between checks for a request to stop
-OUTPUT = 1 << 16  # characters that an answer shows of a command's output
+OUTPUT = 1 << 16  # the greatest number of characters of a shell command's output in an answer
 
 
 @command(
@@ -58,7 +58,7 @@ def _help(context: Context, line: Line) -> Answer:
 
 
 def _events(context: Context, row: Command) -> list[str]:
-    """Return lines with the events of the device, for the help of a command that takes one."""
+    """Return lines with the device's events, for the help of a command that takes an event."""
     if "EVENT" not in row.usage:
         return []
     events = events_of(context.session.device)
@@ -103,7 +103,7 @@ def _source(context: Context, line: Line) -> Answer:
 
 
 def _failure(line: Line, before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
-    """Return the error of a script's line; it also has the answers of the lines before it."""
+    """Return the error of a script's line, together with the answers of earlier lines."""
     mark = answers.Mark(*line.place("FILE"))
     failure = answers.error(f"{place}: {answer.message}", mark, answer.hint)
     return replace(failure, answers=before)
@@ -120,9 +120,12 @@ def _shell(context: Context, line: Line) -> Answer:
 
 
 def _run(context: Context, text: str) -> tuple[int, str]:
-    """Return exit status and output of a shell command. Raises `CommandError`, `SessionError`."""
+    """Run a shell command; return its exit status and output.
+
+    Raises `CommandError`, `SessionError`.
+    """
     end = monotonic() + SHELL_SECONDS
-    # `--allow-shell` is set. Its processes form a group, so that all of them can be killed.
+    # `--allow-shell` is set. The processes form a group, so that all of them can be killed.
     with subprocess.Popen(text, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace",
                           start_new_session=True) as process:  # fmt: skip
@@ -151,7 +154,7 @@ def _cd(context: Context, line: Line) -> Answer:
     name = line.get("FILE") or "~"
     try:
         os.chdir(Path(name).expanduser())
-    except (OSError, RuntimeError) as error:  # RuntimeError: ~NAME without such a user
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no user for ~NAME
         why = error.strerror if isinstance(error, OSError) else error
         raise CommandError(f"{name}: {why}", at=line.whole) from None
     return answers.text([str(Path.cwd())])

@@ -28,9 +28,9 @@ WAITS = "waits for "
 class Group:
     """Units at the same instruction that are all in the same state."""
 
-    at: str  # the mnemonic, the address if it cannot be decoded, or `idle`
+    at: str  # the mnemonic; the address if it cannot be decoded; or `idle`
     state: str  # "idle", "runs", "waits for ..."
-    where: Where | None = None  # of the first unit
+    where: Where | None = None  # where the first unit is
     units: list[Place] = field(default_factory=list)
 
     @property
@@ -40,7 +40,7 @@ class Group:
 
 
 def groups_table(context: Context, text: str | None) -> Answer:
-    """Return the table of the groups of units at the places of a text, or at the focus.
+    """Return the table of `info groups` for the places in `text`, or for the focus without text.
 
     A focus on a core without units means all cores.
     """
@@ -68,8 +68,8 @@ def groups_table(context: Context, text: str | None) -> Answer:
 def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
     """Return the units to group at the chosen places; None means the focus.
 
-    A core is replaced by its units of the first level. A unit that is the only place is replaced by
-    the units one level below it. Any other place is taken as it is. If the focus is one core
+    A core is replaced by its units of the first level. If a unit is the only place, it is replaced
+    by the units one level below it. Any other place is taken as it is. If the focus is one core
     without units, the result is all cores.
     """
     device = session.device
@@ -88,7 +88,7 @@ def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
 
 
 def _inside(place: Place) -> str:
-    """Return the text that means all units one level below a place."""
+    """Return the text that denotes all units one level below a place."""
     if place.units:
         return f"{place}.*"
     return f"{place.core[:-1]},*]" if place.core.endswith("]") else f"{place}[*]"
@@ -120,7 +120,7 @@ def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
 
 
 def _whole(session: Session, place: Place) -> Stall:
-    """Return what a core does as a whole: it has ended, waits or runs."""
+    """Return the stall record of a core as a whole: it has ended, waits or runs."""
     core = session.device.cores[place.core]
     if not core.running:
         return Stall(ended=True)
@@ -129,7 +129,7 @@ def _whole(session: Session, place: Place) -> Stall:
 
 
 def _mnemonic(session: Session, core: Core, address: int) -> str:
-    """Return the mnemonic of an instruction or of a packet's command, its address without one."""
+    """Return the mnemonic of an instruction or of a packet's command; without one, the address."""
     if core.table.executable:
         instruction = session.source_code(core).instruction(address)
         return instruction.row.mnemonic if instruction is not None else f"{address:#010x}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
     from macaw.debugger.session import Session
 
-MOST = 1000  # rows of a table
+MOST = 1000  # the greatest number of rows of a table
 
 
 def _cores(context: Context, text: str | None) -> Answer:
@@ -63,7 +63,7 @@ def _places(context: Context, text: str | None) -> tuple[Place, ...]:
 
 
 def _registers(context: Context, text: str | None) -> Answer:
-    """Return the registers of places, or one register of the focus by its name."""
+    """Return a table of the registers of places, or of the focus's registers with some names."""
     session = context.session
     names = {
         name
@@ -90,7 +90,7 @@ def _registers(context: Context, text: str | None) -> Answer:
 
 
 def _named_registers(session: Session, names: Sequence[str]) -> Answer:
-    """Return registers of the focus by their names; vector registers as arrays."""
+    """Return a table of registers of the focus by their names; vector registers as arrays."""
     values = [(name, session.read(f"${name}")) for name in names]
     if any(isinstance(value, np.ndarray) for _, value in values):
         rows = [(name, np.asarray(value).tolist()) for name, value in values]
@@ -101,7 +101,10 @@ def _named_registers(session: Session, names: Sequence[str]) -> Answer:
 
 
 def _values(members: Members, name: str) -> list[tuple[str, Any]]:
-    """Return a register with its name; one of bytes as numbers. Raises `CommandError`."""
+    """Return a register with its name and value; a register of bytes as numbers.
+
+    Raises `CommandError`.
+    """
     try:
         value = members.find((name,)).read()
     except AccessError as error:
@@ -168,7 +171,7 @@ def _number(value: Any) -> Any:
 
 
 def _perf(context: Context, text: str | None) -> Answer:
-    """Return the counters that are not 0, with their change since the last `info perf`."""
+    """Return the counters that are not 0, with their growth since the last `info perf`."""
     session = context.session
     chosen = _chosen(session, text) if text else list(session.device.order)
     counters = read_counters(session.device)
@@ -207,7 +210,7 @@ def _type(tensor: Tensor) -> str:
 
 
 def _mem(context: Context, text: str | None) -> Answer:
-    """Return the program's sections and tensors by address, or the memory at one address."""
+    """Return the program's sections and tensors by address, or the contents of one address."""
     session = context.session
     if text is not None:
         place = session.read(f"({text}) + 0")

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from macaw.debugger.stops import StopRecord
 
 PROMPT = "(macaw) "
-DEEPEST = 16  # scripts that call scripts
-LONGEST = 1 << 16  # characters of a line
-MOST_STOPS = 10_000  # whose points' commands are executed, one stop leading to the next
-SILENT = "silent"  # as a point's first command: the stop is not shown
-MOST_ANSWERS = 1000  # of the commands of points, that an answer holds
+DEEPEST = 16  # the greatest depth of scripts that call scripts
+LONGEST = 1 << 16  # the greatest number of characters of a line
+MOST_STOPS = 10_000  # the greatest number of stops in a row whose points' commands are executed
+SILENT = "silent"  # as a point's first command: do not show the stop
+MOST_ANSWERS = 1000  # the greatest number of answers of points' commands in an answer
 
 
 class Interpreter:
@@ -60,14 +60,14 @@ class Interpreter:
         self.context.execute_here = self.execute_here
         self.context.python_names["session"] = session
         self.on_answer = on_answer
-        self._repeat_line = ""  # what an empty line stands for
-        self._pieces: list[tuple[str, bytes]] = []  # of output, since `take_output`
+        self._repeat_line = ""  # the line that an empty line repeats
+        self._pieces: list[tuple[str, bytes]] = []  # bytes of output since `take_output`
         self._on_output = session.on_output
         session.on_output = self._write
-        self._depth = 0  # of scripts
-        self._block: Block | None = None  # whose lines follow
+        self._depth = 0  # the present depth of scripts
+        self._block: Block | None = None  # the block whose lines follow
         self._in_point_commands = False
-        self._here_only = False  # of two runs, a line goes to this one alone
+        self._here_only = False  # with two runs: whether a line is only for this run
 
     @property
     def session(self) -> Session:
@@ -76,7 +76,7 @@ class Interpreter:
 
     @property
     def history(self) -> list[str]:
-        """The lines that were typed, the oldest first."""
+        """The lines that the user typed, the oldest first."""
         return self.context.history
 
     @property
@@ -95,15 +95,16 @@ class Interpreter:
         return "> " if self.in_block else PROMPT
 
     def end_input(self) -> Answer | None:
-        """End the input: return an error if a block lacks its `end`, else None."""
+        """End the input. Return an error if a block lacks its `end`, else None."""
         block, self._block = self._block, None
         return None if block is None else answers.error(f"'{block.head}' lacks its `end`")
 
     def execute(self, line: str, keep: bool = True) -> Answer:
         """Execute a command line and return its answer. Errors become answers; nothing is raised.
 
-        An empty line repeats the last command, if it can be repeated. `keep` adds the line to the
-        history. If lines up to `end` follow a command, the answer to `end` is that of the command.
+        An empty line repeats the last command, if that command can be repeated. With `keep` the
+        line is added to the history. If a command has a body, the answer to the body's `end` is
+        that of the command.
         """
         text = line.strip()
         if len(text) > LONGEST:
@@ -149,7 +150,7 @@ class Interpreter:
         return self._answer(block.head, tuple(block.lines))
 
     def opens_block(self, text: str) -> bool:
-        """Return whether lines up to `end` follow a command line."""
+        """Return whether further lines, up to `end`, belong to a command line."""
         try:
             row, line = self.parse(respell(text))
         except (CommandError, UsageError):
@@ -157,7 +158,7 @@ class Interpreter:
         return row.body and line.get("TEXT") is None
 
     def _answer(self, text: str, body: tuple[str, ...] | None = None) -> Answer:
-        """Return the answer to a line; `body` has the lines up to its `end`, None without them."""
+        """Return the answer to a line; `body` has the lines up to its `end`, or is None."""
         line = respell(text)
         answer = self._answer_to(line, body)
         if answer.kind != "error":
@@ -166,7 +167,7 @@ class Interpreter:
         if advice is not None:
             return answers.error(advice.message, hint=advice.hint)
         if body is not None:
-            return replace(answer, mark=None)  # the mark is of the first line, not of `end`
+            return replace(answer, mark=None)  # the mark belongs to the first line, not to `end`
         if answer.mark is not None and line != text:
             shift = len(text) - len(line)
             begin = max(0, answer.mark.begin + shift)
@@ -211,7 +212,7 @@ class Interpreter:
             return answers.error(error.message, hint=error.hint)
 
     def _call(self, command: UserCommand, text: str) -> Answer:
-        """Execute a command that the user has made. Raises `CommandError`."""
+        """Execute a command that the user has defined. Raises `CommandError`."""
         try:
             lines = lines_of_call(command, text)
         except ValueError as error:
@@ -228,9 +229,10 @@ class Interpreter:
         return Answer("done", command.name, answers=tuple(replies[-MOST_ANSWERS:]), leaves=leaves)
 
     def _with_other(self, row: Command, text: str, answer: Answer) -> Answer:
-        """Execute a line of both runs in the other run, too, and return both answers.
+        """Execute a line for both runs in the other run, too, and return both answers.
 
-        Answers with the same text are one. Without another run the answer is returned unchanged.
+        Answers with the same text are joined to one. Without another run, `answer` is returned
+        unchanged.
         """
         other = self.context.other
         if other is None or not row.is_for_both or row.body:
@@ -242,7 +244,7 @@ class Interpreter:
         return both(answer, other.execute(text), other.this_name, other.name)
 
     def execute_here(self, line: str) -> Answer:
-        """Execute a line in this run alone, and return its answer."""
+        """Execute a line only in this run, and return its answer."""
         here_only, self._here_only = self._here_only, True
         try:
             return self.aside(line)
@@ -263,7 +265,7 @@ class Interpreter:
         return row, Line(row.name, arguments, suffix, text, offset)
 
     def run_lines(self, lines: Iterable[str], what: str) -> Iterator[tuple[int, Answer]]:
-        """Execute the lines of a script until one fails, ends the debugger or is interrupted.
+        """Execute the lines of a script until a line fails, ends the debugger or is interrupted.
 
         Yields the number of each executed line, from 1, and its answer. `what` names the script in
         messages. Raises `CommandError` if scripts that call scripts are nested too deeply.
@@ -289,7 +291,7 @@ class Interpreter:
             self._depth -= 1
 
     def complete(self, text: str) -> list[str]:
-        """Return the words that the last word of a line may become, sorted."""
+        """Return the words to which the last word of a line can be completed, sorted."""
         return completions(self.session, text)
 
     # Commands of points
@@ -315,9 +317,9 @@ class Interpreter:
     def _run_point_commands(self, stop: StopRecord | None) -> tuple[Answer, ...]:
         """Execute the commands of a stop's points and return their answers.
 
-        If one of them leads to another stop, the commands of that stop's points follow instead of
-        the rest; this is repeated for at most `MOST_STOPS` stops. An error ends the execution. Only
-        the last `MOST_ANSWERS` answers are returned.
+        If a command leads to another stop, the commands of that stop's points follow instead of the
+        rest. This happens for at most `MOST_STOPS` stops. An error ends the execution. Only the
+        last `MOST_ANSWERS` answers are returned.
         """
         replies: list[Answer] = []
         for _ in range(MOST_STOPS):
@@ -357,7 +359,7 @@ class Interpreter:
 
 
 class _LineError(UsageError):
-    """A line that does not fit the usage of its command."""
+    """A line that does not match the usage of its command."""
 
     def __init__(self, error: UsageError, row: Command, offset: int) -> None:
         super().__init__(str(error), (error.at[0] + offset, error.at[1] + offset))

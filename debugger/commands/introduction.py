@@ -1,4 +1,4 @@
-"""What the screen shows before the first command: the program, where it is, what to try."""
+"""The introduction on the screen, before the first command: the program and what to try."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from macaw.debugger.commands.text import where_text
 if TYPE_CHECKING:
     from macaw.debugger.session import Session
 
-COMMAND = 18  # columns for a command
+COMMAND = 18  # width of the column for a command
 
 
 def introduction(session: Session) -> list[str]:
-    """Return lines that say what is loaded, where it is, and three things to try."""
+    """Return lines that say what is loaded, where it is, and three commands to try."""
     program = session.program
     files = [PurePath(name).name for name in program.source_files]
     name = files[0] if files else "the program"
@@ -52,8 +52,8 @@ def introduction(session: Session) -> list[str]:
 def first_label(session: Session) -> str:
     """Return a label of code, if possible of a core that is not the first; "" if there is none.
 
-    Only labels of functions count, and only of cores without units: there it is sure that an
-    instruction follows.
+    Only labels of functions count, and only those of cores without units, because there an
+    instruction surely follows.
     """
     program, first = session.program, _first_core(session)
     kinds = {core.table.name for core in session.device.order if not core.table.levels}
@@ -75,7 +75,7 @@ def _first_core(session: Session) -> str | None:
 
 
 def _other_core(session: Session) -> str:
-    """Return the first core, besides the one that starts, with a part of the program, or ""."""
+    """Return the first core with a part of the program that is not the starting one, or ""."""
     kinds = {x.core for x in session.program.sections if x.core is not None and x.size}
     kinds.discard(_first_core(session))
     return next((core.name for core in session.device.order if core.table.name in kinds), "")

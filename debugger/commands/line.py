@@ -8,27 +8,27 @@ from macaw.debugger.commands.usage import Argument
 
 
 class CommandError(ValueError):
-    """A command that cannot be executed; the message can be shown to the user."""
+    """Raised if a command cannot be executed; the message is for the user."""
 
     def __init__(self, message: str, hint: str = "", at: tuple[int, int] | None = None) -> None:
         super().__init__(message)
         self.hint = hint
-        self.at = at  # characters of the whole line: first, end
+        self.at = at  # characters of the whole line: first, end (excluded)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A command line that fits its usage, with its operands and words in order."""
+    """A command line that matches its usage, with its operands and words in order."""
 
-    command: str  # its whole name
+    command: str  # the command's whole name
     arguments: tuple[Argument, ...]
-    suffix: str = ""  # the text after a slash: `4xw` of `x/4xw`
-    text: str = ""  # the arguments as they were typed
+    suffix: str = ""  # the text after a slash: `4xw` in `x/4xw`
+    text: str = ""  # the arguments as the user typed them
     offset: int = 0  # where they start in the line
-    body: tuple[str, ...] = ()  # the lines up to `end`, of a command that has some
+    body: tuple[str, ...] = ()  # for a command with a body, the lines up to `end`
 
     def get(self, operand: str) -> str | None:
-        """Return the text of an operand, None if the line does not have it."""
+        """Return the text of an operand, or None if the line does not have the operand."""
         return next((one.text for one in self.arguments if one.what == operand), None)
 
     def all(self, operand: str) -> list[str]:
@@ -36,7 +36,7 @@ class Line:
         return [one.text for one in self.arguments if one.what == operand]
 
     def has(self, word: str) -> bool:
-        """Return whether the line has a literal word of the usage."""
+        """Return whether the line has a certain literal word of the usage."""
         return word in self.words
 
     @property
@@ -45,19 +45,22 @@ class Line:
         return self.all("word")
 
     def count(self, default: int = 1) -> int:
-        """Return operand N, or `default` if the line has none. Raises `CommandError` below 1."""
+        """Return operand N, or `default` if the line has none. Raises `CommandError` if N is below
+        1.
+        """
         text = self.get("N")
         return default if text is None else parse_number(text, 1)
 
     @property
     def whole(self) -> tuple[int, int]:
-        """The place of all arguments in the line, as offsets of first character and end."""
+        """The range of all arguments in the line: offsets of the first character and of the end."""
         return self.offset, self.offset + max(1, len(self.text))
 
     def place(self, operand: str) -> tuple[int, int]:
-        """Return the place of an operand in the line, as offsets of first character and end.
+        """Return the range of an operand in the line: offsets of the first character and of the
+        end.
 
-        If the line does not have the operand, return the place of all arguments.
+        If the line does not have the operand, return the range of all arguments.
         """
         one = next((one for one in self.arguments if one.what == operand), None)
         begin, end = one.at if one is not None else (0, len(self.text))
@@ -65,9 +68,9 @@ class Line:
 
 
 def parse_number(text: str, low: int = 0, base: int = 0) -> int:
-    """Return a number of a line, which must be `low` or more. Raises `CommandError`.
+    """Return a number of a line. Raises `CommandError` if it is below `low`.
 
-    Base 0 takes numbers as Python writes them.
+    With base 0 the number may have any form that Python has.
     """
     try:
         value = int(text, base)

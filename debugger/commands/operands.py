@@ -1,4 +1,4 @@
-"""Evaluates expressions and addresses in command lines; errors say where in the line they are."""
+"""Evaluates the expressions and addresses in command lines; errors have their place in the line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def expression(context: Context, line: Line, operand: str = "E") -> Expression:
 def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = True) -> Any:
     """Return the value of an operand. Raises `CommandError`.
 
-    Without `plainly`, return the value that `print` shows (`display_value`).
+    Without `plainly`, return the value in the form that `print` shows (`display_value`).
     """
     operand_expression = expression(context, line, operand)
     try:
@@ -37,9 +37,10 @@ def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = T
 
 
 def assign(context: Context, line: Line) -> Expression:
-    """Set what operand E names to the value of operand V. Raises `CommandError`.
+    """Set what operand E denotes to the value of operand V. Raises `CommandError`.
 
-    Returns the expression. A change of the device counts as an edit; a variable does not.
+    Return the compiled operand E. A change of the device counts as an edit; a change of a variable
+    does not.
     """
     target = expression(context, line)
     target.set(evaluate(context, line, "V"))
@@ -49,7 +50,7 @@ def assign(context: Context, line: Line) -> Expression:
 
 
 def display_value(session: Session, source: Expression) -> Any:
-    """Return the value that `print` shows. Raises `ExpressionError`.
+    """Return the value of an expression as `print` shows it. Raises `ExpressionError`.
 
     If the expression is the name of one queue, the value is the list of its items, head first.
     """
@@ -68,7 +69,7 @@ def display_value(session: Session, source: Expression) -> Any:
 def address(context: Context, line: Line, operand: str = "E") -> int:
     """Return the value of an operand as an address. Raises `CommandError`.
 
-    A tensor or symbol means its address.
+    The name of a tensor or a symbol stands for its address.
     """
     return address_of(context, line, line.get(operand) or "", operand)
 
@@ -88,7 +89,7 @@ def address_of(context: Context, line: Line, text: str, operand: str = "E") -> i
 def symbol_at(session: Session, place: int) -> str:
     """Return the symbol or tensor before an address, with the distance: `loop+8`.
 
-    The text is empty if there is none.
+    The text is empty if there is no symbol or tensor.
     """
     near = session.program.symbol_at(place)
     if near is None:

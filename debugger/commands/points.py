@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from macaw.asm.program import Program, Symbol
     from macaw.debugger.commands.context import Context
 
-MOST_OF_PATTERN = 1000  # points that one command sets or names
+MOST_OF_PATTERN = 1000  # the greatest number of points that one command sets or names
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
-_OFFSET = re.compile(r"[+-]\d{1,9}")  # lines from the present one
+_OFFSET = re.compile(r"[+-]\d{1,9}")  # a distance in lines from the present one
 _ACCESS = (
     "E: memory, elements of a tensor, registers, queues; by PLACES: only accesses by these cores"
 )
@@ -31,7 +31,7 @@ _IF = (
 
 
 def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
-    """Add a point, whose kind is the name of the command. Raises `CommandError`."""
+    """Add a point of the kind that the command's name says. Raises `CommandError`."""
     kind = line.command
     try:
         point = context.session.points.add(kind, text, **more)
@@ -44,7 +44,7 @@ def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
 
 
 def _places_of(context: Context, point: Point) -> str:
-    """Return the address and the source line to which a breakpoint's location has led, as text."""
+    """Return a text with the address and source line that a breakpoint's location denotes."""
     if not point.addresses:
         return ""
     where = context.session.where(address=point.addresses[0])
@@ -165,7 +165,7 @@ def is_code(program: Program, symbol: Symbol) -> bool:
 
 
 def compile_pattern(text: str) -> re.Pattern[str]:
-    """Return a regular expression. Raises `CommandError`."""
+    """Return a compiled regular expression. Raises `CommandError`."""
     try:
         return re.compile(text)
     except re.error as error:
@@ -241,7 +241,7 @@ def _chosen(context: Context, line: Line) -> list[Point]:
 
 
 def _range(text: str) -> range:
-    """Return the numbers that `3` or `3-5` means. Raises `CommandError`."""
+    """Return the numbers that `3` or `3-5` denotes. Raises `CommandError`."""
     first, dash, last = text.partition("-")
     low = parse_number(first, 1)
     high = parse_number(last, low) if dash else low
@@ -332,7 +332,7 @@ def _ignore(context: Context, line: Line) -> Answer:
 
 
 def _chosen_number(context: Context, line: Line) -> int:
-    """Return the number of the point that `commands` is about. Raises `CommandError`."""
+    """Return the number of the point for which `commands` is used. Raises `CommandError`."""
     text = line.get("N")
     number = _newest(context).number if text is None else parse_number(text, 1)
     try:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
     from macaw.emu.formats import MemoryFormat
 
-ROW = 16  # bytes to a line of `x`
+ROW = 16  # bytes in one line of `x`
 TEXT = 64  # bytes that are read at a time to find the end of a text
-MOST_BYTES = 1 << 20  # that one command reads in a format of a core
+MOST_BYTES = 1 << 20  # the greatest number of bytes that one command reads in a core's own format
 
 
 @command(
@@ -76,7 +76,7 @@ def _x(context: Context, line: Line) -> Answer:
     own = _core_formats(context)
     form = read(line.suffix, last.form, own)
     if line.get("E") is None and form.count is None:
-        form = replace(form, count=last.form.count)  # as many as before
+        form = replace(form, count=last.form.count)  # as many as the last `x`
     if line.get("E") is None and last.next is None:
         raise CommandError("x needs an address the first time", "x/8xw y")
     place = address(context, line) if line.get("E") is not None else last.next
@@ -101,7 +101,7 @@ def _x(context: Context, line: Line) -> Answer:
 
 
 def _note_address(context: Context, place: int, size: int, form: Format, count: int) -> None:
-    """Set `$_` to the address of the last unit that `x` has shown, and `$__` to its word."""
+    """Set `$_` to the address of the last unit that `x` has shown, and `$__` to the word there."""
     unit = size // count if form.letter not in ("i", "s") else 4
     last = place + max(0, size - unit)
     variables = context.session.user_values.variables
@@ -115,7 +115,7 @@ def _note_address(context: Context, place: int, size: int, form: Format, count: 
 
 
 def _text(context: Context, place: int) -> bytes:
-    """Return the bytes of a text up to the zero byte that ends it. Raises `CommandError`."""
+    """Return the bytes of a text up to the zero byte at its end. Raises `CommandError`."""
     data, piece = b"", TEXT
     while len(data) < MOST:
         try:
@@ -130,7 +130,7 @@ def _text(context: Context, place: int) -> bytes:
 
 
 def _core_formats(context: Context) -> Mapping[str, MemoryFormat]:
-    """Return the special formats of the device's cores, by name."""
+    """Return the device cores' own formats, by name."""
     order = context.session.device.order
     return {name: form for core in order for name, form in core.formats.items()}
 
@@ -174,9 +174,9 @@ def _strings(context: Context, place: int, count: int) -> tuple[Answer, int]:
 
 
 def _in_format(context: Context, place: int, count: int, form: MemoryFormat) -> tuple[Answer, int]:
-    """Show `count` units in a special format of a core. Raises `CommandError`.
+    """Show `count` units of memory in a core's own format. Raises `CommandError`.
 
-    Returns the answer and the number of bytes that it shows.
+    Return the answer and the number of bytes that it shows.
     """
     size = count * form.size
     if size > MOST_BYTES:

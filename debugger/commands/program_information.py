@@ -17,11 +17,14 @@ from macaw.debugger.locations import LocationError
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-MOST = 1000  # rows of a table
+MOST = 1000  # the greatest number of rows of a table
 
 
 def line_table(context: Context, text: str | None) -> Answer:
-    """Return the addresses of the code of a line; without a text, of the chosen call's line."""
+    """Return the addresses of the code of a source line.
+
+    Without a text, it is the line of the chosen call.
+    """
     session = context.session
     if text is None:
         addresses: tuple[int, ...] = (chosen_frame(context).address or 0,)
@@ -43,7 +46,7 @@ def line_table(context: Context, text: str | None) -> Answer:
 
 
 def _range_of_line(context: Context, place: int) -> tuple[int, int]:
-    """Return the first address of the code of the line at an address, and the one after it."""
+    """Return the address range of the code of the line at an address: first, end (excluded)."""
     program = context.session.program
     section = program.section_at(place)
     here = program.line_at(place)
@@ -81,7 +84,7 @@ def functions_table(context: Context, text: str | None) -> Answer:
 
 
 def variables_table(context: Context, text: str | None) -> Answer:
-    """Return the labels of data and the tensors; with a regular expression, those that match."""
+    """Return the labels of data and the tensors; with a regular expression, those that match it."""
     return _labels(context, text, code=False)
 
 
@@ -113,7 +116,7 @@ def _labels(context: Context, text: str | None, code: bool) -> Answer:
 
 
 def address_answer(context: Context, text: str | None) -> Answer:
-    """Return the address of a symbol or a tensor, and what memory it lies in."""
+    """Return the address of a symbol or a tensor, and the memory that contains it."""
     if text is None:
         raise CommandError("the name of a symbol is needed", "info address NAME")
     value = context.session.read(f"&{text}")

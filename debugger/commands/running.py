@@ -24,7 +24,7 @@ _WHO = "--only: step only the first focused core; --all: step all cores that run
 def _steps(
     usage: str, group: str, meaning: str, alias: str, act: Callable[[Session, int], StopRecord]
 ) -> None:
-    """Add a command to the table; it calls `act(session, N)`, where N is the number of steps."""
+    """Add a command to the table. It calls `act(session, N)`, where N is the number of steps."""
 
     def steps(context: Context, line: Line) -> Answer:
         return answers.stop(act(context.session, line.count()))
@@ -121,7 +121,7 @@ def _until(context: Context, line: Line) -> Answer:
 
 
 def _is_earlier(where: Where | None, here: Where) -> bool:
-    """Return whether a place is at `here` or before it in the same file."""
+    """Return whether `where` is at `here` or before it in the same file."""
     if where is None or where.address is None or here.address is None:
         return False
     return where.file == here.file and where.address <= here.address

@@ -22,9 +22,9 @@ from macaw.debugger.point import Point, PointError
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-SESSION = "session.macaw"  # the file of a session without a name
+SESSION = "session.macaw"  # the default name of a session's file
 HEAD = "# A session of macaw debug"
-_SIZES = 20  # steps from a panel's least to its greatest height, and more
+_SIZES = 20  # more than the steps from a panel's least to its greatest height
 
 
 @command(
@@ -79,7 +79,8 @@ def _count(number: int, what: str) -> str:
 def point_lines(point: Point) -> Iterator[str]:
     """Yield the commands that set a point again."""
     condition, ignore = "", 0
-    if point.kind not in ("break", "tbreak"):  # whose own command has `ignore`
+    # a dprintf or watch with `ignore` has it in its own command
+    if point.kind not in ("break", "tbreak"):
         ignore = point.ignore
     if point.kind == "dprintf":
         condition = point.condition
@@ -112,7 +113,7 @@ def session_lines(context: Context) -> Iterator[str]:
 
 
 def _run_lines(context: Context) -> Iterator[str]:
-    """Yield the edits at their positions, the checkpoints by number, and the present position."""
+    """Yield the commands for edits at their positions, checkpoints, and the present position."""
     session = context.session
     points = session.checkpoints
     for point in points:
@@ -195,8 +196,9 @@ def _layout_lines(arrangement: Arrangement) -> Iterator[str]:
 def _share_steps(share: float) -> list[tuple[str, int]]:
     """Return the `grow` and `shrink` commands, with steps, that give a panel its height.
 
-    `share` is the height as a multiple of that in the layout. The commands start at the layout's
-    height, or first go to the greatest or the least height, whichever comes nearest to `share`.
+    `share` is the height as a multiple of its height in the layout. The commands start at that
+    height, or first go to the greatest or the least height. The function takes the start from which
+    they come nearest to `share`.
     """
     ways: list[tuple[float, list[tuple[str, int]]]] = []
     for begin, way in ((1.0, []), (MOST, [("grow", _SIZES)]), (1 / MOST, [("shrink", _SIZES)])):

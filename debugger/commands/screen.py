@@ -1,4 +1,4 @@
-"""Commands that arrange the screen; without a screen they report the arrangement."""
+"""Commands that arrange the screen. Without a screen they only report the arrangement."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from macaw.debugger.layout import DIGITS, NAMES, PANELS
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-STEP = 1.25  # the factor of one step
-MOST_STEPS = 100  # of one command: more than from the least to the greatest height
+STEP = 1.25  # one step multiplies the height by this
+# the greatest number of steps of one command: more than from the least to the greatest height
+MOST_STEPS = 100
 
 _PANELS = "\n".join(f"{name}: {meaning}" for name, meaning in PANELS.items())
 

@@ -1,4 +1,4 @@
-"""Commands that contain or make commands: `if`, `while`, `define`, `document`, `alias`."""
+"""Commands that contain or define commands: `if`, `while`, `define`, `document`, `alias`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from macaw.debugger.commands.user_commands import UserCommand
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-MOST_ROUNDS = 1_000_000  # of a `while`
-MOST_ANSWERS = 1000  # that an answer holds, the last ones
+MOST_ROUNDS = 1_000_000  # the greatest number of rounds of a `while`
+MOST_ANSWERS = 1000  # an answer contains at most so many answers, the last ones
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _ALIAS = re.compile(r"(?:-a\s+|--\s+)*(?P<name>\S+)\s*=\s*(?P<text>.+)")
 
@@ -28,7 +28,7 @@ def _holds(context: Context, line: Line) -> bool:
 
 
 def _executed(context: Context, lines: Iterable[str], what: str) -> Iterator[Answer]:
-    """Execute lines and yield their answers. Raises `CommandError` for the first that fails."""
+    """Execute lines and yield their answers. Raises `CommandError` if a line fails."""
     for number, answer in context.run_lines(lines, what):
         if answer.kind == "error":
             raise CommandError(f"{what}, line {number}: {answer.message}", answer.hint)
@@ -36,14 +36,14 @@ def _executed(context: Context, lines: Iterable[str], what: str) -> Iterator[Ans
 
 
 def _done(replies: list[Answer]) -> Answer:
-    """Return one answer of several; the debugger ends if one of them ends it."""
+    """Return several answers as one; the debugger ends if one of them ends it."""
     replies = replies[-MOST_ANSWERS:]
     leaves = any(answer.leaves for answer in replies)
     return Answer("done", answers=tuple(replies), leaves=leaves)
 
 
 def _lines(line: Line) -> str:
-    """Return the number of lines of a command's body as text."""
+    """Return a text with the number of lines in a command's body."""
     return "1 line" if len(line.body) == 1 else f"{len(line.body)} lines"
 
 
@@ -75,7 +75,7 @@ def _while(context: Context, line: Line) -> Answer:
 
 
 def _new_name(context: Context, name: str, line: Line) -> str:
-    """Return a name for a user's command. Raises `CommandError` if it cannot be one."""
+    """Return a name for a user's command. Raises `CommandError` if the name is not allowed."""
     if not _NAME.fullmatch(name):
         raise CommandError(f"'{name}' is no name of a command", "letters, digits, _ and -")
     if any(name in row.names for row in COMMANDS.values()):

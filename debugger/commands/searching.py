@@ -1,4 +1,4 @@
-"""Commands that search: memory (`find`), the source (`search`), the commands (`apropos`)."""
+"""Commands that search memory (`find`), the source (`search`) and the commands (`apropos`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from macaw.emu.faults import Fault
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-MOST_BYTES = 1 << 28  # of memory that one command searches
+MOST_BYTES = 1 << 28  # the greatest number of bytes of memory that one command searches
 PIECE = 1 << 20  # bytes that are read at a time
 MOST_PLACES = 100
 
@@ -55,7 +55,10 @@ def _find(context: Context, line: Line) -> Answer:
 
 
 def _suffix(text: str) -> tuple[int, int]:
-    """Return the bytes of a number and the greatest number of places. Raises `CommandError`."""
+    """Return the size of a number in bytes, and the greatest number of results.
+
+    Raises `CommandError`.
+    """
     digits = "".join(filter(str.isdigit, text))[:6]
     letters = "".join(one for one in text if not one.isdigit())
     if len(letters) > 1 or (letters and letters not in UNITS) or digits == "0":
@@ -64,7 +67,7 @@ def _suffix(text: str) -> tuple[int, int]:
 
 
 def _bytes(context: Context, line: Line, text: str, size: int) -> bytes:
-    """Return the bytes of a value that is searched. Raises `CommandError`."""
+    """Return the bytes of the value to search for. Raises `CommandError`."""
     if text[:1] == '"' and text[-1:] == '"' and len(text) > 2:
         return text[1:-1].encode()
     value = address_of(context, line, text, "TEXT")
@@ -74,7 +77,10 @@ def _bytes(context: Context, line: Line, text: str, size: int) -> bytes:
 
 
 def _search(context: Context, begin: int, end: int, pattern: bytes, most: int) -> list[int]:
-    """Return the first addresses from `begin` on at which the bytes of a pattern are."""
+    """Return the first addresses from `begin` on at which the bytes of a pattern are.
+
+    There are at most `most` of them, before the address `end`.
+    """
     session = context.session
     session.device.sync()
     places: list[int] = []

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
     from macaw.debugger.stops import Where
 
-LINES = 10  # of source, or instructions, that are shown
-MOST = 10_000  # of one command
+LINES = 10  # lines of source, or instructions, that are shown by default
+MOST = 10_000  # the greatest number that one command shows
 _LETTERS = {"r": "the words of instructions", "s": "lines of source", "m": "lines of source"}
 
 
@@ -94,7 +94,7 @@ def _source_of(line: tuple[str, int]) -> str:
 
 
 class Lines(NamedTuple):
-    """A range of lines of a file, from `first` up to `last`, both included."""
+    """A range of lines of a file, from `first` to `last`, both included."""
 
     file: str
     first: int
@@ -129,7 +129,7 @@ def _list(context: Context, line: Line) -> Answer:
 
 
 def _chosen_lines(context: Context, text: str | None) -> Lines:
-    """Return the lines that the operand of `list` means. Raises `CommandError`."""
+    """Return the lines that the operand of `list` denotes. Raises `CommandError`."""
     if text is None:
         if context.list_position is not None:
             file, first = context.list_position
@@ -173,13 +173,13 @@ def _before(context: Context) -> Lines:
 
 
 def present_line(context: Context) -> tuple[str, int]:
-    """Return file and line of the chosen call, or of the last stop. Raises `CommandError`."""
+    """Return the file and line of the chosen call, or of the last stop. Raises `CommandError`."""
     session = context.session
     here: Where | None = session.where()
     last = session.last_stop.where
     assert here is not None
     if here.file is None and last is not None and last.core == here.core:
-        here = last  # the core has ended there
+        here = last  # the core has ended at this line
     if context.frame:
         here = chosen_frame(context)
     if here.file is None or here.line is None:
@@ -188,7 +188,7 @@ def present_line(context: Context) -> tuple[str, int]:
 
 
 def line_of(context: Context, text: str) -> tuple[str, int]:
-    """Return the file and line that a text means: `12`, `FILE:12`, a symbol, `*ADDRESS`.
+    """Return the file and line that a text denotes: `12`, `FILE:12`, a symbol, `*ADDRESS`.
 
     Raises `CommandError`.
     """

@@ -1,4 +1,4 @@
-"""The table of commands, with one row for each, from which help, completion and grammar follow.
+"""The table of commands: help, completion and grammar follow from its rows.
 
 The decorator `@command(...)` on the function that executes a command adds the command's row. The
 usage in the row is the grammar of its operands (`macaw.debugger.commands.usage`).
@@ -18,7 +18,7 @@ from macaw.debugger.commands.usage import pieces
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-# In the order of `help`.
+# The groups of commands, in the order of `help`.
 GROUPS = {
     "run": "run the program",
     "back": "go back",
@@ -31,11 +31,12 @@ GROUPS = {
     "two": "compare two runs side by side",
     "rest": "scripts, help and the rest",
 }
-BOTH = frozenset({"run", "back", "stop", "look", "why", "where"})  # commands of both runs
+# groups whose commands work on both runs
+BOTH = frozenset({"run", "back", "stop", "look", "why", "where"})
 
 
 Act = Callable[["Context", Line], Answer]
-Check = Callable[["Context", Line], object]  # raises `CommandError`
+Check = Callable[["Context", Line], object]  # executes the command; raises `CommandError`
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,20 @@ class Command:
     meaning: str
     act: Act
     aliases: tuple[str, ...] = ()
-    suffix: str = ""  # what may follow a slash, for the help
-    repeats: bool = False  # an empty line repeats it
-    alone: bool = False  # repeated without its operands, it goes on where it was
+    suffix: str = ""  # describes what may follow a slash, for the help
+    repeats: bool = False  # whether an empty line repeats the command
+    # a repetition leaves the operands out and continues where the command ended
+    alone: bool = False
     details: str = ""
-    body: bool = False  # without an operand TEXT, lines up to `end` follow it
-    check: Check | None = None  # refuses a line before its lines up to `end` are read
+    body: bool = False  # whether lines up to `end` follow the command if it has no operand TEXT
+    check: Check | None = None  # refuses a wrong line before its body is read
 
     @property
     def is_for_both(self) -> bool:
-        """Whether a plain line works on both of two runs side by side."""
+        """Whether a line without `this`, `other` or `both` works on both runs.
+
+        This is about two runs side by side.
+        """
         return self.group in BOTH
 
     @property
@@ -109,14 +114,14 @@ def command(
 
 
 def candidates(word: str) -> list[Command]:
-    """Return the command of this name or alias, else all commands whose names start with it."""
+    """Return the command of this name or alias; if there is none, all whose names start with it."""
     rows = COMMANDS.values()
     exact = [row for row in rows if word in row.names]
     return exact or [row for row in rows if row.name.startswith(word)]
 
 
 def find(word: str) -> Command:
-    """Return the command that a name, an alias or a unique prefix means.
+    """Return the command that a name, an alias or a unique prefix denotes.
 
     Raises `CommandError`.
     """

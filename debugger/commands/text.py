@@ -13,8 +13,8 @@ from macaw.debugger.commands.answers import DISPLAY, VALUE, Answer
 from macaw.debugger.stops import Hit, StopRecord, Where
 from macaw.debugger.values import differences
 
-WIDEST = 100  # characters of a cell of a table
-BRIEF = 8  # elements that a line shows of an array
+WIDEST = 100  # the greatest number of characters in a cell of a table
+BRIEF = 8  # the greatest number of an array's elements in a line
 
 
 def answer_text(answer: Answer, line: str = "") -> str:
@@ -23,9 +23,9 @@ def answer_text(answer: Answer, line: str = "") -> str:
 
 
 def both(this: Answer, other: Answer, this_name: str, other_name: str) -> Answer:
-    """Return the answers of two runs to a line as one, with the names of the runs.
+    """Join the answers of two runs to a line; the result has the names of the runs.
 
-    Answers whose texts differ in the names of the runs at most are shown once.
+    If the answers' texts differ only in the names of the runs, they are shown once.
     """
     same = answer_text(other).replace(other_name, this_name) == answer_text(this)
     if this.kind == other.kind and same:
@@ -63,7 +63,7 @@ def _lines(answer: Answer, line: str) -> Iterator[str]:
 
 
 def stop_lines(stop: StopRecord) -> Iterator[str]:
-    """Yield lines that say why a run has stopped, and where."""
+    """Yield lines that say why and where a run has stopped."""
     yield f"{_reason(stop)} at cycle {stop.cycle:,}"
     for hit in stop.hits:
         yield f"  {hit_text(hit)}"
@@ -106,7 +106,7 @@ def hit_text(hit: Hit) -> str:
 
 
 def _event_text(values: Mapping[str, Any]) -> str:
-    """Return the place of an event and its values as text."""
+    """Return a text with the place of an event and its values."""
     where = [f"{values['of']} of {values['place']}"] if "of" in values else []
     if values.get("element"):
         where[0] += f" {values['element']}"
@@ -120,7 +120,7 @@ def _event_text(values: Mapping[str, Any]) -> str:
 
 
 def _change_text(old: Any, new: Any) -> str:
-    """Return the old and new value as text; for arrays, those of the first different element."""
+    """Return a text with the old and new value; for arrays, with the first elements that differ."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
         differ = differences(old, new)
         if len(differ):
@@ -139,7 +139,7 @@ def brief(value: Any) -> str:
 
 
 def where_text(where: Where) -> str:
-    """Return a core's instruction and source line as one line of text."""
+    """Return one line of text with a core's instruction and source line."""
     text = where.core
     if where.address is not None:
         text += f" at {where.address:#010x}"
@@ -177,7 +177,10 @@ def value_lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 
 def _array_lines(head: str, value: list[Any], width: int = 0) -> Iterator[str]:
-    """Yield an array after `head`, with one line for each row, wrapped at `WIDEST` characters."""
+    """Yield lines with an array after `head`.
+
+    Each row of the array begins a line, and lines are wrapped at `WIDEST` characters.
+    """
     if value and isinstance(value[0], list):
         yield head
         width = width or _widest(value)

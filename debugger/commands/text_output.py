@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _PRINTF = re.compile(r'\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?', re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPES = {"n": "\n", "t": "\t", "a": "", "e": ""}  # no command rings or colours the terminal
+# replaces control characters, so that no command rings or colours the terminal
+_ESCAPES = {"n": "\n", "t": "\t", "a": "", "e": ""}
 
 
 @command("echo TEXT", "rest", r"print a text; \n starts a line, \t is a tab")
@@ -87,7 +88,7 @@ def _whatis(context: Context, line: Line) -> Answer:
 
 
 def _kind(source: Expression, value: Any) -> str:
-    """Return the type of a value in words."""
+    """Return a phrase for the type of a value."""
     where = ""
     if source.target is not None and source.target[0].memory:
         begin, size = source.extents()[-1]
@@ -160,7 +161,7 @@ def _version(context: Context, text: str) -> Answer:
     return answers.text([f"macaw {version('macaw-npu')}"])
 
 
-LISTED = 20  # values and lines that `show` lists
+LISTED = 20  # the greatest number of values and lines that `show` lists
 _SHOWN = {
     "values": _shown_values,
     "convenience": _variables,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
     from macaw.debugger.session import Session
 
-LISTED = 4  # differences of registers or fields that the text shows
+LISTED = 4  # the greatest number of differences of registers or fields that the text shows
 
 
 def other_of(context: Context) -> OtherRun:
@@ -151,7 +151,7 @@ def element_text(result: Difference) -> str:
 def _rows(
     runs: tuple[Session, Session], result: Difference
 ) -> tuple[list[tuple[Any, ...]], list[str]]:
-    """Return the rows of the table of both sides, and lines below it."""
+    """Return the rows of the table of both sides, and the lines below the table."""
     sides = result.sides
     rows: list[tuple[Any, ...]] = []
     if result.subject.kind == MEMORY:
@@ -177,7 +177,7 @@ def _value(side: Observation | None, result: Difference) -> str | None:
     width = np.dtype(dtype).itemsize
     first = result.offset - result.offset % width - side.first
     data = side.item[max(0, first) : first + width]
-    if first < 0 or len(data) < width:  # a part of an element was written
+    if first < 0 or len(data) < width:  # only a part of an element was written
         return "0x" + bytes(reversed(data)).hex()
     return value_text(np.frombuffer(data, dtype)[0].item())
 
@@ -187,7 +187,7 @@ def _register_rows(
     sides: tuple[Observation | None, Observation | None],
     fields: tuple[str, ...],
 ) -> list[tuple[Any, ...]]:
-    """Return the registers that differ now, where both runs stand."""
+    """Return rows with the registers whose present values in the two runs differ."""
     if None in sides or any(run.device.stopped for run in runs):
         return []
     name = next(x.core for x in sides if x is not None)
@@ -224,7 +224,7 @@ def _shown(value: Any) -> str:
 
 
 def _item_rows(sides: tuple[Observation | None, ...]) -> list[tuple[Any, ...]]:
-    """Return the parts of two packets or transfers that differ."""
+    """Return rows with the parts of two packets or transfers that differ."""
     one, two = ({} if x is None else x.item for x in sides)
     rows = []
     for name in dict.fromkeys((*one, *two)):
@@ -235,7 +235,7 @@ def _item_rows(sides: tuple[Observation | None, ...]) -> list[tuple[Any, ...]]:
 
 
 def _parts(name: str, left: Any, right: Any) -> list[tuple[Any, ...]]:
-    """Return the members that differ of a structure, by path: `segments[1].offset`."""
+    """Return rows with those members of a structure that differ, by path: `segments[1].offset`."""
     if isinstance(left, dict) and isinstance(right, dict):
         both = [(f"{name}.{x}", left.get(x), right.get(x)) for x in dict.fromkeys((*left, *right))]
     elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
@@ -273,7 +273,7 @@ def _record(result: Difference) -> dict[str, Any]:
 
 
 def why_against_other(context: Context, line: Line) -> Answer:
-    """Answer `why E against other`. Raises `CauseError`, `CommandError`."""
+    """Execute `why E against other`. Raises `CauseError`, `CommandError`."""
     other, text = other_of(context), line.get("E") or ""
     try:
         walk = paired_walk(context.session.causes, other.session.causes, text)
@@ -316,7 +316,7 @@ def _sides(pair: PairedStep) -> tuple[Cause | None, Cause | None]:
 
 
 def _own_settings(cause: Cause | None, other: Cause | None) -> list[Cause]:
-    """Return the settings of a step that the step of the other run does not have."""
+    """Return the settings of a step that the other run's step does not have."""
     if cause is None:
         return []
     theirs = [] if other is None else other.causes

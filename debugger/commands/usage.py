@@ -1,8 +1,8 @@
 """Parses a command's arguments by its usage line: `break LOC [if E] [ignore N]`.
 
-Parser, help and completion use the same line. It has operands in capitals, literal words, `[...]`
-around optional pieces, and `...` after an operand that may be repeated. `a|b` means one of two
-words, `a|N` a word or an operand.
+Parser, help and completion use the same usage line. It has operands in capitals, literal words,
+`[...]` around optional pieces, and `...` after an operand that may be repeated. `a|b` stands for
+one of two words, `a|N` for a word or an operand.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Operands, with the message for a missing one. An expression or a location ends before a word of
-# the usage, other operands at white space.
+# Operands, each with the message for a missing one. An expression or a location ends before a word
+# of the usage, other operands end at white space.
 OPERANDS: Mapping[str, str] = {
     "N": "a number",
     "E": "an expression",
@@ -28,15 +28,15 @@ OPERANDS: Mapping[str, str] = {
     "TEXT": "text",
     "COMMAND": "a command",
 }
-LONG = frozenset({"E", "V", "LOC", "PLACES", "CYCLE"})  # may contain spaces
-REST = frozenset({"TEXT", "COMMAND"})  # the whole rest of the line
+LONG = frozenset({"E", "V", "LOC", "PLACES", "CYCLE"})  # operands that may contain spaces
+REST = frozenset({"TEXT", "COMMAND"})  # operands that take the whole rest of the line
 EQUALS = "="  # a word that needs no spaces around it
 
 _PARTS = re.compile(r"\[|\]|\.\.\.|[^\s\[\].]+")
 
 
 class UsageError(ValueError):
-    """The arguments of a command do not fit its usage line.
+    """Raised if the arguments of a command do not match its usage line.
 
     `at` has the offsets of the wrong part in the arguments: its first character and its end.
     """
@@ -50,7 +50,8 @@ class UsageError(ValueError):
 class Piece:
     """A piece of a usage line: an operand, a choice of words, or a group of pieces.
 
-    A piece with words and an operand is a choice of both. `several` says that it may be repeated.
+    A piece with words and an operand is a choice among all of them. `several` says that the piece
+    may be repeated.
     """
 
     operand: str = ""
@@ -61,7 +62,9 @@ class Piece:
 
     @property
     def begins(self) -> tuple[str, ...]:
-        """The words and the name of the operand with which the piece may start."""
+        """The words with which the piece may start, and its operand's name if it may start with
+        that.
+        """
         return (*self.words, self.operand) if self.operand else self.words
 
 
@@ -121,7 +124,7 @@ class Argument:
 def match(usage: str, text: str) -> tuple[Argument, ...]:
     """Divide the arguments `text` of a command into the operands and words of its usage line.
 
-    Raises `UsageError` if they do not fit.
+    Raises `UsageError` if the arguments do not match.
     """
     return tuple(_Matcher(text, pieces(usage)).all())
 
@@ -170,9 +173,9 @@ class _Matcher:
                 return
 
     def _begins(self, piece: Piece, ends: tuple[str, ...]) -> bool:
-        """Return whether the text continues with the optional piece.
+        """Return whether the text continues with this optional piece.
 
-        `ends` are the words with which the pieces after it may start.
+        `ends` has the words with which the pieces after it may start.
         """
         if self.at >= len(self.text):
             return False
@@ -231,7 +234,7 @@ class _Matcher:
     def _end_of_expression(self, ends: tuple[str, ...]) -> int:
         """Return the offset at which an expression ends.
 
-        It ends before a word of `ends` that is outside of brackets and strings.
+        It ends before a word in `ends` that is outside of brackets and strings.
         """
         depth, quote = 0, ""
         stops = {word for word in ends if word not in OPERANDS}
@@ -267,7 +270,7 @@ def _stands_alone(text: str, place: int) -> bool:
 
 
 def quote(name: str) -> str:
-    """Return a file's name for a command line, in quotation marks if necessary."""
+    """Return a file's name as a command line needs it, in quotation marks if necessary."""
     if name and not any(char.isspace() for char in name) and name[0] not in "\"'":
         return name
     return f'"{name}"' if "'" in name else f"'{name}'"
@@ -294,7 +297,7 @@ def _words_of(usage: tuple[Piece, ...]) -> tuple[str, ...]:
 def next_operands(usage: str, text: str) -> tuple[str, ...]:
     """Return the words and names of operands that may come at the end of the arguments `text`.
 
-    The last word of `text` is incomplete unless white space follows it.
+    If white space does not follow the last word of `text`, this word counts as incomplete.
     """
     head = text if not text or text[-1].isspace() else text[: len(text) - len(text.split()[-1])]
     parts = pieces(usage)
@@ -320,7 +323,7 @@ def _following(usage: tuple[Piece, ...], arguments: list[Argument], head: str) -
         last = next(at for at, step in enumerate(flat) if step.piece is arguments[-1].piece)
         place, piece = last + 1, flat[last].piece
         if piece.several or (piece.operand in LONG and head.strip()):
-            names.append(piece.operand)  # it may be repeated, or the expression may continue
+            names.append(piece.operand)  # the piece may be repeated, or the expression may continue
     following: list[str] = []
     while place < len(flat):
         step = flat[place]
@@ -333,9 +336,10 @@ def _following(usage: tuple[Piece, ...], arguments: list[Argument], head: str) -
 
 @dataclass(frozen=True)
 class _Step:
-    """A piece of a usage line whose groups are dissolved.
+    """A piece of a usage line in which groups are replaced by their pieces.
 
-    `beyond` is the number of steps to the piece that may come instead, 0 if the piece is required.
+    If the piece is optional, `beyond` is the number of steps to the piece that may come instead;
+    otherwise it is 0.
     """
 
     piece: Piece

@@ -1,4 +1,4 @@
-"""Declares the commands that a user has made by `define` and `alias`, and fills in their words."""
+"""Commands that a user has defined by `define` and `alias`; fills the words of a call into them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ALL_WORDS = "$arg*"  # in the line of an alias: all words of the call
+ALL_WORDS = "$arg*"  # in the line of an alias, it stands for all words of the call
 _ARGUMENT = re.compile(r"\$arg(\*|c\b|\d+)")
 
 
 @dataclass(frozen=True)
 class UserCommand:
-    """A command that a user has made: its lines, and the lines of its help."""
+    """A command that a user has defined: its lines, and the lines of its help."""
 
     name: str
     lines: tuple[str, ...]
@@ -20,7 +20,7 @@ class UserCommand:
 
 
 def lines_of_call(command: UserCommand, text: str) -> list[str]:
-    """Return the lines that a call with the words of `text` executes.
+    """Return the lines that a call with the words in `text` executes.
 
     Raises `ValueError` if a line has `$argN` and the call has no such word.
     """

@@ -1,4 +1,4 @@
-"""The commands `why-stalled` (who waits for whom) and `why` (what made a value)."""
+"""The commands `why-stalled` (which core waits for which) and `why` (what made a value)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _why(context: Context, line: Line) -> Answer:
 
 
 def _against(context: Context, line: Line) -> Answer:
-    """Answer `why E against FILE`. Raises `CauseError`, `CommandError`."""
+    """Execute `why E against FILE`. Raises `CauseError`, `CommandError`."""
     session, text = context.session, line.get("E") or ""
     if line.get("FILE") == "other":
         return why_against_other(context, line)
@@ -97,7 +97,7 @@ def _against(context: Context, line: Line) -> Answer:
 
 
 def _references(context: Context, line: Line) -> list[Reference]:
-    """Return the arrays that a line names. Raises `CauseError`, `CommandError`."""
+    """Return the references that a line names. Raises `CauseError`, `CommandError`."""
     session, text = context.session, line.get("E") or ""
     path = line.get("FILE") or ""
     references = []
@@ -116,7 +116,10 @@ def _references(context: Context, line: Line) -> list[Reference]:
 
 
 def _covering(context: Context, text: str, array: NDArray[Any]) -> str:
-    """Return the expression that an array is for: the question itself, or its whole tensor."""
+    """Return the expression whose value an array contains.
+
+    It is the expression of the question, or the whole tensor of which that is a part.
+    """
     value = np.asarray(context.session.read(text))
     head, bracket, _ = text.partition("[")
     if bracket and value.shape != array.shape:

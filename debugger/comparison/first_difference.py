@@ -19,8 +19,8 @@ from macaw.emu.engines import ENGINES
 if TYPE_CHECKING:
     from macaw.debugger.session import Session
 
-FIRST_CHUNK = 1000  # cycles; each following chunk is twice as long
-MOST = 3_000_000  # things that are observed in one run
+FIRST_CHUNK = 1000  # cycles of the first chunk; each following chunk is twice as long
+MOST = 3_000_000  # the greatest number of items that are observed in one run
 MOST_CYCLES = 1 << 40
 
 
@@ -28,8 +28,8 @@ MOST_CYCLES = 1 << 40
 class Difference:
     """The first difference of two runs. A side is None if this run has no more items.
 
-    `number` is the number of items of the stream before the difference. In memory, `offset` is that
-    of the first different byte in the area.
+    `number` is the number of items of the stream before the difference. For memory, `offset` is the
+    offset of the first different byte in the area.
     """
 
     subject: Subject
@@ -37,16 +37,16 @@ class Difference:
     number: int
     sides: tuple[Observation | None, Observation | None]
     offset: int = 0
-    fields: tuple[str, ...] = ()  # of registers: the fields of the core's state
+    fields: tuple[str, ...] = ()  # for registers: the fields of the core's state that differ
 
 
 @dataclass(frozen=True)
 class Equal:
-    """Two runs that do not differ in what was compared, up to their ends."""
+    """The result if two runs do not differ in what was compared, up to their ends."""
 
     subject: Subject
-    count: int  # things that were compared
-    ends: tuple[str, str]  # how each run ends
+    count: int  # number of items that were compared
+    ends: tuple[str, str]  # how each run ended
     cycles: tuple[int, int]
 
 
@@ -55,13 +55,13 @@ class Matcher:
 
     def __init__(self, this: ObservedRun, other: ObservedRun) -> None:
         self.this, self.other = this, other
-        self.at = 0  # items of this run that are matched
-        self._read = 0  # items of the other run that are in `_streams`
-        self._streams: dict[Any, list[Any]] = {}  # of the other run
-        self._counts: dict[Any, int] = {}  # items of each stream that are matched
+        self.at = 0  # number of items of this run that are compared
+        self._read = 0  # number of items of the other run that are in `_streams`
+        self._streams: dict[Any, list[Any]] = {}  # items of the other run, by stream
+        self._counts: dict[Any, int] = {}  # by stream: number of items that are compared
 
     def match(self) -> Difference | None:
-        """Match as many items as possible; return the first that differs."""
+        """Compare as many items as possible; return the first difference."""
         self._read_other()
         while self.at < len(self.this.items):
             item = self.this.items[self.at]
@@ -120,7 +120,7 @@ class Matcher:
         self._read = len(items)
 
     def extra(self) -> Difference | None:
-        """Return the first item that only the other run has. Both runs must be over."""
+        """Return the first item that only the other run has. Both runs must have ended."""
         counts = dict(self._counts)
         for item in self.other.items:
             if isinstance(item, Write):
@@ -141,7 +141,8 @@ class Matcher:
 def first_difference(this: Session, other: Session, subjects: list[Subject]) -> Difference | Equal:
     """Run both programs from their present positions to the first difference, or to their ends.
 
-    The sessions do not move. Raises `CompareError` if it is interrupted or takes too long.
+    The positions of the sessions do not change. Raises `CompareError` if the comparison is
+    interrupted or takes too long.
     """
     if this.device.stopped is not None and other.device.stopped is not None:
         raise CompareError("both runs have ended; `goto 0` goes back to their start")
@@ -181,7 +182,7 @@ def first_difference(this: Session, other: Session, subjects: list[Subject]) -> 
 
 
 def _fields(runs: Sequence[Session], engines: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return by core the fields that are its registers in both runs."""
+    """Return, for each core by name, the fields that are its registers in both runs."""
     one, two = (
         registers(run.device.config, engine) for run, engine in zip(runs, engines, strict=True)
     )

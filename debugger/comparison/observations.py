@@ -1,7 +1,7 @@
-"""Observes one of two runs that are compared, on a device of its own with the reference engine.
+"""Observes one of the two compared runs, on a separate device with the reference engine.
 
-The session's device does not move. The observed run begins at the session's present position, with
-its present state.
+The session's own device does not change. The observed run begins at the session's present position,
+with its present state.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core, Event
     from macaw.emu.faults import Stop
 
-# Of a packet, what the program says; the rest is the progress of the core that reads it.
+# For a packet: the members that come from the program. The others are the progress of the core.
 _PACKET = ("address", "mnemonic", "buffer", "shift", "last", "clusters", "segments", "out")
 _TRANSFER = ("dst", "src", "row_bytes", "rows", "dst_stride", "src_stride")
 _KINDS = {
@@ -43,29 +43,29 @@ _KINDS = {
 
 @dataclass(slots=True)
 class Observation:
-    """Something that a run did, to be compared with what the other run did instead.
+    """An item: what a run did, to be compared with what the other run did instead.
 
-    `stream` numbers separately what can be compared: the k-th item of a stream in one run belongs
-    to the k-th item of the same stream in the other run.
+    Each stream has its own numbers: the k-th item of a stream in one run is compared with the k-th
+    item of the same stream in the other run.
     """
 
-    stream: Any  # the core; of memory: the area, see `Write`
+    stream: Any  # the core; for memory, the area (see `Write`)
     item: Any
     time: int
     core: str
-    address: int | None  # the instruction that the core was executing
-    position: Position  # at which a session sees it
+    address: int | None  # the address of the instruction that the core was executing
+    position: Position  # the position at which a session is when the item is visible
 
 
 @dataclass(slots=True)
 class Write(Observation):
-    """A write to memory: `item` are its bytes, `first` the offset of the first one in the area."""
+    """A write to memory: `item` has its bytes, `first` the offset of the first in the area."""
 
     first: int = 0
 
 
 class ObservedRun:
-    """A run that is observed by one subject, and what it has done so far."""
+    """A run that is observed for one subject, and what it has done so far."""
 
     def __init__(
         self,
@@ -75,22 +75,24 @@ class ObservedRun:
         engine: str,
         fields: Mapping[str, tuple[str, ...]],
     ) -> None:
-        """Prepare to run from the session's present; the run stops when `pause` returns True.
+        """Prepare to run from the session's present position. The run stops when `pause` returns
+        True.
 
-        `fields` names by core what is compared if the subject is registers (`registers`).
+        For the subject `registers`, `fields` has the fields to compare, by core.
         """
         self.session = session
         self.subject = subject
         self.fields = fields
         self.items: list[Observation] = []
-        self.stop: Stop | None = None  # the end of the run
+        self.stop: Stop | None = None  # the stop at the end of the run
         self.interrupted = False
         self.device = Device(session.device.config, engine=engine)
         self.device.load(session.program)
         self.device.restore(session.device.snapshot())
         self.device.pause = pause
         self._at: dict[str, int] = {}
-        self._announced: list[tuple[Event, int, int]] = []  # writes that may not be in memory yet
+        # writes whose bytes may not be in memory yet
+        self._announced: list[tuple[Event, int, int]] = []
         self.device.listen(self._hear)
 
     @property
@@ -140,7 +142,7 @@ class ObservedRun:
         elif "ticket" in event.values:
             item = {name: event.values[name] for name in _TRANSFER}
         else:
-            return  # the begin of something else
+            return  # another kind of work has begun
         stream = core.name, kind
         position = (time + 1, 0)
         self.items.append(Observation(stream, item, time, core.name, address, position))
@@ -163,7 +165,7 @@ class ObservedRun:
         return core.current()[1] if address is None else address
 
     def _read_written(self) -> None:
-        """Add the writes that were announced: their bytes are in memory by now."""
+        """Add the writes that were announced, because memory has their bytes by now."""
         for event, address, size in self._announced:
             for stream, first, begin, length in self._pieces(address, size):
                 try:
@@ -191,11 +193,11 @@ class ObservedRun:
 
 
 def registers(config: Mapping[str, Any], engine: str) -> dict[str, tuple[str, ...]]:
-    """Return by core the fields of its state that are its registers and queues.
+    """Return, for each core by name, the fields of its state that are registers and queues.
 
     These are its register files, and the fields whose origins it can record with this engine.
     """
-    device = Device(config, engine=engine)  # recording origins makes a device slow
+    device = Device(config, engine=engine)  # a device is slow while it records origins
     fields = {}
     for core in device.order:
         names = {file.name for file in core.table.files} | core.remember(lambda: 0).fields

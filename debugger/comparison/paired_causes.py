@@ -1,7 +1,7 @@
-"""Walks the causes of a value in two runs side by side, to the first step that differs.
+"""Follows the causes of a value in two runs side by side, to the first step that differs.
 
-At each step the instructions are compared, then the settings, then the values that it read. If the
-instructions or settings differ, the walk ends there. Otherwise it follows the first value that
+At each step it compares the instructions, then the settings, then the values that the step read. If
+the instructions or settings differ, it ends there. Otherwise it follows the first value that
 differs. If all values that a step read are equal, the step itself made the difference.
 """
 
@@ -18,12 +18,12 @@ from macaw.debugger.causes.record import RunRecord
 if TYPE_CHECKING:
     from macaw.debugger.causes.why import Causes
 
-MOST = 2000  # steps back
+MOST = 2000  # the greatest number of steps back
 
 
 @dataclass
 class PairedStep:
-    """One cause in both runs; None if only the other run has it."""
+    """One cause in both runs. A side is None if only the other run has the cause."""
 
     this: Cause | None
     other: Cause | None
@@ -33,14 +33,14 @@ class PairedStep:
 class PairedWalk:
     """The steps back whose values differ, and what differs at the last one.
 
-    `reason` is "instruction", "setting", "source" (one run has a source more), "step" (all that the
-    step read is equal), "origin" (an end of the causes, such as an input) or "long". Without steps
-    the values are equal.
+    `reason` is "instruction", "setting", "source" (one run has one source more), "step" (all values
+    that the step read are equal), "origin" (the search cannot continue, for example at an input) or
+    "long". Without steps the values are equal.
     """
 
     steps: list[PairedStep] = field(default_factory=list)
     reason: str = ""
-    detail: PairedStep | None = None  # the setting or the source
+    detail: PairedStep | None = None  # the setting or source that differs
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Runs:
     other: RunRecord
 
     def values(self, pair: PairedStep) -> tuple[object, object]:
-        """Return what both causes contain: bytes if they are known, else the values."""
+        """Return the contents of both causes: bytes if they are known, else the values."""
         one, two = pair.this, pair.other
         assert one is not None
         assert two is not None
@@ -85,7 +85,9 @@ def paired_walk(this: Causes, other: Causes, text: str) -> PairedWalk:
 
 
 def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep | None:
-    """Return the first pair of causes that differs; None if the walk ends, with its reason set."""
+    """Return the first pair of causes that differs; None if the walk ends here. Then set its
+    reason.
+    """
     if one.ends or two.ends:
         walk.reason = "origin"
         return None
@@ -113,8 +115,8 @@ def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep |
 def _pairs(one: list[Cause], two: list[Cause]) -> Iterator[PairedStep]:
     """Yield the causes of both runs in pairs: first those with the same role and name.
 
-    What is left of a role is paired in order if both runs have as many of it. A product has the
-    names of its factors, so that products of other factors are no pair.
+    The remaining causes of a role are paired in order if both runs have the same number of them.
+    The name of a product consists of its factors, so products of different factors are no pair.
     """
     left, right = list(one), list(two)
     pending: dict[object, deque[Cause]] = {}
@@ -140,7 +142,7 @@ def _pairs(one: list[Cause], two: list[Cause]) -> Iterator[PairedStep]:
 
 
 def _name(cause: Cause) -> tuple[object, ...]:
-    """Return what identifies a cause among those of one step: role, and name or factors."""
+    """Return a key for a cause among those of one step: its role, and its name or factors."""
     if cause.name or cause.setting or cause.ends:
         return cause.role, cause.name
     factors = [x.name for x in cause.causes if not x.setting]

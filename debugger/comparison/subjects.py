@@ -1,4 +1,4 @@
-"""Declares what can be compared in two runs: memory, registers, packets, transfers, cycles."""
+"""Subjects of a comparison of two runs: memory, registers, packets, transfers, cycles."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MEMORY, REGISTERS, PACKETS, TRANSFERS, CYCLES = SUBJECTS = (
 
 
 class CompareError(ValueError):
-    """Two runs that cannot be compared; the message can be shown to the user."""
+    """Raised if two runs cannot be compared; the message is for the user."""
 
 
 @dataclass(frozen=True)
 class Area:
-    """A piece of memory that is compared; both runs have it under the same name."""
+    """A range of memory that is compared; both runs have it under the same name."""
 
     name: str  # empty: all memory, by address
     address: int
@@ -39,26 +39,26 @@ class Area:
 
     @property
     def width(self) -> int:
-        """The bytes of an element."""
+        """The size of an element in bytes."""
         return np.dtype(self.dtype).itemsize
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is compared, with the places of one of the two runs.
+    """What is compared, with the addresses or cores in one of the two runs.
 
-    `areas` are the pieces of memory of the subject `memory`; without areas it is all memory.
-    `cores` are the cores of the other subjects.
+    For the subject `memory`, `areas` has the ranges of memory; without areas it is all memory.
+    For the other subjects, `cores` has the names of the cores.
     """
 
     kind: str  # one of SUBJECTS
-    text: str  # as the user wrote it
+    text: str  # the user's text
     areas: tuple[Area, ...] = ()
     cores: frozenset[str] = frozenset()
 
 
 def subjects_of(text: str, runs: Sequence[Session]) -> list[Subject]:
-    """Return what a text means in each of two runs.
+    """Return the subject that a text denotes in each of two runs.
 
     The text is one of `SUBJECTS`, with places after `registers` and `cycles`, or an expression for
     memory. Raises `CompareError`, `ExpressionError`, `PlaceError`.
@@ -91,7 +91,7 @@ def _memory_of(run: Session, text: str) -> Subject:
     assert access.extent is not None
     address, size = access.extent(*indices())
     dtype = value.dtype
-    if value.nbytes != size:  # a number in memory is a plain int
+    if value.nbytes != size:  # a single number in memory is a Python int
         dtype = np.dtype(f"{'f' if dtype.kind == 'f' else 'i'}{size // max(1, value.size)}")
     return Subject(MEMORY, text, (Area(text.strip(), address, size, dtype.name, value.shape),))
 
@@ -99,7 +99,7 @@ def _memory_of(run: Session, text: str) -> Subject:
 def same_layout(one: Program, other: Program) -> bool:
     """Return whether both programs have the same sections, tensors and arrays in the same places.
 
-    Then an address means the same in both.
+    Then an address has the same contents in both.
     """
     return _layout(one) == _layout(other)
 
@@ -111,7 +111,7 @@ def _layout(program: Program) -> object:
 
 
 def _shared_areas(text: str, runs: Sequence[Session]) -> list[Subject]:
-    """Return the tensors and arrays that both programs have with the same size."""
+    """Return, for each run, the tensors and arrays that both programs have with the same size."""
     tables = [_areas(run.program) for run in runs]
     names = [
         name for name, area in tables[0].items()

@@ -1,8 +1,8 @@
-"""One connection to an editor: answers what needs no program, loads the program, runs it.
+"""One connection to an editor: answers requests that need no program, loads the program, runs it.
 
 The reading thread calls `_notice` with each request. A `pause` stops the present run at once. Any
-other request that comes while the program continues interrupts the run for a moment: it is
-answered, and the run goes on. During a step it waits for the end of the step.
+other request that comes while the program continues interrupts the run: the adapter answers it and
+continues the run. During a step, the request waits for the end of the step.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.interpreter import Interpreter
     from macaw.debugger.stops import StopRecord
 
-Say = Callable[[str], object]  # gets lines about the program while it is loaded
+Say = Callable[[str], object]  # is called with lines about the program while it is loaded
 Load = Callable[[Launch, Say], "Interpreter"]
 MOVES = (
     "configurationDone", "continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue",
     "goto", "restart", "evaluate",
 )  # fmt: skip
-ENDINGS = ("disconnect", "terminate", "restart")  # they end the present run first
+ENDINGS = ("disconnect", "terminate", "restart")  # requests that first end the present run
 CHANGES = ("setVariable", "setExpression", "writeMemory")
-PRINTED = ("fault", "deadlock", "watch", "event", "exit")  # stops that need more than their line
+# reasons of stops for which one line is not enough
+PRINTED = ("fault", "deadlock", "watch", "event", "exit")
 FAILED = 1  # the exit code of a program that has not ended by itself
 
 
@@ -54,11 +55,11 @@ class Adapter:
         self._client: Mapping[str, Any] | None = None  # the arguments of `initialize`
         self._running_threads: set[str] = set()
         self._has_left = self._is_configured = False
-        self._lock = threading.Lock()  # of the next four, which both threads use
-        self._moves = 0  # requests of `MOVES` that are not completed
-        self._can_resume = False  # the present run may be interrupted for other requests
-        self._is_paused = False  # the user has stopped the present run
-        self._is_noticed = False  # the present run was interrupted for other requests
+        self._lock = threading.Lock()  # protects the next four attributes, which both threads use
+        self._moves = 0  # number of requests of `MOVES` that are not completed
+        self._can_resume = False  # whether the present run may be interrupted for other requests
+        self._is_paused = False  # whether the user has stopped the present run
+        self._is_noticed = False  # whether the present run was interrupted for other requests
         connection.on_request = self._notice
         connection.on_end = self._end_run
         self._requests: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any] | None]] = {
@@ -72,7 +73,7 @@ class Adapter:
         }
 
     def serve(self) -> None:
-        """Answer requests until the editor leaves."""
+        """Answer requests until the editor ends the connection."""
         self.connection.start()
         while not self._has_left and not self.connection.is_closed:
             request = self.connection.receive()
@@ -106,10 +107,10 @@ class Adapter:
                 self._is_paused = True
                 self.target.session.interrupt()
 
-    # In the thread that calls the session
+    # In the thread that uses the session
 
     def _handle(self, request: Request) -> None:
-        """Answer a request, and do the run that it has planned."""
+        """Answer a request, and do the run that the request has planned."""
         self._answer(request)
         target = self.target
         if target is not None and target.run is not None:
@@ -222,7 +223,7 @@ class Adapter:
         target.start(launch.stop_on_entry and not launch.no_debug)
 
     def _restart(self, arguments: Mapping[str, Any]) -> None:
-        """Load the program again, as its files are now, and run it."""
+        """Load the program again from the present contents of its files, and run it."""
         _, launch = self._loaded()
         changed = record(arguments, "arguments")
         self._load_program(read_launch(changed) if changed.get("program") else launch)
@@ -230,13 +231,13 @@ class Adapter:
             row = self._breakpoints.record(point)
             self.connection.notify("breakpoint", {"reason": "changed", "breakpoint": row})
         target, launch = self._loaded()
-        # Without this event VS Code goes on to show why the program stopped before.
+        # Without this event VS Code would still show the reason of the earlier stop.
         body = {"threadId": target.threads.stopped(), "allThreadsContinued": True}
         self.connection.notify("continued", body)
         target.start(launch.stop_on_entry and not launch.no_debug)
 
     def _pause(self, _arguments: Mapping[str, Any]) -> None:
-        self._loaded()  # nothing runs: `_notice` answers otherwise
+        self._loaded()  # no program runs: otherwise `_notice` answers
 
     def _terminate(self, _arguments: Mapping[str, Any]) -> None:
         self._loaded()
@@ -248,7 +249,7 @@ class Adapter:
     # Runs
 
     def _run(self, target: Target) -> None:
-        """Do the planned run. Requests that come meanwhile are answered between its parts."""
+        """Do the planned run. Answer requests that come during the run between its parts."""
         while target.run is not None and not self._has_left:
             run, target.run = target.run, None
             with self._lock:
@@ -294,7 +295,7 @@ class Adapter:
                 return
 
     def _fail(self, target: Target, message: str) -> None:
-        """Tell the editor that a run could not be done: the program is where it was before."""
+        """Report to the editor that a run was not possible: the program is where it was before."""
         target.forget()
         self.connection.notify("output", {"category": "stderr", "output": f"{message}\n"})
         body = stopped_body(target.session.last_stop, target.threads.stopped(), [], "pause")

@@ -7,13 +7,13 @@ from typing import Any
 
 from macaw.debugger.dap.connection import RequestError
 
-MOST_ITEMS = 10_000  # of a list
-LONGEST = 1 << 16  # characters of a text
-MOST = (1 << 53) - 1  # numbers beyond it are not exact in an editor
+MOST_ITEMS = 10_000  # the greatest number of items of a list
+LONGEST = 1 << 16  # the greatest number of characters of a text
+MOST = (1 << 53) - 1  # an editor cannot represent greater numbers exactly
 
 
 def text(arguments: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    """Return a text; without a default it must be there."""
+    """Return an argument that is a text; without a default it is required."""
     value = arguments.get(name)
     if value is None and default is not None:
         return default
@@ -31,7 +31,10 @@ def whole(
     least: int = 0,
     most: int = MOST,
 ) -> int:
-    """Return a whole number from `least` to `most`; without a default it must be there."""
+    """Return an argument that is a whole number from `least` to `most`.
+
+    Without a default the argument is required.
+    """
     value = arguments.get(name)
     if value is None and default is not None:
         return default
@@ -45,7 +48,7 @@ def whole(
 
 
 def flag(arguments: Mapping[str, Any], name: str, default: bool = False) -> bool:
-    """Return true or false."""
+    """Return an argument that is true or false."""
     value = arguments.get(name)
     if value is None:
         return default
@@ -55,7 +58,7 @@ def flag(arguments: Mapping[str, Any], name: str, default: bool = False) -> bool
 
 
 def record(arguments: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return an object; an empty one if there is none."""
+    """Return an argument that is an object; an empty one if the argument is missing."""
     value = arguments.get(name)
     if value is None:
         return {}
@@ -65,7 +68,7 @@ def record(arguments: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def texts(arguments: Mapping[str, Any], name: str) -> list[str]:
-    """Return a list of texts, empty if there is none."""
+    """Return an argument that is a list of texts; an empty one if the argument is missing."""
     values = _items(arguments, name)
     if not all(isinstance(value, str) and len(value) <= LONGEST for value in values):
         raise RequestError(f"{name} must be a list of texts")
@@ -73,7 +76,7 @@ def texts(arguments: Mapping[str, Any], name: str) -> list[str]:
 
 
 def records(arguments: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    """Return a list of objects, empty if there is none."""
+    """Return an argument that is a list of objects; an empty one if the argument is missing."""
     values = _items(arguments, name)
     if not all(isinstance(value, dict) for value in values):
         raise RequestError(f"{name} must be a list of objects")

@@ -1,7 +1,8 @@
 """The breakpoints, watches and caught events that the editor has set, each a point of the session.
 
-The editor sends all points of a group at once: of a source file, of functions, of instructions, of
-data, of events. Points that are the same as before stay, with their hits.
+The editor sends all points of one group together: those of a source file, of functions, of
+instructions, of data, of events. A point that was in the group before stays, with its count of
+hits.
 """
 
 from __future__ import annotations
@@ -21,28 +22,31 @@ if TYPE_CHECKING:
     from macaw.debugger.stops import StopRecord
 
 FUNCTIONS, INSTRUCTIONS, DATA, EVENTS = "function", "instruction", "data", "exception"
-KINDS = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}  # of `accessType`
+# by the protocol's `accessType`
+KINDS = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}
 NO_DEBUG = "the program runs without debugging"
 _HITS = re.compile(r"\s*(>=|>|)\s*(\d{1,9})\s*")
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
 
 
 class Spec(NamedTuple):
-    """A point as the editor has asked for it; `error` says why it cannot be set."""
+    """A point as the editor has requested it; `error` says why it cannot be set."""
 
-    kind: str  # of `macaw.debugger.point.KINDS`
+    kind: str  # an item of `macaw.debugger.point.KINDS`
     text: str
     condition: str = ""
     ignore: int = 0
-    form: str = ""  # of a dprintf
+    form: str = ""  # the format of a dprintf
     values: tuple[str, ...] = ()
-    focus: str = ""  # of a watch
+    focus: str = ""  # the focus of a watch
     error: str = ""
 
 
 @dataclass
 class EditorPoint:
-    """A point of the editor. `number` is that of the session's point, None if it is not set."""
+    """A point of the editor. `number` is the number of the session's point, or None if it is not
+    set.
+    """
 
     id: int
     spec: Spec
@@ -55,12 +59,12 @@ class Breakpoints:
 
     def __init__(self) -> None:
         self.groups: dict[str, dict[Spec, EditorPoint]] = {}
-        self.is_off = False  # `noDebug`: no point is set
+        self.is_off = False  # with `noDebug`, no point is set
         self._session: Session | None = None
         self._last = 0
 
     def connect(self, session: Session) -> None:
-        """Set all points in another session, after the program was loaded again."""
+        """Set all points in another session, because the program was loaded again."""
         self._session = session
         for point in self:
             self._set(point)
@@ -69,7 +73,7 @@ class Breakpoints:
         return (point for group in self.groups.values() for point in group.values())
 
     def replace(self, group: str, specs: Iterable[Spec]) -> list[dict[str, Any]]:
-        """Replace the points of a group; return one record for each, as the protocol has it."""
+        """Replace the points of a group; return the protocol's record for each."""
         before = self.groups.get(group, {})
         now: dict[Spec, EditorPoint] = {}
         wanted = list(specs)
@@ -105,7 +109,7 @@ class Breakpoints:
             points.delete(point.number)
 
     def record(self, point: EditorPoint) -> dict[str, Any]:
-        """Return a point as the protocol has it, with the line to which its location has led."""
+        """Return the protocol's record of a point, with the line that its location denotes."""
         record: dict[str, Any] = {"id": point.id, "verified": point.number is not None}
         if point.message:
             record["message"] = point.message
@@ -121,7 +125,7 @@ class Breakpoints:
         return record
 
     def drop_deleted(self) -> list[dict[str, Any]]:
-        """Forget the points that a command has deleted; return them as the protocol has them."""
+        """Drop the points that a command has deleted; return the protocol's records of them."""
         points = {} if self._session is None else self._session.points.all
         dropped = [x for x in self if x.number is not None and x.number not in points]
         for point in dropped:
@@ -141,7 +145,7 @@ class Breakpoints:
 
 
 def break_spec(location: str, condition: str = "", hits: str = "", message: str = "") -> Spec:
-    """Return a breakpoint with the texts that the user has typed; one with a message prints."""
+    """Return a breakpoint from the texts that the user has typed; with a message, a dprintf."""
     try:
         ignore = ignore_of(hits)
     except RequestError as error:
@@ -156,9 +160,9 @@ def break_spec(location: str, condition: str = "", hits: str = "", message: str 
 
 
 def ignore_of(hits: str) -> int:
-    """Return how many hits a hit condition passes: N and >= N stop from the Nth hit on, > N after.
+    """Return how many hits a hit condition ignores.
 
-    Raises `RequestError`.
+    N and >= N stop from the Nth hit on, > N stops after it. Raises `RequestError`.
     """
     if not hits.strip():
         return 0
@@ -169,7 +173,7 @@ def ignore_of(hits: str) -> int:
 
 
 def printed(message: str) -> tuple[str, tuple[str, ...]]:
-    """Return the format and the expressions of a log message: `s0 is {s0}`."""
+    """Return the format and the expressions of a log message such as `s0 is {s0}`."""
     values = tuple(match[1].strip() for match in _EXPRESSION.finditer(message))
     form = _EXPRESSION.sub("\0", message).replace("%", "%%").replace("\0", "%s")
     return form, values

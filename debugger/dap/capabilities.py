@@ -1,4 +1,4 @@
-"""Says what the adapter can do: the capabilities that `initialize` announces."""
+"""The capabilities of the adapter, which `initialize` announces."""
 
 from __future__ import annotations
 

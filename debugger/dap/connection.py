@@ -1,7 +1,7 @@
 """The connection to an editor: a thread reads requests, the caller answers them in their order.
 
-While a program runs, the thread passes some requests to `on_urgent` at once. All messages have the
-framing of `macaw.debugger.dap.framing`.
+The thread first passes each request to `on_request`, which may answer it at once. All messages have
+the framing of `macaw.debugger.dap.framing`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from macaw.debugger.dap.framing import FramingError, MessageReader, Stream, frame
 
-MOST_TEXT = 2000  # characters of an error
+MOST_TEXT = 2000  # the greatest number of characters of an error
 
 
-# What a user does. If it fails, the editor shows a message of its own. The errors of other requests
-# it shows in place of the value (a watch), or not at all (a word under the mouse).
+# Actions of the user: if one fails, the editor shows a message. The errors of other requests appear
+# in place of the value (a watch), or not at all (a word under the mouse).
 ACTIONS = (
     "launch", "configurationDone", "continue", "next", "stepIn", "stepOut", "stepBack",
     "reverseContinue", "goto", "pause", "restart", "terminate", "setVariable", "setExpression",
@@ -27,16 +27,16 @@ ACTIONS = (
 
 
 class RequestError(Exception):
-    """A request that cannot be fulfilled; the editor shows the message."""
+    """Raised for a request that cannot be done; the editor shows the message."""
 
 
 class Request(NamedTuple):
     """A request of the editor."""
 
-    number: int  # `seq`
+    number: int  # the protocol's `seq`
     command: str
     arguments: Mapping[str, Any]
-    error: str = ""  # why the message is no request
+    error: str = ""  # why the message is not a request
 
 
 class Connection:
@@ -52,17 +52,17 @@ class Connection:
         self.is_closed = False
         self._reader = MessageReader(stream)
         self._write = write
-        self._last = 0  # `seq` of the last message that was sent
-        self._lock = threading.Lock()  # of `_last` and of writing
+        self._last = 0  # the protocol's `seq` of the last message that was sent
+        self._lock = threading.Lock()  # protects `_last` and writing
         self._requests: SimpleQueue[Request | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._read, name="dap", daemon=True)
 
     def start(self) -> None:
-        """Start to read."""
+        """Start the thread that reads."""
         self._thread.start()
 
     def receive(self) -> Request | None:
-        """Return the next request, None after the connection has ended."""
+        """Return the next request, or None after the connection has ended."""
         return self._requests.get()
 
     @property
@@ -71,11 +71,11 @@ class Connection:
         return not self._requests.empty()
 
     def respond(self, request: Request, body: Mapping[str, Any] | None = None) -> None:
-        """Send the response to a request that was fulfilled."""
+        """Send the response to a request that was done."""
         self._send(self._response(request, True), body)
 
     def refuse(self, request: Request, message: str) -> None:
-        """Send the response to a request that was not fulfilled."""
+        """Send the response to a request that could not be done."""
         message = message if len(message) <= MOST_TEXT else f"{message[: MOST_TEXT - 4]} ..."
         error = {"id": 1, "format": "{text}", "variables": {"text": message},
                  "showUser": request.command in ACTIONS}  # fmt: skip
@@ -123,7 +123,10 @@ class Connection:
 
 
 def parse_request(data: bytes) -> Request | None:
-    """Return the request in a body, None for a message that is none: a response, an event."""
+    """Return the request in a message's body.
+
+    The result is None for a message that is not a request, such as a response or an event.
+    """
     try:
         message = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Splits a stream into messages with a Content-Length header, and frames messages for one.
+"""Splits a stream into messages with a Content-Length header, and adds this header to messages.
 
-The Language Server Protocol and the Debug Adapter Protocol have this framing in common.
+The Language Server Protocol and the Debug Adapter Protocol use the same framing.
 """
 
 from __future__ import annotations
@@ -8,22 +8,22 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-MOST_HEADER = 1 << 16  # bytes of a message's header
-MOST_MESSAGE = 1 << 25  # bytes of its body
-_READ_SIZE = 1 << 16  # bytes of one read
+MOST_HEADER = 1 << 16  # the greatest number of bytes of a message's header
+MOST_MESSAGE = 1 << 25  # the greatest number of bytes of its body
+_READ_SIZE = 1 << 16  # the greatest number of bytes of one read
 _LENGTH = re.compile(rb"^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$", re.IGNORECASE | re.M)
 _END = b"\r\n\r\n"
 
 
 class Stream(Protocol):
-    """A stream of bytes, as a pipe or socket gives them."""
+    """A stream of bytes, such as a pipe or a socket."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Return 1 to `size` bytes, or none at the end."""
+        """Return 1 to `size` bytes; none at the end of the stream."""
 
 
 class FramingError(ValueError):
-    """A malformed message. `is_too_long` says that it is well-formed, but too long."""
+    """Raised for a malformed message. `is_too_long` says that it is well-formed, but too long."""
 
     def __init__(self, message: str, is_too_long: bool = False) -> None:
         super().__init__(message)
@@ -31,14 +31,14 @@ class FramingError(ValueError):
 
 
 class MessageReader:
-    """The reader that splits a stream of bytes into the bodies of messages."""
+    """Splits a stream of bytes into the bodies of messages."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._bytes = bytearray()
 
     def body(self) -> bytes | None:
-        """Return the next body; None at the end. Raises `FramingError`."""
+        """Return the next body, or None at the end of the stream. Raises `FramingError`."""
         while (end := self._bytes.find(_END)) < 0:
             if len(self._bytes) > MOST_HEADER:
                 del self._bytes[: -len(_END)]
@@ -79,5 +79,5 @@ class MessageReader:
 
 
 def frame(body: bytes) -> bytes:
-    """Return a message: a body after its header."""
+    """Return a message: a header and the body."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)

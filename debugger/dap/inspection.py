@@ -1,4 +1,4 @@
-"""Shows values in an editor: the scopes of a frame, variables and their children, as text."""
+"""Shows values in an editor: the scopes of a frame, and variables with their children, as text."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ if TYPE_CHECKING:
     from macaw.debugger.session import Session
     from macaw.emu.core import Core
 
-MOST_CHILDREN = 1000  # that one response has; an editor asks for pages of arrays
+# the greatest number of variables in one response; an editor requests arrays in parts
+MOST_CHILDREN = 1000
 ADDRESS = 1 << 16  # numbers outside of memory from here on are also shown as addresses
-MOST_TEXT = 4000  # characters of a value
+MOST_TEXT = 4000  # the greatest number of characters of a value
 _ERRORS = (ExpressionError, PlaceError, SessionError, AccessError, CommandError)
 _SCOPES = {REGISTERS: "Registers", TENSORS: "Tensors", QUEUES: "Queues", COUNTERS: "Counters"}
 
 
 class Inspection:
-    """The values of a session as an editor shows them."""
+    """The values of a session in the form in which an editor shows them."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -74,7 +75,7 @@ class Inspection:
         return scopes
 
     def place(self, core: Core) -> Place:
-        """Return the focused place of a core, else the core."""
+        """Return the focused place in a core, or the core itself if no place in it is focused."""
         return next((x for x in self.session.focus if x.core == core.name), Place(core.name))
 
     def _tensors(self) -> list[str]:
@@ -128,9 +129,10 @@ class Inspection:
     def children(
         self, number: int, first: int, most: int, wanted: str, is_hexadecimal: bool
     ) -> list[dict[str, Any]]:
-        """Return variables: `most` children of a container from the index `first` on.
+        """Return `most` children of a container from the index `first` on, as the protocol's
+        variables.
 
-        `wanted` is "indexed" or "named"; other text means both. Raises `RequestError`.
+        `wanted` is "indexed" or "named"; any other text selects both. Raises `RequestError`.
         """
         container = self.references.get(number)
         items = self.items(container)
@@ -176,7 +178,7 @@ class Inspection:
         return value.item() if isinstance(value, np.generic) else value
 
     def record(self, container: Container, is_hexadecimal: bool = False) -> dict[str, Any]:
-        """Return value, type and number of children, as the protocol has them."""
+        """Return value, type and number of children, in the protocol's form."""
         value, address = self.value(container), self._address(container)
         is_pointer = address is None and isinstance(value, int) and ADDRESS <= value < 1 << 32
         text = self._text_of(container, value, is_hexadecimal)
@@ -202,7 +204,7 @@ class Inspection:
         return f"{number} <{symbol}>" if symbol else number
 
     def _address(self, container: Container) -> int | None:
-        """Return the address of a value in memory, None if it is not one range of memory."""
+        """Return the address of a value in memory, or None if it is not one range of memory."""
         text = self.name(container)
         if text in ("", "pc"):
             return None
@@ -213,7 +215,7 @@ class Inspection:
         return extents[0][0] if len(extents) == 1 else None
 
     def name(self, container: Container) -> str:
-        """Return the expression of a container's value, empty if there is none."""
+        """Return the expression of a container's value; empty if there is none."""
         if not container.path:
             return container.text
         if not all(isinstance(key, int) for key in container.path):
@@ -244,7 +246,7 @@ class Inspection:
         return visible(text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 4]} ...")
 
     def full_text(self, value: Any) -> str:
-        """Return a value as text with all elements that `print` shows."""
+        """Return a value as text with all the elements that `print` shows."""
         try:
             return value_text(format_value(value, Format(), self._symbol))
         except CommandError:
@@ -254,7 +256,7 @@ class Inspection:
         return symbol_at(self.session, address)
 
     def assign(self, place: Place, text: str, value: str) -> None:
-        """Set what an expression names to the value of another one. Raises `RequestError`."""
+        """Set what an expression denotes to the value of another one. Raises `RequestError`."""
         session = self.session
         if not text:
             raise RequestError("this value cannot be set")

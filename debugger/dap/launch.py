@@ -1,4 +1,4 @@
-"""Reads what the user asks for by `launch`: the program, its inputs, how it starts."""
+"""Reads what the user requests by `launch`: the program, its inputs, how it starts."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from macaw.debugger.dap.connection import RequestError
 
 @dataclass(frozen=True)
 class Launch:
-    """What `launch` asks for. Paths are absolute, unless there is no `cwd`."""
+    """What the user requests by `launch`. Paths are absolute, unless there is no `cwd`."""
 
     program: tuple[str, ...]  # sources, one executable, or one folder
-    folder: str = ""  # `cwd`; the present one if it is empty
+    folder: str = ""  # `cwd`; empty for the present folder
     inputs: Mapping[str, str] = field(default_factory=dict)  # .npy files by the input's name
     device: str | None = None
     engine: str | None = None
-    item: int | None = None  # of the batch axis
+    item: int | None = None  # index on the batch axis
     stop_on_entry: bool = False
-    stop_on_exit: bool = False  # stop at the end, so that the user can go back
+    stop_on_exit: bool = False  # whether to stop at the end, so that the user can go back
     no_debug: bool = False
 
 
 def read_launch(arguments: Mapping[str, Any]) -> Launch:
-    """Return what the arguments of `launch` ask for. Raises `RequestError`."""
+    """Return what the arguments of `launch` request. Raises `RequestError`."""
     folder = text(arguments, "cwd", "")
     program = arguments.get("program")
     paths = (
@@ -57,6 +57,6 @@ def _path(folder: str, path: str) -> str:
 
 
 def _device(folder: str, device: str) -> str:
-    """Return a device's name as it is, a path of a file with the folder before it."""
+    """Return the name of a device unchanged; for a path of a file, put the folder before it."""
     is_file = device.endswith(".toml") or "/" in device
     return _path(folder, device) if is_file else device

@@ -1,4 +1,4 @@
-"""Bytes of memory and instructions, as an editor asks for them."""
+"""Bytes of memory and instructions, in the form in which an editor requests them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from macaw.debugger.stops import SessionError
 if TYPE_CHECKING:
     from macaw.debugger.session import Session
 
-MOST_BYTES = 1 << 20  # that one request reads or writes
+MOST_BYTES = 1 << 20  # the greatest number of bytes that one request reads or writes
 MOST_INSTRUCTIONS = 10_000
-WORD = 4  # bytes between addresses of instructions that are not there
+WORD = 4  # bytes between the addresses of instructions that do not exist
 
 
 def read_memory(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return bytes in base 64; those after the end of a memory are unreadable."""
+    """Return bytes in base 64. The bytes after the end of a memory count as unreadable."""
     place = _place(arguments)
     count = whole(arguments, "count", most=MOST_BYTES)
     session.device.sync()
@@ -37,7 +37,7 @@ def read_memory(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any
 
 
 def write_memory(session: Session, arguments: Mapping[str, Any]) -> tuple[int, int]:
-    """Replace bytes; return the address and the number of bytes. Raises `RequestError`."""
+    """Replace bytes; return their address and number. Raises `RequestError`."""
     place = _place(arguments)
     try:
         data = base64.b64decode(text(arguments, "data"), validate=True)
@@ -60,7 +60,7 @@ def _place(arguments: Mapping[str, Any]) -> int:
 
 
 def disassemble(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return as many instructions as were asked for; where the program has none, invalid ones."""
+    """Return the requested number of instructions; invalid ones where the program has none."""
     place = _place(arguments)
     count = whole(arguments, "instructionCount", most=MOST_INSTRUCTIONS)
     offset = whole(arguments, "instructionOffset", 0, -MOST_INSTRUCTIONS, MOST_INSTRUCTIONS)
@@ -85,7 +85,7 @@ def disassemble(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any
 
 def _instruction(session: Session, row: Row) -> dict[str, Any]:
     record: dict[str, Any] = {"address": f"{row.address:#010x}", "instruction": row.text}
-    with suppress(SessionError):  # packets lie in a memory that only their core sees
+    with suppress(SessionError):  # packets are in a memory that only their core sees
         data = session.read_memory(row.address, row.next - row.address)
         record["instructionBytes"] = data.hex(" ")
     symbol = row.where.partition("<")[2].rstrip(">")

@@ -6,12 +6,12 @@ import codecs
 from collections.abc import Callable, Mapping
 from typing import Any
 
-MOST_BYTES = 1 << 14  # of output that wait to be sent
+MOST_BYTES = 1 << 14  # the greatest number of bytes of output that wait to be sent
 _CATEGORIES = {"stdout": "stdout", "stderr": "stderr"}
 
 
 class Output:
-    """The output of one program: whole lines are sent at once, the rest at the next stop."""
+    """The output of one program. Whole lines are sent at once, the rest at the next stop."""
 
     def __init__(self, notify: Callable[[str, Mapping[str, Any]], object]) -> None:
         self.notify = notify
@@ -19,7 +19,7 @@ class Output:
         self._waiting: dict[str, str] = {}  # by stream
 
     def write(self, stream: str, data: bytes) -> None:
-        """Take a piece of the output of a stream."""
+        """Add a piece to the output of a stream."""
         decoder = self._decoders.get(stream)
         if decoder is None:
             decoder = self._decoders[stream] = codecs.getincrementaldecoder("utf-8")("replace")
@@ -29,7 +29,7 @@ class Output:
             self.flush()
 
     def flush(self) -> None:
-        """Send what waits."""
+        """Send the output that waits."""
         waiting, self._waiting = self._waiting, {}
         for stream, text in waiting.items():
             if text:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from macaw.debugger.heat_map import HeatMap
     from macaw.debugger.session import Session
 
-MOST_QUEUES = 1000  # of one response
-MOST_ROWS = 400  # lines of causes of one response
+MOST_QUEUES = 1000  # the greatest number of items of one response
+MOST_ROWS = 400  # the greatest number of lines of causes in one response
 
 
 def queues(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the queues of the `places` of a request, by default of `place`."""
+    """Return the queues of the `places` of a request; if it has none, those of `place`."""
     names = text(arguments, "places", "")
     rows: list[dict[str, Any]] = []
     for chosen in places(session.device, names) if names else (place,):
@@ -51,9 +51,10 @@ def grid(heat: HeatMap, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def why(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what made a value seen from `place`, as records, rows and text.
+    """Return the causes of a value as records, rows and text.
 
-    Raises `RequestError`, and what `Session.why` raises.
+    The names in the expression mean what they mean at `place`. Raises `RequestError`, and what
+    `Session.why` raises.
     """
     expression = text(arguments, "expression")
     depth = whole(arguments, "depth", cause_text.DEPTH, 1, cause_text.DEEPEST)
@@ -68,7 +69,7 @@ def why(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict[st
 
 
 def _row(row: cause_text.CauseRow) -> dict[str, Any]:
-    """Return a line of causes with the place in the source and the cycle of its step."""
+    """Return a line of causes, with the source line and the cycle of its step."""
     record: dict[str, Any] = {"depth": row.indent, "text": row.text}
     if row.cause is None:
         return record

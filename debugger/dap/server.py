@@ -1,4 +1,4 @@
-"""Serves one editor at two streams of bytes, as standard input and output."""
+"""Serves one editor through two streams of bytes, such as standard input and output."""
 
 from __future__ import annotations
 
@@ -14,5 +14,8 @@ if TYPE_CHECKING:
 
 
 def serve(stream: Stream, write: Callable[[bytes], object], load: Load) -> None:
-    """Answer the requests of an editor until it leaves. `load` loads the program of `launch`."""
+    """Answer the requests of an editor until it ends the connection.
+
+    `load` loads the program of `launch`.
+    """
     Adapter(Connection(stream, write), load).serve()

@@ -16,11 +16,11 @@ from macaw.debugger.locations import LocationError
 if TYPE_CHECKING:
     from macaw.debugger.session import Session
 
-MOST_LINES = 100_000  # of a source that are looked at
+MOST_LINES = 100_000  # the greatest number of lines of a source that are examined
 
 
 def files(session: Session) -> list[str]:
-    """Return the paths of the program's sources, as its line table has them."""
+    """Return the paths of the program's sources, as in its line table."""
     program = session.program
     return list(dict.fromkeys((*program.line_table.files, *program.source_files)))
 
@@ -53,7 +53,7 @@ def lines_with_code(session: Session, file: str) -> set[int]:
 
 
 def locations(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the lines of a range at which a breakpoint can be. Raises `RequestError`."""
+    """Return those lines of a range at which a breakpoint is possible. Raises `RequestError`."""
     first = whole(arguments, "line", least=0)
     last = whole(arguments, "endLine", first)
     lines = lines_with_code(session, file_of(session, arguments))
@@ -62,7 +62,7 @@ def locations(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def goto_targets(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the instructions at which a line begins; a target's number is the address."""
+    """Return the instructions at which a line begins. A target's number is the address."""
     file, line = file_of(session, arguments), whole(arguments, "line")
     try:
         addresses = session.locate(f"{file}:{line}").addresses

@@ -1,4 +1,4 @@
-"""Says why a program has stopped, as an editor shows it."""
+"""The reports of a stop to an editor: why the program has stopped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GROUPS = {
 def stopped_body(
     stop: StopRecord, thread: int, hits: list[tuple[str, EditorPoint]], reason: str = ""
 ) -> dict[str, Any]:
-    """Return the body of a `stopped` event. `reason` replaces the stop's own one."""
+    """Return the body of a `stopped` event. A `reason` replaces the stop's own reason."""
     name = _REASONS[stop.reason]
     if hits and stop.reason in ("breakpoint", "watch", "event"):
         name = _GROUPS.get(hits[0][0], name)

@@ -1,6 +1,7 @@
-"""Answers the requests of an editor about a loaded program, each by one function.
+"""Answers the requests of an editor about a loaded program, with one function for each request.
 
-A request that makes the program run plans the run (`run`); the adapter does it after the response.
+A request that makes the program run only plans the run (`run`). The adapter does the run after the
+response.
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ Notify = Callable[[str, Mapping[str, Any]], object]
 
 
 class Run(NamedTuple):
-    """A run that a request has planned. One that `can_resume` may be interrupted and repeated."""
+    """A run that a request has planned. With `can_resume` it may be interrupted and repeated."""
 
     act: Callable[[], StopRecord]
     can_resume: bool = False
-    reason: str = ""  # of the `stopped` event, in place of the stop's own
-    is_printed: bool = False  # the user has the text of the stop already
+    reason: str = ""  # replaces the stop's own reason in the `stopped` event
+    is_printed: bool = False  # whether the user already has the text of the stop
 
 
 class Target:
-    """A loaded program and what an editor does with it.
+    """A loaded program, and what an editor does with it.
 
     `run` is the run that the last request has planned. `notify` sends an event.
     """
@@ -66,9 +67,9 @@ class Target:
         self.threads = Threads(session)
         self.inspection = Inspection(session)
         self.run: Run | None = None
-        self.leaves = False  # a command has ended the debugger
+        self.leaves = False  # whether a command has ended the debugger
         heat = HeatMap(session)
-        self._moved: list[StopRecord | EditRecord] = []  # since the present request began
+        self._moved: list[StopRecord | EditRecord] = []  # moves since the present request began
         self._focus_before = session.focus
         session.on_moved.append(self._moved.append)
         self.requests: Mapping[str, Callable[[Mapping[str, Any]], Body | None]] = {
@@ -118,12 +119,14 @@ class Target:
             raise RequestError(str(error)) from None
 
     def forget(self) -> None:
-        """Forget the numbers of frames and variables, after the program has moved."""
+        """Drop the numbers of frames and variables, because the program has moved."""
         self.threads.forget()
         self.inspection.references.forget()
 
     def changed(self) -> bool:
-        """Return whether the last request has changed state without a run, or the focus."""
+        """Return whether the last request has changed the focus, or has changed state without a
+        run.
+        """
         is_edited = any(isinstance(item, EditRecord) for item in self._moved)
         return is_edited or self.session.focus != self._focus_before
 
@@ -165,7 +168,9 @@ class Target:
         return {"breakpoints": self.breakpoints.replace(EVENTS, specs)}
 
     def _data_breakpoint_info(self, arguments: Mapping[str, Any]) -> Body:
-        """Return the expression to watch as `dataId`, and the accesses that can be watched."""
+        """Return the expression to watch as `dataId`, and the kinds of accesses that can be
+        watched.
+        """
         name = text(arguments, "name")
         if flag(arguments, "asAddress"):
             size = whole(arguments, "bytes", 4, 1, 1 << 16)
@@ -210,7 +215,9 @@ class Target:
     # Values
 
     def _place(self, arguments: Mapping[str, Any]) -> Place:
-        """Return the place from which an expression is seen: that of its frame, else the focus."""
+        """Return the place at which an expression is evaluated: that of its frame, or else the
+        focus.
+        """
         if arguments.get("frameId") is None:
             return self.session.focus[0]
         return self.inspection.place(self._core_of_frame(arguments))
@@ -292,14 +299,14 @@ class Target:
         line = text(arguments, "text")
         before = line[: max(0, whole(arguments, "column") - 1)]
         length = 0 if not before or before[-1].isspace() else len(before.split()[-1])
-        start = len(before) - length + 1  # columns count from 1
+        start = len(before) - length + 1  # columns are counted from 1
         words = self.interpreter.complete(before)[:MOST_COMPLETIONS]
         return {"targets": [{"label": x, "start": start, "length": length} for x in words]}
 
     # Runs
 
     def _focus(self, core: Core) -> None:
-        """Set the focus to a core, unless the core is in the focus."""
+        """Set the focus to a core, unless the focus already contains it."""
         if all(place.core != core.name for place in self.session.focus):
             self.session.set_focus(core.name)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from macaw.debugger.session import Session
     from macaw.emu.core import Core
 
-MOST_FRAMES = 1000  # of one response
+MOST_FRAMES = 1000  # the greatest number of frames in one response
 
 
 class Frame(NamedTuple):
@@ -25,9 +25,11 @@ class Frame(NamedTuple):
 
 
 class Threads:
-    """The threads of a session: the cores that run, the focused ones, and that of the last stop.
+    """The threads of a session: the cores that run, the focused cores, and the core of the last
+    stop.
 
-    The number of a thread is that of its core + 1. Numbers of frames are good up to the next stop.
+    The number of a thread is the number of its core + 1. Numbers of frames are valid until the next
+    stop.
     """
 
     def __init__(self, session: Session) -> None:
@@ -45,7 +47,7 @@ class Threads:
         return [core.name for core in session.device.order if core.name in chosen]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the threads as the protocol has them."""
+        """Return the threads in the protocol's form."""
         return [{"id": self.number(name), "name": name} for name in self.names()]
 
     def number(self, name: str) -> int:
@@ -61,7 +63,7 @@ class Threads:
         return self.number(running[0] if is_idle and running and name not in running else name)
 
     def core(self, arguments: Mapping[str, Any]) -> Core:
-        """Return the core of the `threadId`. Raises `RequestError`."""
+        """Return the core that `threadId` denotes. Raises `RequestError`."""
         number = whole(arguments, "threadId", most=1 << 31)
         for core in self.session.device.order:
             if core.number + 1 == number:
@@ -69,12 +71,12 @@ class Threads:
         raise RequestError(f"there is no thread {number}")
 
     def forget(self) -> None:
-        """Forget the numbers of frames, after the program has moved."""
+        """Drop the numbers of frames, because the program has moved."""
         self._frames.clear()
         self._numbers.clear()
 
     def frame(self, number: int) -> Frame:
-        """Return the frame of a number. Raises `RequestError`."""
+        """Return the frame with a number. Raises `RequestError`."""
         if number not in self._frames:
             raise RequestError(f"there is no frame {number} any more")
         return self._frames[number]
@@ -92,7 +94,10 @@ class Threads:
         }
 
     def _calls(self, core: Core) -> list[Where]:
-        """Return the calls of a core; an idle core has one, where it has ended or without place."""
+        """Return the calls of a core.
+
+        An idle core has one: at the instruction at which it ended, or without a place.
+        """
         calls = self.session.call_stack(core)
         if calls:
             return calls
@@ -119,5 +124,5 @@ class Threads:
 
 
 def source_record(path: str) -> dict[str, Any]:
-    """Return a source file as the protocol has it."""
+    """Return the protocol's record of a source file."""
     return {"name": PurePath(path).name, "path": str(Path(path).absolute())}

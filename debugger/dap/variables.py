@@ -1,4 +1,6 @@
-"""What an editor unfolds: scopes and values, by numbers that are good up to the next stop."""
+"""Scopes and values that the user can open in an editor; their numbers are valid until the next
+stop.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ UNITS, UNIT, VALUE = "units", "unit", "value"
 
 @dataclass(frozen=True)
 class Container:
-    """Something with children. `text` is the expression of a value, seen from `place`.
+    """A scope or a value with children. `text` is the expression of a value, evaluated at `place`.
 
-    `path` leads from the expression's value to the container's: indices and names.
+    `path` leads from the expression's value to the container's value: indices and names.
     """
 
     kind: str
@@ -26,9 +28,9 @@ class Container:
 
 @dataclass(frozen=True)
 class Item:
-    """A child of a container, which may be a container itself.
+    """A child of a container; it may be a container, too.
 
-    The value of a counter is `number`.
+    For a counter, `number` is its value.
     """
 
     name: str
@@ -53,12 +55,12 @@ class References:
         return self._numbers[container]
 
     def get(self, number: int) -> Container:
-        """Return the container of a number. Raises `RequestError`."""
+        """Return the container with a number. Raises `RequestError`."""
         if number not in self._containers:
             raise RequestError(f"there are no variables {number} any more")
         return self._containers[number]
 
     def forget(self) -> None:
-        """Forget all containers, after the program has moved."""
+        """Drop all containers, because the program has moved."""
         self._containers.clear()
         self._numbers.clear()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from macaw.emu.device import Device
     from macaw.isa.model import RegisterFile, SpecialRegister
 
-PC_NUMBER, FIRST_CSR = 32, 65  # as gdb numbers the registers of RISC-V
+PC_NUMBER, FIRST_CSR = 32, 65  # gdb's numbers of the registers of RISC-V
 FIRST_OWN = FIRST_CSR + (1 << 12)
 WORD_BITS = 32
 _TYPES = {"sp": "data_ptr", "gp": "data_ptr", "tp": "data_ptr", "fp": "data_ptr", "ra": "code_ptr"}
@@ -30,13 +30,16 @@ _LANES = (("b", "int8", 8), ("h", "int16", 16), ("w", "int32", 32), ("d", "int64
 
 
 class GdbRegister(NamedTuple):
-    """A register with gdb's number, and its core's file and number (`Session.read_register`)."""
+    """A register with gdb's number, and with its file and number in the core's table.
+
+    `Session.read_register` takes the file and the number (`place`).
+    """
 
     number: int
     name: str
     bits: int
     file: str
-    place: int  # in its file; of "csr" the address
+    place: int  # number in its file; for "csr" the address
 
 
 def is_thread(core: Core) -> bool:
@@ -83,7 +86,7 @@ def _own(cores: Iterable[Instrumented]) -> Iterator[GdbRegister]:
 
 
 def target_xml(device: Device) -> str:
-    """Return the target description."""
+    """Return the target description as XML."""
     registers, general = gdb_registers(device).values(), general_file(device).name
     features = {
         "org.gnu.gdb.riscv.cpu": [x for x in registers if x.file in (general, "pc")],
@@ -126,7 +129,7 @@ def _register_xml(row: GdbRegister) -> str:
 
 
 def threads_xml(threads: Iterable[tuple[int, str, str]]) -> str:
-    """Return the list of threads; each has its number, its name, and what it does."""
+    """Return the list of threads as XML. Each thread has a number, a name, and what it does."""
     rows = [
         f'<thread id="{number:x}" name={quoteattr(name)}>{_text(doing)}</thread>'
         for number, name, doing in threads
@@ -139,7 +142,7 @@ def _text(text: str) -> str:
 
 
 def memory_map_xml(device: Device) -> str:
-    """Return the memories of the device, without the registers and windows of cores."""
+    """Return the memories of the device as XML, without the registers and windows of cores."""
     space = device.memory
     areas = [(LOCAL, space.local_bytes), (EXTERNAL, space.external_bytes)]
     areas += [(space.half_address(at), space.half_bytes) for at in range(len(space.halves))]

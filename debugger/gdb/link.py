@@ -2,8 +2,8 @@
 
 gdb sends no new packet before it has the answer to the last one, but it may repeat the packet or
 ask for the answer again. The thread acknowledges each packet at once, even before the program is
-loaded, because gdb waits only two seconds for that. When an interrupt comes while the program runs,
-the thread calls `on_interrupt`.
+loaded, because gdb waits only two seconds for that. When an interrupt arrives while the program
+runs, the thread calls `on_interrupt`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from macaw.debugger.gdb.packets import (
     frame,
 )
 
-READ = 1 << 16  # bytes that are read at a time
+READ = 1 << 16  # the greatest number of bytes that are read at a time
 RESUMES = (b"c", b"C", b"s", b"S", b"b", b"vCont;", b"qRcmd,", b"R", b"vRun")
 
 
 class Channel(Protocol):
-    """A stream of bytes from gdb and one to gdb."""
+    """Two streams of bytes: one from gdb, one to gdb."""
 
     def read(self, most: int) -> bytes:
         """Return at most `most` next bytes; empty at the end of the stream. Raises `OSError`."""
@@ -42,29 +42,29 @@ class Link:
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
-        self.acknowledges = True  # until `QStartNoAckMode`
-        self.on_interrupt: Callable[[], object] | None = None  # called from the reading thread
+        self.acknowledges = True  # whether to acknowledge packets; False after `QStartNoAckMode`
+        self.on_interrupt: Callable[[], object] | None = None  # the reading thread calls it
         self.closed = ""  # why the connection has ended
-        self._running = False  # a packet that makes the program run is not answered
-        self._was_interrupted = False  # before `on_interrupt` was set
-        self._lock = threading.Lock()  # of the two above, and of writing
-        self._last = b""  # the last answer as sent
+        self._running = False  # a packet that makes the program run is not answered yet
+        self._was_interrupted = False  # an interrupt arrived before `on_interrupt` was set
+        self._lock = threading.Lock()  # protects the two attributes above, and writing
+        self._last = b""  # the last answer, as it was sent
         self._is_asked = False  # a packet is not answered yet
         self._packets: SimpleQueue[bytes | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._read, name="gdb", daemon=True)
 
     def start(self) -> None:
-        """Start to read."""
+        """Start the thread that reads."""
         self._thread.start()
 
     def receive(self) -> bytes | None:
-        """Return the data of the next packet, None after the connection has ended."""
+        """Return the data of the next packet, or None after the connection has ended."""
         return self._packets.get()
 
     def send(self, data: bytes, is_answer: bool = True) -> None:
-        """Send the answer to the last packet, or text before it (`is_answer` is False).
+        """Send the answer to the last packet. If `is_answer` is False, send text before the answer.
 
-        After the connection has ended nothing is sent.
+        After the connection has ended, nothing is sent.
         """
         with self._lock:
             if is_answer:
@@ -73,7 +73,7 @@ class Link:
             self._write(self._last)
 
     def connect_interrupts(self, call: Callable[[], object]) -> None:
-        """Set `on_interrupt`; call it at once if an interrupt has already come."""
+        """Set `on_interrupt`. Call it at once if an interrupt has already arrived."""
         with self._lock:
             self.on_interrupt = call
             early, self._was_interrupted = self._was_interrupted, False

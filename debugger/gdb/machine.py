@@ -1,4 +1,4 @@
-"""Reads and changes registers and memory of a session as gdb numbers and encodes them."""
+"""Reads and changes registers and memory of a session, in gdb's numbers and encoding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """The device of a session as gdb sees it. The number of a thread is that of its core + 1."""
+    """The device of a session in gdb's terms. The number of a thread is that of its core + 1."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -30,9 +30,9 @@ class Machine:
     # Threads
 
     def threads(self) -> list[int]:
-        """Return the numbers of the threads: those of the running cores.
+        """Return the numbers of the threads, which are those of the running cores.
 
-        If no core runs, the list has the thread of the last stop.
+        If no core runs, the list has only the thread of the last stop.
         """
         cores = self.session.device.cores
         running = [cores[name] for name in self.session.threads if is_thread(cores[name])]
@@ -41,7 +41,7 @@ class Machine:
     def stopped_thread(self) -> int:
         """Return the thread of the last stop.
 
-        If the core of that stop has no thread, or has not started, it is the first running thread.
+        If the core of that stop has no thread, or has not started, return the first running thread.
         """
         where, device = self.session.last_stop.where, self.session.device
         cores = [core for core in device.order if is_thread(core)]
@@ -64,12 +64,12 @@ class Machine:
         raise SessionError(f"there is no thread {thread}")
 
     def thread(self, name: str) -> int | None:
-        """Return the thread of a core, None for a core without general registers."""
+        """Return the thread of a core, or None for a core without general registers."""
         core = self.session.device.cores.get(name)
         return None if core is None or not is_thread(core) else core.number + 1
 
     def doing(self, thread: int) -> str:
-        """Return what a thread does, for `info threads`."""
+        """Return a text that says what a thread does, for `info threads`."""
         core = self.session.device.cores[self.name(thread)]
         if not core.running:
             return f"{core.table.title}, idle"
@@ -81,7 +81,8 @@ class Machine:
     # Registers
 
     def read_register(self, thread: int, number: int) -> str:
-        """Return the value of a register as hexadecimal bytes; all `x` if the core lacks it.
+        """Return the value of a register as hexadecimal bytes; only `x` if the core lacks the
+        register.
 
         Raises `SessionError` for a number that no register has.
         """
@@ -108,11 +109,11 @@ class Machine:
         return self.session.read_register(name, row.file, row.place)
 
     def general_registers(self, thread: int) -> str:
-        """Return the general registers and pc; gdb asks for all others one by one."""
+        """Return the values of the general registers and pc; gdb requests all others one by one."""
         return "".join(self.read_register(thread, number) for number in range(PC_NUMBER + 1))
 
     def write_register(self, thread: int, number: int, data: bytes) -> None:
-        """Set a register to bytes, unless it has this value. Raises `SessionError`."""
+        """Set a register to bytes, unless it already has this value. Raises `SessionError`."""
         row = self._register(number)
         bits = int.from_bytes(data, "little")
         if len(data) != row.bits // 8:
@@ -123,13 +124,16 @@ class Machine:
     # Memory
 
     def read_memory(self, address: int, size: int) -> bytes:
-        """Return the bytes from an address on, fewer if the memory ends. Raises `SessionError`."""
+        """Return the bytes from an address on; fewer than `size` if the memory ends before.
+
+        Raises `SessionError`.
+        """
         return self.session.read_memory_part(address, size)
 
     # XML
 
     def document(self, kind: str, annex: str) -> str | None:
-        """Return one of the XML documents that gdb reads, None if there is none of this name."""
+        """Return one of the XML documents that gdb reads, or None if there is none of this name."""
         device = self.session.device
         if (kind, annex) == ("features", "target.xml"):
             return target_xml(device)

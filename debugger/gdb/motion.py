@@ -1,11 +1,11 @@
-"""Moves the program as gdb asks, and says where it has stopped: continue, steps, going back.
+"""Runs the program as gdb requests, forward and back, and reports to gdb where it has stopped.
 
 gdb expects that a watch stops before the access; it then executes the instruction itself to see the
 new value. The session stops after the access. So after a run forward, `Motion` goes back by one
-step. After a run backward it does not, because gdb takes that step back itself.
+step. After a run backward it does not, because gdb goes back by one step itself.
 
 The end of the program (exit, fault, deadlock) is reported as the end of gdb's replay log, so that
-the user can still go back. While gdb steps over a breakpoint, it would hang after such an answer;
+the user can still go back. While gdb steps over a breakpoint, such an answer would make gdb hang;
 then the end is reported as a signal. What a stop reply cannot say is printed on gdb's console.
 """
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from macaw.debugger.session import Session
     from macaw.debugger.stops import Hit
 
-ALL, ANY = -1, 0  # numbers that stand for threads
+ALL, ANY = -1, 0  # values that stand for all threads, or for any thread
 ACTIONS = ("c", "C", "s", "S", "r")
-TRAP, INTERRUPTED = 5, 2  # signals
+TRAP, INTERRUPTED = 5, 2  # numbers of signals
 
 
 class Action(NamedTuple):
-    """One action of `vCont`: what a thread does."""
+    """One action of `vCont`: what a thread shall do."""
 
     kind: str  # "c", "s", or "r" with a range of addresses
     thread: int = ALL
@@ -53,12 +53,12 @@ def parse_actions(text: str) -> list[Action]:
 
 
 def parse_thread(text: str) -> int:
-    """Return the number of a thread; -1 means all, 0 any. Raises `SessionError`."""
+    """Return the number of a thread; -1 stands for all, 0 for any. Raises `SessionError`."""
     return ALL if text == "-1" else parse_number(text)
 
 
 class Motion:
-    """The runs of one gdb. `say` prints text on gdb's console, before the run is answered."""
+    """Does the runs that one gdb requests. `say` prints text on gdb's console, before the reply."""
 
     def __init__(
         self,
@@ -71,14 +71,14 @@ class Motion:
         self.machine = machine
         self.points = points
         self.say = say
-        self.thread = machine.stopped_thread()  # of the last stop
-        self._is_alone = False  # gdb lets one thread run alone, to step it over a breakpoint
+        self.thread = machine.stopped_thread()  # the thread of the last stop
+        self._is_alone = False  # whether gdb runs only one thread, to step it over a breakpoint
         self.reply = self._reply(session.last_stop, None)
 
-    # Runs; each returns a stop reply
+    # Runs; each method returns a stop reply
 
     def resume(self, actions: list[Action]) -> str:
-        """Do the actions of `vCont`: step the thread that has a step, else let all run."""
+        """Do the actions of `vCont`: step the thread whose action is a step, else let all run."""
         self._is_alone = all(action.thread not in (ALL, ANY) for action in actions)
         steps = [action for action in actions if action.kind != "c"]
         if not steps:
@@ -93,7 +93,7 @@ class Motion:
         return self._after(stop)
 
     def go_back(self, thread: int, is_step: bool) -> str:
-        """Go back by one instruction of a thread, or to the last stop of a point."""
+        """Go back by one instruction of a thread, or to the last stop at a point."""
         self._is_alone = False
         with self.session.focused(self.machine.name(thread)):
             stop = self.session.stepi_back() if is_step else self.session.cont_back()
@@ -142,7 +142,7 @@ class Motion:
         return f"T{signal:02x}thread:{self.thread:x};{reason}"
 
     def _words(self, stop: StopRecord, found: tuple[GdbPoint, Hit] | None) -> str:
-        """Return what gdb's console says of a stop; empty if the stop reply says all.
+        """Return the text about a stop for gdb's console; empty if the stop reply says everything.
 
         It names ends of the program, points of `monitor`, and accesses by cores without a thread.
         """

@@ -1,8 +1,8 @@
 """The framing of gdb's remote serial protocol: `$data#checksum`, acknowledgements, interrupts.
 
-A `Decoder` takes the bytes of a connection as they come and returns what they contain. No input
-makes it fail: what is not in a packet is dropped, a packet with a wrong checksum is reported as
-`BAD`, and one that is too long as `LONG`.
+A `Decoder` takes the bytes of a connection as they arrive and returns what they contain. It never
+fails: it drops bytes outside of packets, and reports a packet with a wrong checksum as `BAD` and
+one that is too long as `LONG`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from macaw.debugger.stops import SessionError
 
-MOST_BYTES = 0x4000  # of a packet's data, as `PacketSize` announces
+MOST_BYTES = 0x4000  # the greatest number of bytes of a packet's data; `PacketSize` announces it
 INTERRUPT_BYTE = 0x03
 _BEGIN, _END, _ESCAPE, _REPEAT = b"$#}*"
 _NUMBER = re.compile("[0-9a-fA-F]{1,16}")
-_FLIP = 0x20  # an escaped byte is sent with this bit changed
+_FLIP = 0x20  # an escaped byte is sent with these bits changed
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,22 @@ class Packet:
 
 
 ACKNOWLEDGED, REFUSED, INTERRUPT, BAD, LONG = "+", "-", "interrupt", "bad", "long"
-Item = Packet | str  # a packet, or one of these five
+Item = Packet | str  # a packet, or one of these five texts
 
 
 def frame(data: bytes) -> bytes:
-    """Return the packet with this data, as it is sent."""
+    """Return the bytes to send for a packet with this data."""
     body = escape(data)
     return b"$%s#%02x" % (body, checksum(body))
 
 
 def checksum(body: bytes) -> int:
-    """Return the checksum of a packet's data as sent: the sum of its bytes, 8 bits."""
+    """Return the checksum of a packet's data as it is sent: the sum of its bytes, modulo 256."""
     return sum(body) & 0xFF
 
 
 def escape(data: bytes) -> bytes:
-    """Return data with the bytes that mean something in a packet escaped."""
+    """Escape those bytes of data that have a meaning in packets."""
     special = (_BEGIN, _END, _ESCAPE, _REPEAT)
     return b"".join(
         bytes((_ESCAPE, byte ^ _FLIP)) if byte in special else bytes((byte,)) for byte in data
@@ -50,7 +50,7 @@ def escape(data: bytes) -> bytes:
 
 
 def unescape(body: bytes) -> bytes:
-    """Return the data of a packet as received; an escape at its end is dropped."""
+    """Return the data of a received packet without escapes; an escape at its end is dropped."""
     data = bytearray()
     is_escaped = False
     for byte in body:
@@ -65,7 +65,7 @@ def unescape(body: bytes) -> bytes:
 
 
 def parse_number(text: str) -> int:
-    """Return a number of a packet: hexadecimal, up to 64 bits. Raises `SessionError`."""
+    """Return a number in a packet: hexadecimal, up to 64 bits. Raises `SessionError`."""
     if _NUMBER.fullmatch(text) is None:
         raise SessionError(f"'{text[:20]}' is no number")
     return int(text, 16)
@@ -78,7 +78,7 @@ def parse_pair(text: str) -> tuple[int, int]:
 
 
 def parse_bytes(text: str) -> bytes:
-    """Return bytes that are written as hexadecimal digits. Raises `SessionError`."""
+    """Return bytes that a packet has as hexadecimal digits. Raises `SessionError`."""
     try:
         return bytes.fromhex(text)
     except ValueError:
@@ -86,15 +86,15 @@ def parse_bytes(text: str) -> bytes:
 
 
 class Decoder:
-    """The decoder of one connection."""
+    """Splits the bytes of one connection into packets and other items."""
 
     def __init__(self) -> None:
-        self._body: bytearray | None = None  # of the packet that is being read
-        self._sum: bytes | None = None  # of its checksum, the digits so far
-        self._is_long = False  # the packet is too long
+        self._body: bytearray | None = None  # data of the packet that is being read
+        self._sum: bytes | None = None  # the digits of its checksum so far
+        self._is_long = False  # whether the packet is too long
 
     def feed(self, data: bytes) -> list[Item]:
-        """Return what these bytes complete, in their order."""
+        """Return the items that these bytes complete, in their order."""
         items: list[Item] = []
         for byte in data:
             item = self._take(byte)
@@ -110,7 +110,7 @@ class Decoder:
             return self._outside(byte)
         if byte == _END:
             self._sum = b""
-        elif byte == _BEGIN:  # the packet before was cut off
+        elif byte == _BEGIN:  # the previous packet was cut off
             self._body, self._is_long = bytearray(), False
         elif len(self._body) < 2 * MOST_BYTES:
             self._body.append(byte)

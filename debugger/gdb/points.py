@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 SOFTWARE, HARDWARE = 0, 1
 _ACCESSES = {2: "write", 3: "read", 4: "access"}
-_NAMES = {2: "watch", 3: "rwatch", 4: "awatch"}  # in stop replies
+_NAMES = {2: "watch", 3: "rwatch", 4: "awatch"}  # the names of the kinds of watches in stop replies
 _REASONS = {SOFTWARE: "swbreak", HARDWARE: "hwbreak"}
 
 
 class GdbPoint(NamedTuple):
     """A breakpoint or watch of gdb: its kind, its address and its size."""
 
-    kind: int  # 0 to 4
+    kind: int  # the kind of the packets `Z` and `z`, 0 to 4
     address: int
     size: int
 
@@ -30,7 +30,7 @@ class GdbPoints:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._numbers: dict[GdbPoint, int] = {}  # of the session's points
+        self._numbers: dict[GdbPoint, int] = {}  # numbers of the session's points
 
     def insert(self, point: GdbPoint) -> None:
         """Set a point, unless it is already set. Raises `SessionError`."""
@@ -47,7 +47,7 @@ class GdbPoints:
         self._numbers[point] = new.number
 
     def remove(self, point: GdbPoint) -> None:
-        """Delete a point, if it is there."""
+        """Delete a point, if it is set."""
         number = self._numbers.pop(point, None)
         if number in self.session.points.all:
             self.session.points.delete(number)
@@ -58,9 +58,9 @@ class GdbPoints:
             self.remove(point)
 
     def hit(self, stop: StopRecord) -> tuple[GdbPoint, Hit] | None:
-        """Return the point of gdb that has stopped a run, None if no point of gdb has.
+        """Return the point of gdb that has stopped a run, or None if none has.
 
-        If a watch and a breakpoint have, return the watch.
+        If both a watch and a breakpoint have stopped it, return the watch.
         """
         hits = {hit.number: hit for hit in stop.hits}
         mine = [(point, hits[n]) for point, n in self._numbers.items() if n in hits]
@@ -72,7 +72,7 @@ class GdbPoints:
 
 
 def reason_of(point: GdbPoint) -> str:
-    """Return how a stop reply names a point as the reason, such as `watch:80001000`."""
+    """Return the text by which a stop reply names a point, such as `watch:80001000`."""
     if point.kind in _NAMES:
         return f"{_NAMES[point.kind]}:{point.address:x}"
     return f"{_REASONS[point.kind]}:"

@@ -1,4 +1,4 @@
-"""Serves one gdb: at a port of this machine, or at standard input and output."""
+"""Serves one gdb: at a port of this machine, or through standard input and output."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from macaw.debugger.gdb.stub import Stub
 if TYPE_CHECKING:
     from macaw.debugger.gdb.target import Target
 
-CLIENT = Path(__file__).parent / "client" / "macaw-gdb.py"  # what gdb reads by `source`
-HOST = "127.0.0.1"  # no other machine can connect
+CLIENT = Path(__file__).parent / "client" / "macaw-gdb.py"  # the file that gdb reads by `source`
+HOST = "127.0.0.1"  # no other machine can connect to this address
 
 
 class SocketChannel:
-    """A connection of TCP (`macaw.debugger.gdb.link.Channel`)."""
+    """A TCP connection (`macaw.debugger.gdb.link.Channel`)."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
@@ -37,7 +37,7 @@ class SocketChannel:
 
 
 class PipeChannel:
-    """Two files by their descriptors, as standard input and output."""
+    """Two files given by descriptors, such as standard input and output."""
 
     def __init__(self, source: int, target: int) -> None:
         self.source, self.target = source, target
@@ -53,10 +53,10 @@ class PipeChannel:
 
 
 def serve(channel: SocketChannel | PipeChannel, load: Callable[[Link], Target]) -> str:
-    """Serve a gdb until it leaves, and return a sentence that says why.
+    """Serve a gdb until it disconnects, and return a sentence that says why it has.
 
-    `load` loads the program. It is called when gdb first asks for something of the program.
-    Packets before that are answered without it.
+    `load` loads the program. It is called when gdb first requests something about the program.
+    Earlier packets are answered without the program.
     """
     link = Link(channel)
     link.start()
@@ -64,7 +64,7 @@ def serve(channel: SocketChannel | PipeChannel, load: Callable[[Link], Target]) 
 
 
 def listen(port: int) -> socket.socket:
-    """Return a socket that waits for gdb at a port of this machine; 0 means a free one.
+    """Return a socket that waits for gdb at a port of this machine; 0 selects a free port.
 
     Raises `OSError`.
     """
@@ -72,16 +72,18 @@ def listen(port: int) -> socket.socket:
 
 
 def serve_port(listener: socket.socket, load: Callable[[Link], Target]) -> str:
-    """Wait for gdb, serve it, and return a sentence that says why it has left."""
+    """Wait for gdb, serve it, and return a sentence that says why it has disconnected."""
     connection, _ = listener.accept()
     with connection:
         return serve(SocketChannel(connection), load)
 
 
 def serve_pipe(load: Callable[[Link], Target]) -> str:
-    """Serve a gdb at standard input and output, and return a sentence that says why it has left.
+    """Serve a gdb through standard input and output; return a sentence that says why this has
+    ended.
 
-    Ctrl-C at gdb's terminal reaches this process, too, which ignores it: gdb sends an interrupt.
+    Ctrl-C at gdb's terminal reaches this process, too. The process ignores it, because gdb sends an
+    interrupt.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return serve(PipeChannel(sys.stdin.fileno(), sys.stdout.fileno()), load)

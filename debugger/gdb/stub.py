@@ -1,4 +1,4 @@
-"""The server's side of one connection: answers packets, loads the program when gdb asks for it."""
+"""The server's side of one connection: answers packets, loads the program when gdb needs it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _HANDSHAKE = {  # by the name of the packet
 class Stub:
     """The server's side of one connection.
 
-    `load` loads the program. It is called at gdb's first question about the program, because gdb
-    waits only some seconds for each answer: so loading delays only one answer.
+    `load` loads the program. The stub calls it at gdb's first question about the program. gdb waits
+    only some seconds for each answer, so loading should delay only one of them.
     """
 
     def __init__(self, link: Link, load: Callable[[Link], Target]) -> None:
@@ -36,9 +36,9 @@ class Stub:
         self._is_extended = False
 
     def serve(self) -> str:
-        """Answer packets until gdb leaves or the connection ends; return a sentence that says so.
+        """Answer packets until gdb disconnects; return a sentence that says why it has.
 
-        Raises what `load` raises.
+        Raises the exceptions of `load`.
         """
         left = ""
         while not left:
@@ -57,7 +57,7 @@ class Stub:
         return left
 
     def _answer(self, data: bytes) -> bytes | None:
-        """Return the answer to a packet, None if there is none."""
+        """Return the answer to a packet, or None if the packet needs no answer."""
         if data == LONG.encode():
             return b"E.the packet is too long"
         name = data.partition(b":")[0]

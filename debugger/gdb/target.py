@@ -1,7 +1,7 @@
-"""Answers the packets of gdb about a loaded program, each by one function.
+"""Answers the packets of gdb about a loaded program, with one function for each kind of packet.
 
-An error is an answer: `E.` with a sentence where gdb shows it, else `E01`. A packet that is not
-known is answered by an empty packet, as the protocol demands.
+The answer to a request that fails is `E.` and a sentence where gdb shows this, else `E01`. The
+answer to an unknown packet is an empty packet, as the protocol demands.
 """
 
 from __future__ import annotations
@@ -25,29 +25,31 @@ if TYPE_CHECKING:
 
 KILLED = "gdb has killed the program"
 OK, UNKNOWN, ERROR = "OK", "", "E01"
-_SAY_ERRORS = "cCsSbvgGpPMXZzH"  # first letters of packets; to `m` gdb wants data or a number
-TEXT_BYTES = MOST_BYTES // 2 - 16  # of text in one packet, in hexadecimal
-GENERAL = 33  # registers that `g` and `G` have, of 4 bytes
+# first letters of packets to which gdb shows no sentence; to `m` it wants data or a number
+_SAY_ERRORS = "cCsSbvgGpPMXZzH"
+TEXT_BYTES = MOST_BYTES // 2 - 16  # bytes of text in one packet, in hexadecimal
+GENERAL = 33  # number of registers in `g` and `G`, each of 4 bytes
 STALE = "gdb has not noticed the change: `maintenance flush register-cache` (docs/gdb.md)\n"
 
 
 class Target:
-    """A program and what gdb does with it. `is_extended` says that gdb may run it again."""
+    """A program, and the state of gdb's work with it. With `is_extended` gdb may run it again."""
 
     def __init__(self, link: Link, interpreter: Interpreter) -> None:
         self.link = link
         self.interpreter = interpreter
         self.is_extended = False
-        self.left = ""  # a sentence, once gdb has left
+        self.left = ""  # a sentence, after gdb has disconnected
         session = interpreter.session
         self.machine = Machine(session)
         self.points = GdbPoints(session)
         self.motion = Motion(session, self.machine, self.points, self._say)
         self._is_killed = False
-        self._asked_thread = ANY  # of `Hg`
-        self._run_thread = ALL  # of `Hc`
-        self._is_running = False  # gdb waits for the end of a run: output may be sent
-        self._has_moved = False  # since the present `monitor` began
+        self._asked_thread = ANY  # the thread of `Hg`
+        self._run_thread = ALL  # the thread of `Hc`
+        # whether gdb waits for the end of a run, so that output may be sent
+        self._is_running = False
+        self._has_moved = False  # moves since the present `monitor` began
         session.on_output = self._send_output
         session.on_moved.append(self._note)
         link.connect_interrupts(session.interrupt)
@@ -87,7 +89,7 @@ class Target:
         }
 
     def answer(self, data: bytes) -> bytes | None:
-        """Return the answer to a packet, None if there is none."""
+        """Return the answer to a packet, or None if the packet needs no answer."""
         text = data.decode("latin-1")
         names = (name for name in self._packets if _begins(name, text))
         name = max(names, key=len, default=None)
@@ -102,14 +104,14 @@ class Target:
         return None if answer is None else answer.encode("latin-1", "replace")
 
     def take_late_interrupt(self) -> None:
-        """Drop an interrupt that has come too late for a run."""
+        """Drop an interrupt that has arrived too late for a run."""
         self.interpreter.session.interrupts.take()
 
     def close(self) -> None:
-        """Delete gdb's points, after gdb has left."""
+        """Delete gdb's points, because gdb has disconnected."""
         self.points.clear()
 
-    # Words
+    # Texts
 
     def _say(self, text: str) -> None:
         """Print text on gdb's console, while gdb waits for the end of a run or of `monitor`."""
@@ -129,11 +131,11 @@ class Target:
     # Threads
 
     def _thread(self) -> int:
-        """Return the thread whose registers gdb means."""
+        """Return the thread to which gdb's requests about registers refer."""
         return self.motion.thread if self._asked_thread in (ALL, ANY) else self._asked_thread
 
     def _mover(self) -> int:
-        """Return the thread that gdb moves by a packet without a thread."""
+        """Return the thread that a packet without a thread number moves."""
         return self.motion.thread if self._run_thread in (ALL, ANY) else self._run_thread
 
     def _set_thread(self, text: str) -> str:
@@ -198,7 +200,7 @@ class Target:
         return self._run(lambda: self.motion.resume([Action(kind, self._run_thread)]))
 
     def _run(self, act: Callable[[], str]) -> str:
-        """Let the program run; its output goes to gdb's console."""
+        """Make the program run, with its output on gdb's console."""
         self._is_running = True
         try:
             return act()
@@ -237,7 +239,7 @@ class Target:
         return ("m" if offset + len(piece) < len(document) else "l") + piece
 
     def _monitor(self, text: str) -> str:
-        """Execute a command of the debugger; its answer goes to gdb's console."""
+        """Execute a command of the debugger, with its answer on gdb's console."""
         line = parse_bytes(text).decode("utf-8", "replace")
         self._has_moved = False
         answer = self._run_command(line)
@@ -258,7 +260,7 @@ class Target:
 
 
 def _begins(name: str, text: str) -> bool:
-    """Return whether a packet has this name, not a longer one that begins with it."""
+    """Return whether a packet has this name, and not a longer name that begins with it."""
     if not text.startswith(name):
         return False
     is_word = name[0] in "qv" and name[-1] not in ":,;?"

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from macaw.debugger.commands.interpreter import Interpreter
 
-REDRAW = 0.04  # least seconds between redraws
-ESCAPE = 0.05  # seconds to wait for the rest of a key sequence after Esc
+REDRAW = 0.04  # least time between redraws, in seconds
+ESCAPE = 0.05  # how long to wait after Esc for the rest of a key sequence, in seconds
 BAD = ("fault", "deadlock")
 WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 
@@ -63,7 +63,7 @@ class Screen:
         terminal_input: Input | None = None,
         terminal_output: Output | None = None,
     ) -> None:
-        """Build the screen; it calls `keep` with the layout when the user leaves.
+        """Build the screen. It calls `keep` with the layout when the user leaves.
 
         `history` is the file for typed lines. `terminal_input` and `terminal_output` are for tests.
         """
@@ -71,7 +71,7 @@ class Screen:
         self.arrangement = interpreter.arrangement
         self.signs = signs
         self.keep = keep
-        self._grid_target = ""  # the unit to which arrow keys have moved the focus last
+        self._grid_target = ""  # the unit to which arrow keys have last moved the focus
         self.worker = Worker(interpreter, self._redraw, self._leave)
         self.composer = Composer(self.arrangement, signs)
         self.words = CommandCompleter(interpreter, lambda: bool(self.worker.busy))
@@ -109,7 +109,7 @@ class Screen:
             if self.keep is not None:
                 self.keep(self.arrangement.plain())
 
-    # What the worker's thread calls
+    # Methods for the worker's thread
 
     def _redraw(self) -> None:
         loop = self.app.loop
@@ -126,7 +126,7 @@ class Screen:
         if self.app.is_running and not self.app.is_done:
             self.app.exit()
 
-    # Parts
+    # Parts of the screen
 
     def _layout(self) -> Layout:
         search = SearchToolbar()
@@ -184,7 +184,7 @@ class Screen:
         return pieces
 
     def _click_key(self, key: Key, event: MouseEvent) -> None:
-        """Press a key that was clicked in the bar; after a right click, the key with Shift."""
+        """Do what the clicked key of the bar does; after a right click, the key with Shift."""
         if event.event_type is not MouseEventType.MOUSE_UP:
             return
         if event.button is MouseButton.RIGHT:
@@ -200,7 +200,7 @@ class Screen:
     def _accept(self, buffer: Buffer) -> bool:
         self.words.palette = False
         if self.worker.progress is not None and not buffer.text.strip():
-            return True  # during a run, Enter on an empty line repeats nothing
+            return True  # during a run, Enter on an empty line repeats no command
         self.arrangement.scroll.pop("output", None)
         self.worker.submit(buffer.text)
         return False
@@ -271,7 +271,7 @@ class Screen:
         return bool(self._pages())
 
     def _page(self, way: int, event: KeyPressEvent | None = None) -> None:
-        """Show the next (1) or the previous (-1) page of an answer."""
+        """Show the next page of an answer if `way` is 1, the previous page if it is -1."""
         scroll = self.arrangement.scroll
         scroll["output"] = max(0, scroll.get("output", 0) + way * self._pages()[0])
         self.arrangement.note_change()
@@ -363,7 +363,7 @@ class Screen:
         self.arrangement.zoom("")
 
     def _scroll_page(self, way: int, event: KeyPressEvent) -> None:
-        """Scroll the active panel by its height; without one, the output panel."""
+        """Scroll the active panel by its height; if none is active, scroll the output panel."""
         panel = self.arrangement.active or "output"
         area = self.composer.area(panel)
         self._scroll_panel(panel, way * max(1, (area.height if area is not None else 10) - 1))
@@ -398,7 +398,7 @@ class Screen:
         self._submit(f"focus {place}", quiet=True)
 
     def _mouse(self, event: MouseEvent, hit: Hit) -> None:
-        """React to the mouse on a panel. The table of keys has the key that does the same."""
+        """React to the mouse on a panel. The table of keys has a key for each action."""
         what = event.event_type
         if what in WHEEL and hit.row == 0:
             self._submit(f"panel {hit.panel} {'grow' if WHEEL[what] < 0 else 'shrink'}", quiet=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CommandCompleter(Completer):
-    """The completer of the last word of a line; it offers nothing while the session is `busy`.
+    """Completes the last word of a line; it offers nothing while the session is `busy`.
 
     With `palette` set, it offers each command whose name or meaning contains the text.
     """

@@ -41,7 +41,7 @@ def style_of(style: Style | None) -> str:
 
 
 class CommandLine(BufferControl):
-    """The command line; it calls `on_click` after a click."""
+    """The input line. It calls `on_click` after a click."""
 
     def __init__(self, on_click: Callable[[], object], **options: Any) -> None:
         super().__init__(**options)
@@ -50,7 +50,8 @@ class CommandLine(BufferControl):
     def mouse_handler(self, mouse_event: MouseEvent) -> NotImplementedOrNone:
         """React to a click."""
         result = super().mouse_handler(mouse_event)
-        self.buffer.exit_selection()  # with one, after a double click, keys would insert nothing
+        # a selection, as after a double click, would make keys insert nothing
+        self.buffer.exit_selection()
         if mouse_event.event_type is MouseEventType.MOUSE_UP:
             self.on_click()
             return None
@@ -61,7 +62,7 @@ class Panels(UIControl):
     """All panels as one control."""
 
     def __init__(self, worker: Worker, composer: Composer, on_mouse: OnMouse) -> None:
-        """Build the control; it calls `on_mouse(event, hit)` for clicks and the wheel."""
+        """Build the control. It calls `on_mouse(event, hit)` for clicks and the wheel."""
         self.worker = worker
         self.composer = composer
         self.on_mouse = on_mouse
@@ -84,7 +85,7 @@ class Panels(UIControl):
         return UIContent(get_line=line, line_count=len(lines), show_cursor=False)
 
     def mouse_handler(self, mouse_event: MouseEvent) -> NotImplementedOrNone:
-        """React to a click or a turn of the wheel: call `on_mouse` with the panel there."""
+        """React to a click or a turn of the wheel: call `on_mouse` with the panel at that cell."""
         x, y = mouse_event.position.x, mouse_event.position.y
         hit = self.composer.at(self.worker.frame, x, y, *self._size)
         if hit is None:

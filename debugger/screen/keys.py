@@ -1,4 +1,4 @@
-"""The table of keys, from which bindings, the bar of keys and the help are made."""
+"""The table of keys: bindings, the bar of keys and the help are made from it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dataclasses import dataclass
 class Key:
     """A key that executes a command line or an action of the screen."""
 
-    keys: tuple[str, ...]  # as prompt-toolkit names them
+    keys: tuple[str, ...]  # prompt-toolkit's names of the keys
     label: str
-    word: str  # for the bar; empty: the bar leaves it out
+    word: str  # text for the bar; empty: the bar leaves the key out
     line: str = ""
     act: str = ""
     meaning: str = ""
-    mouse: str = "click it in the last row"  # what does the same once the mouse is on
+    mouse: str = "click it in the last row"  # the mouse action that does the same
 
 
 BACK = "right-click {} in the last row"
 
-# Terminals send Shift-F5 as F17, and so on.
+# Terminals send Shift-F5 as F17, Shift-F6 as F18, and so on.
 KEYS = (
     Key(("f1",), "F1", "help", act="help", meaning="show the keys, or help for the line"),
     Key(("f5",), "F5", "continue", "continue"),
@@ -62,7 +62,7 @@ KEYS = (
         mouse="wheel down on its title",
     ),
 )  # fmt: skip
-PANEL_KEYS = (  # keys, what they do, what does the same with the mouse
+PANEL_KEYS = (  # keys, what they do, and the mouse action that does the same
     ("Alt-digit", "show a panel, make it active", "click it, or its digit in the first row"),
     ("arrows, Page Up, Page Down", "scroll the active panel", "wheel on a panel"),
     ("Esc", "back to the line; the end of a long answer", "click the line"),
@@ -82,7 +82,7 @@ def bar(width: int) -> str:
 def bar_keys(width: int) -> list[tuple[Key, str]]:
     """Return the keys of the bar, each with its text; two blanks are between them.
 
-    If not all of them fit into `width` columns, the last ones have short texts (`^P`).
+    If not all texts fit into `width` columns, the last keys have short texts (`^P`).
     """
     keys = [key for key in KEYS if key.word]
     texts = [f"{key.label} {key.word}" for key in keys]
@@ -96,6 +96,6 @@ def bar_keys(width: int) -> list[tuple[Key, str]]:
 
 
 def table() -> Iterable[tuple[str, str, str]]:
-    """Yield all keys, what they do, and what does the same with the mouse."""
+    """Yield all keys, what they do, and the mouse action that does the same."""
     yield from ((key.label, key.line or key.meaning, key.mouse) for key in KEYS)
     yield from PANEL_KEYS

@@ -1,4 +1,4 @@
-"""Stores the history of typed lines in a file for the next session."""
+"""The history of typed lines, stored in a file for the next session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prompt_toolkit.history import FileHistory
 class LineHistory(FileHistory):
     """The history of typed lines, in a file.
 
-    If the file cannot be read or written, the history is that of this session only.
+    If the file cannot be read or written, the history contains only the lines of this session.
     """
 
     def load_history_strings(self) -> Iterable[str]:

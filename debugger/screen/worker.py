@@ -1,4 +1,4 @@
-"""Executes command lines in a thread of its own, and builds a frame after each line.
+"""The worker: executes command lines in its own thread, and builds a frame after each line.
 
 The session belongs to this thread. The screen's thread calls `submit`, `refresh` and `interrupt`,
 and reads `frame`, `busy` and `progress`. The worker replaces these three objects and never changes
@@ -19,7 +19,7 @@ from macaw.debugger.frame_builder import FrameBuilder
 if TYPE_CHECKING:
     from macaw.debugger.commands.interpreter import Interpreter
 
-APART = 0.1  # seconds between frames during a run
+APART = 0.1  # time between frames during a run, in seconds
 MOVING = ("output", "timeline")  # panels that are updated during a run
 
 
@@ -40,13 +40,14 @@ class Worker:
         self.on_change = on_change
         self.on_leave = on_leave
         self.builder = FrameBuilder(interpreter, interpreter.arrangement)
-        self.panels: tuple[str, ...] = ()  # that are visible
-        self.busy = ""  # the line that is executed
-        self.progress: tuple[str, int] | None = None  # "running", "replaying", ...; the cycle
+        self.panels: tuple[str, ...] = ()  # the visible panels
+        self.busy = ""  # the line that is being executed
+        self.progress: tuple[str, int] | None = None  # "running", "replaying", ...; and the cycle
         self._jobs: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        self._last_submitted = 0  # number of the last line, of the screen's thread
-        self._last_finished = 0  # number of the last one that is done, of this thread
-        self._drop_limit = 0  # lines up to this number are not executed
+        # number of the last submitted line; only the screen's thread changes it
+        self._last_submitted = 0
+        self._last_finished = 0  # number of the last finished line; only this thread changes it
+        self._drop_limit = 0  # lines up to this number are dropped
         self._next = 0.0
         self._thread = threading.Thread(target=self._work, name="session", daemon=True)
         session = interpreter.session
@@ -72,7 +73,7 @@ class Worker:
         self._thread.join(seconds)
 
     def submit(self, line: str, quiet: bool = False) -> None:
-        """Execute a line after all lines submitted before it.
+        """Execute a line after all lines that were submitted before it.
 
         With `quiet`, the output panel shows only the errors of the line. Keys of panels use this.
         """
@@ -93,7 +94,7 @@ class Worker:
                 self.refresh()
 
     def refresh(self) -> None:
-        """Build another frame of the present."""
+        """Build a new frame of the present state."""
         self._jobs.put(self._renew)
 
     def note(self, lines: Iterable[str]) -> None:
@@ -107,7 +108,7 @@ class Worker:
         self._jobs.put(add)
 
     def end_input(self) -> None:
-        """Drop the lines of a command, such as `define`, whose `end` has not come."""
+        """Drop the open lines of a command, such as `define`, for which no `end` was submitted."""
 
         def end() -> None:
             self.interpreter.end_input()
@@ -118,7 +119,7 @@ class Worker:
         """Request that the present run or command stops."""
         self.interpreter.session.interrupt()
 
-    # In the thread
+    # In the worker's thread
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
@@ -130,7 +131,7 @@ class Worker:
         if number <= self._drop_limit:
             self._last_finished += 1
             return
-        self.interpreter.session.interrupts.take()  # of an earlier line
+        self.interpreter.session.interrupts.take()  # a request to stop an earlier line
         self.busy = line.strip() or "repeat"
         self.on_change()
         try:
@@ -159,11 +160,11 @@ class Worker:
     def _renew(self) -> None:
         try:
             self.frame = self.builder.frame(self.panels or self.interpreter.arrangement.visible)
-        except Exception as error:  # the last frame stays
+        except Exception as error:  # the last frame stays visible
             self._report(error)
 
     def _report(self, error: Exception) -> None:
-        """Add to the output panel an error of the debugger itself."""
+        """Add an error of the debugger itself to the output panel."""
         self.builder.add_text("error", [f"error of the debugger: {error!r}"])
 
     def _on_progress(self, what: str, cycle: int) -> None:

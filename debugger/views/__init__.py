@@ -1,4 +1,4 @@
-"""Draws the panels: one function for each makes rows (`Text` of rich) from a frame and an area.
+"""Draws the panels: a function for each panel makes rows (`Text` of rich) from a frame and an area.
 
 The functions never parse text as markup, because operands and values look like markup.
 """
@@ -60,7 +60,7 @@ LISTS = ("queues", "stalls", "watches")  # panels with one row for each item
 
 
 def need(panel: str, frame: Frame, width: int, signs: Signs) -> int | None:
-    """Return how many rows a panel of `width` cells fills; None if it can use any number."""
+    """Return how many rows a panel of `width` cells needs; None if it can use any number."""
     if panel not in frame.parts:
         return None
     if panel in LISTS:

@@ -11,7 +11,7 @@ DIFFERENT = "bold yellow"
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
-    """Return how many rows the panel fills."""
+    """Return how many rows the panel needs."""
     part: Against = frame.parts["against"]
     return len(part.rows) + 2 if part.rows else 1
 

@@ -17,17 +17,17 @@ class Signs:
     rule: str
     bar: str
     spark: str  # from empty to full
-    heat: str  # from least to most
+    heat: str  # from the least to the greatest value
     full: str
     empty: str
-    here: str  # the next instruction of the focused core
-    other: str  # that of another core
+    here: str  # marks the next instruction of the focused core
+    other: str  # marks the next instruction of another core
     point: str
-    off: str  # a breakpoint that is disabled
+    off: str  # marks a breakpoint that is disabled
     below: str
-    more: str  # a text was cut
-    above: str  # rows are hidden above those that are shown
-    under: str  # rows are hidden below
+    more: str  # marks a text that was cut
+    above: str  # says that rows above are hidden
+    under: str  # says that rows below are hidden
     running: str
     waiting: str
     idle: str
@@ -40,7 +40,7 @@ ASCII = Signs(
     "-", "|", " .:-=+*%#", " .:*#", "#", ".", ">", "}", "*", "o", "`-", "~", "^", "v", "#", ":", "."
 )
 
-# From the 16 colours of any terminal; bold and reverse work without colours.
+# Only the 16 colours that any terminal has; bold and reverse work without colours.
 FADING = ("bold reverse yellow", "bold yellow", "yellow", "bold")
 TITLE = "bold"
 ACTIVE = "bold reverse"
@@ -67,13 +67,13 @@ class Area:
     active: bool = False
     offset: list[int] = field(
         default_factory=list, compare=False
-    )  # the scroll that `window` could apply
+    )  # the part of the scroll that `window` could apply
     hidden: list[int] = field(
         default_factory=lambda: [0, 0], compare=False
-    )  # rows above and below those of `window`
+    )  # number of hidden rows above and below those of `window`
     pages: list[int] = field(
         default_factory=list, compare=False
-    )  # of a paged answer: rows of a page, whether an earlier page exists
+    )  # of an answer in pages: rows of a page, whether an earlier page exists
 
     def cut(self, text: str, width: int) -> str:
         """Return a text cut to `width` cells, with a sign at the end if it was cut."""
@@ -86,7 +86,7 @@ class Area:
         return short.plain + self.signs.more
 
     def window(self, rows: int, begin: int = 0) -> range:
-        """Return which of a number of rows to show.
+        """Return the range of the rows to show, of `rows` rows.
 
         The range starts at row `begin`, changed by the user's scrolling. It contains only rows that
         exist.
@@ -97,9 +97,10 @@ class Area:
         return self.note(first, rows, first - begin)
 
     def note(self, first: int, rows: int, offset: int, count: int | None = None) -> range:
-        """Record that `count` of a number of rows are shown from row `first` on; return these.
+        """Record that `count` of `rows` rows are shown, from row `first` on; return their range.
 
-        Without `count` they fill the area. `offset` is the scroll that could be applied.
+        Without `count` they fill the area. `offset` is the part of the scroll that could be
+        applied.
         """
         end = min(rows, first + (self.height if count is None else count))
         self.offset[:] = [offset]
@@ -124,7 +125,7 @@ def cut_text(text: Text, width: int, signs: Signs) -> Text:
 def spark(values: tuple[int, ...], top: int, width: int, signs: Signs) -> str:
     """Return the last `width` values as characters of different height, the newest at the right.
 
-    `top` is the value of the greatest height.
+    `top` is the value that has the greatest height.
     """
     steps = len(signs.spark) - 1
     text = ""
@@ -135,6 +136,8 @@ def spark(values: tuple[int, ...], top: int, width: int, signs: Signs) -> str:
 
 
 def bar(part: float, width: int, signs: Signs) -> str:
-    """Return a fraction as a bar of `width` cells; more than 0 fills at least one cell."""
+    """Return a bar of `width` cells for a fraction; if it is more than 0, at least one cell is
+    filled.
+    """
     cells = min(width, max(int(part * width), 1 if part > 0 else 0))
     return signs.full * cells + signs.empty * (width - cells)

@@ -10,12 +10,12 @@ from macaw.asm.editors.colours import coloured_words
 from macaw.debugger.frame import Code, CodeRow, Frame
 from macaw.debugger.views.area import ADDRESS, BAD, FAINT, NAME, Area, cut_text, line
 
-PLACE = 18  # cells for FILE:LINE, at most
+PLACE = 18  # the greatest number of cells for FILE:LINE
 DIM = "dim"  # a style that not every terminal has
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return the rows around the current instruction, which is at a third of the height."""
+    """Return rows with the current instruction at a third of the height."""
     part: Code = frame.parts["code"]
     rows: list[CodeRow | str] = [*([part.message] if part.message else []), *part.rows]
     window = area.window(len(rows), part.current - area.height // 3)
@@ -53,7 +53,7 @@ def _row(row: CodeRow, core: str, area: Area) -> Text:
     text_row = line((point, BAD), (here, "bold green"), (digits, ADDRESS), code, (tail, "green"))
     left = area.width - text_row.cell_len
     names = " ".join([*labels, row.line]).rstrip()
-    if len(names) >= left and row.line:  # the number of the line is enough
+    if len(names) >= left and row.line:  # the line number alone is enough
         names = " ".join([*labels, signs.more + row.line[row.line.rindex(":") :]])
     if names and left >= 2:
         text_row.append(area.cut(names, left - 1).rjust(left), NAME)

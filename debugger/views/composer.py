@@ -23,16 +23,16 @@ Row = list[Segment]
 
 
 class Hit(NamedTuple):
-    """What is at a cell of the screen: a row of a panel, and the unit if it shows one."""
+    """What is at a cell of the screen: a row of a panel, and the unit if the cell shows one."""
 
     panel: str
-    row: int  # 0 is the title
-    is_last: bool  # the last row of the panel
-    place: str | None  # the unit of the grid that the cell belongs to
+    row: int  # 0 for the title
+    is_last: bool  # whether it is the last row of the panel
+    place: str | None  # the unit of the grid that the cell shows
 
 
 class Composer:
-    """The composer of the screen's rows.
+    """Composes the rows of the screen.
 
     It draws a panel again only if the panel's frame, rectangle or state has changed.
     """
@@ -62,7 +62,7 @@ class Composer:
         return self.arrangement.panels(width, height)
 
     def at(self, frame: Frame, x: int, y: int, width: int, height: int) -> Hit | None:
-        """Return what is at cell (x, y) of a screen, None outside of all panels.
+        """Return what is at cell (x, y) of a screen, or None outside of all panels.
 
         `width` and `height` are the size of the screen in cells.
         """
@@ -77,13 +77,13 @@ class Composer:
         return None
 
     def area(self, panel: str) -> Area | None:
-        """Return the inside of a panel as it was drawn last, None if it was never drawn."""
+        """Return the inside of a panel as it was drawn last, or None if it was never drawn."""
         return self._cache[panel][2] if panel in self._cache else None
 
     def _rectangles(
         self, frame: Frame, width: int, height: int
     ) -> tuple[tuple[Rectangle, ...], bool]:
-        """Return the panels' rectangles on a screen, and whether SENTENCE comes below them."""
+        """Return the panels' rectangles on a screen, and whether SENTENCE is below them."""
         below = height > 1 and self.arrangement.too_small(width, height)
 
         def rows(panel: str, width: int) -> int | None:

@@ -7,11 +7,11 @@ from rich.text import Text
 from macaw.debugger.frame import OLD, Counter, Frame
 from macaw.debugger.views.area import FAINT, NAME, Area, Signs, change_style, line
 
-LEAST = 8  # cells of a name
+LEAST = 8  # the greatest number of cells of a name
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
-    """Return how many rows the panel fills."""
+    """Return how many rows the panel needs."""
     part: tuple[Counter, ...] = frame.parts["counters"]
     return max(1, len(part) + len({row.core for row in part}))
 
@@ -39,7 +39,7 @@ def _cells(row: Counter) -> tuple[str, str, str, str]:
 
 def _row(row: Counter, widths: tuple[int, ...], area: Area) -> Text:
     name, value, change, unit = _cells(row)
-    rest = sum(widths[1:3]) + 3 + 2 * bool(unit)  # the unit has two cells at least
+    rest = sum(widths[1:3]) + 3 + 2 * bool(unit)  # the unit has at least two cells
     names = max(LEAST, min(widths[0], area.width - rest))
     text = line(
         " " + area.cut(name, names).ljust(names),
@@ -50,6 +50,6 @@ def _row(row: Counter, widths: tuple[int, ...], area: Area) -> Text:
         ),
     )
     left = area.width - text.cell_len - 1
-    if unit:  # without room `draw` cuts the row with a mark
+    if unit:  # without room, `draw` cuts the row and marks the cut
         text.append(" " + area.cut(unit, max(1, left)), FAINT)
     return text

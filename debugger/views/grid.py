@@ -9,12 +9,12 @@ from rich.text import Text
 from macaw.debugger.frame import Frame, Grid
 from macaw.debugger.views.area import FAINT, NAME, Area, Signs, line
 
-# From low to high; without colours the signs alone show it.
+# From low to high. Without colours, the characters alone show the value.
 COLOURS = ("bright_black", "blue", "cyan", "green", "yellow", "red")
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
-    """Return how many rows the panel fills."""
+    """Return how many rows the panel needs."""
     return 1 + len(frame.parts["grid"].rows)
 
 
@@ -35,7 +35,7 @@ def view(frame: Frame, area: Area) -> list[Text]:
         text = line((name.rjust(names) + " ", FAINT))
         for place, value in zip(part.places[at], row, strict=True):
             if text.cell_len + wide > area.width:
-                text.append(area.signs.more)  # `draw` cuts the row to this sign
+                text.append(area.signs.more)  # `draw` cuts the row here
                 break
             text.append(*_cell(value, low, high, wide, place == part.focus, area))
         lines.append(text)

@@ -1,4 +1,4 @@
-"""Draws the output panel: commands' answers and the program's output.
+"""Draws the output panel: the answers to commands and the program's output.
 
 It shows the last lines. An answer that is longer than the panel is shown from its first line on,
 in pages: the last row then says how many rows follow, and which keys show them.
@@ -15,12 +15,12 @@ from macaw.debugger.views.area import BAD, FAINT, NAME, Area, Signs, line
 
 STYLES = {"command": "bold", "error": BAD, "stderr": "red", "dprintf": NAME, "stdout": "green",
           "title": "bold"}  # fmt: skip
-HANGING = 4  # cells by which the rest of a long line is indented
+HANGING = 4  # the rest of a long line is indented by so many cells
 PAGE_KEYS = "Space Enter next, b back, q end"
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
-    """Return how many rows the last answer fills."""
+    """Return how many rows the last answer needs."""
     part: Output = frame.parts["output"]
     return len(_rows(part.lines[part.first :], width))
 
@@ -51,7 +51,9 @@ def _rows(lines: tuple[OutputLine, ...], width: int) -> list[Text]:
 
 @lru_cache(maxsize=8192)
 def _fold(output_line: OutputLine, width: int) -> tuple[Text, ...]:
-    """Return a line wrapped at words into rows of `width` cells; all but the first are indented."""
+    """Return a line wrapped at words into rows of `width` cells; all rows but the first are
+    indented.
+    """
     mark = "> " if output_line.kind == "command" else ""
     text = line((mark + output_line.text, STYLES.get(output_line.kind, "")))
     text.rstrip()

@@ -7,7 +7,7 @@ from rich.text import Text
 from macaw.debugger.frame import Frame, Queue
 from macaw.debugger.views.area import BAD, FAINT, GOOD, NAME, Area, bar, change_style, line, spark
 
-LEAST_NAME, LEAST_BAR = 6, 5  # cells
+LEAST_NAME, LEAST_BAR = 6, 5  # width in cells
 
 
 def view(frame: Frame, area: Area) -> list[Text]:

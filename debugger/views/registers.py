@@ -13,12 +13,12 @@ from macaw.debugger.frame import OLD, Frame, Register
 from macaw.debugger.views.area import FAINT, Area, Signs, change_style, line
 
 GAP = 2
-LONG = 16  # digits: a wider register has rows of its own
-FEW = 4  # that many long registers are shown with all their digits
+LONG = 16  # a register with more digits has its own rows
+FEW = 4  # up to so many long registers are shown with all their digits
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
-    """Return how many rows all registers fill."""
+    """Return how many rows all registers need."""
     return max(1, len(_rows(frame.parts["registers"], Area(width, 1, signs))))
 
 
@@ -26,7 +26,7 @@ def view(frame: Frame, area: Area) -> list[Text]:
     """Return short registers in columns, followed by the long registers.
 
     In an area that is too small, registers that are 0 are left out until the user scrolls; the last
-    row then says how many.
+    row then says how many are left out.
     """
     part: tuple[Register, ...] = frame.parts["registers"]
     if not part:
@@ -77,7 +77,7 @@ def _columns(short: Sequence[Register], area: Area) -> list[Text]:
 
 
 def _long(row: Register, long: Sequence[Register], area: Area) -> list[Text]:
-    """Return the rows of a long register; of many such registers each has one row."""
+    """Return the rows of a long register. If there are many long registers, each has one row."""
     names = max(cell_len(one.name) for one in long)
     width = max(1, area.width - names - 1)
     pieces = wrap(row.text, width) if len(long) <= FEW else [area.cut(row.text, width)]

@@ -1,4 +1,4 @@
-"""Draws the stalls panel: who waits for what, and for whom."""
+"""Draws the stalls panel: which core waits for what, and for which other cores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.debugger.views.area import BAD, FAINT, NAME, Area, line
 def view(frame: Frame, area: Area) -> list[Text]:
     """Return the rows of the trees of waits, followed by the causes.
 
-    Below a core that waits are the cores that could end its wait.
+    The cores that could end a core's wait are below this core.
     """
     part: tuple[Stall, ...] = frame.parts["stalls"]
     if not part:

@@ -14,7 +14,7 @@ STYLES = {"run": GOOD, "wait": BAD, "idle": FAINT}
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
-    """Return how many rows the panel fills."""
+    """Return how many rows the panel needs."""
     return 1 + len(frame.parts["timeline"].tracks)
 
 
@@ -45,7 +45,7 @@ def view(frame: Frame, area: Area) -> list[Text]:
 
 
 def _moments(cycles: tuple[int, ...], width: int) -> list[int]:
-    """Return for each column the number of the last moment that is not later."""
+    """Return, for each column, the number of the last moment that is not later than the column."""
     first, last = cycles[0], cycles[-1]
     count = min(width, last - first + 1)
     apart = (last - first) / max(1, count - 1)

@@ -47,7 +47,7 @@ class Hart(ScalarCore):
         self._services = services.bind(rows, modules)
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Write the loaded register, and end the access to on-chip memory that was granted."""
+        """Write the loaded register, and end the access to on-chip memory, which is now granted."""
         assert self.pending is not None
         place, size, is_signed = self.pending
         if place is not None:
@@ -58,7 +58,7 @@ class Hart(ScalarCore):
         self.retire(self.aligned(ready))
 
     def interpret(self) -> Stop | None:
-        """Execute the instruction at `pc`, or let it wait. Raises `Fault` before any change."""
+        """Execute the instruction at `pc`, or start to wait. Raises `Fault` before any change."""
         if self.breaks:
             stop = self.break_stop(self.pc)
             if stop is not None:
@@ -130,7 +130,7 @@ class Hart(ScalarCore):
 
     def _serve(self, found: Decoded) -> Stop | None:
         """Execute an instruction that calls a service. It may wait or stop the program."""
-        self.device.cycle = self.time  # a service may bring other cores to the present
+        self.device.cycle = self.time  # a service may make other cores do skipped acts
         stop = self._services[found.row.mnemonic](self, **arguments(found))
         if self.time == NEVER:
             return None
@@ -144,7 +144,7 @@ class Hart(ScalarCore):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record where values come from. Return the record.
 
-        `number` returns the number of announcements so far.
+        `number` must return the number of announcements so far.
         """
         self.origins = RegisterOrigins(self, number)
         return self.origins

@@ -18,14 +18,12 @@ from macaw.isa.kinds import Immediate, Register
 from macaw.isa.scalar import REGISTERS
 
 _MEMORY = "memory"
-Named = tuple[str, int]  # a register: its file, its number
+Named = tuple[str, int]  # a register: its file and its number
 _ZERO = (REGISTERS.name, 0)
 
 
 class _Step(NamedTuple):
-    """An instruction that began: the number of its announcement, and the register values
-    before it.
-    """
+    """An instruction that began: its announcement number, and its registers' values before it."""
 
     number: int
     time: int
@@ -43,8 +41,9 @@ class RegisterOrigins(Origins):
         self._files = {file.names: file.name for file in core.table.files}
         self.fields = frozenset(self._files.values())
         self._steps: list[_Step] = []
-        self._writers: dict[Named, list[int]] = {}  # places in `_steps`
-        self._loads: dict[int, list[tuple[int, int, int]]] = {}  # by place: number, address, bytes
+        self._writers: dict[Named, list[int]] = {}  # indices in `_steps`
+        # by index in `_steps`: number, address, bytes
+        self._loads: dict[int, list[tuple[int, int, int]]] = {}
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
         if kind == "instruction":
@@ -73,7 +72,7 @@ class RegisterOrigins(Origins):
         """Return the value of a register: a number, or the bytes of a vector in hexadecimal."""
         name, number = register
         if name == self.core.inlines:
-            return signed(self.core.x[number])  # as expressions show it
+            return signed(self.core.x[number])  # in the form that expressions of the debugger show
         return getattr(self.core.state, name)[number].tobytes().hex()
 
     def _bytes(self, name: str) -> int:
@@ -109,16 +108,16 @@ class RegisterOrigins(Origins):
         row = item.found.row
         offsets = {operand.inside for operand in row.operands}
         for operand in row.operands if not row.flow else ():
-            # A number beside the registers; of an access it only says where.
+            # An operand that is a number. For an access it only determines the address.
             if isinstance(operand.kind, Immediate) and operand.name not in offsets:
                 number = int(item.found.values[operand.name])
-                text = operand.kind.format(number)  # a register of control has a name
+                text = operand.kind.format(number)  # a control and status register has a name
                 value = text if text.isidentifier() else number
                 made = Origin(item.number, item.time, "instruction", item.address, "", value)
                 yield Source(operand.name, item.number, None, None, made, value, setting=True)
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """Yield the operands named in `names` that are registers, as (operand, (file, number))."""
+        """Yield the operands in `names` that are registers, as (operand, (file, number))."""
         for operand in found.row.operands:
             if operand.name in names.split() and isinstance(operand.kind, Register):
                 file = self._files.get(operand.kind.names)

@@ -1,4 +1,4 @@
-"""The probes of a scalar core, found by the instructions that read or write their registers."""
+"""The probes of a scalar core, with a look-up by instruction."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from macaw.isa.touching import Place, touched_registers
 
 
 class Probes:
-    """A set of probes, which says for each instruction which probes must be tested after it."""
+    """A set of probes. It determines which of them the core must test after each instruction."""
 
     def __init__(self, table: Table, probes: Iterable[Probe] = ()) -> None:
         self.table = table
         self.all = tuple(probes)
-        self._known: dict[int, tuple[Decoded, tuple[Probe, ...]]] = {}  # by id
+        # by the id of the decoded instruction
+        self._known: dict[int, tuple[Decoded, tuple[Probe, ...]]] = {}
 
     def of(self, found: Decoded) -> tuple[Probe, ...]:
         """Return the probes to test after an instruction."""

@@ -1,4 +1,4 @@
-"""Caches the runs of a core by address until code on their page changes.
+"""A cache of a core's runs, by address. It drops runs whose code changes.
 
 A run is a sequence of instructions that are bound to registers (`macaw.emu.scalar.runs`).
 """
@@ -15,7 +15,7 @@ from macaw.emu.scalar.core import ScalarCore
 from macaw.emu.scalar.runs import Run, bind_run
 from macaw.isa.codec import Decoded
 
-LONGEST = 64  # instructions of a run at most
+LONGEST = 64  # the greatest number of instructions in a run
 
 
 class PageWatch:
@@ -24,11 +24,12 @@ class PageWatch:
     def __init__(self, forget: Callable[[int], None]) -> None:
         self._forget = forget
         self.changes = 0  # how often code has changed
-        self._addresses: dict[int, set[int]] = {}  # watched in each page, by page address
+        # by address of a page: the watched addresses in it
+        self._addresses: dict[int, set[int]] = {}
         self._bases: set[int] = set()
 
     def add(self, address: int, pages: Pages, offset: int, length: int) -> None:
-        """Watch the `length` bytes of code at `address`; `offset` is where they are in `pages`."""
+        """Watch the `length` bytes of code at `address`, which are at `offset` in `pages`."""
         base = address - offset
         if base not in self._bases:
             self._bases.add(base)
@@ -46,22 +47,24 @@ class PageWatch:
 class RunCache:
     """The cached runs of a core, by address.
 
-    `runs` has for an address the longest run from there on, `steps` a run of one instruction.
+    `runs` has, for each address, the longest run from there on. `steps` has runs of one
+    instruction.
     """
 
     def __init__(self, core: ScalarCore) -> None:
         self.core = core
         self.runs: dict[int, Run] = {}
-        self.steps: dict[int, Run] = {}  # runs of one instruction
-        self._stale: dict[tuple[int, int], Run] = {}  # (longest, address): their page has changed
+        self.steps: dict[int, Run] = {}  # runs of one instruction, by address
+        # by (longest, address): runs whose page has changed
+        self._stale: dict[tuple[int, int], Run] = {}
         self._watch = PageWatch(self._forget)
 
     def run(self, address: int) -> Run:
-        """Return the longest run from `address` on, and add it to `runs`. Raises `Fault`."""
+        """Return the longest run from `address` on, and store it in `runs`. Raises `Fault`."""
         return self._prepare(address, self.runs, LONGEST)
 
     def step(self, address: int) -> Run:
-        """Return the run of the one instruction at `address`, and keep it in `steps`.
+        """Return the run of the one instruction at `address`, and store it in `steps`.
 
         Raises `Fault`.
         """
@@ -93,7 +96,7 @@ class RunCache:
             }
 
     def _forget(self, address: int) -> None:
-        """Set aside the runs at `address`, because their page has changed.
+        """Do not use the runs at `address` for now, because their page has changed.
 
         Before they are used again, their code is compared with memory.
         """
@@ -108,8 +111,9 @@ def decode_from(
 ) -> Iterator[Decoded]:
     """Yield up to `longest` instructions from `address` on, within one page.
 
-    They end before a word that is no instruction and, if `longest` is more than 1, before a break.
-    With `inlines`, breaks whose test is text do not end them, because blocks contain such tests.
+    They end before a word that is not an instruction and, if `longest` is more than 1, before a
+    break. With `inlines`, a break whose test is text does not end them, because blocks contain such
+    tests.
     """
     breaks = core.breaks if longest > 1 else {}
     for place in range(min(longest, (PAGE - (offset & PAGE - 1)) >> 2)):

@@ -1,8 +1,8 @@
 """Runs: sequences of instructions bound to the registers of one core, executed one after the other.
 
-Instructions that neither wait nor call a service of the device are bound into runs: acts, then a
-branch, a jump or the address after them. The fast engine executes long runs, the interpreter runs
-of one instruction. So each instruction is defined only once.
+A run can contain instructions that neither wait nor call a service of the device. It is a list of
+acts, then a branch, a jump or the address after them. The fast engine executes long runs, the
+interpreter runs of one instruction. So each instruction is defined only once.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ ENDS = frozenset(("branch", "jump"))
 class Uses(NamedTuple):
     """How the instructions of a run use compute units, for the trace.
 
-    Times count from the run's begin.
+    Times are relative to the begin of the run.
     """
 
-    counts: tuple[int, ...]  # before each instruction, and at the end
-    until: tuple[int, ...]  # the end of the last use before each instruction, and at the end
+    counts: tuple[int, ...]  # number of uses before each instruction, and at the end
+    until: tuple[int, ...]  # end of the last use before each instruction, and at the end
     first: int  # begin of the first use
 
 
 class Run(NamedTuple):
-    """Instructions that follow one another in memory; the last one may branch or jump."""
+    """Consecutive instructions in memory; the last one may be a branch or jump."""
 
     acts: tuple[Act, ...]
-    end: Decision  # the next address, and the cost of the whole run
-    lead: int  # device cycles from its begin to the begin of its last instruction
-    length: int  # instructions
-    costs: tuple[int, ...]  # device cycles from its begin to the begin of each
-    code: bytes  # the words
+    end: Decision  # an act that returns the next address and the cost of the whole run
+    lead: int  # device cycles from the begin of the run to the begin of its last instruction
+    length: int  # number of instructions
+    # device cycles from the begin of the run to the begin of each instruction
+    costs: tuple[int, ...]
+    code: bytes  # the instructions' words
     uses: Uses
 
 
@@ -50,11 +51,11 @@ def bind_run(
     code: Callable[[int], bytes],
     single: bool,
 ) -> Run:
-    """Bind instructions from `address` on to a run, up to the first that cannot be part of it.
+    """Bind instructions from `address` on to a run, up to the first one that cannot be part of it.
 
     `code` returns the given number of bytes from `address` on. An instruction cannot be part of a
-    run if it waits or calls a service. The same holds for an instruction with probes, unless
-    `single` is set. If the first instruction is of this kind, the run is empty: its execution
+    run if it waits or calls a service. Nor can an instruction with probes, unless `single` is set.
+    If the first instruction cannot be part of a run, the result is an empty run, whose execution
     raises `Leave` at once.
     """
     acts: list[Act] = []
@@ -101,7 +102,7 @@ def arguments(found: Decoded) -> dict[str, int]:
 
 
 def misaligned_target(core: ScalarCore, found: Decoded) -> Fault:
-    """Return the fault of a jump or branch at `pc` to an address that is no multiple of 4."""
+    """Return the fault of a jump or branch at `pc` to an address that is not a multiple of 4."""
     values = found.values
     if "target" in values:
         target = core.pc + values["target"] & MASK
@@ -117,7 +118,7 @@ def misaligned_target(core: ScalarCore, found: Decoded) -> Fault:
 def _act(core: ScalarCore, found: Decoded, address: int, place: int) -> Act:
     """Return the act of an instruction that neither branches nor jumps.
 
-    `place` is its number in the run.
+    `place` is the index of the instruction in the run.
     """
     more: dict[str, object] = {}
     if found.row.family in ("load", "store"):
@@ -132,8 +133,7 @@ def _act(core: ScalarCore, found: Decoded, address: int, place: int) -> Act:
 def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before: int) -> Decision:
     """Return the act of a branch or jump, which ends a run.
 
-    `before` is the cost, in cycles, of the instructions of the run before it; `place` is their
-    number.
+    `place` is the number of instructions before it in the run, `before` their cost in cycles.
     """
     make: Callable[..., Decision] = semantics.meaning(semantics, found.row.mnemonic)
     values = arguments(found)
@@ -150,7 +150,7 @@ def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before
 
 
 def _jump(syntax: str, target: int) -> Mapping[str, int]:
-    """Return the argument `target` for the function of a jump that has it, else no argument."""
+    """Return the argument `target` for the function of a jump, or nothing if it has none."""
     return {"target": target} if "target" in syntax else {}
 
 
@@ -163,7 +163,7 @@ def _leave_at_once() -> Exit:
 
 
 def _guard(decide: Decision, taken: Exit, place: int) -> Decision:
-    """Return the act of a branch to a misaligned target: if taken, it raises `Leave`."""
+    """Return the act of a branch to a misaligned target; if taken, it raises `Leave`."""
 
     def act() -> Exit:
         chosen = decide()

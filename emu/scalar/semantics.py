@@ -1,18 +1,18 @@
-"""Executes each row of `macaw.isa.scalar` on registers and local memory; functions by mnemonic.
+"""The semantics of `macaw.isa.scalar`: a function for each mnemonic, on registers and local memory.
 
 Each function makes an *act*: a function without arguments that executes one decoded instruction on
 the registers `x`, Python ints from 0 to 2**32 - 1. The parameters of the outer function are the
-row's operands, where a register is an index in `x`. The last index, `SINK`, takes what is written
-to x0. It also gets other parameters by family:
+row's operands; for a register this is an index in `x`. Writes to x0 go to the last index, `SINK`.
+The outer function has further parameters, by family:
 
-| family | also gets | the act returns |
+| family | further parameters | the act returns |
 |---|---|---|
 | register, immediate, upper, multiply, divide | `pc` if the row reads it | nothing |
 | load, store | `local`, `place` | nothing; raises `Leave` outside plain local memory |
 | branch | `taken`, `fallen` | one of these two |
 | jump | `link`, `leave`, `cost` | the next address and `cost` |
 
-`local` is the local memory. `place` and `leave` are the number of the instruction in its run, which
+`local` is the local memory. `place` and `leave` are the index of the instruction in its run, which
 a raised `Leave` carries. `link` is the return address, `cost` the device cycles up to the next
 address. `taken` and `fallen` are exits: pairs (next address, cycles).
 
@@ -33,7 +33,7 @@ from typing import Any
 from macaw.emu.pages import SHARED, SHIFT, WRITTEN, Pages
 
 Act = Callable[[], None]
-Exit = tuple[int, int]  # the next address, and the device cycles up to there
+Exit = tuple[int, int]  # the next address, and the device cycles until the core is there
 Decision = Callable[[], Exit]
 Registers = list[int]
 
@@ -45,8 +45,7 @@ SIGN = 0x8000_0000
 class Leave(Exception):
     """Raised by an act that cannot execute its instruction, so that the interpreter executes it.
 
-    The act has changed nothing. `place` is the number of the instruction, counted from the start of
-    the run.
+    The act has changed nothing. `place` is the index of the instruction in the run.
     """
 
     def __init__(self, place: int) -> None:
@@ -54,7 +53,7 @@ class Leave(Exception):
 
 
 def meaning(module: ModuleType, mnemonic: str) -> Any:
-    """Return the function of an instruction: `and_` for `and`, `fence_tso` for `fence.tso`."""
+    """Return the function for a mnemonic: `and_` for `and`, `fence_tso` for `fence.tso`."""
     name = mnemonic.replace(".", "_")
     return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
 
@@ -268,7 +267,7 @@ def mulhu(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
 def div(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
     def act() -> None:
         top, bottom = signed(x[rs1]), signed(x[rs2])
-        # Towards zero; -2**31 / -1 wraps to -2**31.
+        # Division rounds towards zero; -2**31 / -1 wraps to -2**31.
         quotient = abs(top) // abs(bottom) if bottom else MASK
         x[rd] = (-quotient if bottom and (top < 0) != (bottom < 0) else quotient) & MASK
 

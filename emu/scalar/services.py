@@ -1,4 +1,5 @@
-"""Executes the instructions of the families csr and system, in functions with the mnemonic's name.
+"""The instructions of the families csr and system: executes each in a function named as its
+mnemonic.
 
 Each function gets the core and the operands, and takes effect at once. A function that stops the
 program returns the `Stop`.
@@ -20,7 +21,7 @@ from macaw.isa.rows import Instruction
 def bind(
     rows: Iterable[Instruction], modules: Iterable[ModuleType] = ()
 ) -> dict[str, Callable[..., Stop | None]]:
-    """Return, by mnemonic, the functions of the instructions `rows`.
+    """Return the functions of the instructions `rows`, by mnemonic.
 
     A function is taken from this module, or else from the first of `modules` that has it.
     """
@@ -83,10 +84,10 @@ def fence(core: ScalarCore, pred: int, succ: int) -> None:
 
 
 def fence_tso(core: ScalarCore) -> None:
-    """Do nothing, as `fence`."""
+    """Do nothing, for the same reason as `fence`."""
 
 
-# Markers: they cost the same whether anything is recorded or not
+# Markers: their cost does not depend on whether a group records
 
 
 def trace_begin(core: ScalarCore, g: int) -> None:
@@ -97,7 +98,7 @@ def trace_end(core: ScalarCore, g: int) -> None:
     core.mark(False, g, core.time, core.time + core.timing.alu)
 
 
-EXIT, WRITE = 93, 64  # Linux's numbers
+EXIT, WRITE = 93, 64  # numbers of Linux's system calls
 
 
 def ecall(core: ScalarCore) -> Stop | None:

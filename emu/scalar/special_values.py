@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Counting(Protocol):
-    """The counts of a scalar core from which these values follow."""
+    """The counts of a scalar core that determine the values of these registers."""
 
     time: int
     divider: int
@@ -15,7 +15,7 @@ class Counting(Protocol):
     number: int
 
 
-# By the names of `macaw.isa.scalar.SPECIALS`. The time of an instruction is that of its begin.
+# By the names of `macaw.isa.scalar.SPECIALS`. They contain the time at the begin of an instruction.
 VALUES: Mapping[str, Callable[[Counting], int]] = {
     "cycle": lambda core: core.time // core.divider,
     "time": lambda core: core.time // core.divider,

@@ -1,4 +1,4 @@
-"""Declares the state that a scalar core has in addition to that of every core."""
+"""The declared state that a scalar core has in addition to the state of every core."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ FIELDS = (
 
 
 def sign_extend(value: int, size: int, is_signed: bool) -> int:
-    """Return a loaded number of `size` bytes as the 32 bits of a register."""
+    """Return the 32 bits of a register for a loaded number of `size` bytes."""
     sign = 1 << 8 * size - 1
     return (value ^ sign) - sign & MASK if is_signed else value

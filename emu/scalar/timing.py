@@ -17,11 +17,11 @@ from macaw.isa.rows import Instruction
 class Timing:
     """The costs of the instructions of core `name`, from the settings `name.alu_cycles` and so on.
 
-    If only this core has a family, the first word of the row's `cycles` names the setting for it.
+    For families that only this core has, the first word of the row's `cycles` names the setting.
     """
 
     def __init__(self, config: Mapping[str, Any], name: str) -> None:
-        self.divider = int(config[f"{name}.divider"])  # device cycles to a cycle of the core
+        self.divider = int(config[f"{name}.divider"])  # device cycles in one cycle of the core
 
         def cost(field: str) -> int:
             return int(config[f"{name}.{field}"]) * self.divider
@@ -50,7 +50,7 @@ class Timing:
 
 
 def _setting(row: Instruction) -> str:
-    """Return the name of the setting at the begin of a row's `cycles`.
+    """Return the name of the setting at the begin of a row's text `cycles`.
 
     For "alu_cycles, and the wait" it is `alu_cycles`.
     """

@@ -1,4 +1,4 @@
-"""Executes the loads and stores of vc: of general registers and of vector registers.
+"""The loads and stores of vc: executes them for general registers and vector registers.
 
 The lanes of a vector register may be a stride apart in memory.
 """
@@ -57,7 +57,7 @@ class Accesses:
             self._store(address, STORES[mnemonic], core.x[values["rs2"]])
 
     def _load(self, address: int, size: int, place: int, is_signed: bool) -> None:
-        """Load `size` bytes into the register with number `place` on the scoreboard."""
+        """Load `size` bytes into the register with the scoreboard place `place`."""
         core, port = self.core, self.core.port
         before = port.external_blocked
         core.record_try(address)
@@ -89,7 +89,7 @@ class Accesses:
     def _strided(self, found: Decoded, register: int, is_load: bool, size: int) -> None:
         """Load or store the lanes of a vector register at addresses that differ by a stride.
 
-        On-chip memory takes all lanes in one request, other memory one lane in each cycle.
+        On-chip memory takes all lanes in one request, other memory takes one lane in each cycle.
         """
         core, values = self.core, found.values
         start, stride = core.x[values["rs1"]], core.x[values["rs2"]]
@@ -123,7 +123,7 @@ class Accesses:
             core.retire_store(taken, ready)
 
     def _are_onchip(self, addresses: list[int], size: int, what: str) -> bool:
-        """Return whether all these addresses of lanes are in on-chip memory.
+        """Return whether these addresses of lanes are all in on-chip memory.
 
         Raises `Fault` if a lane cannot be accessed, or if the lanes are in several memories.
         """

@@ -21,7 +21,7 @@ from macaw.isa.vector_layouts import ELEMENTS, GENERAL, VECTOR, Order, Pair
 
 
 def bind(core: VectorCore, found: Decoded) -> tuple[Act | None, int]:
-    """Return the act of an instruction and its number of products.
+    """Return the act of an instruction and the number of its products.
 
     The act is None for an access to memory.
     """
@@ -61,7 +61,7 @@ def _pmac_general(core: VectorCore, found: Decoded, signed: bool) -> Act:
     x, values = core.x, found.values
     rs1, rs2, rs3, acc = values["rs1"], values["rs2"], values["rs3"], values["acc"]
     rd = values["rd"] or SINK
-    old = values["rd"]  # x0 is 0 whatever the sink holds
+    old = values["rd"]  # x0 reads as 0, whatever was written to the sink
 
     def act() -> None:
         x[rd] = pmac.general(x[rs1], x[rs2], x[rs3], x[old] if acc else 0, signed)
@@ -70,7 +70,7 @@ def _pmac_general(core: VectorCore, found: Decoded, signed: bool) -> Act:
 
 
 def _general(core: VectorCore, number: int, paired: bool) -> Callable[[], int]:
-    """Return a function that returns the value of a general register, or of a pair of registers."""
+    """Return a function that returns the value of a general register, or of a pair of them."""
     x = core.x
     if paired:
         return lambda: x[number] | x[number + 1] << 32
@@ -78,7 +78,7 @@ def _general(core: VectorCore, number: int, paired: bool) -> Callable[[], int]:
 
 
 def _lanes(core: VectorCore, found: Decoded) -> Act:
-    """Return the act of an instruction whose operation `macaw.emu.vector.semantics` defines."""
+    """Return the act of an instruction that `macaw.emu.vector.semantics` defines on lanes."""
     operation, values = OPERATIONS[found.row.mnemonic], found.values
     dtype = semantics.dtype_of(ELEMENTS[operation.element])
     function = semantics.function(operation.name)
@@ -135,17 +135,17 @@ def _destination(core: VectorCore, found: Decoded, dtype: np.dtype[Any]) -> Call
 
 
 def real_type(row: Instruction) -> np.dtype[Any] | None:
-    """Return the type of the floating-point numbers in an instruction's result, or None.
+    """Return the type of the floating-point numbers in an instruction's result.
 
     None means that the result has no such numbers.
     """
     operation = OPERATIONS.get(row.mnemonic)
-    if operation is None or row.family == "vector compare":  # results are masks
+    if operation is None or row.family == "vector compare":  # the results are masks
         return None
-    name = operation.name.partition(".")[2] or operation.element  # `vcvt.f32` makes f32
+    name = operation.name.partition(".")[2] or operation.element  # the result of `vcvt.f32` is f32
     if name not in ELEMENTS:
         return None
     if operation.name == "pmac":
-        name = "f32"  # sums of all real formats
+        name = "f32"  # sums of all floating-point formats are f32
     dtype = semantics.dtype_of(ELEMENTS[name])
     return dtype if dtype.kind == "f" else None

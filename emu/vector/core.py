@@ -21,7 +21,7 @@ class VectorCore(ScalarCore):
     def __init__(self, device: System) -> None:
         super().__init__(device, CORE, CORE.name, CORE.number, FIELDS)
         self.timing: Timing = Timing(device.config, CORE.name)
-        self.vr = self.state.vr  # changed in place, by the engine and by a restore
+        self.vr = self.state.vr  # the engine and a restore change it in place
         self.ready = [0] * PLACES
         self.cycles_operands = self.cycles_memory = self.cycles_branches = self.products = 0
 
@@ -41,7 +41,7 @@ class VectorCore(ScalarCore):
 
     def sync(self) -> None:
         super().sync()
-        # A time in the past is written as 0: engines need not keep it.
+        # Write a time in the past as 0, because engines need not store it.
         now = self.time if self.waiting is None else self.waiting.since
         self.state.ready[:] = [time if time > now else 0 for time in self.ready]
         for name, value in self.counters().items():
@@ -57,20 +57,24 @@ class VectorCore(ScalarCore):
         self.products = self.state.products
 
     def exit(self, code: int) -> Stop | None:
-        """Return the stop of `ecall` 93, or None if the exit code is 0 and only this core ends."""
+        """Return the stop of `ecall` 93, or None if the exit code is 0, so that only this core
+        ends.
+        """
         if code:
             return super().exit(code)
         self.running = False
         return None
 
     def units(self) -> Units:
-        """Return the compute units of vc: one lane for each byte of the vector unit."""
+        """Return the numbers that describe vc to the trace: a lane for each byte of the vector
+        unit.
+        """
         return Units(VECTOR_BYTES, 1, store=VECTOR_BYTES)
 
     def uses(self, row: Instruction) -> int:
         return units_used(row)
 
-    # The end of an access
+    # Ends of accesses
 
     def retire_access(self, time: int, ready: int) -> None:
         """End an access that memory accepted in cycle `time`; the next instruction may issue then.
@@ -84,7 +88,7 @@ class VectorCore(ScalarCore):
     def retire_load(self, place: int, time: int, ready: int) -> None:
         """End a load that memory accepted in cycle `time`. Its register is ready in cycle `ready`.
 
-        `place` is the register's number on the scoreboard.
+        `place` is the register's place on the scoreboard.
         """
         ready = self.aligned(ready)
         if place:
@@ -105,7 +109,7 @@ class VectorCore(ScalarCore):
     ) -> None:
         """Wait until the banks of on-chip memory are granted to an access, which `what` describes.
 
-        `place` is the scoreboard's number of the register to be loaded, or None for a store. `size`
+        `place` is the scoreboard place of the register to be loaded, or None for a store. `size`
         is the bytes of a loaded number, `signed` whether it is signed.
         """
         self.pending = (place, size, signed)

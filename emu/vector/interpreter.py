@@ -39,13 +39,13 @@ class Bound(NamedTuple):
 
     word: int
     found: Decoded
-    waits: tuple[int, ...]  # places of the scoreboard
+    waits: tuple[int, ...]  # places on the scoreboard
     writes: tuple[int, ...]
-    latency: int  # device cycles
-    act: Act | None  # of an instruction that waits for registers alone and does not branch
-    decide: Decision | None  # of a branch or jump
-    products: int  # of pmac
-    uses: int  # of compute units
+    latency: int  # in device cycles
+    act: Act | None  # the act of an instruction that waits only for registers and does not branch
+    decide: Decision | None  # the act of a branch or jump
+    products: int  # products of a pmac
+    uses: int  # uses of compute units
 
 
 class VectorInterpreter(VectorCore):
@@ -57,15 +57,16 @@ class VectorInterpreter(VectorCore):
         self.accesses = Accesses(self)
         rows = [row for row in self.table.instructions if row.family in SERVED]
         self._services = services.bind(rows)
-        self._types: dict[int, np.dtype[Any] | None] = {}  # by vector register
-        self._bound: dict[int, Bound] = {}  # by address
+        # by vector register: the type of its numbers
+        self._types: dict[int, np.dtype[Any] | None] = {}
+        self._bound: dict[int, Bound] = {}  # by address: the bound instruction
 
     def reload(self) -> None:
         super().reload()
         self._types = {}
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Write the loaded register, and end the access to on-chip memory that was granted."""
+        """Write the loaded register, and end the access to on-chip memory, which is now granted."""
         assert self.pending is not None
         assert self.waiting is not None
         self.time = self.waiting.since
@@ -83,7 +84,7 @@ class VectorInterpreter(VectorCore):
     def remember(self, number: Callable[[], int]) -> Origins:
         """Start to record where values come from. Return the record.
 
-        `number` returns the number of announcements so far.
+        `number` must return the number of announcements so far.
         """
         self.origins = VectorOrigins(self, number)
         return self.origins
@@ -132,7 +133,7 @@ class VectorInterpreter(VectorCore):
     def _note_type(self, found: Decoded) -> None:
         """Record which floating-point type an instruction writes to a vector register, if any.
 
-        `not_numbers` needs it.
+        `not_numbers` uses this record.
         """
         for place in writes(found):
             if place >= FIRST_VECTOR:
@@ -198,7 +199,7 @@ class VectorInterpreter(VectorCore):
             self.close_groups()
 
     def count_jump(self, address: int) -> None:
-        """Do nothing. The fast engine counts jumps here, and translates code that is hot."""
+        """Do nothing. The fast engine overrides this to count jumps and to translate hot code."""
         return
 
     def _serve(self, found: Decoded) -> Stop | None:

@@ -17,12 +17,13 @@ from macaw.isa.vector_layouts import REGISTERS
 
 
 class VectorOrigins(RegisterOrigins):
-    """Records the instructions of vc and finds origins in the record."""
+    """The record of vc's instructions. It finds the origins of values."""
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """Yield the operands named in `names` that are registers, as (operand, (file, number)).
+        """Yield those operands named in `names` that are registers, as (operand, (file, number)).
 
-        A product without `acc` does not read its destination, so that operand is left out.
+        A product without `acc` does not read its destination, so the method leaves that operand
+        out.
         """
         wanted = names.split()
         if found.values.get("acc") == 0 and names == found.row.reads:

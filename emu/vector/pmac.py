@@ -18,16 +18,18 @@ from macaw.isa.vector import GROUP, PMAC_FORMATS, PmacFormat
 from macaw.isa.vector_layouts import VECTOR_BYTES
 
 Bytes = memoryview
-Order = Bytes | Sequence[int]  # for each lane of the first source the lane of the second
+# for each lane of the first source, the index of the lane of the second
+Order = Bytes | Sequence[int]
 Function = Callable[[Bytes, Bytes, Order, Bytes | None], NDArray[np.uint8] | bytes]
 
 _NAN = np.float32(np.nan)
 
 
 def bad_index(place: int, index: int, lanes: int) -> Fault:
-    """Return the fault for entry `place` of an order (a permutation of lanes) that names no lane.
+    """Return the fault for an entry of an order (a permutation of lanes) that is not a lane's
+    index.
 
-    `index` is the entry.
+    `place` is the position of the entry, `index` its value.
     """
     return Fault(
         "bad order index",
@@ -37,7 +39,7 @@ def bad_index(place: int, index: int, lanes: int) -> Fault:
 
 
 def permute(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
-    """Return the lanes permuted by `order`: lane i of the result is lane `order[i]`.
+    """Permute lanes by `order`: lane i of the result is lane `order[i]`.
 
     Raises `Fault` (bad order index).
     """
@@ -48,15 +50,15 @@ def permute(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
 
 
 def _bad_entry(order: Order, lanes: int) -> Fault:
-    """Return the fault for the first entry of an order that names no lane."""
+    """Return the fault for the first entry of an order that is not a lane's index."""
     place, index = next(x for x in enumerate(order) if x[1] >= lanes)
     return bad_index(place, int(index), lanes)
 
 
 def entries(value: int, form: PmacFormat) -> list[int]:
-    """Return the entries of a permutation of lanes that `value`, from general registers, encodes.
+    """Decode a permutation of lanes from `value`, which comes from general registers.
 
-    The first entry is in the lowest bits.
+    Return its entries; the first one is in the lowest bits.
     """
     bits = form.order_bits
     return [value >> bits * place & (1 << bits) - 1 for place in range(form.lanes)]
@@ -78,7 +80,7 @@ def _integers(form: PmacFormat, source: str) -> Function:
             m = [left * right[index] for left, index in zip(unpack(first), order, strict=False)]
         except IndexError:
             raise _bad_entry(order, form.lanes) from None
-        # One number of 128 bits; the mask drops what overflows a lane.
+        # All lanes form one number of 128 bits; the mask drops what overflows a lane.
         before = 0 if old is None else int.from_bytes(old, "little")
         whole = 0
         for place, at in enumerate(groups):
@@ -120,10 +122,10 @@ FUNCTIONS = {name: _function(name, form) for name, form in PMAC_FORMATS.items()}
 
 
 def general(first: int, second: int, order: int, old: int, signed: bool) -> int:
-    """Return the result of pmac.gr, 32 bits.
+    """Return the result of pmac.gr, of 32 bits.
 
     It multiplies four bytes of each source and adds the products to `old`. The low 8 bits of
-    `order` are the permutation, two for each byte.
+    `order` are the permutation, two bits for each byte.
     """
     sign = 0x80 if signed else 0
     total = old

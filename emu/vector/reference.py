@@ -14,7 +14,7 @@ class ReferenceVectorCore(VectorInterpreter):
     def advance(self, limit: int) -> Stop | None:
         """Interpret instructions that issue before cycle `limit`. Raises `Fault`."""
         self.shared = False
-        with np.errstate(all="ignore"):  # NumPy warns of results that the instructions define
+        with np.errstate(all="ignore"):  # NumPy would warn of results that the instructions define
             while self.time < limit and not self.shared:
                 if self.tracing and self.retired >= self.trace.open_at:
                     self.open_groups()

@@ -1,4 +1,4 @@
-"""Says for which registers an instruction waits and which it writes, and how long results take.
+"""The scoreboard of vc: for which registers an instruction waits, and how long results take.
 
 An instruction issues when all registers that it reads or writes are ready: it needs the values of
 the registers that it reads, and results for the same register must arrive in program order. `csr`
@@ -18,8 +18,8 @@ from macaw.isa.scalar import REGISTER
 from macaw.isa.vector import MARKER, XVC
 from macaw.isa.vector_layouts import GENERAL, Order, Pair, VectorRegister
 
-SERIAL = ("csr", "system")  # families
-SERVED = (*SERIAL, MARKER)  # that `macaw.emu.scalar.services` executes
+SERIAL = ("csr", "system")  # instruction families
+SERVED = (*SERIAL, MARKER)  # families that `macaw.emu.scalar.services` executes
 EVERYTHING = tuple(range(1, PLACES))
 
 
@@ -36,7 +36,7 @@ class Timing(ScalarTiming):
 
 
 def registers(kind: Kind, value: int) -> tuple[int, ...]:
-    """Return the places on the scoreboard of an operand's registers.
+    """Return the scoreboard places of an operand's registers.
 
     x0 and constants have none.
     """
@@ -57,7 +57,7 @@ def _general(numbers: Iterable[int]) -> tuple[int, ...]:
 
 
 def waits(found: Decoded) -> tuple[int, ...]:
-    """Return the places of the scoreboard that must be ready before the instruction issues."""
+    """Return the scoreboard places that must be ready before the instruction issues."""
     if found.row.family in SERIAL:
         return EVERYTHING
     places = [x for operand in found.row.operands
@@ -66,7 +66,7 @@ def waits(found: Decoded) -> tuple[int, ...]:
 
 
 def writes(found: Decoded) -> tuple[int, ...]:
-    """Return the places of the scoreboard that the instruction writes."""
+    """Return the scoreboard places that the instruction writes."""
     written = found.row.writes.split()
     return tuple(
         place

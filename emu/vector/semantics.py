@@ -1,10 +1,10 @@
-"""Defines what each operation of Xvc computes on lanes, in a function with the operation's name.
+"""The semantics of Xvc: what each operation computes on lanes, in a function with its name.
 
 `macaw.isa.vector.OPERATIONS` names operation and element of a mnemonic. A function gets the vector
 registers that the row reads as arrays of the element (integers signed), in the order of the
 operands. Then it gets the general registers (64 bits: both of a pair) and the constants, as
-numbers. It returns a new array of 16 bytes, or a number. A number goes to general registers, or to
-every lane of a vector register.
+numbers. It returns a new array of 16 bytes, or a number. The caller writes a number to general
+registers, or to every lane of a vector register.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def vmin(a: Lanes, b: Lanes) -> Lanes:
     if a.dtype.kind == "i":
         return np.minimum(a, b)
     least = np.where(a == b, (_bits(a) | _bits(b)).view(a.dtype), np.minimum(a, b))
-    return _numbers(a, b, least)  # -0 is below 0
+    return _numbers(a, b, least)  # -0 counts as less than 0
 
 
 def vminu(a: Lanes, b: Lanes) -> Lanes:
@@ -156,9 +156,9 @@ def vmaxu(a: Lanes, b: Lanes) -> Lanes:
 
 
 def _numbers(a: Lanes, b: Lanes, chosen: Lanes) -> Lanes:
-    """Return `chosen`, but where one of `a` and `b` is a NaN, the other of the two.
+    """Return `chosen`, but where `a` or `b` is a NaN, the other of the two.
 
-    NumPy's fmin and fmax are not used, because they treat signalling NaNs differently.
+    NumPy's fmin and fmax treat signalling NaNs differently, so they cannot be used.
     """
     return _canonical(np.where(np.isnan(a), b, np.where(np.isnan(b), a, chosen)))
 
@@ -228,12 +228,12 @@ def vnarrowu(a: Lanes, b: Lanes, shamt: int) -> Lanes:
 
 def _narrowed(a: Lanes, b: Lanes, shamt: int, to: np.dtype[Any]) -> Lanes:
     lanes = np.concatenate((a, b))
-    if shamt == 8 * a.itemsize - 1:  # the sum below might need one more bit
+    if shamt == 8 * a.itemsize - 1:  # the sum below might need one bit more
         lanes = round_half_even_shift(lanes, shamt)
     elif shamt:
         floor = lanes >> shamt
         rest = lanes & (1 << shamt) - 1
-        lanes = floor + (rest + (floor & 1) > 1 << shamt - 1)  # half goes up from odd numbers
+        lanes = floor + (rest + (floor & 1) > 1 << shamt - 1)  # a half rounds up from odd numbers
     low, high = _LIMITS[to]
     return np.asarray(np.minimum(np.maximum(lanes, low), high).astype(to))
 
@@ -273,7 +273,7 @@ def vsel(a: Lanes, b: Lanes, mask: Lanes) -> Lanes:
 
 
 def vcvt_f32(a: Lanes, half: int | None = None) -> Lanes:
-    """Convert lanes to binary32: all four lanes of integers, or four of the eight of binary16.
+    """Convert lanes to binary32: all four lanes of integers, or four of eight lanes of binary16.
 
     `half` selects the low or the high four.
     """
@@ -283,7 +283,8 @@ def vcvt_f32(a: Lanes, half: int | None = None) -> Lanes:
 def vcvt_w(a: Lanes) -> Lanes:
     low, high = _LIMITS[np.dtype(np.int32)]
     rounded = np.rint(a.astype(np.float64))
-    return np.fmax(np.fmin(rounded, high), low).astype(np.int32)  # of a NaN fmin is `high`
+    # fmin of a NaN and `high` is `high`
+    return np.fmax(np.fmin(rounded, high), low).astype(np.int32)
 
 
 def vcvt_f16(a: Lanes, b: Lanes) -> Lanes:

@@ -1,4 +1,4 @@
-"""Declares the state of vc in addition to that of a scalar core."""
+"""The declared state of vc, in addition to the state of a scalar core."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from macaw.isa.scalar import REGISTERS as GENERAL
 from macaw.isa.vector_layouts import REGISTERS, VECTOR_BYTES
 
 VECTORS = len(REGISTERS.names)
-# Places of the scoreboard: general registers, vector registers, stores that are not complete.
+# Places on the scoreboard: general registers, vector registers, stores that are not complete.
 FIRST_VECTOR = len(GENERAL.names)
 STORES = FIRST_VECTOR + VECTORS
 PLACES = STORES + 1

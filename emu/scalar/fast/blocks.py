@@ -73,7 +73,7 @@ class BlockCache:
             self._translate(address)
 
     def _translate(self, address: int) -> None:
-        """Translate the block at `address`, if a block is possible there, and put it into `blocks`."""
+        """Translate the block at `address`, if there can be one, and put it into `blocks`."""
         try:
             pages, offset = self.core.device.memory.locate(address, 4)
         except Fault:

@@ -1,4 +1,4 @@
-"""The translator of scalar cores: it makes hot code a Python function (a block).
+"""The translator of scalar cores: it turns hot code into a Python function (a block).
 
 A block continues after branches that are not taken. If a block branches to its own first
 instruction, it loops inside the function, up to the limit. Registers are local variables. The text
@@ -26,7 +26,7 @@ from macaw.isa.codec import Decoded
 
 
 class Translator(Counting):
-    """Writes the Python function of a block that begins at `start`."""
+    """Writes the Python function of a block that begins at the address `start`."""
 
     def __init__(
         self,
@@ -38,18 +38,18 @@ class Translator(Counting):
         super().__init__(core, start, instructions, edition)
         self.names: dict[str, Any] = {}
 
-    # What another core extends
+    # Methods that other cores extend
 
     def enter(self) -> Iterable[str]:
-        """Return more lines at the begin of the function. A core with more state overrides this."""
+        """Return further lines at the begin of the function, for a core with more state."""
         return ()
 
     def wait(self, found: Decoded) -> Iterable[str]:
-        """Return more lines before an instruction. A core with more state overrides this."""
+        """Return further lines before an instruction, for a core with more state."""
         return ()
 
     def after(self, found: Decoded) -> Iterable[str]:
-        """Return more lines after an instruction. A core with more state overrides this."""
+        """Return further lines after an instruction, for a core with more state."""
         return ()
 
     def count_branch(self, cost: int) -> Iterable[str]:
@@ -57,17 +57,19 @@ class Translator(Counting):
         return ()
 
     def call(self, found: Decoded) -> Iterable[str] | None:
-        """Return the lines that call an instruction, or None if its act becomes text."""
+        """Return the lines that call the function of an instruction, or None if its act becomes
+        text.
+        """
         return None
 
     def finish(self) -> Iterable[str]:
-        """Return more lines at the end of the function. A core with more state overrides this."""
+        """Return further lines at the end of the function, for a core with more state."""
         return ()
 
     # The text
 
     def block(self, code: bytes) -> Block:
-        """Return the compiled block of the words `code`.
+        """Return the compiled block of instructions whose words are `code`.
 
         Raises `OSError` if the acts have no source.
         """
@@ -89,7 +91,7 @@ class Translator(Counting):
         self.counts = dict.fromkeys(self.counts, 0)
 
     def _cutting(self) -> list[str]:
-        """Return the lines of a pass in which a border may come."""
+        """Return the lines of a pass that tests for a border before each instruction."""
         self.cutting = True
         lines = self._pass()
         self.cutting = False
@@ -149,20 +151,22 @@ class Translator(Counting):
         return "\n".join([f"def block(core, limit{room}):", *indent_lines(lines), ""])
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
-        """Return the lines that end the function, `cost` cycles after this instruction begins.
+        """Return the lines that end the function `cost` cycles after this instruction begins.
 
         `following` is the address of the next instruction, as text.
         """
         return [f"pc = {following}", *self._count_pass(cost), "break"]
 
     def leave(self) -> list[str]:
-        """Return the lines that end the function before this instruction, which is interpreted."""
+        """Return the lines that end the function before this instruction; the interpreter executes
+        it.
+        """
         return ["plain = True", *self.exit(f"{self.address:#x}")]
 
     def _break_test(self) -> list[str]:
         """Return the lines that end the function before this instruction if it has a break.
 
-        If the break has a test, they do so only if the test is true.
+        If the break has a test, they end it only if the test is true.
         """
         break_ = self.core.breaks.get(self.address)
         if break_ is None:
@@ -174,7 +178,8 @@ class Translator(Counting):
         return [f"core.device.cycle = t + {self.offset}", *lines] if break_.names else lines
 
     def _probe_tests(self, place: int, probes: Iterable[Probe]) -> list[str]:
-        """Return the lines that end the function after instruction `place` if a probe is met.
+        """Return the lines that end the function after instruction `place` if a probe's test is
+        true.
 
         `probes` are those that must be tested after it.
         """
@@ -196,7 +201,8 @@ class Translator(Counting):
         The pass ends `cost` cycles after this instruction begins. `again` says that another pass
         follows.
         """
-        skipped = "uses" if self.round is not None else ""  # of all passes together, at the end
+        # the counts of all passes are added once, at the end
+        skipped = "uses" if self.round is not None else ""
         return [
             *(() if again and skipped else self.ends()),
             *(f"{x} += {value}" for x, value in self.counts.items() if value and x != skipped),
@@ -280,5 +286,5 @@ class Translator(Counting):
 
 
 def _with_variables(text: str) -> str:
-    """Replace registers (`x[10]`) in an expression by their variables (`x10`)."""
+    """Return an expression in which variables (`x10`) replace registers (`x[10]`)."""
     return re.sub(r"\bx\[(\d+)\]", r"x\1", text)

@@ -25,7 +25,10 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
     def translate(
         self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
     ) -> Block:
-        """Return the block of the instructions from `address` on, whose words are `code`."""
+        """Translate instructions from `address` on to a block; `code` has their words.
+
+        `edition` says how the block serves the trace.
+        """
         return VectorTranslator(self, address, instructions, edition).block(code)
 
     def accepts(self, found: Decoded) -> bool:
@@ -33,7 +36,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
         return accepts(self, found)
 
     def count_jump(self, address: int) -> None:
-        """Count a jump to `address`. The code there is translated once it is hot."""
+        """Count a jump to `address`. After enough jumps, translate the code there."""
         (self.counting if self.tracing else self.plain).count_jump(address)
 
     def advance(self, limit: int) -> Stop | None:
@@ -41,7 +44,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
         self.shared = False
         cache = self.plain
         blocks = {} if self.listeners else cache.blocks
-        with np.errstate(all="ignore"):  # NumPy warns of results that the instructions define
+        with np.errstate(all="ignore"):  # NumPy would warn of results that the instructions define
             if self.tracing:
                 stop = self._advance_traced(limit)
                 if stop is not None:

@@ -1,4 +1,4 @@
-"""Adds what translated blocks of vc count to the core's tally, from which the trace is made."""
+"""The tally of vc's translated blocks: adds their counts to the core's tally, for the trace."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class TranslatingVectorCore(VectorCore, TranslatingCore):
     ) -> None:
         """Add to the tally a block's time, its uses of compute units and its external accesses.
 
-        `begin` and `until` are the first cycle of the block and the cycle after it, `first` and
-        `last` those of its uses. `lanes` and `arrays` are the numbers of uses of lanes and of the
-        whole vector unit. `last_read` and `last_write` are the cycles in which the last accesses
-        begin; the block lasts at least until their last beats. `partial` is the number of partial
-        writes.
+        `begin` and `until` are the first cycle of the block and the cycle after it; `first` and
+        `last` are those of its uses. `lanes` and `arrays` are the numbers of uses of lanes and of
+        the whole vector unit. `last_read` and `last_write` are the cycles in which the last
+        accesses begin; the block lasts at least until their last beats. `partial` is the number of
+        partial writes.
         """
         tally = self.tally
         if tally.begin < 0:

@@ -1,10 +1,10 @@
 """The translator of vc: it writes blocks whose text includes the scoreboard and external memory.
 
-The scoreboard has for each of its places the cycle from which the result can be used. The text
+The scoreboard has, for each of its places, the cycle from which the result can be used. The text
 computes only places that may get a cycle in the future; they are variables (`r40`). All other
-places must be ready when the function begins. An instruction does not test a place that is
-certainly ready: because the place was ready before, or because an earlier instruction of the pass
-has waited for it. Instructions on lanes are called as acts.
+places must be ready when the function begins. An instruction does not test a place that is surely
+ready: because the place was ready before, or because an earlier instruction of the pass has waited
+for it. The text calls the acts of instructions on lanes.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ from macaw.isa.vector import OPERATIONS
 from macaw.isa.vector_layouts import VECTOR_BYTES
 
 _TRAFFIC = ("external_reads", "external_writes", "external_partial", "external_blocked")
-# Arguments of `add_vector_block` about them.
+# The arguments of `add_vector_block` about accesses of these kinds.
 _ACCESSES = ("first_read", "read", _TRAFFIC[0], "first_write", "written", *_TRAFFIC[1:3])
 _CYCLES = {"operands": "cycles_operands", "memory": "cycles_memory", "branches": "cycles_branches"}
 
 
 def size_of(found: Decoded) -> int | None:
-    """Return the bytes of an access that a block may contain, or None for any other instruction."""
+    """Return the size in bytes of an access that a block may contain.
+
+    The result is None for any other instruction.
+    """
     mnemonic = found.row.mnemonic
     if mnemonic in OPERATIONS:
         is_whole = found.row.family == "vector memory" and "imm" in found.values
@@ -47,7 +50,8 @@ def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
     size = size_of(found)
     if size is not None:
         channel = core.device.memory.channel
-        return channel.width % size == 0 and channel.jitter is None  # one beat, when it is free
+        # duration of an access of one beat when the channel is free
+        return channel.width % size == 0 and channel.jitter is None
     return found.row.family not in (*SERVED, "vector memory")
 
 
@@ -77,10 +81,10 @@ class VectorTranslator(Translator):
         self.late = sorted(late | {LAST_STORE} if self.has_access else late)
         used = {place for found in instructions for place in waits(found)}
         self.demanded = sorted(used - late)
-        self.ready: set[int] = set()  # places that are known to be ready
+        self.ready: set[int] = set()  # places that are surely ready
         self.names |= {"MASK": MASK, "Fault": Fault}
-        self.issue = "t"  # the variable with `t` as it was before the instruction waited
-        self.leaving = False  # before the instruction, not after it
+        self.issue = "t"  # the variable with the value of `t` before the instruction waited
+        self.leaving = False  # whether the lines are for before the instruction, not after it
         latencies = [self._latency(found) for found in instructions if core.uses(found.row)]
         self.longest_use = max(latencies, default=0)
         self.longest = max(self._latency(found) for found in instructions)
@@ -124,7 +128,7 @@ class VectorTranslator(Translator):
     def wait(self, found: Decoded) -> Iterable[str]:
         self.issue = "t"
         size = self.sizes[self.place]
-        if size is not None:  # an access that leaves does so before it waits
+        if size is not None:  # an access that leaves the block does so before it waits
             yield from self._test_address(found, size)
         if self.counting:
             late = len(set(waits(found)) - self.ready)
@@ -146,7 +150,7 @@ class VectorTranslator(Translator):
         lines = super().exit(following, cost)
         if (
             self.counting
-        ):  # the end of this instruction or, of one that leaves, of the one before it
+        ):  # the end of this instruction; if it leaves, the end of the previous instruction
             time = self.issue if self.leaving else "t"
             lines.insert(1, f"ended = {time} + {self.offset + cost}")
         return lines
@@ -167,7 +171,7 @@ class VectorTranslator(Translator):
         latency = self._latency(found)
         if self.sizes[self.place] is not None:
             return  # `_access` has written these lines
-        is_late = latency > self.cost(found)  # else it is ready in time
+        is_late = latency > self.cost(found)  # otherwise it is ready in time
         to = [f"r{place} = " for place in writes(found)] if is_late else []
         self.ready -= set(writes(found) if is_late else ())
         until = f"t + {self.offset + latency}"
@@ -229,10 +233,11 @@ class VectorTranslator(Translator):
         if self.has_access:
             self.names |= {"channel": self.core.device.memory.channel, "port": self.core.port}
             yield "channel.free = free"
-            for name in _TRAFFIC[3:] if self.counting else _TRAFFIC:  # `add_block` has the others
+            # `add_block` adds the other counts
+            for name in _TRAFFIC[3:] if self.counting else _TRAFFIC:
                 yield f"port.{name} += {name}"
 
-    # Instructions that are not text
+    # Instructions that are called, not written as text
 
     def call(self, found: Decoded) -> Iterable[str] | None:
         if self.sizes[self.place] is not None:
@@ -256,7 +261,7 @@ class VectorTranslator(Translator):
         return lines
 
     def _test_address(self, found: Decoded, size: int) -> list[str]:
-        """Return the lines that end the function before an access to memory other than external."""
+        """Return the lines that end the function before an access outside of external memory."""
         values, external = found.values, self.core.device.memory.external
         base = f"x{values['rs1']}" if values["rs1"] else "0"
         is_load = "memory" in found.row.reads.split()
@@ -314,7 +319,7 @@ class VectorTranslator(Translator):
     def _take_channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
         """Yield the lines that wait until the channel is free and occupy it for one beat."""
         latency = self.core.device.memory.channel.latency + 1
-        begin = "read" if is_load else "written"  # of the last access
+        begin = "read" if is_load else "written"  # the end of the last access
         yield f"{begin} = t + {self.offset}"
         of = "external_reads" if is_load else "external_writes"
         if self.cutting or (self.counting and not self.counts[of]):
@@ -338,7 +343,7 @@ class VectorTranslator(Translator):
     def _test_limit(self) -> Iterable[str]:
         """Yield the lines that end the function if the next instructions may reach the limit.
 
-        The limit is a cycle, an argument of the function.
+        The limit is a cycle, which the function gets as an argument.
         """
         following = self.offset + self.core.divider
         yield f"if t + {following + self.rest[self.place + 1]} >= limit:"
