@@ -64,7 +64,7 @@ _numbers = count(1)  # numbers for names in compiled texts, so that no two expre
 
 
 class ExpressionError(ValueError):
-    """An error in an expression, or an expression that has no value now.
+    """An error in an expression, or an expression without a value now.
 
     `start` and `end` are offsets in the expression's text.
     """
@@ -97,15 +97,12 @@ class Expression:
 
     text: str
     value: Callable[[], Any]
-    # what it reads, each with its indices
-    accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()
+    accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()  # with their indices
     live: str = ""  # Python text for translated code of `live_core`
     live_core: str = ""  # empty: of any core
     guards: tuple[str, ...] = ()  # Python texts: while one is true, `live` gives an old value
     names: dict[str, object] = field(default_factory=dict)
-    target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = (
-        None  # what `set` changes, if the expression is a path
-    )
+    target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = None  # what `set` changes
     uses_focus: bool = False  # whether it names a member of the focus without a place
 
     @property

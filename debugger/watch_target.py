@@ -40,9 +40,7 @@ class WatchTarget:
         self.by = {place.core for place in places(device, point.by)} if point.by else None
         self.cell: list[Any] = [None]  # the last value, in a list that the code of probes refers to
         self.extents: list[tuple[int, int]] = []  # in memory: address, number of bytes
-        self.registers: dict[
-            str, set[tuple[Place, str, int]]
-        ] = {}  # by core: place, file, number
+        self.registers: dict[str, set[tuple[Place, str, int]]] = {}  # by core: place, file, number
         self.queues: dict[str, set[tuple[Place, str]]] = {}  # by core: (place, name of the queue)
         others: set[str] = set()  # cores of values that are not registers
         for access, _ in self.expression.accesses:

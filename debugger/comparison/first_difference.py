@@ -51,7 +51,7 @@ class Equal:
 
 
 class Matcher:
-    """Matches what one run does with what the other does, in the order of the first run."""
+    """Compares the items of one run with those of the other run, in the order of the first run."""
 
     def __init__(self, this: ObservedRun, other: ObservedRun) -> None:
         self.this, self.other = this, other

@@ -99,12 +99,10 @@ class LockstepGroup:
         self._first = NEVER  # the cycle in which the next cluster leaves the group
         self.retired = 0  # instructions since the group formed
         self.before: list[LockstepStep] = []  # steps of the previous iteration
-        # those of `previous` for which a step may still wait
-        self._open_steps: list[LockstepStep] = []
+        self._open_steps: list[LockstepStep] = []  # steps of `before` that may not have ended
         self.steps: list[LockstepStep] = []
         self._opens: dict[int, int] = {}  # by segment: the results of `opens` that are known
-        # The last cycle in which other exes ended, and when the oldest other mac of that cycle
-        # began.
+        # The last cycle in which other exes ended, and the begin of the oldest other mac then.
         self.exes_ended: tuple[int, int] | None = None
         self.bus_calls: list[BusCall] = []  # the calls of the bus since the group formed
         # Later packets whose command byte was on the bus since then, and the cycles of these bytes.
