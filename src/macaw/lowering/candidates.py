@@ -1,4 +1,4 @@
-"""Find plans of an operation that fit the device, for the cost model to compare."""
+"""Finds plans of an operation that fit the device, so that the cost model can compare them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from macaw.lowering.sliding_window import SlidingWindowPlan
 from macaw.lowering.stationary_estimate import row_estimates, row_grid
 from macaw.lowering.weight_stationary import make_product_plan
 
-GROUPS = (1, 2, 4, 8, 16)  # groups of rows of activations in a tile, to try
-TRIES = 6  # tiles whose cost is predicted, those with the least estimates
-LATER = 1.3  # estimates of plans that may still be the cheapest, in relation to its cost
+GROUPS = (1, 2, 4, 8, 16)  # numbers of groups of rows of activations in a tile to try
+TRIES = 6  # so many tiles, those with the least estimates, get a predicted cost
+# a plan may still be the cheapest if its estimate is at most so many times the least cost
+LATER = 1.3
 
 
 def array_partition(product: Product, split: str, size: tuple[int, int]) -> Partition:
@@ -40,7 +41,7 @@ def array_partition(product: Product, split: str, size: tuple[int, int]) -> Part
 def least_cycles(
     product: Product, config: Configuration, split: str, size: tuple[int, int], density: float
 ) -> float:
-    """Return a lower bound for the cycles in which `size` (rows, clusters) multiply."""
+    """Return a lower bound for the cycles that the products take on `size` (rows, clusters)."""
     if isinstance(product, Convolution) and product.matrix is not None:
         product = product.matrix
     part = array_partition(product, split, size)
@@ -65,8 +66,8 @@ def plans(
     """Yield plans of a mapping and split over at most `size` (rows, clusters) of the array.
 
     All of them fit the device. The rows of activations in a tile may be grouped in several ways.
-    For each way, the plans have the two longest tiles of k that fit. Plans that are likely to take
-    more than `limit` cycles may be left out.
+    For each way, the plans have the two longest tiles of k that fit. Plans that probably take more
+    than `limit` cycles may be left out.
     """
     part = array_partition(product, split, size)
     if mapping is WEIGHT:
@@ -114,8 +115,8 @@ def _image_plans(
 ) -> Iterator[ProductPlan]:
     """Yield plans of a convolution that fit the device.
 
-    Image plans are for the layout `hwc` only, plans with sliding windows for depthwise convolutions
-    only. A convolution 1 × 1 may also be computed as a matrix product.
+    Image plans are only for the layout `hwc`, and plans with sliding windows only for depthwise
+    convolutions. A convolution 1 × 1 may also be computed as a matrix product.
     """
     if product.matrix is not None and mapping is WEIGHT:
         yield from plans(product.matrix, config, mapping, split, size, density, limit)
@@ -130,7 +131,7 @@ def _image_plans(
                 count += 1
             limit = min(limit, guesses.min(initial=inf))
             if (taps is None and count) or mapping.inner != "K":
-                break  # the kernel need not be cut, or cannot be
+                break  # the kernel need not be cut, or cannot be cut
     if product.depthwise:
         yield from _sliding_plans(product, config, mapping, part, limit)
 
@@ -143,7 +144,10 @@ def _slab_plans(
     tiles: tuple[TileGrid, NDArray[np.float64]],
     limit: float,
 ) -> Iterator[ImagePlan]:
-    """Yield the plans with the least estimates, at most `TRIES`; `tiles` are with estimates."""
+    """Yield the plans with the least estimates, at most `TRIES`.
+
+    `tiles` has the sizes of tiles with their estimates.
+    """
     (grid, guesses), count = tiles, 0
     for index in np.argsort(guesses, kind="stable"):
         if not guesses[index] <= LATER * limit or count == TRIES:
@@ -157,7 +161,7 @@ def _slab_plans(
 def _sliding_plans(
     product: Convolution, config: Configuration, mapping: Mapping, part: Partition, limit: float
 ) -> Iterator[ImagePlan]:
-    """Yield plans with sliding windows, for several tile widths, with as many rows as fit."""
+    """Yield plans with sliding windows, for several tile widths, each with as many rows as fit."""
     if product.layout == "hwc":  # the dma moves strips element by element
         moved = product.m * product.kernel[0] * product.width * product.channels
         if moved * config["dma.divider"] > limit:
@@ -180,8 +184,8 @@ def _tallest(
 ) -> ImagePlan | None:
     """Return the plan of class `kind` with the most rows in a tile; None if not even one row fits.
 
-    `tile` has the largest number of rows to try; its other sizes stay. The rows are reduced step by
-    step until the plan fits the device.
+    `tile` has the largest number of rows to try; its other sizes stay. The function reduces the
+    rows until the plan fits the device.
     """
     length = rows = tile.groups
     while True:
@@ -237,9 +241,9 @@ def _fitting(
     *,
     whole: bool = False,
 ) -> ProductPlan | None:
-    """Return the plan for a tile, or None if the device cannot hold it.
+    """Return the plan for a tile, or None if it does not fit the device.
 
-    If `whole`, the input buffer takes all activations of the tile at once.
+    With `whole`, the input buffer takes all activations of the tile at once.
     """
     try:
         plan = make_product_plan(product, config, mapping, part.split, tile, whole, part)

@@ -1,4 +1,4 @@
-"""Choose the mapping, split and tile of an operation by the cost model, and explain the choice."""
+"""Chooses the mapping, split and tile of an operation by the cost model; explains the choice."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from macaw.lowering.partition import SPLITS
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.size_refusal import refusal
 
-PAYS = 1.03  # cycles without balancing, at least, in relation to those with it
-PREFERRED = 1.02  # cycles of the preferred mapping, at most, in relation to the best one
+PAYS = 1.03  # balancing is chosen if the cycles without it are at least so many times those with it
+PREFERRED = 1.02  # the preferred mapping is chosen up to so many times the cycles of the best one
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,9 @@ class Candidate:
 class Choice:
     """The result of `choose`: the selected plan and the other candidates.
 
-    `others` has the best candidate of each mapping and split, cheapest first; the selected one is
-    among them. `preferred` is the name of the mapping that the device prefers (`lower.preferred`).
+    `others` has the best candidate of each mapping and split, the cheapest first, and includes the
+    selected one. `preferred` is the name of the mapping that the device prefers
+    (`lower.preferred`).
     """
 
     selection: Candidate
@@ -135,9 +136,9 @@ def _cheapest(
 ) -> Candidate | None:
     """Return the candidate of a mapping and split with the least predicted cost, or None.
 
-    If `halves`, plans for half of the rows or of the clusters are tried, too. If they take fewer
-    cycles, plans for half of these are tried, and so on: with fewer rows and clusters there are
-    fewer transfers, and fewer sums to add.
+    With `halves`, the function also tries plans for half of the rows or of the clusters. If they
+    take fewer cycles, it tries half of these, and so on. Fewer rows and clusters need fewer
+    transfers, and fewer additions of sums.
     """
     size = (int(config["pe.rows"]), int(config["pe.clusters"]))
     best = _cheapest_of(product, config, mapping, split, size, density, None)
@@ -154,10 +155,10 @@ def _cheapest(
 
 
 def _balanced(candidate: Candidate, density: float) -> Candidate:
-    """Return the candidate with balancing if that pays, else `candidate`.
+    """Return the candidate with balancing if that takes fewer cycles, else `candidate`.
 
-    Sums of floating-point numbers would depend on the balancing, and windows that slide over dense
-    strips have nothing to balance.
+    Balancing is not possible for floating-point sums, which would depend on it. Windows that slide
+    over dense strips have nothing to balance.
     """
     plan = candidate.plan
     floating = np.dtype(plan.types.sum).kind == "f"
@@ -177,7 +178,7 @@ def _cheapest_of(
     density: float,
     best: Candidate | None,
 ) -> Candidate | None:
-    """Return the candidate with the least predicted cost, or `best` if that costs no more.
+    """Return the candidate with the least predicted cost, or `best` if no candidate costs less.
 
     Candidates are plans of a mapping and split over at most `size` (rows, clusters). Plans that
     cannot cost less than `best` are left out.

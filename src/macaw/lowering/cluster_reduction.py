@@ -1,4 +1,4 @@
-"""Write the packets that add the partial sums of clusters and of rows.
+"""Writes the packets that add the partial sums of clusters and of rows.
 
 First cluster 0 of each row adds the sums of the row's clusters. Then row 0 adds the sums of all
 rows (seed 000 ¶85). One exe adds one sum for each PE. This module is for plans whose sums wait in
@@ -23,17 +23,17 @@ from macaw.lowering.row_program import (
     to_clusters,
 )
 
-JOIN, MERGE, ROW = 1, 2, PRODUCT + 1  # instruction buffers
+JOIN, MERGE, ROW = 1, 2, PRODUCT + 1  # numbers of instruction buffers
 
 
 def most_summands(plan: ProductPlan) -> int:
-    """Return the largest number of partial sums that are added to one sum."""
+    """Return the largest number of partial sums that form one sum."""
     clusters = plan.partition.clusters + plan.has_start_sums if plan.reduces_clusters else 1
     return max(clusters, plan.partition.rows if plan.reduces_rows else 1)
 
 
 def reduction_arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays in the unit in which clusters and rows store their raw sums."""
+    """Return the arrays in the on-chip unit in which clusters and rows store their raw sums."""
     part, positions, arrays = plan.partition, plan.positions, list[Array]()
     if plan.reduces_clusters:
         shape: tuple[int, ...] = (positions, part.clusters, plan.pes)
@@ -47,7 +47,7 @@ def reduction_arrays(plan: ProductPlan) -> list[Array]:
 def reduction_sequences(plan: ProductPlan, steps: Finish) -> list[Sequence]:
     """Return the sequences that add sums, and the sequence that moves the sums out.
 
-    `steps` are what the last sequence does with the sums before it stores them.
+    `steps` says what the last sequence does with the sums before it stores them.
     """
     parts = {
         "add_clusters": (JOIN, plan.partition.clusters + plan.has_start_sums, plan.reduces_clusters)
@@ -81,9 +81,10 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
 
 
 def finishing_lists_by_position(plan: ProductPlan) -> tuple[str, ...]:
-    """Return the names of the lists that execute the sequence that finishes sums.
+    """Return the names of the packet lists that execute the sequence that finishes sums.
 
-    If there are sums to add, it follows the addition; else it follows all positions of a tile.
+    If there are sums to add, this sequence follows the addition; otherwise it follows all positions
+    of a tile.
     """
     names = list_names(plan) if plan.reduces_clusters or not plan.reduces_rows else ()
     return (*names, "merge") if plan.reduces_rows else names
@@ -131,7 +132,7 @@ def iteration_lists(
 def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
     """Yield the exes with which cluster 0 adds the sums of all clusters of its row.
 
-    If `raw`, the total is stored as a raw sum, else as a result.
+    With `raw`, the total is stored as a raw sum, else as a result.
     """
     for place in range(plan.positions):
         yield from _cluster_exes(plan, place, raw)

@@ -1,4 +1,4 @@
-"""Describe convolutions, and compute their results with NumPy."""
+"""Describes convolutions, and computes their results with NumPy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from macaw.lowering.errors import LowerError
 from macaw.lowering.operation import Product
 
-# How an image lies in memory, its axes outermost first. Sliding windows take images column first.
+# Memory layouts of an image, its axes outermost first. Sliding windows take images column first.
 LAYOUTS = {"hwc": "(height, width, channels)", "cwh": "(channels, width, height)"}
 
 
@@ -22,11 +22,11 @@ class Convolution(Product):
 
     `layout` and `out_layout` are the memory layouts of image and results: `hwc` or `cwh`. `weights`
     have shape (outputs, kernel height · kernel width · channels), or for a depthwise convolution
-    (channels, kernel height · kernel width). `m` is the number of output rows. If `turned`, x and y
-    have one row, of which each element is a row here; in memory they are the same.
+    (channels, kernel height · kernel width). `m` is the number of output rows. With `turned`, x and
+    y have one row; each of its elements counts as a row here, which is the same in memory.
 
-    The kernel has the zeros that a dilation puts between its weights, and each output has zeros for
-    the channels of other groups: zeros are neither stored nor multiplied. With `images`, x and y
+    A dilation puts zeros between the kernel's weights. With groups, each output has zeros for the
+    channels of other groups. These zeros are neither stored nor multiplied. With `images`, x and y
     have a first axis of so many images; 0 means that there is no such axis.
     """
 
@@ -35,7 +35,7 @@ class Convolution(Product):
     channels: int = 1
     kernel: tuple[int, int] = (1, 1)
     stride: tuple[int, int] = (1, 1)
-    padding: tuple[int, int] = (0, 0)  # above, left
+    padding: tuple[int, int] = (0, 0)  # padding above and on the left
     after: tuple[int, int] = (0, 0)  # padding below and on the right
     dilation: tuple[int, int] = (1, 1)
     groups: int = 1
@@ -68,7 +68,7 @@ class Convolution(Product):
 
     @property
     def image_pitches(self) -> tuple[int, int]:
-        """The distances, in elements, from an image to the next one: framed in x, and in y."""
+        """The distance from an image to the next one, in elements: in the framed x, and in y."""
         height, width = self.padded
         return height * width * self.channels, self.m * self.columns * self.n
 
@@ -79,7 +79,7 @@ class Convolution(Product):
 
     @cached_property
     def weights_before(self) -> NDArray[np.int64]:
-        """The number of an output's nonzero weights before each channel: (outputs, k + 1)."""
+        """The number of an output's nonzero weights before each channel: shape (outputs, k + 1)."""
         before = np.zeros((self.n, self.k + 1), np.int64)
         np.cumsum(np.count_nonzero(self.kernels, axis=(1, 2)), axis=1, out=before[:, 1:])
         return before
@@ -117,7 +117,7 @@ class Convolution(Product):
 
     @cached_property
     def matrix(self) -> PointwiseProduct | None:
-        """The matrix product that the convolution is, or None if it is none."""
+        """The convolution as a matrix product, or None if that is not possible."""
         if self.kernel != (1, 1) or self.copies_input:
             return None
         if self.depthwise or self.out_layout != "hwc":
@@ -129,12 +129,12 @@ class Convolution(Product):
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
-        """The distances in the framed image, in elements: to the next row, column, channel."""
+        """The distances, in elements of the framed image, to the next row, column and channel."""
         return self.pitches(self.layout, (*self.padded, self.channels))
 
     @property
     def y_pitches(self) -> tuple[int, int, int]:
-        """The distances in the results, in elements: to the next row, column, channel."""
+        """The distances, in elements of the results, to the next row, column and channel."""
         return self.pitches(self.out_layout, (self.m, self.columns, self.n))
 
     @property
@@ -166,23 +166,23 @@ class Convolution(Product):
 
 @dataclass(frozen=True, eq=False)
 class PointwiseProduct(Product):
-    """The matrix product that a convolution 1 × 1 without padding is.
+    """A convolution 1 × 1 without padding, as a matrix product.
 
     Its rows of activations are the pixels of the image. With a stride, the dma first copies the
-    pixels that are needed into a smaller image.
+    necessary pixels into a smaller image.
     """
 
     image: Convolution | None = None
 
     @property
     def copies_input(self) -> bool:
-        """Whether the dma first copies pixels: with a stride, because not all are needed."""
+        """Whether the dma first copies pixels, which it does if a stride makes some unnecessary."""
         assert self.image is not None
         return max(self.image.stride) > 1
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The shape of the image of the pixels that are needed."""
+        """The shape of the image of the necessary pixels."""
         assert self.image is not None
         return self.m, self.image.channels
 
@@ -194,7 +194,7 @@ class PointwiseProduct(Product):
 
     @property
     def form(self) -> str:
-        """What a plan does with the convolution, for reports."""
+        """The way in which a plan computes the convolution, for reports."""
         return ", as a matrix product"
 
     def describe(self) -> str:
@@ -224,8 +224,8 @@ def convolution(
 
     `weights` have shape (outputs, kernel height, kernel width, channels of a group), or for a
     depthwise convolution (channels, kernel height, kernel width). `padding` is above and left,
-    `after` below and right; without it they are equal. The outputs of a group depend only on the
-    channels of that group. With `images`, x and y have a first axis of so many images.
+    `after` below and right; without `after` they are equal. The outputs of a group depend only on
+    the channels of that group. With `images`, x and y have a first axis of so many images.
     """
     rank = 3 if depthwise else 4
     if weights.ndim != rank or not weights.size:
@@ -254,7 +254,7 @@ def convolution(
             f"a kernel of {kernel[0]} × {kernel[1]} is larger than the image,"
             f" {spans[0]} × {spans[1]} with its padding"
         )
-    # One row of pixels lies in memory as a column does; more rows are more work for the array.
+    # One row of pixels is the same in memory as one column; more rows mean more work for the array.
     turned = image[0] == 1 == kernel[0] and spans[0] == 1 and image[1] > 1
     if turned:
         image, kernel, stride, padding = image[::-1], kernel[::-1], stride[::-1], padding[::-1]
@@ -305,7 +305,8 @@ def _grouped(weights: NDArray[Any], groups: int) -> NDArray[Any]:
 
 
 def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
-    """Return the sums without bias: (rows, columns, outputs), with the axis of images if any.
+    """Return the sums without bias, of shape (rows, columns, outputs), with the axis of images if
+    any.
 
     `whole` is the type in which NumPy adds.
     """

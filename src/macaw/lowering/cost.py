@@ -1,4 +1,4 @@
-"""Predict the cost of a plan: its exact bytes, and its cycles by a model.
+"""Predicts the cost of a plan: its exact bytes, and its cycles by a model.
 
 Rows, dma and cp work in parallel, so an iteration takes as long as the slowest of them (seed 000
 ¶146). The model uses the timing rules of docs/timing-pe.md and docs/memory.md without contention.
@@ -44,18 +44,18 @@ from macaw.lowering.transfers import (
 )
 from macaw.lowering.weight_stationary import BufferedPlan, WeightStationaryPlan
 
-# cp's cycles, of the code that `macaw.lowering.processor_program` writes, with the default settings
-# of cp (cp.alu_cycles and the like).
+# Cycles of cp for the code that `macaw.lowering.processor_program` writes, with the default
+# settings of cp (cp.alu_cycles and the like).
 CP_STEP = 110  # dispatch, step, load and store without their loops
 CP_STORE = 40  # from the dispatch to the first transfer of the load
-CP_TRANSFER = 11  # a round of a loop over transfers
-CP_PATCH = 7  # the bytes of weights in one packet
-IMAGE_TURN = 5  # of an output position: fill, move out, write back, fetch
-QUEUE_SUMS = 3  # of an output position: what its sum begins with, from the output queue
-STATIONARY_TURN = 3  # of a row of activations: move out, write back, fetch
-HANDING = 2  # at the end of a balanced mac: sums go back to the owners of given loads
-CP_TURN = 22  # from the end of an iteration's work to the next one's dispatch
-CONFIG_CYCLES = 3  # cycles of a sequence on the bus, with its packet
+CP_TRANSFER = 11  # one round of a loop over transfers
+CP_PATCH = 7  # for one packet: its bytes of weights
+IMAGE_TURN = 5  # for one output position: fill, move out, write back, fetch
+QUEUE_SUMS = 3  # for one output position: loading the start of its sum from the output queue
+STATIONARY_TURN = 3  # for one row of activations: move out, write back, fetch
+HANDING = 2  # end of a balanced mac, when the owners of given loads get their sums
+CP_TURN = 22  # from the end of an iteration's work to the dispatch of the next iteration
+CONFIG_CYCLES = 3  # for one sequence on the bus: cycles, with its packet
 CP_START = 50  # before the first load, and after the last store
 
 
@@ -63,14 +63,14 @@ CP_START = 50  # before the first load, and after the last store
 class Traffic:
     """The bytes that a program moves, by purpose."""
 
-    program: int  # packets and sequences into both halves
-    copies: int  # x into a frame of zeros, or the pixels of x that are needed
+    program: int  # packets and sequences, copied into both halves
+    copies: int  # copies of x into a frame of zeros, or of the necessary pixels of x
     activations: int
     weights: int
     sums_in: int  # biases and partial sums
     sums_out: int  # partial sums
     results: int
-    between: int  # units, on chip
+    between: int  # copies from one on-chip unit to another
 
     @property
     def external(self) -> int:
@@ -100,11 +100,11 @@ class Cost:
     cycles: int
     rows: int  # cycles in which the rows work
     dma: int  # cycles in which the dma works
-    cp: int  # cycles of cp's code
+    cp: int  # cycles in which cp executes code
 
     @property
     def bottleneck(self) -> str:
-        """The name of what takes the most cycles: the rows, the dma or cp."""
+        """The name of the part that takes the most cycles: the rows, the dma or cp."""
         greatest = max(self.rows, self.dma, self.cp)
         names = {self.rows: "the rows' work", self.dma: "the dma", self.cp: "cp's code"}
         return names[greatest]
@@ -116,13 +116,13 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     `density` is the share of activations that are not zero.
     """
     entries, moves, program = _entries(plan), _IterationTransfers.of(plan), program_bytes(plan)
-    turn = rows = joins = dma = cp = loading = 0.0  # averages over iterations
+    turn = rows = joins = dma = cp = loading = 0.0  # the numbers below are averages over iterations
     for share, entering, first, last in _iteration_kinds(plan):
         row, join = (
             _row_cycles(plan, entries, density, entering, first, last),
             _reduction_cycles(plan, last),
         )
-        if last and factor_bytes(plan):  # the config packet with the factors
+        if last and factor_bytes(plan):  # with the config packet for the factors
             row += CONFIG_CYCLES + factor_bytes(plan) / plan.config["dist.bus_bytes"]
         move, code = _overlapped_work(plan, moves, entering, first, last)
         loads = _cycles_of_transfers(plan, _step_loads(plan, moves, entering, first))
@@ -134,11 +134,12 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     load = _cycles_of_transfers(plan, _step_loads(plan, moves, True, True))
     store = _cycles_of_transfers(plan, moves.results)
     pad = 0.0
-    if plan.copies_input:  # from external memory to it: reads and writes take its channel in turn
+    # reads and writes are both of external memory, so they take turns on its channel
+    if plan.copies_input:
         pad = 2 * _cycles_of_transfers(plan, _shapes(1, input_copies(plan)))
     fill = _transfer_cycles(plan, TransferShape(1, 1, program))
     around = CP_START + 2 * fill + pad + load + store
-    # The first iteration overlaps loads alone, the last one stores alone.
+    # The first iteration overlaps only loads, the last one only stores.
     begin = max(rows, loading + CP_STORE, cp) + joins + CP_TURN if steps > 1 else 0.0
     end = max(rows, CP_STORE + (dma - loading if steps > 1 else 0.0)) + joins
     whole = max(0, steps - 2) * turn + begin + end + around
@@ -191,7 +192,7 @@ class TransferShape:
 
 
 def _shapes(times: int, transfers: Sequence[Transfer]) -> list[TransferShape]:
-    """Group transfers by shape; each transfer occurs `times` times, with different addresses."""
+    """Group transfers by shape. Each transfer occurs `times` times, with different addresses."""
     kinds = Counter((int(item.rows), int(item.row_bytes)) for item in transfers)
     return [TransferShape(times * count, *kind) for kind, count in kinds.items()]
 
@@ -224,7 +225,7 @@ def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
     rows, row_bytes = shape.rows, shape.row_bytes
     config = plan.config
     width = min(config["dma.width"], config["mem.external_width"])
-    # The aligned runs that a row touches, averaged over the places where it may begin.
+    # The aligned blocks that a row touches, averaged over all places where it may begin.
     grain = gcd(round(row_bytes), width)
     beats = rows * (1 + max(0.0, row_bytes - grain) / width)
     start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
@@ -254,7 +255,7 @@ def _step_loads(
 def _overlapped_work(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> tuple[float, float]:
-    """Return the cycles of the dma and the cycles of cp while the rows compute an iteration."""
+    """Return the cycles of the dma and of cp that overlap with the rows' work in an iteration."""
     shapes = list(_step_loads(plan, moves, entering, first))
     if last:
         shapes += moves.results
@@ -303,17 +304,17 @@ def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, boo
 
 
 def _entries(plan: ProductPlan) -> float:
-    """Return the number of weights of the PE that has the most, averaged over tiles.
+    """Return the number of weights of the PE with the most weights, averaged over tiles.
 
-    If the plan balances, it is the number of loads that this PE multiplies, of a dense row of
-    activations.
+    If the plan balances, the result is the number of loads that this PE multiplies for a dense row
+    of activations.
     """
     counts = plan.weight_counts
     if not plan.balance:
         return float(counts.max(axis=(2, 3)).mean())
     clusters = counts.reshape(*counts.shape[:3], -1, plan.pes)
-    # PE 0 never gives, so PEs 0 to j do at least the products of their own weights. A load is given
-    # once at most, so a PE and its left neighbour do those of the PE's weights.
+    # PE 0 never gives loads, so PEs 0 to j do at least the products of their own weights. A load is
+    # given at most once, so a PE and its left neighbour do the products of the PE's weights.
     means = np.cumsum(clusters, axis=-1) / np.arange(1, plan.pes + 1)
     least = np.maximum(means.max(axis=-1), clusters.max(axis=-1) / 2)
     return float((least + HANDING * (least < clusters.max(axis=-1))).max(axis=(2, 3)).mean())
@@ -350,7 +351,7 @@ def _row_cycles(
         elif exe.buffer == BEGIN:
             if "chain" in exe.data[0]:  # the earlier stores must have ended
                 bus = max(bus, units + 1)
-            bus = max(bus, sums)  # its segment waits for the accumulators, and the bus with it
+            bus = max(bus, sums)  # its segment waits for the accumulators, and so does the bus
             sums = bus + 2
         elif exe.buffer in (RAW, FINAL):
             moves_end = max(sums, bus + 3) + plan.tile.members
@@ -371,7 +372,8 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
     finish = not raw and not plan.reduces_clusters
     size = Types.size(plan.types.result if finish else plan.types.sum)
     slab = clusters * plan.slab * Types.size(plan.types.operand)
-    if isinstance(plan, SlidingWindowPlan):  # the window is examined whole, two elements a cycle
+    # the whole window is examined, two elements in each cycle
+    if isinstance(plan, SlidingWindowPlan):
         slab = plan.tile.groups * plan.slots * plan.strip * Types.size(plan.types.operand)
         loads = max(loads, plan.window / (2 if config["pe.design"] == "5b" else 1))
     width = config["dist.bus_bytes"]
@@ -394,8 +396,8 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
 def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> float:
     """Return the cycles of a packet list that keeps weights in the PEs.
 
-    It loads the weights, takes the rows of activations one by one, and stores the results. `loads`
-    is the number of products of a PE for one row.
+    It loads the weights, multiplies the rows of activations one by one, and stores the results.
+    `loads` is the number of products of a PE for one row.
     """
     config, rows = plan.config, plan.tile.m
     width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows
@@ -460,7 +462,8 @@ def _store_end(plan: ProductPlan, exe: Exe, moves_end: float, units: float) -> f
     dtype = plan.types.sum if exe.buffer == RAW else plan.types.result
     clusters = 1 if "chain" in exe.out else plan.summing_clusters
     size = Types.size(dtype)
-    reach = plan.pes * size * (ACCUMULATORS if exe.buffer == RAW else 1)  # bytes between PEs' ends
+    # bytes from the end of a PE's results to the end of the next PE's
+    reach = plan.pes * size * (ACCUMULATORS if exe.buffer == RAW else 1)
     spread = max(1.0, reach / (config["mem.banks"] * config["mem.bank_width"]))
     beats = max(ceil(plan.pes * size / config["dist.bus_bytes"]), spread) + 1
     return float(max(moves_end + special, units) + clusters * members * beats)

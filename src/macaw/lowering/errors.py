@@ -6,4 +6,4 @@ from macaw.isa.errors import MacawError
 
 
 class LowerError(MacawError, ValueError):
-    """The error for an operation that is invalid or does not fit; `hint` says what would work."""
+    """Raised for an operation that is invalid or does not fit; `hint` says what is possible."""

@@ -17,15 +17,15 @@ from macaw.isa.pe import DATA_ALIGN, PACKET, SEGMENT
 from macaw.lowering.operation import ENTRIES
 from macaw.lowering.plan import ProductPlan
 
-SCALE, TABLE = "y_scales", "y_table"  # the arrays in a unit
+SCALE, TABLE = "y_scales", "y_table"  # names of the arrays in an on-chip unit
 SCALE_BYTES = 4
 
 
 @dataclass(frozen=True)
 class Finish:
-    """The last steps of a sequence that stores results: its options, its spu instructions.
+    """The end of a sequence that stores results: its options and its spu instructions.
 
-    `data` are the segments of its config packet.
+    `data` has the segments of its config packet.
     """
 
     header: str
@@ -35,7 +35,7 @@ class Finish:
 
 
 def finish(plan: ProductPlan, blocks: Iterable[int]) -> Finish:
-    """Return the steps that make results of the sums in some blocks of the output queue."""
+    """Return the steps that turn sums into results, in some blocks of the output queue."""
     options, data = tuple[str, ...](), tuple[str, ...]()
     if plan.product.scales is not None:
         options, data = (".types requantise=scale",), (f"scales {SCALE} sliced",)
@@ -59,7 +59,7 @@ def table_offset(plan: ProductPlan) -> int:
 
 
 def factor_bytes(plan: ProductPlan) -> int:
-    """Return the bytes of the factors of a row for a tile of outputs."""
+    """Return the bytes of the factors of a row for one tile of outputs."""
     if plan.product.table is not None:
         return table_offset(plan) + ENTRIES
     return factor_slots(plan) * SCALE_BYTES if plan.product.scales is not None else 0

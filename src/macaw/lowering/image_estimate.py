@@ -1,8 +1,8 @@
-"""Estimate the cycles of all tiles of a convolution at once, without a look at single weights.
+"""Estimates the cycles of all tiles of a convolution at once, without reading single weights.
 
 The estimates rank tiles; `macaw.lowering.cost` then predicts the cycles of the best ones. They use
-the same rules as the cost model, with the mean number of weights of an output instead of the
-largest one of each tile, and without the parts that no tile changes.
+the same rules as the cost model, but with the mean number of weights of an output in place of the
+largest one of each tile. They leave out what is the same for all tiles.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Numbers = NDArray[np.int64]
 class TileGrid:
     """Tiles of a convolution, as arrays of equal shape: their rows, columns and input channels.
 
-    All have `n` output channels, and take a part of `taps` (height, width) of the kernel.
+    All have `n` output channels, and take a part of size `taps` (height, width) of the kernel.
     """
 
     groups: Numbers
@@ -48,15 +48,15 @@ class TileGrid:
     taps: tuple[int, int]
 
     def tile(self, index: int) -> ImageTile:
-        """Return the tile with an index."""
+        """Return the tile with index `index`."""
         rows, columns = int(self.groups[index]), int(self.columns[index])
         return ImageTile(rows, 1, self.n, int(self.k[index]), columns, self.taps)
 
 
 def kernel_cuts(product: Convolution, config: Configuration) -> list[tuple[int, int]]:
-    """Return the sizes of parts of a kernel to try, if the device cannot hold all of it.
+    """Return the sizes of parts of a kernel to try, if the kernel does not fit the device.
 
-    There are three widths at most, the largest that fit, and three heights for each of them.
+    There are at most three widths, the largest that fit, and at most three heights for each.
     """
     most = min(config["pe.weight_queue"], config["pe.input_buffer"])
     cuts = []
@@ -73,7 +73,7 @@ def tile_grid(
     part: Partition,
     taps: tuple[int, int] | None = None,
 ) -> TileGrid:
-    """Return the tiles to try for a part of an image, with a part of `taps` of the kernel.
+    """Return the tiles to try for a part of an image, with a part of size `taps` of the kernel.
 
     For each number of columns and of channels, these are the highest tile that fits the buffers and
     one of about half its height.
@@ -105,7 +105,7 @@ def estimates(
     density: float,
 ) -> NDArray[np.float64]:
     """Return the estimated cycles of each tile of a grid; infinite if it cannot fit."""
-    # A plan of one tile answers what no tile changes.
+    # The plan of one tile has the numbers that are the same for all tiles.
     some = ImagePlan(product, config, mapping, part, ImageTile(1, 1, grid.n, part.length("K")))
     types, width = some.types, int(config["dist.bus_bytes"])
     size, sum_size = Types.size(types.operand), some.sum_size
@@ -115,7 +115,7 @@ def estimates(
     shares = [-(-whole // cut) for whole, cut in zip(product.kernel, grid.taps, strict=True)]
     tiles_n, tiles_k = -(-part.length("N") // n), -(-part.length("K") // k) * prod(shares)
     steps = tiles * tiles_n * tiles_k
-    several = tiles_k > 1  # partial sums return
+    several = tiles_k > 1  # whether partial sums return
     # Rows: load weights and slab, compute one position after the other, store.
     slab_rows = (groups - 1) * product.stride[0] + grid.taps[0]
     slab_columns = (columns - 1) * product.stride[1] + grid.taps[1]
@@ -131,7 +131,7 @@ def estimates(
     if config["pe.design"] != "5b":
         loads = entries
     each = loads + IMAGE_TURN
-    sums = some.summing_clusters * some.pes * sum_size  # of a position
+    sums = some.summing_clusters * some.pes * sum_size  # cycles of one position
     if not some.reduces_clusters:
         starting = np.maximum(each, sums / width) + QUEUE_SUMS
         begins = bool(product.bias is not None)
@@ -165,11 +165,11 @@ def estimates(
     dma = transfers * (start + 1) + beats
     code = CP_STEP + CP_TRANSFER * transfers
     turn = np.maximum(np.maximum(rows + 22, dma + CP_STORE), code) + CP_TURN
-    moved = outputs * sums * part.rows / bus  # partial sums of all rows, from half to half
+    moved = outputs * sums * part.rows / bus  # partial sums of all rows, copied from half to half
     turn = turn + np.where(several, (moved + 16) * (tiles_k - 1) / tiles_k, 0)
     if some.reduces_rows:
         turn = turn + (moved + 44 + part.rows * outputs * sums / width + 12 * outputs) / tiles_k
-    # What cannot fit.
+    # Tiles that cannot fit.
     blocks = BLOCKS - (several | (product.bias is not None)) * (not some.reduces_clusters)
     queue = blocks * (config["pe.output_queue"] // BLOCKS)
     room = slabs * slab * size + weights + outputs * part.clusters * some.pes * result

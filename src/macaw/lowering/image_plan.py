@@ -1,11 +1,11 @@
 """Tiles and plans of convolutions on the array.
 
 A tile is `groups` rows × `columns` columns of output positions. A cluster computes `tile.n` output
-channels of them from `tile.k` input channels. The PEs hold the part of the padded image that the
+channels of them from `tile.k` input channels. The PEs store the part of the padded image that the
 tile needs (the slab), channel after channel.
 
 Each iteration of the sequence computes one position (seed 000 ¶112, ¶122, ¶131). The weights stay
-in the queue (rq), and the base of mac moves on in the slab. At the loopback the sum moves to the
+in the queue (rq), and the base of mac advances in the slab. At the loopback the sum moves to the
 output queue. In a depthwise convolution, each output depends on one channel only: weights of other
 channels are zero and not stored.
 """
@@ -32,7 +32,8 @@ from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan, Tile
 class ImageTile(Tile):
     """The outputs that a cluster computes in an iteration: `groups` rows of `columns` positions.
 
-    `taps` is the height and width of the part of the kernel that the tile takes; None for all.
+    `taps` is the height and width of the part of the kernel that the tile takes; None stands for
+    the whole kernel.
     """
 
     columns: int = 1
@@ -51,7 +52,7 @@ class ImagePlan(ProductPlan):
     product: Convolution
     tile: ImageTile
 
-    # Parts of the kernel: a kernel that the device cannot hold is cut; partial sums are added
+    # Parts of the kernel: a kernel that does not fit the device is cut, and partial sums are added
 
     @property
     def taps(self) -> tuple[int, int]:
@@ -62,7 +63,7 @@ class ImagePlan(ProductPlan):
     def kernel_parts(self) -> list[tuple[int, int]]:
         """The first row and column of each part of the kernel.
 
-        All parts have the same size. The last ones begin earlier if necessary.
+        All parts have the same size. If necessary, the last ones begin earlier and overlap others.
         """
         starts = [
             [min(first, length - part) for first in range(0, length, part)]
@@ -71,7 +72,7 @@ class ImagePlan(ProductPlan):
         return [(row, column) for row in starts[0] for column in starts[1]]
 
     def own_taps(self, index: int) -> tuple[slice, slice]:
-        """Return the kernel's rows and columns that no part before part `index` covers."""
+        """Return the kernel's rows and columns of part `index` that no earlier part contains."""
         rows, columns = (
             -(-length // part) for length, part in zip(self.product.kernel, self.taps, strict=True)
         )
@@ -116,13 +117,13 @@ class ImagePlan(ProductPlan):
 
     @property
     def steps_of_base(self) -> tuple[int, int]:
-        """Two increments of mac's base: one for each position, one more after each inner loop."""
+        """The two increments of mac's base: for each position, and after each inner loop."""
         column = self.product.stride[1] * self.slab_channels
         row = self.product.stride[0] * self.slab_columns * self.slab_channels
         inner, outer = (row, column) if self.by_columns else (column, row)
         return inner, outer - self.loops[0] * inner
 
-    # What a plan says
+    # Numbers of the plan
 
     @property
     def columns(self) -> int:
@@ -156,7 +157,7 @@ class ImagePlan(ProductPlan):
 
     @cached_property
     def images(self) -> int:
-        """The number of images that the iterations go through, one after the other."""
+        """The number of images that the iterations process, one after the other."""
         return self.product.image_count
 
     @property
@@ -226,7 +227,9 @@ class ImagePlan(ProductPlan):
 
     @property
     def weight_segment(self) -> int:
-        """The number of segments before the weights: one for the slab, unless the PEs hold it."""
+        """The number of segments before the weights: one for the slab, unless the PEs already have
+        it.
+        """
         return 0 if self.holds_activations else 1
 
     @property
@@ -304,7 +307,7 @@ class ImagePlan(ProductPlan):
         return before
 
     def start_sums(self) -> NDArray[np.generic]:
-        """Return an array of shape (n tiles, start rows, slots): biases with which sums start.
+        """Return the biases with which sums start, in shape (n tiles, start rows, slots).
 
         Without a bias the first axis has length 1 and all numbers are zero. If rows compute parts
         of the same sums, only row 0 has the biases, and the others have zeros.
@@ -324,7 +327,7 @@ class ImagePlan(ProductPlan):
     # Limits
 
     def check(self) -> None:
-        """Raise `LowerError` if the device cannot hold the tile."""
+        """Raise `LowerError` if the tile does not fit the device."""
         tile, part, config = self.tile, self.partition, self.config
         for dim in "MNK":
             if not 1 <= tile.length(dim) <= part.length(dim):
@@ -344,7 +347,7 @@ class ImagePlan(ProductPlan):
             raise LowerError(f"{tile.outputs} outputs a PE, an exe has too few segments")
 
     def check_buffers(self) -> None:
-        """Raise `LowerError` if slab or weights do not fit their buffers."""
+        """Raise `LowerError` if slab or weights do not fit into their buffers."""
         if self.slab > self.config["pe.input_buffer"]:
             raise LowerError(f"a slab of {self.slab} activations")
         if self.weight_counts.max(initial=0) > self.config["pe.weight_queue"]:

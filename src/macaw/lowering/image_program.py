@@ -1,4 +1,4 @@
-"""Write the program of the rows for a convolution, and the transfers of the dma."""
+"""Writes the program of the rows for a convolution, and the transfers of the dma."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _arrays(plan: ImagePlan) -> list[Array]:
 
 
 def start_array(plan: ImagePlan) -> Array:
-    """Return the array in the unit that holds the start sums of a tile."""
+    """Return the array in the on-chip unit for the start sums of a tile."""
     what = "what sums begin with: (output position, PE)"
     if plan.start_positions == 1:
         what = "what the sums of all output positions begin with: (1, PE)"
@@ -79,7 +79,7 @@ def start_array(plan: ImagePlan) -> Array:
 
 
 def result_array(plan: ImagePlan) -> Array:
-    """Return the array in the unit that holds the results of a tile."""
+    """Return the array in the on-chip unit for the results of a tile."""
     shape, what = (plan.tile.outputs, plan.summing_clusters * plan.pes), "(output position, PE)"
     if plan.by_columns:
         shape, what = shape[::-1], "(PE, output position)"
@@ -94,7 +94,7 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
     body = [] if plan.holds_activations else ["ld activations"]
     body.append("ld weights")
     if plan.adds_start_sums:
-        # Results fill the other blocks; the start sums of one segment stay for all positions.
+        # Results use the other blocks; the start sums of one segment stay for all positions.
         body.append(f"ld psums, base={BLOCKS - 1}")
     body += [f"mac base=0, acc=0{plan.mac_options}", "spu nonsf, src=0, dst=0"]
     inner, outer = plan.steps_of_base
@@ -120,12 +120,12 @@ finishing_lists.register(ImagePlan, finishing_lists_by_position)
 
 @list_sizes.register
 def _list_sizes(plan: ImagePlan) -> list[int]:
-    exes = _own_exes(plan, "", raw=False)  # raw sums take the same bytes
+    exes = _own_exes(plan, "", raw=False)  # raw sums take the same number of bytes
     return iteration_sizes(plan, sum(exe.size for exe in exes))
 
 
 def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
-    """Return the exes of an iteration. If `raw`, the sums leave as raw sums, else as results."""
+    """Return the exes of an iteration. With `raw`, they store raw sums, else results."""
     added = cluster_reduction_exes(plan, raw) if plan.reduces_clusters else ()
     return [*_own_exes(plan, name, raw), *added]
 
@@ -181,7 +181,7 @@ def _padding(plan: ImagePlan) -> list[Transfer]:
         source = number * product.channels * pixels
         if product.layout == "hwc":
             line, lines, pitch = product.width * column, product.height, row
-            if line == row:  # all rows follow each other in the frame, too
+            if line == row:  # all rows are consecutive in the frame, too
                 line, lines, pitch = line * lines, 1, 0
             words = (line, lines, pitch, line if lines > 1 else 0)
             transfers.append(Transfer(f"{COPY} + {place}", f"x + {source}", *words))
@@ -262,7 +262,7 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 
 def results_words(plan: ImagePlan, p: int, q: int) -> str:
-    """Return the comment that says whose results a transfer copies."""
+    """Return the comment that says of which row and cluster a transfer copies the results."""
     (m, m_end), (n, n_end) = plan.part("M", p, q), plan.part("N", p, q)
     return f"{owner_name(p, q, result_grid(plan))}: of O[{m}:{m_end}, :, {n}:{n_end}]"
 
@@ -293,7 +293,7 @@ def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 @sums_in.register
 def _sums_in(plan: ImagePlan) -> list[Transfer]:
-    """Return the transfers of the bias into the units.
+    """Return the transfers of the bias into the on-chip units.
 
     There is one for each row of the array, or a multicast to all. If partial sums return, the
     transfer writes the bias once for each output position.

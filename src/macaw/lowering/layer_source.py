@@ -1,4 +1,4 @@
-"""Write a plan as a program: the assembly source, and the .npy files that it includes."""
+"""Writes a plan as a program: the assembly source, and the .npy files that it includes."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class SourceFiles:
 
 @dataclass(frozen=True)
 class Linkage:
-    """The names by which a layer's subroutine belongs to a network's program.
+    """The names that connect a layer's subroutine with a network's program.
 
     `entry` is its own name, `x` and `y` are the symbols of its activations and results. `memory` is
-    the symbol of the memory in each unit that all layers share.
+    the symbol of the memory in each on-chip unit that all layers share.
     """
 
     entry: str
@@ -88,7 +88,7 @@ def layer_subroutine(
 
 
 def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, NDArray[Any]]:
-    """Write what the program has in external memory, and return the arrays of its files."""
+    """Write the program's data in external memory, and return the arrays of its files."""
     files: dict[str, NDArray[Any]] = {}
     out.title("external memory")
     rounds = plan.weight_rounds
@@ -152,10 +152,10 @@ def _head(out: Listing, plan: ProductPlan, name: str, reasons: Sequence[str]) ->
 
 
 def _slices(plan: ProductPlan, p: int, q: int) -> str:
-    """Return what cluster q of row p computes, as a comment of the source.
+    """Return a comment of the source that says what cluster q of row p computes.
 
-    It gives the ranges of I, W and O in the notation of seed 000 Fig. 9; for a convolution, it
-    gives the rows and channels of the outputs.
+    It has the ranges of I, W and O in the notation of seed 000 Fig. 9; for a convolution, it
+    has the rows and channels of the outputs.
     """
     m, n, k = (plan.part(dim, p, q) for dim in "MNK")
     if isinstance(plan, ImagePlan):

@@ -1,4 +1,4 @@
-"""Collect an assembly source line by line; `macaw fmt` formats the whole."""
+"""Collects an assembly source line by line; `macaw fmt` formats the whole."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from macaw.asm.formatter import format_text
 
-_LABEL = 8  # a longer one gets its own line
-WIDTH = 98  # of comments
+_LABEL = 8  # a longer label gets its own line
+WIDTH = 98  # width of comments
 
 
 class Listing:

@@ -1,4 +1,4 @@
-"""Define the three mappings: which operand stays in the array (seed 000 Fig. 7).
+"""Defines the three mappings: which operand stays in the array (seed 000 Fig. 7).
 
 | mapping | loops, outer to inner | what stays, and where |
 |---|---|---|
@@ -19,7 +19,7 @@ class Mapping:
     """A loop order. The operand that does not depend on the innermost dimension is not moved."""
 
     name: str
-    order: tuple[str, str, str]  # outer to inner
+    order: tuple[str, str, str]  # from outer to inner
     seed: str
 
     @property

@@ -1,4 +1,4 @@
-"""Draw random permutations of the lanes of a block by their rank.
+"""Draws random permutations of the lanes of a block by their rank.
 
 The rank of a permutation of n lanes is a number below n!. Each step of a Fisher-Yates shuffle takes
 one mixed-radix digit of the rank; rank 0 is the identity. A random rank from 1 to n! - 1 therefore
@@ -13,10 +13,10 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-# Gives that many random bytes: `os.urandom`, or the `bytes` of a seeded NumPy generator.
+# Returns so many random bytes: `os.urandom`, or the `bytes` of a seeded NumPy generator.
 Source = Callable[[int], bytes]
 
-_PARTS = 8  # of 16 bits: 128 random bits for a number
+_PARTS = 8  # words of 16 bits: 128 random bits for each number
 
 
 def uniform(count: int, below: int, source: Source) -> NDArray[np.int64]:
@@ -33,7 +33,7 @@ def uniform(count: int, below: int, source: Source) -> NDArray[np.int64]:
 
 
 def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
-    """Return an array of shape (count, lanes): the permutations with the given ranks.
+    """Return the permutations with the given ranks, in an array of shape (count, lanes).
 
     `ranks` has shape (count,) and numbers from 0 to lanes! - 1. Rank 0 is the identity.
     """
@@ -47,7 +47,7 @@ def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
 
 
 def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDArray[np.uint8]:
-    """Return an array of shape (count, lanes): random permutations for a block of `lanes` lanes.
+    """Return random permutations for a block of `lanes` lanes, in an array of shape (count, lanes).
 
     `filled` has the numbers of weights that layers have in the block. There are several numbers if
     layers of different fan-in share the block. Only the first max(`filled`) lanes are permuted; the
@@ -72,7 +72,7 @@ def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDA
 
 
 def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:
-    """Return an array of shape (count,): whether each order moves the first `filled` weights.
+    """Return whether each order moves the first `filled` weights, in an array of shape (count,).
 
     `orders` has shape (count, lanes). Moving means two things, for weights that all differ. Their
     sequence changes, and at least two weights leave their lanes, because one of them may be zero

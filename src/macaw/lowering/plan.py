@@ -2,8 +2,8 @@
 
 In an iteration every cluster computes a tile of its own part. A tile has `groups` times `members`
 rows of activations (one accumulator for each member), `n` outputs (one PE for each) and `k` inputs.
-All iterations have the same size. The last tile of a part is as long as the others and begins
-earlier if necessary (`macaw.lowering.partition`).
+All iterations have the same size. The last tile of a part is as long as the others; if necessary it
+begins earlier and overlaps them (`macaw.lowering.partition`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from macaw.lowering.mapping import INPUT, OUTPUT, Mapping
 from macaw.lowering.operation import Product, Types
 from macaw.lowering.partition import Partition
 
-MOST_SEGMENTS = 250  # of an exe: its number has 8 bits
+MOST_SEGMENTS = 250  # the greatest number of segments of an exe: their number has 8 bits
 
 
 @dataclass(frozen=True)
 class Tile:
     """The size of the work that one cluster does in an iteration."""
 
-    groups: int  # of rows that share a run of the sequence
-    members: int  # rows of a group, an accumulator each
+    groups: int  # groups of rows of activations; each group takes one run of the sequence
+    members: int  # rows of a group, with one accumulator for each
     n: int
     k: int
 
@@ -48,8 +48,8 @@ class Tile:
 class ProductPlan:
     """The plan of a product on a device: its mapping, split and tile.
 
-    If `balance`, PEs of a cluster give loads to their left neighbours (seed 000 ¶98-102). All other
-    numbers follow from these.
+    With `balance`, PEs of a cluster give loads to their left neighbours (seed 000 ¶98-102). All
+    other numbers follow from these fields.
     """
 
     product: Product
@@ -91,7 +91,7 @@ class ProductPlan:
         return self.count("M") * self.count("N") * self.count("K")
 
     def tile_start(self, dim: str, index: int) -> int:
-        """Return the offset in its part at which tile `index` begins."""
+        """Return the index in its part at which tile `index` begins."""
         length, tile = self.partition.length(dim), self.tile.length(dim)
         return min(index * tile, length - tile)
 
@@ -104,7 +104,7 @@ class ProductPlan:
 
     @property
     def images(self) -> int:
-        """The number of images that the iterations go through, one after the other."""
+        """The number of images that the iterations process, one after the other."""
         return 1
 
     @property
@@ -128,7 +128,7 @@ class ProductPlan:
 
     @property
     def depth(self) -> str:
-        """The dimension, "K" or "N", whose index decides which inputs a tile needs."""
+        """The dimension, "K" or "N", whose index determines which inputs a tile needs."""
         return "K"
 
     @property
@@ -153,12 +153,12 @@ class ProductPlan:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """The functions of spu that make results of sums, in their order."""
+        """The functions of spu that turn sums into results, in their order."""
         return self.product.functions(self.config)
 
     @property
     def header(self) -> str:
-        """The options of the sequence that makes results of sums."""
+        """The options of the sequence that turns sums into results."""
         product, words = self.product, ""
         if product.activation != "none":
             words += f", activation={product.activation}"
@@ -171,7 +171,7 @@ class ProductPlan:
         """The options of the instruction `mac` in the text of a sequence."""
         return ", balance" if self.balance else ""
 
-    # What is where
+    # What stays where
 
     @property
     def blocks(self) -> int:
@@ -180,7 +180,7 @@ class ProductPlan:
 
     @property
     def buffered_rows(self) -> int:
-        """The number of rows of activations that the input buffer holds at once."""
+        """The number of rows of activations that are in the input buffer at once."""
         return self.tile.m
 
     @property
@@ -266,7 +266,7 @@ class ProductPlan:
 
     @property
     def start_rows(self) -> int:
-        """The number of rows with start sums of their own; 1 if a multicast brings them to all."""
+        """The number of rows with separate start sums; 1 if a multicast brings them to all rows."""
         away = self.returns_sums and not self.keeps_sums_on_chip
         return self.partition.rows if self.partition.dims[0] != "M" or away else 1
 
@@ -309,7 +309,7 @@ class ProductPlan:
 
     @property
     def weight_owners(self) -> tuple[int, int]:
-        """The number of rows with weights of their own, and the number of such clusters in a row.
+        """The number of rows with separate weights, and the number of such clusters in a row.
 
         If all rows (or all clusters of a row) share their weights, the number is 1.
         """
@@ -320,9 +320,9 @@ class ProductPlan:
     def weight_rounds(self) -> NDArray[np.generic]:
         """The weights in the order of cp's table.
 
-        The shape is (n tiles, k tiles, rows, slots, k). Slots without an output have zeros. Inputs
-        that another part or tile covers have zeros, too. Rows that share weights have one entry
-        together; so have clusters that share weights.
+        The shape is (n tiles, k tiles, rows, slots, k). Slots without an output have zeros. So have
+        inputs that another part or tile contains. Rows that share weights have one common entry; so
+        have clusters that share weights.
         """
         tile, (rows, clusters) = self.tile, self.weight_owners
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes, tile.k)
@@ -337,7 +337,7 @@ class ProductPlan:
     def weight_counts(self) -> NDArray[np.int64]:
         """The numbers of nonzero weights, in shape (n tiles, k tiles, rows, slots).
 
-        Plans with the same tiles of weights share them.
+        Plans with the same tiles of weights share this array.
         """
         kept = self.product.weight_counts
         key = (self.partition, self.tile.n, self.tile.k, self.weight_owners, self.pes)
@@ -380,7 +380,7 @@ class ProductPlan:
         """Yield the indices of each round of weights.
 
         They are row, cluster, n tile, first output, k tile, first input and first own input. Own
-        inputs are those that no earlier part or tile covers.
+        inputs are those that no earlier part or tile contains.
         """
         rows, clusters = self.weight_owners
         part, tile = self.partition, self.tile
@@ -435,7 +435,7 @@ class ProductPlan:
     # Limits
 
     def check(self) -> None:
-        """Raise `LowerError` if the device cannot hold the tile."""
+        """Raise `LowerError` if the tile does not fit the device."""
         tile, config = self.tile, self.config
         for dim in "MNK":
             length, part = tile.length(dim), self.partition.length(dim)
@@ -458,7 +458,7 @@ class ProductPlan:
 def _starts(
     part: Partition, tile: Tile, dim: str, rows: int, clusters: int, count: int
 ) -> NDArray[np.int64]:
-    """Return an array of shape (rows, clusters, tiles): the first element of each tile."""
+    """Return the first element of each tile, in an array of shape (rows, clusters, tiles)."""
     length = part.length(dim)
     parts = np.minimum(part.indices(dim, rows, clusters) * length, part.extent(dim) - length)
     tiles = np.minimum(np.arange(count) * tile.length(dim), length - tile.length(dim))

@@ -1,4 +1,4 @@
-"""Write cp's code that loads an iteration: it finds the tile and starts the tile's transfers."""
+"""Writes cp's code that loads an iteration: it finds the tile and starts the tile's transfers."""
 
 from __future__ import annotations
 
@@ -167,7 +167,8 @@ def _load_factors(out: Listing, plan: ProductPlan) -> None:
 
 
 def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
-    """Write code that starts `count` transfers, whose list the frame's word `transfers` points to.
+    """Write code that starts `count` transfers. The frame's word `transfers` has the address of
+    their list.
 
     The code sets the source of each transfer to its address for index 0 plus the offset in a2.
     """

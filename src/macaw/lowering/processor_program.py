@@ -1,8 +1,8 @@
-"""Write the code of the command processor: a loop that loads, swaps and dispatches.
+"""Writes the code of the command processor: a loop that loads, swaps and dispatches.
 
-While the array computes iteration i from one half of the units, the dma uses the other half: it
-copies the results of iteration i - 1 out of it, and the data of iteration i + 1 into it (seed 000
-¶146). For each half, ping and pong, cp keeps a frame: words with the data about this half
+While the array computes iteration i from one half of the on-chip units, the dma uses the other
+half. It copies the results of iteration i - 1 out of it, and the data of iteration i + 1 into it
+(seed 000 ¶146). For each half, ping and pong, cp has a frame: words with the data about this half
 (`macaw.lowering.transfers`).
 """
 
@@ -36,8 +36,8 @@ _FRAME = (
 def write_processor(out: Listing, plan: ProductPlan, subroutine: str = "") -> None:
     """Write cp's part of the program (`.core cp`): a whole program, or a subroutine of that name.
 
-    The subroutine keeps s10, and expects that packets and sequences are in the units, that no
-    transfer and no row is at work, and that half 0 is the one that loads.
+    The subroutine does not change s10. Before the call, packets and sequences must be in the
+    on-chip units, no transfer and no row may be at work, and half 0 must be the one that loads.
     """
     out.title("the command processor")
     out.put(".core cp")
@@ -227,7 +227,9 @@ step:   addi {INDEX[inner]}, {INDEX[inner]}, 1
 
 
 def _store(out: Listing, plan: ProductPlan) -> None:
-    """Write the subroutine `store`, which copies the results of an iteration out of the units."""
+    """Write the subroutine `store`, which copies the results of an iteration out of the on-chip
+    units.
+    """
     out.comment()
     out.comment("Take out what the iteration of frame s8 has left.")
     out.block(

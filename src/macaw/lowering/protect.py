@@ -1,4 +1,4 @@
-"""Store weights in a secret random order, separate from that order (seed 002 ¶105-¶113).
+"""Stores weights in a secret random order, separate from that order (seed 002 ¶105-¶113).
 
 A layer's weights have shape (nodes, inputs). The inputs of a node are cut into blocks of as many
 lanes as a vector register has, padded with zeros. Each block is stored in its own order: the weight
@@ -58,11 +58,11 @@ class Scope:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which order each node has; this depends only on the shapes of the layers' weights.
+    """Which order each node uses; this depends only on the shapes of the layers' weights.
 
     The first axis of a shape counts nodes, the product of the others is the fan-in. `lanes` is the
     number of weights in a block. Orders are numbered layer by layer, node by node. A group of nodes
-    that share an order never spans two layers; the last group of a layer may be smaller.
+    that share an order is never in two layers; the last group of a layer may be smaller.
     """
 
     shapes: tuple[tuple[int, ...], ...]
@@ -83,7 +83,7 @@ class Layout:
 
     @cached_property
     def order_of(self) -> tuple[NDArray[np.intp], ...]:
-        """For each layer an array of shape (nodes,) with the number of each node's order."""
+        """The number of each node's order: for each layer an array of shape (nodes,)."""
         numbers, first = [], 0
         for layer in range(len(self.shapes)):
             nodes = self.nodes(layer)
@@ -109,7 +109,7 @@ class Layout:
         return tuple((slice(*span), (layer,)) for layer, span in enumerate(numbers))
 
     def filled(self, layers: tuple[int, ...], block: int) -> tuple[int, ...]:
-        """Return the numbers of lanes that hold weights in block `block` of the given layers.
+        """Return the numbers of lanes that contain weights in block `block` of the given layers.
 
         Each number occurs once. Layers without this block are left out.
         """
@@ -119,7 +119,7 @@ class Layout:
 
     @cached_property
     def most(self) -> NDArray[np.intp]:
-        """An array of shape (orders, blocks): the largest number of lanes that hold weights."""
+        """The largest number of lanes that contain weights, of shape (orders, blocks)."""
         counts = np.zeros(self.shape[:2], np.intp)
         for numbers, layers in self.shares:
             for block in range(self.shape[1]):
@@ -128,7 +128,7 @@ class Layout:
 
 
 def layout(weights: Sequence[Weights], scope: str, lanes: int | None = None) -> Layout:
-    """Return which order each node of a network has. Each array of `weights` is a layer.
+    """Return which order each node of a network uses. Each array of `weights` is a layer.
 
     The first axis of an array counts the layer's nodes. `scope` says which nodes share an order:
     one of `SCOPES`. `lanes` is the number of weights in a block; by default it is the number of
@@ -171,11 +171,11 @@ def stored_layout(
     orders: NDArray[Any],
     shapes: Sequence[Sequence[int]] | None,
 ) -> Layout:
-    """Return which order each node of a network has, for weights that are already shuffled.
+    """Return which order each node of a network uses, for weights that are already shuffled.
 
     `scope` says which nodes share an order. The last axis of `orders` is the number of weights in a
-    block. `shapes` are the shapes of the original weights; None means those of the stored arrays.
-    Raises `LowerError` if weights of these shapes could not be stored in such arrays.
+    block. `shapes` are the shapes of the original weights; None stands for those of the stored
+    arrays. Raises `LowerError` if weights of these shapes could not be stored in such arrays.
     """
     plan = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
     if shapes is None:
@@ -195,7 +195,7 @@ def _known_lanes(lanes: Sequence[int] | Any) -> str:
 
 
 def draw(plan: Layout, seed: int | None = None) -> Orders:
-    """Return random orders, an uint8 array of shape (orders, blocks, lanes).
+    """Return random orders, in a uint8 array of shape (orders, blocks, lanes).
 
     They come from the operating system's generator; a `seed` for NumPy's generator is only for
     tests. The orders depend on the shapes only, so they reveal nothing about the weights. A block
@@ -253,7 +253,7 @@ def shuffle(weights: Sequence[Weights], orders: Orders, plan: Layout) -> list[We
 
 
 def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
-    """Return the original weights of stored weights, in their original shapes.
+    """Return the original weights for stored weights, in their original shapes.
 
     Raises `LowerError` if there are weights in the padding, so that the orders cannot belong to
     them.
@@ -275,7 +275,7 @@ def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Wei
 
 
 def _blocks(array: Weights, plan: Layout, layer: int) -> Weights:
-    """Return an array of shape (nodes, blocks, lanes): a layer's weights, padded with zeros."""
+    """Return a layer's weights, padded with zeros, in an array of shape (nodes, blocks, lanes)."""
     nodes, fan_in, blocks = plan.nodes(layer), plan.fan_in(layer), plan.blocks_of(layer)
     padded = np.zeros((nodes, blocks * plan.lanes), array.dtype)
     padded[:, :fan_in] = array.reshape(nodes, fan_in)
@@ -283,7 +283,7 @@ def _blocks(array: Weights, plan: Layout, layer: int) -> Weights:
 
 
 def _of_nodes(orders: Orders, plan: Layout, layer: int) -> NDArray[np.intp]:
-    """Return an array of shape (nodes, blocks, lanes): the orders of a layer's nodes as indices."""
+    """Return the orders of a layer's nodes as indices, of shape (nodes, blocks, lanes)."""
     return orders[plan.order_of[layer], : plan.blocks_of(layer)].astype(np.intp)
 
 
@@ -292,7 +292,7 @@ def log2_orders(plan: Layout) -> float:
 
     It is the sum over orders and blocks of log2(n! - 1), where n is the number of weights in the
     block. If the fan-in is a multiple of the lanes, this is orders * blocks * log2(lanes! - 1).
-    Padding adds nothing, because its zeros are visible, and a single weight adds nothing. Where
+    Padding adds nothing, because its zeros are visible, and a single weight adds nothing. If
     layers of different fan-in share a block, n is the largest number. Orders that
     `permutations.draw` rejects are counted, too.
     """
@@ -300,16 +300,16 @@ def log2_orders(plan: Layout) -> float:
 
 
 def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
-    """Return log2 of the number of different stored results; equal weights may change places.
+    """Return log2 of the number of different stored results; equal weights may be exchanged.
 
-    Two lanes of a block are alike if they hold the same bits in every node that shares the order. A
-    block of n weights with groups of m, m', ... alike lanes has n! / (m! m'! ...) arrangements. The
-    original arrangement is one of them unless all weights differ.
+    Two lanes of a block are alike if they contain the same bits in every node that shares the
+    order. A block of n weights with groups of m, m', ... alike lanes has n! / (m! m'! ...)
+    arrangements. The original arrangement is one of them unless all weights differ.
     """
     names, lane = _columns(weights, plan), np.arange(plan.lanes)
     unused = lane >= plan.most[..., None]
     ordered = np.sort(np.where(unused, -1 - lane, names))
-    # The k-th of lanes that are alike takes a factor k away.
+    # The k-th of several lanes that are alike divides the number by k.
     turn = np.ones(ordered.shape)
     for at in range(1, plan.lanes):
         same = ordered[..., at] == ordered[..., at - 1]
@@ -320,27 +320,27 @@ def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
 
 
 def _bits(plan: Layout) -> NDArray[np.float64]:
-    """Return an array of shape (lanes + 1,): log2(n! - 1) for each n, 0 for n of 0 and 1."""
+    """Return log2(n! - 1) for each n, 0 for n of 0 and 1, in an array of shape (lanes + 1,)."""
     return np.array([log2(max(factorial(n) - 1, 1)) for n in range(plan.lanes + 1)])
 
 
 def _columns(weights: Sequence[Weights], plan: Layout) -> NDArray[np.int64]:
-    """Return an array of shape (orders, blocks, lanes) that numbers the contents of lanes.
+    """Return numbers for the contents of lanes, in an array of shape (orders, blocks, lanes).
 
-    Two lanes of a block have equal numbers if they hold the same bits in all nodes of the order.
+    Two lanes of a block have equal numbers if they contain the same bits in all nodes of the order.
     """
-    names, below = np.zeros(plan.shape, np.int64), 1  # all names are below
+    names, below = np.zeros(plan.shape, np.int64), 1  # all names are below this number
     for layer, array in enumerate(weights):
         blocks = _blocks(array, plan, layer)
         bits = blocks.view(blocks.dtype.str.replace(blocks.dtype.kind, "u"))
         order = plan.order_of[layer]
-        # Nodes that share an order refine its names one after another, all orders side by side.
+        # The nodes that share an order refine its names one after another, for all orders at once.
         _, first = np.unique(order, return_index=True)
         place = np.arange(len(order)) - first[order - order[0]]
         for turn in range(int(place.max()) + 1):
             now = place == turn
             values = 256**blocks.itemsize
-            if below * values > 2**63:  # renumbered, the names need fewer bits
+            if below * values > 2**63:  # after renumbering, the names need fewer bits
                 old, new = np.unique(names, return_inverse=True)
                 names, below = new.reshape(names.shape).astype(np.int64), len(old)
             where = order[now], slice(0, blocks.shape[1])

@@ -1,4 +1,4 @@
-"""Compute the results of operations with NumPy; lowered programs must equal them exactly."""
+"""Computes the results of operations with NumPy; lowered programs must equal them exactly."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def finish(product: Product, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
     if product.activation == "relu":
         sums = np.maximum(sums, 0)
     elif curve is not None and sums.dtype.kind == "i":
-        assert shift is not None  # validated
+        assert shift is not None  # `validated` has set it
         return np.asarray(
             fixed_point(curve, sums, shift, 8 * Types.size(types.operand)).astype(types.result)
         )
@@ -65,7 +65,7 @@ def finish(product: Product, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
     elif shift is not None:
         sums = saturate_float(np.ldexp(sums, -shift), types.operand)
     if product.table is not None:
-        sums = product.table[sums.astype(np.int64)]  # by the byte of a number
+        sums = product.table[sums.astype(np.int64)]  # indexed by the byte of a number
     return np.asarray(sums.astype(types.result))
 
 

@@ -1,9 +1,9 @@
-"""Write the program of the rows: arrays in the unit, sequences and packet lists.
+"""Writes the program of the rows: arrays in the on-chip unit, sequences and packet lists.
 
-All rows execute the same program, which cp copies to every unit. The list of an iteration consists
-of exes. Each exe does one thing to the four accumulators of a PE: `begin` loads a bias or partial
-sums, `product` adds weights times activations, `raw` and `final` store the sums. Sums stay in the
-accumulators from one exe to the next.
+All rows execute the same program, which cp copies to every on-chip unit. The list of an iteration
+consists of exes. Each exe does one thing to the four accumulators of a PE: `begin` loads a bias or
+partial sums, `product` adds weights times activations, `raw` and `final` store the sums. Sums stay
+in the accumulators from one exe to the next.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.operation import ENTRIES, Types
 from macaw.lowering.plan import ProductPlan
 
-# Instruction buffers; products of group g have PRODUCT + g.
+# Numbers of instruction buffers; the products of group g have PRODUCT + g.
 HOLD, BEGIN, RAW, FINAL, PRODUCT = range(5)
 
 
 @dataclass(frozen=True)
 class Array:
-    """An array in the unit, as `.array` declares it."""
+    """An array in the on-chip unit, as `.array` declares it."""
 
     name: str
     dtype: str
@@ -66,7 +66,7 @@ class Sequence:
     body: list[str]
     header: str = ""
     what: str = ""
-    options: tuple[str, ...] = ()  # .loop, .step, .then and .types
+    options: tuple[str, ...] = ()  # the directives .loop, .step, .then and .types
     data: tuple[str, ...] = ()  # segments of its config, which is then in the lists, not in setup
 
     @property
@@ -87,14 +87,14 @@ class Sequence:
 class Exe:
     """An exe packet.
 
-    `label` marks a packet that cp patches, or at which cp can start a list.
+    `label` marks a packet that cp changes, or at which cp can start a list.
     """
 
     buffer: int
     data: tuple[str, ...] = ()
     out: str = ""
     to: str = ""
-    flag: str = "last"  # of an exe with results
+    flag: str = "last"  # the operand `out` of an exe with results
     label: str = ""
     what: str = ""
 
@@ -122,7 +122,7 @@ class Packets:
 def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
     """Write the part of the rows (`.core pe, row=0`).
 
-    Its arrays are views of the memory at the symbol `memory`, or they have memory of their own.
+    Its arrays are views of the memory at the symbol `memory`, or separate memory if that is empty.
     """
     out.title("the array: every row runs this part")
     out.put(".core pe, row=0")
@@ -171,7 +171,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
 def finishing_lists(plan: ProductPlan) -> tuple[str, ...]:
     """Return the names of the lists that execute the sequence that finishes sums.
 
-    It stores raw sums, too, if the plan has no other sequence for that.
+    This sequence also stores raw sums if the plan has no other sequence for that.
     """
     return ("merge",) if plan.reduces_rows else list_names(plan)[1:]
 
@@ -185,12 +185,12 @@ def factor_loads(plan: ProductPlan) -> int:
 
 
 def _entry_exes(plan: ProductPlan, packets: Packets) -> int:
-    """Return the number of a list's first exes that some iterations leave out."""
+    """Return how many exes at the start of a list some iterations leave out."""
     return int(has_entry_part(plan) and packets.name != "merge")
 
 
 def all_arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays that each half of a unit holds, those of factors among them."""
+    """Return the arrays in each half of an on-chip unit, including those of factors."""
     result = arrays(plan)
     if plan.product.scales is not None:
         result.append(Array(SCALE, "float32", (factor_slots(plan),), "a scale for each PE"))
@@ -209,7 +209,7 @@ def program_bytes(plan: ProductPlan) -> int:
         for place, name in enumerate(names, 1):
             bodies[place] += config_size(plan) * (name in finishing_lists(plan))
     at = 0
-    for body in bodies:  # each with its end mark
+    for body in bodies:  # each list has an end mark
         at = align_up(at, PACKET_ALIGN) + body + 1
     for sequence in buffers:
         at = align_up(at, SEQUENCE_ALIGN) + sequence.size
@@ -222,7 +222,7 @@ def align_up(offset: int, align: int) -> int:
 
 
 def unit_bytes(plan: ProductPlan) -> int:
-    """Return the number of bytes that program and arrays take in a half of a unit."""
+    """Return the number of bytes that program and arrays take in a half of an on-chip unit."""
     at = program_bytes(plan)
     for array in all_arrays(plan):
         at = align_up(at, DATA_ALIGN) + array.size
@@ -232,7 +232,7 @@ def unit_bytes(plan: ProductPlan) -> int:
 def list_names(plan: ProductPlan) -> tuple[str, str]:
     """Return two list names: for iterations before the last k tile, and for the others."""
     if plan.count("K") == 1 or (plan.reduces_rows and not plan.in_accumulators):
-        return "last", "last"  # every iteration does the same
+        return "last", "last"  # every iteration is the same
     return "more", "last"
 
 
@@ -250,13 +250,13 @@ def stores_raw(plan: ProductPlan) -> bool:
 
 
 def takes_sums(plan: ProductPlan) -> bool:
-    """Return whether sums are loaded into the accumulators from the unit."""
+    """Return whether sums are loaded into the accumulators from the on-chip unit."""
     return plan.has_start_sums or plan.reduces_clusters or plan.reduces_rows
 
 
 @singledispatch
 def arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays that each half of a unit holds."""
+    """Return the arrays in each half of an on-chip unit, without those of factors."""
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
     sums = (tile.groups, plan.summing_clusters * plan.pes, plan.lanes)
@@ -335,7 +335,8 @@ def lists(plan: ProductPlan) -> list[Packets]:
 def _exes(plan: ProductPlan, name: str, store: str) -> Iterator[Exe]:
     """Yield the exes of an iteration.
 
-    `store` says how its sums leave: "raw", "final", or empty if they stay in the accumulators.
+    `store` says what happens to its sums: "raw" or "final" if they are stored, empty if they stay
+    in the accumulators.
     """
     to = to_clusters(plan, range(plan.partition.clusters))
     words = "" if plan.shares_activations else " by_cluster"
@@ -369,7 +370,8 @@ def to_clusters(plan: ProductPlan, clusters: range) -> str:
 def _begin(plan: ProductPlan, group: int, label: str = "") -> Exe:
     """Return the exe that loads the start sums of a group into the accumulators.
 
-    If the clusters' sums are added, only the last cluster gets them, where the addition begins.
+    If the clusters' sums are added, only the last cluster gets start sums, because the addition
+    begins there.
     """
     last = plan.partition.clusters - 1
     to = f", to={last}" if plan.reduces_clusters else to_clusters(plan, range(last + 1))
@@ -380,7 +382,7 @@ def _store(plan: ProductPlan, store: str, group: int) -> Iterator[Exe]:
     """Yield the exes that store the sums of a group.
 
     If clusters have parts of the same sums, each cluster's sums are first added to those of the
-    cluster before it, from the last cluster down.
+    previous cluster, from the last cluster to the first.
     """
     raw = f"stride={ACCUMULATORS * plan.sum_size}, step={plan.sum_size}"
     if plan.reduces_clusters:

@@ -1,4 +1,4 @@
-"""Find the settings that are too small for an operation, and values with which it fits."""
+"""Finds the settings that are too small for an operation, and values with which it fits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import combinations
 from macaw.isa.config import ConfigError, Configuration, settings
 from macaw.lowering.errors import LowerError
 
-# What a tile takes room in, in the order in which larger ones are tried.
+# The settings that limit the size of a tile, in the order in which larger values are tried.
 ROOMS = {
     "mem.unit_half_bytes": "half of a unit, {value} bytes, with its packets and sequences",
     "pe.weight_queue": "the weight queue, {value} entries",
@@ -40,7 +40,8 @@ def _larger(
     """Return larger values of the settings `names` with which a tile fits, or None.
 
     All values are doubled together until a tile fits; then each is halved as far as possible. The
-    result is None if doubling exceeds a limit before a tile fits, although other values might do.
+    result is None if doubling exceeds a limit before a tile fits. Even then, other values might
+    fit.
     """
     values = {name: int(config[name]) for name in names}
     while True:

@@ -1,4 +1,5 @@
-"""Plan depthwise convolutions: each PE computes a channel, and its weight queue has the image.
+"""Plans depthwise convolutions in which each PE computes a channel, with the image in its weight
+queue.
 
 For each output row the queue takes a strip: the image rows that the kernel needs, column by column.
 The window advances by columns. The kernel is in the input buffer, and its zeros are skipped (seed
@@ -76,7 +77,7 @@ class SlidingWindowPlan(ImagePlan):
 
     @property
     def shares_activations(self) -> bool:
-        """Whether clusters use the same activations: never, each PE has its own channel."""
+        """Whether clusters use the same activations: never, because each PE has its own channel."""
         return False
 
     @property
@@ -108,7 +109,9 @@ class SlidingWindowPlan(ImagePlan):
         return np.full((self.count("N"), 1, rows), size, np.int64)
 
     def check_buffers(self) -> None:
-        """Raise `LowerError` if kernel or strips do not fit their buffers, or an exe's segments."""
+        """Raise `LowerError` if kernel, strips or an exe's segments are more than the device has
+        room for.
+        """
         if self.tile.taps not in (None, self.product.kernel):
             raise LowerError("a window slides over whole kernels")
         if self.window > self.config["pe.input_buffer"]:
@@ -137,7 +140,7 @@ def _arrays(plan: SlidingWindowPlan) -> list[Array]:
 def _sequences(plan: SlidingWindowPlan) -> list[Sequence]:
     body = ["ld activations", "ld weights"]
     if plan.has_start_sums:
-        # Results fill the blocks before; what one segment has brought stays for all positions.
+        # Results use the earlier blocks; the data of one segment stay for all positions.
         body.append(f"ld psums, base={BLOCKS - 1}")
     body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
     inner, outer = plan.loops
@@ -196,7 +199,7 @@ def _strip(
     row, column, channel = pitches
     height, columns, strip = product.kernel[0], plan.slab_columns, plan.strip * size
     run = height * size
-    if product.layout == "cwh" and columns == product.padded[1]:  # a channel follows the other
+    if product.layout == "cwh" and columns == product.padded[1]:  # channels are consecutive
         rows = columns * plan.tile.n
         return [Transfer(f"x_tile + {dst:#x}", f"{source} + {src}", run, rows, run, column)]
     transfers = []
@@ -230,7 +233,7 @@ def _results_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
     row, column, channel = (pitch * size for pitch in product.y_pitches)
     start = plan.partition.start("M", p, q) * row + plan.partition.start("N", p, q) * channel
     place = p * UNIT + q * plan.pes * tile.outputs * size
-    if tile.groups == 1 and tile.columns == product.columns:  # a channel follows the other
+    if tile.groups == 1 and tile.columns == product.columns:  # channels are consecutive
         whole = tile.n * tile.columns
         to, of, what = f"y + {start}", f"result + {place:#x}", results_words(plan, p, q)
         return [Transfer(to, of, size, whole, column, size, what)]

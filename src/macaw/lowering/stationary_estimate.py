@@ -1,4 +1,4 @@
-"""Estimate the cycles of weight stationary tiles of a product at once.
+"""Estimates the cycles of weight stationary tiles of a product at once.
 
 As in `macaw.lowering.image_estimate`, the estimates rank tiles by the rules of the cost model.
 """
@@ -43,7 +43,7 @@ class RowGrid:
     n: int
 
     def tile(self, index: int) -> tuple[Tile, bool]:
-        """Return the tile with an index, and whether its rows are loaded at once."""
+        """Return the tile with index `index`, and whether its rows are loaded at once."""
         tile = Tile(int(self.rows[index]), 1, self.n, int(self.k[index]))
         return tile, bool(self.whole[index])
 
@@ -51,8 +51,8 @@ class RowGrid:
 def row_grid(config: Configuration, part: Partition) -> RowGrid:
     """Return the weight stationary tiles to try for a part of a product.
 
-    If rows alternate between two places of the input buffer, their number must be even: for each
-    odd number the even one after it is tried, too.
+    If rows alternate between two parts of the input buffer, their number must be even. So for each
+    odd number the next even number is tried, too.
     """
     length = part.length("M")
     sizes = [size for size in even_sizes(length) if size <= config["pe.output_queue"]]
@@ -69,15 +69,15 @@ def row_estimates(
     product: Product, config: Configuration, part: Partition, grid: RowGrid, density: float
 ) -> NDArray[np.float64]:
     """Return the estimated cycles of each tile of a grid; infinite if it cannot fit."""
-    # A plan of one tile answers what no tile changes.
+    # The plan of one tile has the numbers that are the same for all tiles.
     some = WeightStationaryPlan(product, config, WEIGHT, part, Tile(1, 1, grid.n, part.length("K")))
     types, width = some.types, int(config["dist.bus_bytes"])
     size, sum_size = Types.size(types.operand), some.sum_size
     rows, k, n, whole = grid.rows, grid.k, grid.n, grid.whole
     tiles = -(-part.length("M") // rows)
     tiles_n, tiles_k = -(-part.length("N") // n), -(-part.length("K") // k)
-    several = tiles_k > 1  # partial sums return
-    # Rows: load the weights, take one row of activations after the other, store.
+    several = tiles_k > 1  # whether partial sums return
+    # Rows: load the weights, multiply the rows of activations one by one, store.
     entries = np.count_nonzero(product.weights) / product.n * k / product.k
     owners = 1 if some.shares_weights else part.clusters
     weights = owners * some.pes * (WEIGHTS_RECORD.size + (ENTRY.size + size) * entries)
@@ -120,7 +120,7 @@ def row_estimates(
     if some.reduces_rows:
         moved = part.rows * rows * some.summing_clusters * some.pes * sum_size
         turn = turn + (moved / bus + 44 + moved / width + 12 * rows) / tiles_k
-    # What cannot fit.
+    # Tiles that cannot fit.
     block = config["pe.input_buffer"] // BLOCKS
     blocks = np.where(whole, -(-rows * k // block), np.minimum(rows, 2) * -(-k // block))
     queue = (BLOCKS - adds) * (config["pe.output_queue"] // BLOCKS)

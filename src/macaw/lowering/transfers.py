@@ -1,6 +1,6 @@
-"""Plan the transfers of the dma in an iteration, and write them into the data of cp's part.
+"""Plans the transfers of the dma in an iteration, and writes them into the data of cp's part.
 
-The data of cp's part also has a frame of words for each half of the units.
+The data of cp's part also has a frame of words for each half of the on-chip units.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from macaw.lowering.plan import ProductPlan
 
 UNIT = 1 << memory_map.UNIT_SHIFT
 PONG = 1 << memory_map.HALF_SHIFT
-FURTHER_UNIT = 1 << memory_map.MORE_SHIFT  # for each row after the first: a multicast to its unit
+# added for each row after the first: makes a multicast to its unit
+FURTHER_UNIT = 1 << memory_map.MORE_SHIFT
 COPY = "x_copy"  # label of the copy of x in external memory
 # Comments of transfers of sums.
 BEGIN = "what sums begin with"
@@ -49,7 +50,7 @@ class TransferGrid:
 
     The fields are the number of these rows, and of these clusters in a row. Iteration yields the
     pairs (row, cluster). If `rows` is 1 and `of_rows` larger, each transfer is a multicast to the
-    units of that many rows.
+    on-chip units of that many rows.
     """
 
     rows: int
@@ -58,11 +59,13 @@ class TransferGrid:
 
     @property
     def multicasts(self) -> bool:
-        """Whether each transfer brings its bytes to several units."""
+        """Whether each transfer brings its bytes to several on-chip units."""
         return self.rows == 1 < self.of_rows
 
     def unit(self, p: int) -> int:
-        """Return the distance in bytes from unit 0 to the unit of row p, or to all units."""
+        """Return the distance in bytes from on-chip unit 0 to the unit of row p; for a multicast,
+        to all.
+        """
         return (self.of_rows - 1) * FURTHER_UNIT if self.multicasts else p * UNIT
 
     def __len__(self) -> int:
@@ -80,7 +83,9 @@ def activation_grid(plan: ProductPlan) -> TransferGrid:
 
 
 def activation_unit(plan: ProductPlan, p: int) -> int:
-    """Return the distance in bytes from unit 0 to the units that get the activations of row p."""
+    """Return the distance in bytes from unit 0 to the on-chip units that get the activations of row
+    p.
+    """
     return activation_grid(plan).unit(p)
 
 
@@ -90,12 +95,12 @@ def result_grid(plan: ProductPlan) -> TransferGrid:
 
 
 def activations_in(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers of an iteration's activations from x into the units."""
+    """Return the transfers of an iteration's activations from x into the on-chip units."""
     return [item for p, q in activation_grid(plan) for item in activations_of(plan, p, q)]
 
 
 def results_out(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers of an iteration's results from the units to y."""
+    """Return the transfers of an iteration's results from the on-chip units to y."""
     return [item for p, q in result_grid(plan) for item in results_of(plan, p, q)]
 
 
@@ -165,7 +170,7 @@ def input_name(plan: ProductPlan) -> str:
 
 @singledispatch
 def input_copies(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that first copy x: into a frame of zeros, or the pixels needed."""
+    """Return the transfers that first copy x into a frame of zeros, or its necessary pixels."""
     product, size = plan.product, Types.size(plan.types.operand)
     if not isinstance(product, PointwiseProduct):
         return []
@@ -190,7 +195,7 @@ def input_copies(plan: ProductPlan) -> list[Transfer]:
 
 @singledispatch
 def sums_in(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers of an iteration's start sums into the units."""
+    """Return the transfers of an iteration's start sums into the on-chip units."""
     if plan.start_rows < plan.partition.rows:
         return [Transfer("start + EVERY_UNIT", "start_sums", "STARTS", what=BEGIN)]
     return [Transfer("start", "start_sums", "STARTS", "ROWS", "UNIT", "STARTS", BEGIN)]
@@ -215,7 +220,7 @@ def _weights(plan: ProductPlan, p: int) -> str:
 def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> None:
     """Write the transfers and the frames, which are in cp's local memory.
 
-    If `fills`, there are two transfers that copy packets and sequences into the units.
+    With `fills`, there are two transfers that copy packets and sequences into the on-chip units.
     """
     out.title("cp's data")
     out.put(".section .data.cp")

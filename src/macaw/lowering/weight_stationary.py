@@ -1,10 +1,11 @@
-"""Plan weight stationary products: weights stay in the PEs while rows of activations stream past.
+"""Plans weight stationary products: weights stay in the PEs while rows of activations stream past.
 
 Weights are loaded separately from the computation (seed 000 ¶145). One exe loads the weights of a
 tile once, and they stay in the weight queue (rq). Each iteration of its sequence multiplies the
 weights by one row of activations, while the next row is loaded into the other part of the input
-buffer. If the buffer holds all rows, they are loaded in one segment before the first product, and
-no cluster waits for another. The sums of all rows wait in the output queue and are stored together.
+buffer. If all rows fit into the buffer, they are loaded in one segment before the first product,
+and no cluster waits for another. The sums of all rows wait in the output queue and are stored
+together.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class WeightStationaryPlan(ProductPlan):
 
     @property
     def start_positions(self) -> int:
-        """The number of rows with start sums of their own: all, or 1 if they are only a bias."""
+        """The number of rows with separate start sums: all, or 1 if they are only a bias."""
         return self.tile.m if self.returns_sums else 1
 
     @property
@@ -100,12 +101,12 @@ class WeightStationaryPlan(ProductPlan):
         """The number of segments of the exe.
 
         There is one segment for the weights, and one for each row of activations after the first.
-        Start sums have one, if they are the same for all rows, or one for each row.
+        There is one for start sums if they are the same for all rows, else one for each row.
         """
         return self.tile.m + self.adds_start_sums * self.start_positions
 
     def check(self) -> None:
-        """Raise `LowerError` if the device cannot hold the tile."""
+        """Raise `LowerError` if the tile does not fit the device."""
         tile, parts = self.tile, most_summands(self)
         if tile.members > 1:
             raise LowerError("weights stay: rows of activations come one by one")
@@ -160,8 +161,8 @@ def make_product_plan(
 ) -> ProductPlan:
     """Return the plan of a validated product. Raises `LowerError` if the tile does not fit.
 
-    If `whole`, the input buffer takes all activations of a tile at once. `part` is the partition of
-    the product; without it all rows and clusters take part.
+    With `whole`, the input buffer takes all activations of a tile at once. `part` is the partition
+    of the product; without it all rows and clusters take part.
     """
     if part is None:
         part = partition(
@@ -219,7 +220,7 @@ def _product(plan: WeightStationaryPlan) -> Sequence:
         body.append("ld activations")
         options.append(f".step mac.base, inner={tile.k}")
     if plan.adds_start_sums:
-        body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
+        body.append(f"ld psums, base={BLOCKS - 1}")  # results use the earlier blocks
     body.append(f"mac base=0, acc=0{plan.mac_options}")
     if tile.m > 1 and not whole:
         body.append(f"ld activations, base={plan.blocks}")
@@ -257,7 +258,7 @@ def _list_sizes(plan: WeightStationaryPlan) -> list[int]:
 
 
 def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
-    """Yield the exes of an iteration. If `raw`, the sums leave as raw sums, else as results."""
+    """Yield the exes of an iteration. With `raw`, they store raw sums, else results."""
     yield from _own_exes(plan, name, raw)
     if plan.reduces_clusters:
         yield from cluster_reduction_exes(plan, raw)

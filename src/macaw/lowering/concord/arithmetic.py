@@ -1,4 +1,4 @@
-"""Select from templates the arithmetic functions that a generated file needs.
+"""Selects from templates the arithmetic functions that a generated file needs.
 
 Each target has its own names for some array operations (`templates/<target>.txt`). The templates of
 the number rules (docs/numbers-nnp.md) use these names, so each rule is written once: in
@@ -25,10 +25,11 @@ _HOST = {
     "tensorflow": {"fp16": "tf.float16", "fp32": "tf.float32"},
     "onnx": {"fp16": "np.float16", "fp32": "np.float32"},
 }
-# Significant digits, exponent of the last place of the least number, greatest number.
+# For each host format: significant digits, exponent of the last place of the least number, greatest
+# number.
 _LIMITS = {"fp16": (11, -24, "65504.0"), "fp32": (24, -149, "(2.0 - 2.0**-23) * 2.0**127")}
-_EXACT = 53  # binary digits of a binary64 number
-_LONG = 22  # columns 2**22 of BFP long stay within int64
+_EXACT = 53  # number of significant binary digits of a binary64 number
+_LONG = 22  # up to 2**22 columns, BFP long stays within int64
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Piece:
     names: tuple[str, ...]
     text: str
     uses: frozenset[str]
-    module: str = ""  # of an import
-    block: bool = False  # a function or class
+    module: str = ""  # the module of an import
+    block: bool = False  # whether it is a function or class
 
 
 @cache
@@ -79,7 +80,7 @@ def _used_names(node: ast.AST) -> frozenset[str]:
 def templates(target: str, config: Configuration, columns: int) -> list[str]:
     """Return the names of the templates for a target and a device.
 
-    `columns` is the number of elements in a matrix row; from it follows how wide sums are. Raises
+    `columns` is the number of elements in a matrix row, which determines how wide sums are. Raises
     `LowerError` if sums of so many products are not exact.
     """
     kind, host = str(config["nnp.quantise"]), str(config["nnp.host_format"])
@@ -100,7 +101,7 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
 
 
 def _largest(config: Configuration, side: str) -> int:
-    """Return the largest exponent that the logarithmic quantiser can give (docs/numbers-nnp.md).
+    """Return the largest exponent that the logarithmic quantiser can produce (docs/numbers-nnp.md).
 
     `side` is "vector" or "matrix".
     """

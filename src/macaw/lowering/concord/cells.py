@@ -1,8 +1,8 @@
-"""Model the memories of a traced nnp program as cells, and find the value that a read gives.
+"""Cells: models the memories of a traced nnp program, and finds the value that a read returns.
 
 A cell is a native vector of N numbers; in MatrixRf it is a native tile. Each cell stores which node
-of the graph was written to it. A tile in Dram takes N cells, one for each of its rows; the tiles of
-a matrix follow each other.
+of the graph was written to it. A tile in Dram takes N cells, one for each of its rows. The tiles of
+a matrix are consecutive.
 
 If possible, a read is expressed as a whole value, as rows or columns of a value, or as several
 values side by side or stacked. Otherwise it is put together cell by cell.
@@ -54,7 +54,7 @@ class Cells:
 
 
 def indices(node: Node, rows: int) -> Ints:
-    """Return an array of shape (rows, blocks): the indices of a node's cells for each iteration.
+    """Return the indices of a node's cells for each iteration, of shape (rows, blocks).
 
     `rows` is the number of iterations. A node with one row has the same cells in each of them.
     """
@@ -63,7 +63,7 @@ def indices(node: Node, rows: int) -> Ints:
 
 
 def as_vectors(graph: Graph, owner: Ints) -> Ints:
-    """Return a copy of the node numbers `owner` with each matrix replaced by a node of vectors.
+    """Return the node numbers `owner` with each matrix replaced by a node of vectors.
 
     The vectors of the new node are the rows of the matrix's tiles.
     """
@@ -82,9 +82,9 @@ def as_tiles(
 ) -> tuple[Ints, Ints]:
     """Return the matrix node of each tile, and the index of the tile in that matrix.
 
-    `owner` and `index` have one row for each tile: its N cells. Tiles that are not whole tiles of a
-    matrix are assembled from their rows into one new matrix, for which `place` is the instruction
-    in the source. `rows` is the number of rows of tiles that are read.
+    `owner` and `index` have one row for each tile, with its N cells. Tiles that are not whole tiles
+    of a matrix are assembled from their rows into one new matrix, for which `place` is the
+    instruction in the source. `rows` is the number of rows of tiles that are read.
     """
     count, native = owner.shape
     first = index[:, 0]
@@ -108,7 +108,7 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
     `owner` and `index` have shape (iterations, native vectors).
     """
     if len(owner) > 1 and (owner == owner[0]).all() and (index == index[0]).all():
-        return vectors(graph, owner[:1], index[:1])  # the same for every iteration
+        return vectors(graph, owner[:1], index[:1])  # the cells are the same for every iteration
     rows, blocks = owner.shape
     if (owner == owner[0, 0]).all():
         if owner[0, 0] == NOTHING:
@@ -144,7 +144,7 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
 
 
 def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
-    """Return the nodes whose values, one after the other, are what a read gives.
+    """Return nodes whose values, one after the other, are the value of a read.
 
     The list is empty if the read does not take all cells of each node in their order, or if the
     nodes do not have the same number of native vectors in a row.
@@ -171,7 +171,7 @@ def _constant(owner: Ints, edges: list[int]) -> bool:
 
 
 def _repeat(graph: Graph, node: Node, rows: int) -> Node:
-    """Return a node that repeats the only row of `node`, `rows` times."""
+    """Return a node that repeats the only row of `node` `rows` times."""
     if node.rows == rows:
         return node
     return graph.add("take", (node,), rows, node.blocks, lines=(0,) * rows)
@@ -219,7 +219,7 @@ def _regroup(graph: Graph, node: Node, rows: int, blocks: int) -> Node:
 
 
 def _rows(graph: Graph, node: Node, lines: list[int]) -> Node:
-    """Return a node that selects the rows with the numbers `lines`."""
+    """Return a node that selects the rows of `node` with the numbers `lines`."""
     count = len(lines)
     if lines == list(range(node.rows)):
         return node

@@ -1,4 +1,4 @@
-"""Decode an nnp program into the chains that it executes, each with its scalar registers."""
+"""Decodes an nnp program into the chains that it executes, each with its scalar registers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SourceInstruction:
 class Chain:
     """A chain that the program executes.
 
-    `rows` are its instructions and `places` says where each of them is in the source. `scalars` are
+    `rows` has its instructions; `places` says where each of them is in the source. `scalars` has
     the values of the scalar registers when the chain starts.
     """
 
@@ -58,7 +58,7 @@ def part(program: Program) -> Section:
 def chains(
     program: Program, config: Configuration, entries: Sequence[tuple[str, int]] = ()
 ) -> Iterator[Chain]:
-    """Yield the chains that a program executes, in their order.
+    """Yield the chains that a program executes, in order of execution.
 
     Execution starts at `_start`, or at the symbols in `entries`: pairs of a symbol and how many
     times the program starts there. Scalar registers keep their values between starts. Raises

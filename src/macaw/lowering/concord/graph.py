@@ -1,8 +1,8 @@
 """The data-flow graph of an nnp program: one node for each operation, in the order of its chains.
 
-The value of a node is vectors or a matrix. Vectors have `rows` rows of `blocks` native vectors, one
-row for each iteration of a chain. If `rows` is 1, all iterations use the same row. A matrix has
-`rows` rows and `blocks` columns of native tiles.
+The value of a node is a group of vectors, or a matrix. Vectors have `rows` rows of `blocks` native
+vectors, one row for each iteration of a chain. If `rows` is 1, all iterations use the same row. A
+matrix has `rows` rows and `blocks` columns of native tiles.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from macaw.lowering.concord.chains import SourceInstruction
 
 # Nodes that stand for data, not for an operation.
 SOURCES = ("input", "zeros", "zero_tiles")
-# Operations on matrices that are inputs: they come before all others.
+# Operations on matrices that are inputs. They come before all others.
 EARLY = (
     *SOURCES, "part", "join_tiles", "stack_tiles", "matrix_of_rows", "rows_of_tiles",
     "requantise_matrix", "quantise_matrix",
@@ -24,7 +24,7 @@ EARLY = (
 MATRICES = (
     "zero_tiles", "part", "join_tiles", "stack_tiles", "matrix_of_rows", "requantise_matrix",
 )  # fmt: skip
-# Nodes that only select, move or quantise: equal ones are made once.
+# Nodes that only select, move or quantise. Equal ones are made once.
 SHARED = (
     "zeros", "zero_tiles", "rows", "take", "columns", "regroup", "join", "stack", "windows",
     "part", "join_tiles", "stack_tiles", "matrix_of_rows", "rows_of_tiles", "requantise_matrix",
@@ -44,7 +44,7 @@ class Node:
     values: tuple[tuple[str, Any], ...] = ()
     place: SourceInstruction | None = None
     chain: int = -1  # index of the chain that made it
-    name: str = ""  # of a tensor that a hint names
+    name: str = ""  # name of a tensor, from a hint
 
     @property
     def is_matrix(self) -> bool:
@@ -70,18 +70,21 @@ class Tensor:
     columns: int
     kind: str  # "vectors" or "matrix"
     memory: str
-    address: int  # in native vectors, or tiles of Dram
+    address: int  # address in native vectors, or in tiles of Dram
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape that the caller sees: (columns,) for a single vector, else (rows, columns)."""
+        """The shape that the caller of the function sees: (columns,) for one vector, else (rows,
+        columns).
+        """
         one = self.kind == "vectors" and self.rows == 1
         return (self.columns,) if one else (self.rows, self.columns)
 
     def bytes(self, native: int, item: int) -> tuple[int, int]:
         """Return the byte offsets in its memory at which the tensor begins and ends.
 
-        `native` is the number of elements of a native vector, `item` the bytes of an element.
+        `native` is the number of elements of a native vector, `item` the size of an element in
+        bytes.
         """
         across = -(-self.columns // native)
         down = -(-self.rows // native) if self.kind == "matrix" else self.rows
@@ -95,7 +98,7 @@ class Output:
 
     tensor: Tensor
     node: Node
-    places: Sequence[SourceInstruction] = ()  # of each native vector
+    places: Sequence[SourceInstruction] = ()  # the instruction for each native vector
 
 
 @dataclass
@@ -108,8 +111,10 @@ class Graph:
     outputs: list[Output] = field(default_factory=list)
     chain: int = -1
     regroups: dict[tuple[int, int, int], Node] = field(default_factory=dict)
-    early: set[int] = field(default_factory=set)  # nodes of EARLY that need no other operation
-    as_vectors: dict[int, Node] = field(default_factory=dict)  # matrices as rows of their tiles
+    # numbers of nodes of EARLY that need no other operation
+    early: set[int] = field(default_factory=set)
+    # by number of a matrix: the node with the rows of its tiles
+    as_vectors: dict[int, Node] = field(default_factory=dict)
 
     def add(
         self,
@@ -129,7 +134,7 @@ class Graph:
         return node
 
     def live(self, roots: Iterable[Node]) -> list[Node]:
-        """Return `roots` and all nodes that they depend on, in the order of the graph."""
+        """Return `roots` and all nodes on which they depend, in the order of the graph."""
         numbers: set[int] = set()
         todo = list(roots)
         while todo:

@@ -1,4 +1,4 @@
-"""Read the names and shapes of a program's tensors from `.hint tensor` and from declarations."""
+"""Reads the names and shapes of a program's tensors from `.hint tensor` and from declarations."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Hint:
     """A named tensor of `rows` × `columns` elements at an address of a memory.
 
     In a memory of vectors each row begins with a new native vector. In a memory of tiles the tensor
-    is padded to whole tiles. For a queue, `address` is the position in its stream in native
-    vectors.
+    is padded to whole tiles. For a queue, `address` is the position in its stream, counted in
+    native vectors.
     """
 
     name: str
@@ -30,7 +30,8 @@ class Hint:
     address: int
     rows: int
     columns: int
-    explicit: bool = True  # by a hint; a declared tensor counts where no hint does
+    # whether a hint names it; a declared tensor counts only where there is no hint
+    explicit: bool = True
 
     def vectors(self, native: int) -> int:
         """Return the number of native vectors that the tensor occupies in a memory of vectors."""
@@ -67,8 +68,7 @@ def hints(program: Program, config: Configuration) -> list[Hint]:
 def check_places(program: Program, tensors: Iterable[Tensor], config: Configuration) -> None:
     """Raise `LowerError` if a tensor in Dram shares bytes with a tensor of a queue.
 
-    The dma moves the tensor of the queue through the queue. A trace does not follow this
-    connection.
+    The dma moves the queue's tensor from or to these bytes, and a trace does not include the dma.
     """
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     for tensor in tensors:

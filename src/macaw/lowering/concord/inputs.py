@@ -1,4 +1,4 @@
-"""Find the inputs of a program and their names: from hints, declarations or addresses."""
+"""Finds the inputs of a program and their names: from hints, declarations or addresses."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from macaw.lowering.concord.cells import NOTHING, Cells, Ints
 from macaw.lowering.concord.graph import Graph, Node, Tensor
 from macaw.lowering.concord.hints import Hint
 
-# Hints of a load's destination, by the index of their first cell in the load.
+# Hints of a load's destination, each with the index of its first cell in the load.
 Pieces = Sequence[tuple[int, Hint]]
 
 
 class Inputs:
-    """Collects a program's inputs; the tracer calls it when a chain reads a memory."""
+    """A program's inputs. The tracer calls its methods when a chain reads a memory."""
 
     def __init__(self, graph: Graph, hints: Sequence[Hint], native: int) -> None:
         self.graph, self.hints, self.native = graph, hints, native
-        self.names_used: set[str] = set()  # hints that are inputs
+        self.names_used: set[str] = set()  # hints that are inputs already
 
     def fill(
         self, name: str, memory: Cells, addresses: Ints, pieces: Pieces, *, tiles: bool
     ) -> None:
-        """Make input tensors for the cells at `addresses` that were never written.
+        """Make input tensors for those cells at `addresses` that were never written.
 
-        `addresses` count native vectors, or native tiles if `tiles`. `pieces` are hints for the
+        `addresses` count native vectors, or native tiles with `tiles`. `pieces` are hints for the
         places to which the chain copies the cells.
         """
         self._pieces(name, memory, addresses.ravel(), pieces, tiles=tiles)
@@ -48,19 +48,22 @@ class Inputs:
             hint = self._declared_hint_at(name, memory, int(lines[0]))
             if hint is None and not free[flat == first].all():
                 hint = self._unnamed_rows(name, lines)
-            if hint is not None:  # for tiles, too: their rows are vectors
+            if hint is not None:  # also for tiles, whose rows are vectors
                 self.make(hint, memory, tiles=False)
                 continue
             whole = flat[free.all(axis=1)]
             self.make(self._make_unnamed(name, addresses, whole, tiles=tiles), memory, tiles=tiles)
 
     def _cells(self, addresses: Ints, *, tiles: bool) -> Ints:
-        """Return an array with one row for each address: the cells of that vector or tile."""
+        """Return an array with one row for each address, which has the cells of that vector or
+        tile.
+        """
         size = self.native if tiles else 1
         return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
-        """Make inputs of cells that are only copied, named by hints of their destinations.
+        """Make inputs of cells that are only copied, with the names of hints for their
+        destinations.
 
         A hint for the place from which the cells are read has priority.
         """
@@ -74,7 +77,7 @@ class Inputs:
                 self.make(replace(hint, memory=name, address=first), memory, tiles=tiles)
 
     def of_queue(self, name: str, begin: int, rows: int, columns: int, pieces: Pieces) -> Cells:
-        """Return a memory of rows × columns tiles that a chain reads from a queue.
+        """Return a memory of `rows` × `columns` tiles that a chain reads from a queue.
 
         `begin` is the position of the first tile in the queue's stream, in native vectors.
         """
@@ -111,9 +114,10 @@ class Inputs:
     def hint_at(
         self, name: str, address: int, *, tiles: bool, explicit: bool = True
     ) -> Hint | None:
-        """Return the first unused hint that covers the cell at `address`, or None.
+        """Return the first unused hint whose tensor contains the cell at `address`, or None.
 
-        `explicit` selects hints of `.hint tensor`; without it, declared tensors are searched.
+        With `explicit`, only hints from `.hint tensor` are searched; otherwise only declared
+        tensors.
         """
         for hint in self.hints:
             inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
@@ -127,7 +131,7 @@ class Inputs:
         return None
 
     def _declared_hint_at(self, name: str, memory: Cells, address: int) -> Hint | None:
-        """Return the declared tensor that covers a cell, or None.
+        """Return the declared tensor that contains a cell, or None.
 
         If a part of the tensor is already an input, the result is the rest from `address` on. The
         result is None if an explicit hint names a part of the tensor.
@@ -139,7 +143,7 @@ class Inputs:
         if any(
             tensor.memory == name and hint.address <= self._begin(tensor) < end
             for tensor, _ in self.graph.inputs
-        ):  # the rest of it
+        ):  # the rest of the tensor
             native = self.native
             return replace(hint, address=address, rows=end - address, columns=native)
         for other in self.hints:
@@ -151,12 +155,12 @@ class Inputs:
         return hint if self._free(memory, cells_of).all() else None
 
     def _begin(self, tensor: Tensor) -> int:
-        """Return the address of a tensor in cells; a tile of Dram has several cells."""
+        """Return the address of a tensor, counted in cells; a tile of Dram has several cells."""
         tiles = tensor.memory == "Dram" and tensor.kind == "matrix"
         return tensor.address * (self.native if tiles else 1)
 
     def _make_unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
-        """Return a hint for unwritten cells that no hint covers, named after their address."""
+        """Return a hint for unwritten cells without a hint, named after their address."""
         native = self.native
         rows, columns = addresses.shape
         first = int(missing[0])
@@ -177,7 +181,8 @@ class Inputs:
         return Hint(f"{name.lower()}_{first}", name, first, run, self.native)
 
     def make(self, hint: Hint, memory: Cells, *, tiles: bool, at: int | None = None) -> Node:
-        """Add an input tensor to the graph and write its node to its cells that are still free.
+        """Add an input tensor to the graph; write its node to those of its cells that are still
+        unwritten.
 
         The cells begin at the hint's address, or at `at` if it is given.
         """

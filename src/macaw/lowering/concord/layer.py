@@ -1,4 +1,4 @@
-"""A layer: the nodes of a program with its loops; equal operations are merged."""
+"""A layer: the nodes of a program with its loops, in which equal operations are merged."""
 
 from __future__ import annotations
 
@@ -7,42 +7,45 @@ from dataclasses import dataclass, field
 
 from macaw.lowering.concord.graph import SHARED, Node
 
-LOOPING = ("loop", "carried", "item", "collected", "final", "input")  # nodes that are no operations
+# nodes that are not operations
+LOOPING = ("loop", "carried", "item", "collected", "final", "input")
 
 
 @dataclass
 class Loop:
     """A loop of `count` rounds. In each round the nodes of `body` use `states` and `items`.
 
-    A state is a value that the round before computed. An item is a part of a source value: each
+    A state is a value that the previous round computed. An item is a part of a source value: each
     round uses the next part.
     """
 
     count: int
     body: list[Node] = field(default_factory=list)
-    states: list[Node] = field(default_factory=list)  # their values in a round
+    # stand for the values of the states in a round
+    states: list[Node] = field(default_factory=list)
     starts: list[Node] = field(default_factory=list)  # the states in the first round
     updates: list[Node] = field(
         default_factory=list
-    )  # nodes of the body: the states in the next round
+    )  # nodes of the body whose values are the states of the next round
     items: list[Node] = field(default_factory=list)
-    sources: list[Node] = field(default_factory=list)  # of the items: the rows of all rounds
+    # sources of the items: the rows of all rounds
+    sources: list[Node] = field(default_factory=list)
     results: list[Node] = field(
         default_factory=list
-    )  # nodes of the body whose values of all rounds are needed
+    )  # nodes of the body whose values in all rounds are needed
     finals: list[int] = field(
         default_factory=list
-    )  # indices of states that are needed after the loop
+    )  # indices of the states that are needed after the loop
     chains: dict[int, list[int]] = field(
         default_factory=dict
-    )  # by node of the body: its chain in each round
+    )  # by node of the body: the index of its chain in each round
 
 
 @dataclass
 class Layer:
-    """The nodes outside of loops, in order.
+    """The nodes of a program, with loops as single nodes, in order.
 
-    A node with operation "loop" represents the loop with its number in `loops`.
+    A node with the operation "loop" represents the loop with its number in `loops`.
     """
 
     nodes: list[Node]
@@ -63,7 +66,7 @@ def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
 
 
 def deduplicate(layer: Layer) -> Layer:
-    """Merge equal operations, and move out of a loop operations that are the same in each round."""
+    """Merge equal operations, and move operations that are the same in each round out of a loop."""
     same: dict[int, Node] = {}
     outside: dict[tuple[object, ...], Node] = {}
     nodes: list[Node] = []

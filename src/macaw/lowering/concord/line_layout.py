@@ -1,4 +1,4 @@
-"""Break Python source into lines as the usual formatters do."""
+"""Breaks Python source into lines as the usual formatters do."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ WIDTH = 88
 class Group:
     """A comma-separated list of texts in brackets.
 
-    If it does not fit beside the text before it, the arguments of a call may share one line of
-    their own; other items get one line each.
+    If the list does not fit on the line of the text before it, the items get lines of their own.
+    The arguments of a call may share one line; other items get one line each.
     """
 
     items: tuple[str | Group, ...]
@@ -32,7 +32,7 @@ def arguments(*items: str | Group) -> Group:
 
 
 def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
-    """Return the lines of `start`, a group and `end`: one line if it fits, else one for each item.
+    """Return the lines of `start`, a group and `end`: one line if all fit, else one for each item.
 
     `start` includes its own indentation; `indent` is the indentation of the closing bracket.
     """
@@ -80,7 +80,7 @@ def numbers(rows: Sequence[int]) -> str | Group:
         if step == 0:
             return f"[{first}] * {count}"
         return f"range({first}, {first + step * count}, {step})"
-    for across in range(2, count):  # lines of an image, some columns of each
+    for across in range(2, count):  # lines of an image, with some columns of each
         if count % across or rows[across] - rows[across - 1] == rows[1] - rows[0]:
             continue
         step, down = rows[1] - rows[0], rows[across] - rows[0]

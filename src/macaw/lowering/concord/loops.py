@@ -1,9 +1,9 @@
-"""Find loops in the time steps that a program writes out one by one.
+"""Finds loops in the time steps that a program writes out one by one.
 
 A repetition is a sequence of operations that occurs several times in a row with the same structure.
-An operand in such a round has to be one of these: an operation of the same round; an operation of
-the round before (a state of the loop); a value from before the loop, the same in all rounds; or the
-next rows of such a value.
+One occurrence is a round. An operand in a round must be one of these: an operation of the same
+round; an operation of the previous round (a state of the loop); a value from before the loop, the
+same in all rounds; or the next rows of such a value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from macaw.lowering.concord.graph import SHARED, SOURCES, Graph, Node
 from macaw.lowering.concord.layer import Layer, Loop, deduplicate
 
 _MOST_TRIES = 64
-_LONGEST = 4096  # operations of a round
+_LONGEST = 4096  # the greatest number of operations in a round
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ def roll_loops(graph: Graph) -> Layer:
 
 
 def _parts(work: Sequence[Node]) -> Iterator[tuple[bool, _Round]]:
-    """Yield the operations as repetitions and the stretches between them, in order.
+    """Yield the repetitions among the operations, and the stretches between them, in order.
 
-    Each pair says whether it is a repetition, and where it is.
+    Each item is a pair: whether it is a repetition, and where it is.
     """
     repetition = _best(work)
     if repetition is None:
@@ -94,7 +94,7 @@ def _best(work: Sequence[Node]) -> _Round | None:
             if best is not None and rounds.count * size <= best.size * best.count:
                 break
             if all(node.operation in SHARED for node in work[begin : begin + size]):
-                continue  # rounds that only move data
+                continue  # the rounds only move data
             count = _consistent(work, places, rounds)
             if count > 1 and (best is None or count * size > best.size * best.count):
                 best = _Round(begin, size, count)
@@ -119,12 +119,11 @@ def _key(node: Node) -> object:
 
 
 def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) -> tuple[str, object]:
-    """Return where an operand used in round `turn` comes from.
+    """Return where an operand in round `turn` comes from, as a kind and a second value.
 
-    The result is a kind and a second value. The kind is "before" for a value from before the loop,
-    "same" or "previous" for one of round `turn` or of the round before, else "round n". The second
-    value is the index in its round of the operation that computes the operand; for "before", it is
-    the value's key (`_key`).
+    The kind is "before" for a value from before the loop, "same" or "previous" for a value of round
+    `turn` or of the round before it, else "round n". The second value is the index in its round of
+    the operation that computes the operand; for "before", it is the value's key (`_key`).
     """
     place = places.get(node.number)
     if place is None or place < rounds.start:
@@ -134,7 +133,7 @@ def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) ->
 
 
 def _consistent(work: Sequence[Node], places: Mapping[int, int], rounds: _Round) -> int:
-    """Return how many of the rounds have the same structure, 2 or more; 0 if not even two have."""
+    """Return how many of the rounds have the same structure: 2 or more, or 0 if not even two."""
     first = [_origins(work, places, rounds, 0, at) for at in range(rounds.size)]
     second: list[list[tuple[str, object]]] = []
     steps: dict[int, int] = {}
@@ -172,13 +171,14 @@ def _fits(first: tuple[str, object], later: tuple[str, object]) -> bool:
 
 
 class _LoopMaker:
-    """The builder of a layer's new nodes, which are numbered after all nodes of the graph."""
+    """Builds a layer's new nodes, which are numbered after all nodes of the graph."""
 
     def __init__(self, nodes: Sequence[Node], graph: Graph) -> None:
         self.nodes: list[Node] = []
         self.loops: dict[int, Loop] = {}
-        self.new: dict[int, Node] = {}  # by the number of the old node
-        self.inside: dict[int, tuple[Loop, Node, int, int]] = {}  # loop, its node, round, place
+        self.new: dict[int, Node] = {}  # by the number of the old node: the new node
+        # loop, its node, number of the round, index in the round
+        self.inside: dict[int, tuple[Loop, Node, int, int]] = {}
         self.collect_nodes: dict[tuple[int, int], Node] = {}
         self.bodies: dict[int, list[Node]] = {}
         self.count = len(graph.nodes)
@@ -238,7 +238,7 @@ class _LoopMaker:
         return part
 
     def every(self, node: Node) -> Node:
-        """Return a node that stacks the values which an operation of a loop has in all rounds."""
+        """Return a node that stacks the values of a loop's operation in all rounds."""
         loop, head, _, at = self.inside[node.number]
         key = (head.number, at)
         if key not in self.collect_nodes:
@@ -266,7 +266,7 @@ class _LoopMaker:
     def _runs(self, node: Node) -> list[Node]:
         """Return the new operands of a "stack" node.
 
-        Where consecutive operands are the values of one operation in all rounds of a loop, one node
+        If consecutive operands are the values of one operation in all rounds of a loop, one node
         replaces them.
         """
         runs: list[Node] = []
@@ -289,8 +289,9 @@ class _LoopMaker:
     def _whole(self, node: Node) -> Node | None:
         """Return a node that replaces a stack whose operands are results of all rounds of one loop.
 
-        Each round may give several operands, always the results of the same operations. Returns
-        None for other stacks, and if one of several operands of a round has more than one row.
+        Each round may have several operands, always the results of the same operations. The method
+        returns None for other stacks, and if one of several operands of a round has more than one
+        row.
         """
         inside = [self.inside.get(item.number) for item in node.inputs]
         if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):
@@ -322,7 +323,7 @@ class _LoopMaker:
         slots: dict[tuple[object, object], Node] = {}
         first = work[rounds.start : rounds.start + rounds.size]
         second = work[rounds.start + rounds.size : rounds.start + 2 * rounds.size]
-        waiting: list[tuple[int, Node]] = []  # places of updates, states
+        waiting: list[tuple[int, Node]] = []  # indices of updates and of states
         for start, node in zip(first, second, strict=True):
             operands = []
             for begin, item in zip(start.inputs, node.inputs, strict=True):
@@ -367,10 +368,10 @@ class _LoopMaker:
         self.nodes.append(head)
 
     def _item(self, loop: Loop, start: Node, far: int, source: Node) -> Node:
-        """Return the node for the rows of `source` that a round takes.
+        """Return the node for the rows of `source` that a round uses.
 
-        `start` is the node for the rows of the first round. Each further round takes the rows that
-        are `far` rows after those of the round before.
+        `start` is the node for the rows of the first round. Each further round uses rows that are
+        `far` rows after those of the previous round.
         """
         begin, count = start.value["start"], start.rows
         every = count * loop.count

@@ -1,4 +1,4 @@
-"""Draw the data flow of an nnp program, as Graphviz text or as SVG.
+"""Draws the data flow of an nnp program, as Graphviz text or as SVG.
 
 The SVG is drawn without any other tool. Operations are boxes in lines: each operation is below its
 operands, and the operations of a line are ordered by the positions of their operands. This suits
@@ -27,8 +27,9 @@ class Drawing:
 
     def __init__(self, graph: Graph) -> None:
         self.layer: Layer = roll_loops(graph)
-        self.boxes: dict[str, tuple[str, str]] = {}  # text and kind
-        self.arrows: list[tuple[str, str, bool]] = []  # from, to, whether to the next round
+        self.boxes: dict[str, tuple[str, str]] = {}  # by key: text and kind of the box
+        # key of the first box, key of the second box, whether it goes to the next round
+        self.arrows: list[tuple[str, str, bool]] = []
         self.frames: dict[str, list[str]] = {}
         self.alias: dict[int, str] = {}
         for node in self.layer.nodes:
@@ -138,7 +139,7 @@ def _layers(drawing: Drawing) -> list[list[str]]:
     for key in reversed(list(drawing.boxes)):
         for item in takes[key]:
             uses[item] = min(uses.get(item, depth[key]), depth[key])
-    for key, below in uses.items():  # a box without operands stands above its first use
+    for key, below in uses.items():  # a box without operands is above its first use
         if not takes[key]:
             depth[key] = below - 1
     rows: list[list[str]] = [[] for _ in range(max(depth.values(), default=0) + 1)]

@@ -1,4 +1,4 @@
-"""Write the concordant software of a program: a Python file for one of the targets."""
+"""Writes the concordant software of a program: a Python file for one of the targets."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _WHAT = {
 
 @dataclass
 class Software:
-    """A generated file, and the names that inputs and outputs have in it."""
+    """A generated file, and the names of the inputs and outputs in it."""
 
     text: str
-    inputs: dict[str, Tensor]  # by parameter
+    inputs: dict[str, Tensor]  # by name of the parameter
     outputs: dict[str, Output]
     layer: Layer
 
 
 def software(graph: Graph, config: Configuration, target: str, title: str = "") -> Software:
-    """Return the generated file of a graph for `target`, such as "numpy". Raises `LowerError`."""
+    """Return the file generated from a graph for `target`, such as "numpy". Raises `LowerError`."""
     live = graph.live(output.node for output in graph.outputs)
     layer = roll_loops(graph)
     writer = LayerWriter(graph, layer, config, target)

@@ -1,4 +1,4 @@
-"""Trace an nnp program: execute its chains on memories that hold graph nodes instead of numbers.
+"""Traces an nnp program: executes its chains on memories that contain graph nodes, not numbers.
 
 No chain reads register entries that it writes itself (a rule for chains). So all iterations of a
 chain can be one value with a row for each iteration, and each instruction is one node.
@@ -47,17 +47,18 @@ class Tracer:
         self.mvm_out = bool(config["nnp.quantise_mvm_out"])
         self.mfu_in = bool(config["nnp.quantise_mfu_in"])
         self.hints = hints
-        self.memories: dict[str, Cells] = {}  # by name
+        self.memories: dict[str, Cells] = {}  # by name of the memory
         self.pop_count = 0  # native vectors read from NetInQ so far
         self.push_log: list[
             tuple[int, int, SourceInstruction]
-        ] = []  # to NetOutQ: node, cell, instruction
-        self.write_log: dict[int, SourceInstruction] = {}  # to Dram: the instruction by address
+        ] = []  # what was pushed to NetOutQ: node, cell, instruction
+        # by address in Dram: the instruction that wrote it
+        self.write_log: dict[int, SourceInstruction] = {}
         self.inputs = Inputs(self.graph, hints, self.native)
-        self.turns = range(1)  # the iterations that are traced
+        self.turns = range(1)  # numbers of the iterations that are traced now
         self.matrices: dict[
             tuple[int, int, int], Node
-        ] = {}  # what MatrixRf holds, by place and size
+        ] = {}  # matrices in MatrixRf, by first tile and size
 
     def run(self, chain: Chain) -> None:
         """Trace a chain with all its iterations."""
@@ -79,7 +80,7 @@ class Tracer:
     def _vectors_of(
         self, chain: Chain, by_instruction: Mapping[int, Access], window: Volume | None
     ) -> None:
-        """Trace the iterations with the numbers `self.turns` of a chain of vectors together.
+        """Trace together the iterations `self.turns` of a chain of vectors.
 
         `by_instruction` has the access to memory of each instruction that has one, by its index in
         the chain.
@@ -113,12 +114,12 @@ class Tracer:
             value = self._requantise(value, chain.places[0])
         self._write(chain, writes, value, window)
 
-    # --- what a chain reads ---
+    # --- reads of a chain ---
 
     def _addresses(self, access: Access, window: Volume | None) -> Ints:
-        """Return an array of shape (iterations, vectors): the cells of an access.
+        """Return the cells of an access, in an array of shape (iterations, vectors).
 
-        A read of the same cells in all iterations gives one row.
+        If a read takes the same cells in all iterations, the array has only one row.
         """
         begins = [access.begin(turn, window) for turn in self.turns]
         if len(set(begins)) == 1 and not access.writes and not access.memory.queue:
@@ -141,7 +142,7 @@ class Tracer:
         return addresses.reshape(len(self.turns), -1)
 
     def _vectors(self, name: str, addresses: Ints) -> Node:
-        """Return the node for a read of vectors; cells that come from outside become an input."""
+        """Return the node for a read of vectors. Cells that no chain wrote become an input."""
         return cells.vectors(self.graph, *self._cells(name, addresses))
 
     def _cells(self, name: str, addresses: Ints, pieces: Pieces = ()) -> tuple[Ints, Ints]:
@@ -176,13 +177,13 @@ class Tracer:
     def _memory(self, name: str) -> Cells:
         return self.memories.setdefault(name, Cells())
 
-    # --- what it does ---
+    # --- operations of a chain ---
 
     def _product(self, chain: Chain, access: Access, value: Node, place: SourceInstruction) -> Node:
         """Return the node of a matrix-vector product.
 
-        If the address of the matrix changes with the iterations, it stacks one product for each
-        iteration.
+        If the address of the matrix changes with the iterations, the node stacks one product for
+        each iteration.
         """
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         iterations = len(self.turns) if access.inc else 1
@@ -238,7 +239,7 @@ class Tracer:
         rows = max(value.rows, other.rows)
         return self.graph.add(does, (value, other), rows, value.blocks, place)
 
-    # --- what it writes ---
+    # --- writes of a chain ---
 
     def _name(self, writes: Sequence[Access]) -> str:
         """Return the name of the first hint for a place that the chain writes, or an empty text."""
@@ -250,10 +251,11 @@ class Tracer:
         return ""
 
     def _pieces(self, writes: Sequence[Access], count: int, *, tiles: bool) -> Pieces:
-        """Return the explicit hints that a write of `count` consecutive cells covers completely.
+        """Return the explicit hints whose cells a write of `count` consecutive cells contains
+        completely.
 
         Each hint comes with the index of its first cell in the write. Writes to queues, and writes
-        whose iterations do not follow each other in memory, give no hints.
+        whose iterations are not consecutive in memory, have no hints.
         """
         pieces = []
         for access in writes:
@@ -275,7 +277,7 @@ class Tracer:
         pieces = self._pieces(writes, count, tiles=False) if addresses.size == count else ()
         owner, index = self._cells(read.memory.name, addresses, pieces)
         outside = any(access.memory.name in (_OUT, _EXTERNAL) for access in writes)
-        if outside and (owner == NOTHING).any():  # zeros that the program gives out are a value
+        if outside and (owner == NOTHING).any():  # zeros that the program outputs must be a value
             self._write(chain, writes, cells.vectors(self.graph, owner, index), window)
             return
         whole = self.graph.nodes[int(owner[0, 0])] if owner[0, 0] != NOTHING else None
@@ -301,7 +303,7 @@ class Tracer:
         index: Ints,
         window: Volume | None,
     ) -> None:
-        """Write cells to the targets of `writes`; each row of the arrays is an iteration."""
+        """Write cells to the targets of `writes`. Each row of the arrays is an iteration."""
         into: dict[str, list[Access]] = {}
         for access in writes:
             into.setdefault(access.memory.name, []).append(access)
@@ -310,7 +312,7 @@ class Tracer:
             if group[0].memory.queue:
                 self._push(owner, index, places)
                 continue
-            # Iteration by iteration, because the last write to a cell counts.
+            # The iterations are written one by one, because the last write to a cell counts.
             starts = [[access.begin(turn, window) for access in group] for turn in self.turns]
             addresses = np.add.outer(np.array(starts, np.int64), np.arange(group[0].count))
             shape = addresses.shape
@@ -322,7 +324,7 @@ class Tracer:
                     self.write_log[int(address)] = places[writer]
 
     def _push(self, owner: Ints, index: Ints, places: Sequence[SourceInstruction]) -> None:
-        """Append cells to NetOutQ; each row of the arrays is an iteration.
+        """Append cells to NetOutQ. Each row of the arrays is an iteration.
 
         In each iteration every instruction of `places` pushes the whole row.
         """
@@ -389,9 +391,10 @@ class Tracer:
     def _collect(
         self, name: str, addresses: Ints, cells_read: Ints, places: dict[int, SourceInstruction]
     ) -> None:
-        """Add the outputs of one memory: first those that hints name, then each run of other cells.
+        """Add the outputs of one memory: first those that hints name, then each stretch of other
+        cells.
 
-        `cells_read` has (node number, index) for each of the rising `addresses`.
+        `cells_read` has (node number, index) for each of the ascending `addresses`.
         """
         at = {int(address): n for n, address in enumerate(addresses)}
         left = set(at)
@@ -420,8 +423,8 @@ class Tracer:
     def _blocks(self, cells_read: Sequence[Ints]) -> int:
         """Return the number of native vectors in a row of an unnamed output.
 
-        It is the row length of the values that were written, if all of them have the same and it
-        divides the output; else it is 1.
+        It is the row length of the values that were written, if that is the same for all and
+        divides the output; otherwise it is 1.
         """
         sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in cells_read}
         size = sizes.pop()

@@ -1,4 +1,4 @@
-"""Write the function `layer` of a generated file.
+"""Writes the function `layer` of a generated file.
 
 Each operation becomes a statement, and each loop becomes a function.
 """
@@ -29,7 +29,7 @@ _KEPT = (
     "item",
     "quantise",
     "quantise_matrix",
-)  # nodes whose names results do not inherit
+)  # results do not take over the names of these nodes
 
 
 @dataclass
@@ -40,15 +40,17 @@ class LayerWriter:
     layer_nodes: Layer
     config: Configuration
     target: str
-    names_used: set[str] = field(default_factory=set)  # functions of the templates that are called
+    # functions of the templates that the file calls
+    names_used: set[str] = field(default_factory=set)
     names: dict[int, str] = field(default_factory=dict)
-    expressions: dict[int, str] = field(default_factory=dict)  # of nodes without a variable
+    # expressions of nodes without a variable
+    expressions: dict[int, str] = field(default_factory=dict)
     name_counts: Counter[str] = field(default_factory=Counter)
     bases: dict[str, str] = field(default_factory=dict)  # variable names without their number
     inputs: dict[str, Tensor] = field(default_factory=dict)
     outputs: dict[str, Output] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
-    finals: dict[int, list[str]] = field(default_factory=dict)  # of loops: names of last states
+    finals: dict[int, list[str]] = field(default_factory=dict)  # by loop: names of the last states
 
     def __post_init__(self) -> None:
         self.native = int(self.config["nnp.native"])
@@ -68,7 +70,7 @@ class LayerWriter:
         self._use(layer.outputs)
         self.reserved = {
             name
-            for target in arithmetic.TARGETS  # the same names for all of them
+            for target in arithmetic.TARGETS  # one name for all of them
             for template in arithmetic.all_templates(target)
             for piece in arithmetic.pieces(template)
             for name in piece.names
@@ -150,7 +152,7 @@ class LayerWriter:
 
     def _statement(self, node: Node, indent: int) -> None:
         if node.number in self.names:
-            return  # the statement of its input defines it
+            return  # the statement of its input defines the variable
         if node.operation == "final":
             self.names[node.number] = self.finals[node.inputs[0].number][node.value["slot"]]
             return
@@ -184,7 +186,7 @@ class LayerWriter:
     def _name(self, node: Node) -> str:
         """Return a variable name for a node.
 
-        If the node replaces its first operand, which nothing else uses, it gets the operand's
+        If the node replaces its first operand, which no other node uses, it gets the operand's
         variable. Otherwise the name is that of its tensor, of the value that its chain makes, or of
         its operation.
         """
@@ -219,9 +221,9 @@ class LayerWriter:
         return self._unique(last.name or _PLAIN.get(node.operation, node.operation))
 
     def _stem(self, node: Node) -> str:
-        """Return the name of the value from which a node is made, "x" if it has none.
+        """Return the name of the value from which a node is made, or "x" if it has none.
 
-        The search follows the first operand of each node until one has a name.
+        The search follows the first operand of each node until a node has a name.
         """
         while node.inputs:
             node = node.inputs[0]
@@ -329,7 +331,7 @@ class LayerWriter:
         self._assign(left, "scan", [step, Group(tuple(starts)), *sources], indent)
 
     def _scan_targets(self, node: Node, loop: Loop, indent: int) -> str:
-        """Return the names to which a call of `scan` is assigned, as text.
+        """Return, as text, the names to which a call of `scan` is assigned.
 
         `scan` executes a loop. It returns the states after the last round, and the results of all
         rounds.

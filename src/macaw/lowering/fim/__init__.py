@@ -1,1 +1,1 @@
-"""Lower products and graphs to programs for function-in-memory islands (seed 004)."""
+"""Lowers products and graphs to programs for function-in-memory islands (seed 004)."""

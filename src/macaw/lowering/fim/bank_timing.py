@@ -1,6 +1,6 @@
-"""Predict in which cycles the banks of an island take commands (docs/timing-fim.md).
+"""Predicts in which cycles the banks of an island take commands (docs/timing-fim.md).
 
-The prediction handles times only, no data. It uses the emulator's timing rules,
+The prediction has only times, no data. It uses the emulator's timing rules,
 `macaw.emu.rules.fim_dram`.
 """
 
@@ -25,7 +25,7 @@ from macaw.isa.fim_islands import geometry
 class BankTiming:
     """The cycles of the last commands to each bank of an island and on its channel.
 
-    Times are device cycles. The next command's earliest cycle follows from them.
+    They determine the earliest cycle of the next command. All are device cycles.
     """
 
     def __init__(self, config: Configuration) -> None:
@@ -38,8 +38,8 @@ class BankTiming:
         self.columns = [PAST] * count
         self.write_ends = [PAST] * count  # the first cycle after the last data of a write
         self._on_channel = [PAST] * (self.geometry.group(count - 1) + 1)  # by bank group
-        self._data = PAST, 0  # on the channel: the first cycle after the last data, their rank
-        self._commands: set[int] = set()  # of a DIMM: cycles in which the command bus is taken
+        self._data = PAST, 0  # for the channel: the first cycle after the last data, and their rank
+        self._commands: set[int] = set()  # for a DIMM: cycles in which the command bus is occupied
 
     def _command(self, at: int, step: int) -> int:
         """Reserve the first free cycle of the command bus from `at` on, and return it.
@@ -85,7 +85,7 @@ class BankTiming:
     ) -> tuple[int, int]:
         """Read or write a column over the channel.
 
-        Returns the cycle of the command and the first cycle after the data of the column. The
+        Return the cycle of the command and the first cycle after the data of the column. The
         command is issued at a multiple of `step` from `time` on. If another row is open, it is
         closed first.
         """
@@ -112,7 +112,9 @@ class BankTiming:
     def columns_of(
         self, bank: int, row: int, time: int, count: int, writes: bool
     ) -> tuple[int, int]:
-        """Read or write `count` columns of a row; return the cycles of the first and last one."""
+        """Read or write `count` columns of a row; return the cycles of the first and the last
+        command.
+        """
         first, _ = self.access(bank, row, time, writes)
         last = first
         if count > 1:

@@ -1,4 +1,4 @@
-"""Represent the programs of an island's blocks, from which sources and predictions are made.
+"""Represents the programs of an island's blocks, from which sources and predictions are made.
 
 A word is one 32-bit instruction of an island. A block is a list of words and of repeated words.
 Columns and rows in a word are text for the assembler, because timing does not depend on them. Only
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from macaw.isa.fim_circuit import GIO, IOSA, OPERATIONS, ROP, RZ, Operation
 
-# What a word is, for the timing.
+# The kind of a word, for the timing.
 PLAIN, ACT, OPERATE, PULL, PUSH, POINT, LOCK, UNLOCK = range(8)
-# The operations that programs use, by their places in OPERATIONS.
+# The operations that programs use, as indices in OPERATIONS.
 READ, STORE, MOVE, FROM_RZ, COMPUTE, COMPUTE_ALONE = map(
     OPERATIONS.index,
     (
@@ -26,7 +26,7 @@ READ, STORE, MOVE, FROM_RZ, COMPUTE, COMPUTE_ALONE = map(
         Operation(RZ, ROP, GIO),
     ),
 )
-# By operation: the registers for which it waits until what was pulled is there.
+# By operation: the registers that it reads, so that it waits until pulled columns are in them.
 _REGISTERS = [[name for name in (*row.reads, row.to) if name in (ROP, GIO)] for row in OPERATIONS]
 
 
@@ -34,7 +34,7 @@ _REGISTERS = [[name for name in (*row.reads, row.to) if name in (ROP, GIO)] for 
 class Word:
     """An instruction of an island: its source text, its kind, its repeat count, and its operands.
 
-    The operands are only those on which the time depends:
+    The operands are only those that affect the time:
 
     - OPERATE: `operation` is an index into OPERATIONS; if it computes, `value` is the index of its
       `Mode`.
@@ -49,7 +49,7 @@ class Word:
     count: int = 1
     value: int = 0
     operation: int = 0
-    register: str = ""  # of PULL
+    register: str = ""  # the register of a PULL
     every: bool = False
     start: int = -1
     end: int = -1
@@ -72,7 +72,9 @@ Item = Word | Repeat
 
 @dataclass(frozen=True)
 class Mode:
-    """A setting of the ALU: numbers of function, arrangement and format, and the accumulate bit."""
+    """A setting of the ALU: the numbers of function, arrangement and format, and the accumulate
+    bit.
+    """
 
     function: int
     arrangement: int
@@ -118,7 +120,7 @@ def _lines(items: Sequence[Item]) -> Iterator[str]:
 
 
 def size(items: Sequence[Item]) -> int:
-    """Return the number of words of a program, where repeated words count each time."""
+    """Return the number of words that a program executes; repeated words count each time."""
     return sum(1 if isinstance(item, Word) else item.count * size(item.body) for item in items)
 
 

@@ -1,4 +1,4 @@
-"""Predict when the actions of a plan begin and end.
+"""Predicts when the actions of a plan begin and end.
 
 The model has one cp, one dma and the islands:
 
@@ -18,11 +18,11 @@ from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Action, Option
 
 
 class Clock:
-    """The cycles from which on cp, the dma and each island are free."""
+    """The cycles from which cp, the dma and each island are free."""
 
     def __init__(self) -> None:
         self.cp = self.dma = 0
-        self.islands: dict[int, tuple[int, int]] = {}  # end of the last blocks, their banks
+        self.islands: dict[int, tuple[int, int]] = {}  # end of the last blocks, and their banks
 
     def copy(self) -> Clock:
         """Return an independent copy of the clock."""
@@ -32,11 +32,11 @@ class Clock:
 
     @property
     def end(self) -> int:
-        """The cycle from which on cp, the dma and all islands are free."""
+        """The cycle from which cp, the dma and all islands are free."""
         return max(self.cp, self.dma, *(end for end, _ in self.islands.values()), 0)
 
     def free(self, option: Option) -> int:
-        """Return the cycle from which on the dma can access the banks of an option."""
+        """Return the cycle from which the dma can access the banks of an option."""
         end, banks = self.islands.get(option.island or 0, (0, 0))
         return end if banks & option.banks else 0
 
@@ -52,7 +52,7 @@ class Clock:
     def start(self, option: Option, inputs_at: int) -> tuple[int, int]:
         """Execute the blocks of an option; return the begin and end cycles.
 
-        `inputs_at` is the cycle from which on the inputs are in the banks.
+        `inputs_at` is the cycle from which the inputs are in the banks.
         """
         assert option.island is not None
         self.cp = max(self.cp, inputs_at, self.islands.get(option.island, (0, 0))[0])
@@ -93,7 +93,7 @@ class Track:
 
     def __init__(self, eager: bool = False) -> None:
         self.clock = Clock()
-        self.eager = eager  # fetch results that are ready before the next step
+        self.eager = eager  # whether to fetch results that are ready before the next step
         self.actions: list[Action] = []
         self.options: list[Option] = []
         self.ends: list[int] = []  # when the blocks end
@@ -125,8 +125,8 @@ class Track:
     def fetch_needed(self, option: Option) -> None:
         """Fetch the results that an option reads, and the results that its copies would overwrite.
 
-        Results that copies would overwrite are still in the banks of the option's island. An eager
-        track also fetches all results that are ready.
+        The latter are results that are still in the banks of the option's island. An eager track
+        also fetches all results that are ready.
         """
         sources = {
             self.maker.get(tensor.memory.name) for task in option.tasks for tensor in task.inputs
@@ -144,7 +144,9 @@ class Track:
         self._add(FETCH, step, self.clock.fetch(self.options[step]))
 
     def finish(self) -> int:
-        """Fetch all remaining results, the earliest first; return the cycle of the end."""
+        """Fetch all remaining results, the earliest first; return the cycle in which the last fetch
+        ends.
+        """
         for step in sorted(self.pending, key=lambda step: self.ends[step]):
             self.fetch(step)
         return self.clock.end
@@ -158,7 +160,7 @@ def simulate(options: Sequence[Option]) -> Track:
     """Return the track of steps in the given order, with all their actions.
 
     Results may be fetched late (when another step needs them) or early (as soon as they are ready).
-    The result is the track that ends sooner.
+    The function tries both and returns the track that ends sooner.
     """
     tracks = Track(), Track(eager=True)
     for track in tracks:

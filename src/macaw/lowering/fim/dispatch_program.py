@@ -1,11 +1,11 @@
-"""Write programs that choose the island of each task at run time (seed 004 ¶60).
+"""Writes programs that choose the island of each task at run time (seed 004 ¶60).
 
-cp has a table of tasks, each with one variant for every island that can do it. Among the tasks
-whose inputs are ready, cp takes the first one, and its variant with the earliest predicted end. For
-this prediction, cp assumes that a busy island becomes free at the predicted end of its blocks. If
-the island is already n cycles late, cp assumes that it becomes free n cycles from now. If the best
-island is busy, the task waits. A block signals its end by setting the pointer of a buffer, which
-cp polls.
+cp has a table of tasks, each with one variant for every island that can do the task. Among the
+tasks whose inputs are ready, cp takes the first one, and its variant with the earliest predicted
+end. For this prediction, cp assumes that a busy island becomes free at the predicted end of its
+blocks. If the island is already n cycles late, cp assumes that it becomes free n cycles from now.
+If the best island is busy, the task waits. A block signals its end by setting the pointer of a
+buffer, which cp polls.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from macaw.lowering.fim.plan import GraphPlan, Option, Step
 from macaw.lowering.fim.program import LoweredGraph, ProgramWriter
 from macaw.lowering.listing import Listing
 
-UNIT, WAY = 3, 7  # words of a task and of a variant in cp's tables
-WINDOW = 16  # tasks that cp considers, from the first one that has not started on
-FAR = 8  # variants that take so many times the best one's cycles are left out
+UNIT, WAY = 3, 7  # number of words of a task and of a variant in cp's tables
+WINDOW = 16  # number of tasks that cp considers, from the first one that has not started
+FAR = 8  # variants that take at least so many times the cycles of the best one are left out
 
 
 @dataclass(frozen=True)
 class RuntimeTask:
     """A task that cp schedules: its variants, and the tasks that read its result.
 
-    Each variant is a step, with another island or the host.
+    Each variant is a step on another island or on the host.
     """
 
     steps: tuple[Step, ...]
@@ -78,7 +78,7 @@ def emit(
 
 
 class _Dispatcher(ProgramWriter):
-    """The writer of the source: cp's code, cp's tables, and the blocks of the islands."""
+    """Writes the source: cp's code, cp's tables, and the blocks of the islands."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class _Dispatcher(ProgramWriter):
         self.code.append("_over:")
 
     def _way(self, step: Step) -> None:
-        """Write two routines of cp: one starts a variant, the other one fetches its result."""
+        """Write two routines of cp: one starts a variant, the other fetches its result."""
         self.code.append(f"go{step.number}:")
         if step.option.island is None:
             self.host(step)
@@ -167,7 +167,7 @@ class _Dispatcher(ProgramWriter):
     def _buffer(self, step: Step) -> int:
         """Return the number of the buffer whose pointer signals the end of a step.
 
-        No other block of the step uses this buffer.
+        No block of the step uses this buffer for anything else.
         """
         return min(len(super().blocks(step)), BUFFERS - 1)
 
@@ -180,7 +180,7 @@ class _Dispatcher(ProgramWriter):
     # --- tables ---
 
     def more_data(self, out: Listing) -> None:
-        """Write the tables of tasks and variants, which cp keeps in its local memory."""
+        """Write the tables of tasks and variants, which cp has in its local memory."""
         out.block(".section .data.cp\n.balign 4")
         out.comment("units: needs, ways, readers")
         out.put("", label="_units")
@@ -218,8 +218,9 @@ def _text(code: str) -> list[str]:
     return [line for line in code.splitlines() if line.strip()]
 
 
-# Offsets: a unit's needs 0, ways 4, readers 8; an island's until 0, pointer 4, done 8, unit 12,
-# fetch 16; a way's island 0, cycles 4, until 8, routine 12, pointer 16, done 20, fetch 24.
+# Offsets. Of a task (unit): needs 0, variants (ways) 4, readers 8. Of an island: until 0, pointer
+# 4, done 8, unit 12, fetch 16. Of a variant: island 0, cycles 4, until 8, routine 12, pointer 16,
+# done 20, fetch 24.
 _LOOP_HEAD = """
 la s5, _units # the first that has not started
 j _again

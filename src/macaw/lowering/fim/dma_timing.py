@@ -1,4 +1,4 @@
-"""Predict the cycles of dma copies between external memory, cp's local memory and banks.
+"""Predicts the cycles of dma copies between external memory, cp's local memory and banks.
 
 The dma starts at most one read and one write in a cycle, and reads ahead into a buffer. A bank
 takes one column in tCCDL cycles; external memory takes one beat in a cycle (docs/memory.md,
@@ -30,13 +30,13 @@ class Location:
     island: int = 0
 
     def at(self, offset: int) -> Location:
-        """Return the location that is `offset` bytes further."""
+        """Return the location `offset` bytes after this one."""
         return replace(self, offset=self.offset + offset)
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A transfer of the dma: `rows` rows of `row_bytes` bytes; strides are in bytes."""
+    """A transfer of the dma: `rows` rows of `row_bytes` bytes each; strides are in bytes."""
 
     dst: Location
     src: Location
@@ -75,14 +75,14 @@ class DmaTiming:
     def copies(self, several: Iterable[Copy], begin: int) -> int:
         """Return the cycle in which the last of several copies completes.
 
-        The dma starts the first one at `begin` and makes them one after the other.
+        The dma starts the first one in cycle `begin` and makes them one after the other.
         """
         for copy in several:
             begin = self.copy(copy, begin)
         return begin
 
     def copy(self, copy: Copy, begin: int) -> int:
-        """Return the cycle in which a copy completes if it starts at `begin`."""
+        """Return the cycle in which a copy completes if it starts in cycle `begin`."""
         begin = align_up(begin, self._step)
         if ISLAND in (copy.src.memory, copy.dst.memory):
             if self._plain(copy):
@@ -100,7 +100,7 @@ class DmaTiming:
     def _plain(self, copy: Copy) -> bool:
         """Return whether the fast calculation `_by_rows` is exact for a copy.
 
-        It is if each beat is one column of a bank, and beats wait for nothing but the bank.
+        It is exact if each beat is one column of a bank, and beats wait only for the bank.
         """
         sides = (copy.src, copy.src_stride), (copy.dst, copy.dst_stride)
         if copy.src.memory == copy.dst.memory or (self._step, self._width) != (1, COLUMN_BYTES):
@@ -125,7 +125,8 @@ class DmaTiming:
         pitch = banks.timings.channel_period
         after = self._latency + 1 if external else self._onchip
         read, latest, number = begin + self._setup, begin, 0
-        runs: list[tuple[int, int]] = []  # reads of banks: number of a beat, when it is written
+        # for reads of banks: the number of a beat, and when it is written
+        runs: list[tuple[int, int]] = []
         for row in range(copy.rows):
             offset, left = place.offset + row * stride, copy.row_bytes
             while left > 0:
@@ -180,7 +181,7 @@ class DmaTiming:
     def _reach(
         self, place: Location, offset: int, length: int, time: int, writes: bool
     ) -> tuple[int, int]:
-        """Return the cycle when the data of a beat have arrived, and when the next beat may start.
+        """Return when the data of a beat have arrived, and when the next beat may start.
 
         The beat reads or writes `length` bytes from byte `offset` on in the memory of `place`, and
         starts in cycle `time`.

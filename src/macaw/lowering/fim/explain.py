@@ -1,4 +1,4 @@
-"""Explain a plan in text: what each step does where and why, and a timeline of the islands."""
+"""Explains a plan in text: what each step does where and why, and a timeline of the islands."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Task
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, GraphPlan, Option, Refusal, Step
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-FAR = 3  # options of so many times the chosen one's cycles are counted, not listed
+FAR = 3  # options with more than so many times the chosen option's cycles are counted, not listed
 WAITS, IDLE = "-", "."
-NARROW = 40  # columns, at least
+NARROW = 40  # least number of columns
 
 
 def describe(task: Task) -> str:
@@ -61,7 +61,7 @@ def mark(step: Step) -> str:
     return MARKS[step.number % len(MARKS)]
 
 
-# --- why ---
+# --- reasons ---
 
 
 def reasons(plan: GraphPlan) -> list[str]:
@@ -182,9 +182,9 @@ def _draw(
 
 
 def _axis(each: int, count: int) -> str:
-    """Return the axis of the timeline: a cycle number at every twelfth character.
+    """Return the axis of the timeline, with a cycle number at every twelfth character.
 
-    A character is `each` cycles wide; there are `count` characters.
+    A character stands for `each` cycles; there are `count` characters.
     """
     line = ""
     for column in range(0, count, 12):

@@ -1,4 +1,5 @@
-"""Fuse tasks that an island does in one start: one or two products with functions of their results.
+"""Fuses tasks that an island does in one start: one or two products with functions of their
+results.
 
 The second operand of a function has to be a constant whose rows are all equal. The banks store one
 such row beside the tiles.
@@ -18,7 +19,7 @@ from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Task, Tensor
 from macaw.lowering.fim.shape import Shape, lacks
 
-_EITHER = ("add", "mul")  # functions that commute
+_EITHER = ("add", "mul")  # functions whose operands may be exchanged
 
 
 class CannotError(Exception):
@@ -31,7 +32,7 @@ class Traits(NamedTuple):
     shape: Shape
     after: tuple[int, ...]
     constants: tuple[bool, bool]  # whether A and B are constants
-    offsets: tuple[int, int]  # where they begin in their memory, in numbers
+    offsets: tuple[int, int]  # index of the first number in their memory
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class FusedTask:
     """A product and the functions that are applied to its result.
 
     `after` has the numbers of the functions. `rows` has the second operand of each function that
-    takes two.
+    takes two operands.
     """
 
     product: Task
@@ -58,7 +59,7 @@ class FusedTask:
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
     """Fuse a chain of tasks into one or two fused tasks.
 
-    Each task of the chain takes the result of the one before. Raises `CannotError`.
+    Each task of the chain takes the result of the previous task. Raises `CannotError`.
     """
     parts: list[FusedTask] = []
     for task in tasks:

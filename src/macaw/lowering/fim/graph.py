@@ -1,4 +1,4 @@
-"""Describe graphs of tasks for the islands: tensors, tasks and dependencies (seed 004 ¶53-60).
+"""Describes graphs of tasks for the islands: tensors, tasks and dependencies (seed 004 ¶53-60).
 
 There are four kinds of tasks: product, function, gather and scatter. A perceptron consists of
 products and functions; so does a GRU cell. A convolution is a gather and a product.
@@ -34,7 +34,7 @@ class Tensor:
     columns: int
     data: NDArray[Any] | None = field(default=None, compare=False)
     base: Tensor | None = None
-    offset: int = 0  # in numbers
+    offset: int = 0  # index of the first number in `base`
 
     @property
     def memory(self) -> Tensor:
@@ -51,7 +51,7 @@ class Tensor:
 class Task:
     """One operation: a product A · B, a function of elements, a gather or a scatter.
 
-    Gather and scatter move segments of `width` consecutive numbers. The output of a gather is made
+    Gather and scatter move segments of `width` consecutive numbers. The output of a gather consists
     of the segments of its input that begin at the indices `places`, in this order. A scatter copies
     its second input, or zeros if it has only one input. Then it writes the segments of its first
     input to the indices `places`.
@@ -60,8 +60,8 @@ class Task:
     kind: str
     inputs: tuple[Tensor, ...]
     output: Tensor
-    function: str = ""  # of pointwise
-    # The output says which task it is.
+    function: str = ""  # the name of the function, for a task of elements
+    # Comparisons leave it out, because the output identifies the task.
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
     width: int = 0
 
@@ -73,11 +73,12 @@ class Graph:
     """
 
     def __init__(self, form: int = 0) -> None:
-        self.form = form  # of `macaw.isa.fim_circuit.FORMATS`
+        self.form = form  # index in `macaw.isa.fim_circuit.FORMATS`
         self.tensors: dict[str, Tensor] = {}
         self.tasks: list[Task] = []
         self.read: list[Tensor] = []
-        self.shapes: dict[str, tuple[int, ...]] = {}  # of inputs and results that are no matrices
+        # by name: shapes of inputs and results that are not matrices
+        self.shapes: dict[str, tuple[int, ...]] = {}
 
     def tensor(self, name: str, rows: int, columns: int) -> Tensor:
         """Add an input of shape (rows, columns), whose numbers the host supplies."""
@@ -193,8 +194,8 @@ class Graph:
     def transposed(self, a: Tensor, name: str = "") -> Tensor:
         """Return Aᵀ.
 
-        It is a constant if A is one, a view if A has a single row or column, else the output of a
-        gather of single elements.
+        It is a constant if A is a constant, and a view if A has a single row or column. Otherwise
+        it is the output of a gather of single elements.
         """
         if a.data is not None:
             return self.constant(name or f"v{len(self.tensors)}", a.data.T)
@@ -331,7 +332,7 @@ class Graph:
 
 
 def _segments(task: Task) -> NDArray[np.int64]:
-    """Return an array of shape (segments, width): the index of each number of a task's segments."""
+    """Return the index of each number of a task's segments, of shape (segments, width)."""
     return np.asarray(task.places[:, None] + np.arange(task.width))
 
 

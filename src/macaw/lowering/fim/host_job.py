@@ -1,6 +1,6 @@
-"""Do gather and scatter on the host, by copies of the dma.
+"""Does gather and scatter on the host, by copies of the dma.
 
-The data go through cp's local memory, one piece of the result at a time. The dma makes one copy
+The data pass through cp's local memory, one piece of the result at a time. The dma makes one copy
 after the other, so all large results can share the same bytes of local memory.
 """
 
@@ -21,9 +21,9 @@ from macaw.lowering.fim.graph import GATHER, Task, Tensor
 from macaw.lowering.fim.island_job import Phase
 from macaw.lowering.fim.tile_copies import Route
 
-PIECE = 1 << 20  # most bytes of a result in local memory at a time
-MOST = 100_000  # copies of a task
-SHARED, ZEROS = "_moved", "_zeros"  # places in local memory that all large results share
+PIECE = 1 << 20  # the greatest number of bytes of a result that are in local memory at a time
+MOST = 100_000  # the greatest number of copies of a task
+SHARED, ZEROS = "_moved", "_zeros"  # label of the local memory that all large results share
 Bytes = NDArray[np.int64]
 
 
@@ -61,8 +61,8 @@ class HostJob:
     def _copies(self, place: Location, total: int) -> Iterator[Copy]:
         """Yield the copies of each piece of the result, by way of `place` in local memory.
 
-        First come the old data of a scatter, then the segments; last the piece is copied to the
-        result. `total` is the size of the result in bytes.
+        First come the old data of a scatter, then the segments; the last copy moves the piece to
+        the result. `total` is the size of the result in bytes.
         """
         out = Location(EXTERNAL, self.task.output.name)
         here = self._place(self.task.inputs[0])
@@ -77,7 +77,7 @@ class HostJob:
             yield Copy(out.at(first), place, length)
 
     def _segments(self, first: int, length: int) -> tuple[Bytes, Bytes, Bytes]:
-        """Return byte destinations, sources and sizes of the segments of a piece.
+        """Return destinations, sources and sizes of the segments of a piece, in bytes.
 
         The piece has `length` bytes from byte `first` of the result on.
         """
@@ -88,7 +88,7 @@ class HostJob:
         else:
             numbers = self._scatter(first, length)
             to, at = self.task.places[numbers].astype(np.int64) * self.size, numbers * width
-        less = np.maximum(first - to, 0)  # what a piece before has
+        less = np.maximum(first - to, 0)  # bytes that are in an earlier piece
         ends = np.minimum(to + width, first + length)
         return to + less, at + less, ends - to - less
 
@@ -132,7 +132,7 @@ def _runs(
     begins = np.flatnonzero(np.concatenate([[True], ~joint])) if len(to) else np.zeros(0, int)
     sizes = np.add.reduceat(sizes, begins) if len(to) else sizes
     to, at = to[begins], at[begins]
-    # A copy's rows are of one size and equally far apart on both sides: `changes` has the segments
+    # The rows of a copy have one size and equal distances on both sides. `changes` has the segments
     # after which the size or the distance changes.
     steps = np.stack([np.diff(to), np.diff(at)])
     equal = sizes[1:] == sizes[:-1]

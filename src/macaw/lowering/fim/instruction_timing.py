@@ -1,4 +1,4 @@
-"""Predict when the blocks of an island end, by executing the timing of their words.
+"""Predicts when the blocks of an island end, by executing the timing of their words.
 
 docs/timing-fim.md has the rules.
 """
@@ -62,14 +62,14 @@ class _Operation(NamedTuple):
 
     row: Operation
     registers: tuple[str, ...]
-    writes: bool  # a column
-    period: int  # of its repeats
+    writes: bool  # whether it writes a column
+    period: int  # cycles from one of its repeats to the next
     busy: int
     result: int
 
 
 class _Running:
-    """A block that is being executed. All its banks do the same, so one time serves for all."""
+    """A block that is being executed. All its banks act together, so one time is enough for all."""
 
     def __init__(self, island: _Island, block: Block, time: int) -> None:
         self.island, self.block, self.time = island, block, time
@@ -79,7 +79,7 @@ class _Running:
         self.activations = max(banks.activations[bank] for bank in block.banks)
         self.column = max(banks.columns[bank] for bank in block.banks)
         self.write_ends = PAST
-        self.push_end = 0  # when all that it has pushed is there
+        self.push_end = 0  # when all columns that it has pushed are stored
         self.alu_free = self.rz_ready = 0
         self.pull_ends = {ROP: 0, GIO: 0}
         self.is_over = False
@@ -95,7 +95,9 @@ class _Running:
                 return
 
     def step(self) -> None:
-        """Execute the next word, or advance the time to when that word can be executed."""
+        """Execute the next word if possible; otherwise advance the time to when it will be
+        possible.
+        """
         island = self.island
         step, banks = island.step, island.banks
         if self.place == len(self.words):
@@ -114,7 +116,7 @@ class _Running:
             self.activations = banks.open(self.block.banks, 0, self.time, step)
             self.time = self.activations + step
         elif kind == PUSH:
-            if self.time < self.rz_ready:  # it takes the channel then, not before
+            if self.time < self.rz_ready:  # the word takes the channel then, not before
                 self.time = island.align_up(self.rz_ready)
                 return
             self._push(word)
@@ -130,7 +132,7 @@ class _Running:
         self.place += 1
 
     def _wake(self, time: int) -> None:
-        """Let waiting blocks try again from `time` on, after a block has changed a buffer."""
+        """Make waiting blocks try again from `time` on, after a block has changed a buffer."""
         for other in self.island.running:
             if other.time == _NEVER:
                 other.time = self.island.align_up(time + 1)
@@ -203,7 +205,7 @@ class _Running:
         buffer.start = buffer.start if word.start < 0 else word.start
         if word.end < 0:
             return
-        # A low pointer that moves takes the end with it.
+        # If the low pointer moves, the end pointer moves with it.
         part = "end" if word.start < 0 else "low"
         writes_end = [
             self.write_ends,
@@ -264,12 +266,12 @@ LONG = 8 * COLUMNS  # up to this count all rounds of a repetition are simulated
 def blocks_end(
     blocks: Sequence[Block], config: Configuration, island: int, banks: BankTiming, begin: int
 ) -> int:
-    """Return the cycle in which the last block of an island ends if all start at `begin`.
+    """Return the cycle in which the last block of an island ends if all start in cycle `begin`.
 
     If all repetitions have the same count and it is large, only some rounds are simulated. Pushes
     and pulls find the same open rows again after as many rounds as a row has columns. So every
-    further group of that many rounds takes equally long, and its time is added instead of
-    simulated.
+    further group of that many rounds takes equally long, and the function adds its time without a
+    simulation.
     """
     counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
     if len(counts) != 1 or max(counts) <= LONG:

@@ -1,4 +1,4 @@
-"""Describe what an island does in a step, and predict its cycles.
+"""Describes what an island does in a step, and predicts its cycles.
 
 A job consists of copies into banks, blocks, and copies out of banks. The methods' argument `row` is
 the first row of the banks that the job may use; the cycles do not depend on it.
@@ -41,10 +41,10 @@ class Cycles:
     compute: int
     fetch: int
     reorder: int = 0
-    bring_queue_wait: int = 0  # of the dma's queue: see `plan.Option`
+    bring_queue_wait: int = 0  # cycles of waits for the dma's queue: see `plan.Option`
     fetch_queue_wait: int = 0
     until_last_start: int = (
-        0  # of `compute`: until the last start, while cp and dma belong to this job
+        0  # part of `compute`: until the last start, while cp and dma serve only this job
     )
 
     @property
@@ -54,7 +54,9 @@ class Cycles:
 
 
 class Job(Protocol):
-    """The work of an island in a step; products, pairs and pointwise functions implement it."""
+    """The work of an island in a step. Products, pairs of products and pointwise functions
+    implement it.
+    """
 
     @property
     def island(self) -> int:
@@ -118,7 +120,7 @@ class ProductJob:
         return program(self.stream)
 
     def phases(self) -> Iterator[Phase]:
-        """Yield the starts, each with its copies; B is copied before the first start and stays."""
+        """Yield the starts, each with its copies. B is copied before the first start and stays."""
         router, (a, b) = Router(self.stream), self.tasks[0].inputs
         size = self.stream.shape.numbers.size
         left, right = operand(a, size, "a"), operand(b, size, "b")
@@ -140,7 +142,7 @@ class ProductJob:
 
 
 def b_image(stream: StreamTiling, b: NDArray[Any], after: Sequence[Tensor]) -> NDArray[Any]:
-    """Return an array of shape (banks, rows, columns, lanes): B as it is stored in the banks.
+    """Return B as it is stored in the banks, in an array of shape (banks, rows, columns, lanes).
 
     The operands of functions in `after` are stored there, too.
     """
@@ -155,7 +157,7 @@ def copies(routes: tuple[Route, ...]) -> list[Copy]:
     return [copy for route in routes for copy in route.copies if copy.rows and copy.row_bytes]
 
 
-_MANY = 4  # starts of a program that are followed one by one
+_MANY = 4  # up to so many starts of a program are simulated one by one
 
 
 def queue_wait(
@@ -176,7 +178,8 @@ def predict(job: Job, config: Configuration) -> Cycles:
     time = bring = compute = fetch = begin = 0
     blocks = job.blocks()
     phases, left_out = list(job.phases()), 0
-    if len(phases) > _MANY:  # those between take what the second one takes
+    # each start between the second and the last takes as long as the second
+    if len(phases) > _MANY:
         phases, left_out = [*phases[:2], phases[-1]], len(phases) - 3
     queue_waits = [0, 0]
     ends = []

@@ -1,4 +1,4 @@
-"""Check that the name of a tensor is not one of the labels that the programs of graphs define."""
+"""Checks that the name of a tensor is not one of the labels that the programs of graphs define."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 
 from macaw.lowering.errors import LowerError
 
-# Of a step by its number: tables of copies, routines, what copies go through, constants; tensors
-# between steps, blocks, an island's state, the ways of a unit. Other labels begin with `_`.
+# Labels of a step, which contain its number: tables of copies, routines, memory for copies,
+# constants; tensors between steps, blocks, an island's state, the variants of a task. Other labels
+# begin with `_`.
 _OWN = re.compile(
     r"[bfh]\d+(_\d+)?|[sc]\d+_\w*|t\d+_between|blocks\d+|copy\d+"
     r"|go\d+|out\d+|island\d+|ways\d+|readers\d+|_\w*"

@@ -1,8 +1,8 @@
-"""Read ONNX graphs as graphs of tasks (seed 004 ¶61: the scheduler analyses a framework's graph).
+"""Reads ONNX graphs as graphs of tasks (seed 004 ¶61: the scheduler analyses a framework's graph).
 
-All values have one number format, fp16 or fp32. ONNX's reference evaluator computes in advance what
-does not depend on inputs. For nodes that only move numbers, it also determines where they move each
-number.
+All values have one number format, fp16 or fp32. ONNX's reference evaluator computes in advance
+everything that does not depend on inputs. For nodes that only move numbers, it also determines
+where they move each number.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read(
 ) -> ImportedGraph:
     """Return the graph of a checked model. Raises `LowerError`.
 
-    `form` is the index of a number format in `macaw.isa.fim_circuit.FORMATS`. `dims` gives sizes to
+    `form` is the index of a number format in `macaw.isa.fim_circuit.FORMATS`. `dims` has sizes for
     dimensions that the model only names. `room` is the size of external memory in bytes.
     """
     memory = Room(room, FORMATS[form].size)
@@ -101,8 +101,8 @@ class _Translator:
     def _result(self, onnx_name: str) -> tuple[str, tuple[int, ...]]:
         """Return the name and shape of an output, and mark its tensor as a result of the graph.
 
-        If no task makes the tensor, or if a task reads it, a gather copies it to a tensor of its
-        own. Raises `LowerError`.
+        If no task makes the tensor, or if a task reads it, a gather copies it to a separate tensor.
+        Raises `LowerError`.
         """
         graph, value = self.values.graph, self.values.by_name[onnx_name]
         if value.array is not None:
@@ -138,7 +138,7 @@ class _Translator:
                 self.values.by_name[name] = replace(value, element=form.element)
 
     def _form(self, name: str) -> Form | None:
-        """Return element type and shape of an output; None for one without a name."""
+        """Return element type and shape of an output, or None for an output without a name."""
         if not name:
             return None
         return Form(self.frozen.values[name].element, self.frozen.values[name].shape)

@@ -1,4 +1,4 @@
-"""Express ONNX layers as tasks: a convolution as gather and product, a GRU as a chain of cells."""
+"""Expresses ONNX layers as tasks: convolutions as gather and product, a GRU as a chain of cells."""
 
 from __future__ import annotations
 
@@ -146,7 +146,8 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
         zip(kernel, sizes, strides, dilations, strict=True)
     ):
         window_places = np.arange(k)[:, None] * dilation + np.arange(size)[None] * stride
-        # (..., kernel, size) where the image's dimension was; kernels come before the batch later.
+        # The image's dimension becomes (..., kernel, size); later the kernels are moved before the
+        # batch.
         places = np.take(places, window_places, axis=2 + 2 * axis)
     count = len(kernel)
     order = (1, *(2 + 2 * n for n in range(count)), 0, *(3 + 2 * n for n in range(count)))
@@ -221,7 +222,7 @@ def _pad_image(
     return values.spread(values.array(np.zeros(shape)), x, places, f"{name}_framed"), frame
 
 
-# --- recurrent ---
+# --- recurrent layers ---
 
 _GATES = "zrh"  # in ONNX's order
 
@@ -292,7 +293,7 @@ class _Cell:
     ) -> None:
         self.values, self.name, self.shape = values, name, (batch, hidden)
         self.biases = np.zeros((2, 3, hidden))
-        self.late = False  # the reset gate after the product with H
+        self.late = False  # whether the reset gate follows the product with H
         self.w = self._sides(w, hidden, "w")
         self.r = self._sides(r, hidden, "r")
         self.one = values.tensor(values.array(np.ones(self.shape)), f"{name}_one")

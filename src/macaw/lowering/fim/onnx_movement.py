@@ -1,8 +1,8 @@
-"""Translate ONNX nodes that move numbers but compute none.
+"""Translates ONNX nodes that move numbers but compute none.
 
-Each becomes a view, or a task in which the dma copies runs of consecutive numbers.
-ONNX's reference evaluator applies the node to an array of indices, which shows where each number is
-moved to. The sizes of results are checked before the evaluator works.
+Each becomes a view, or a task in which the dma copies stretches of consecutive numbers.
+ONNX's reference evaluator applies the node to an array of indices. The result shows to which place
+each number is moved. The sizes of results are checked before the evaluator works.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.shapes import Form
 
 # fmt: off
-SHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")  # no number changes its place
-PARTS = ("Slice", "Split")  # each number goes to one place at most
-MOVES = (  # of the first input; the others are constants
+# operators that keep the order of all numbers
+SHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
+PARTS = ("Slice", "Split")  # operators that move each number to at most one place
+MOVES = (  # operators that move only the first input; the others are constants
     *SHAPES, *PARTS, "Transpose", "Expand", "Tile", "Gather", "GatherElements", "GatherND",
     "DepthToSpace", "SpaceToDepth",
 )
 # fmt: on
-SCATTERS = ("ScatterElements", "ScatterND", "Scatter")  # the last one until operator set 10
+SCATTERS = ("ScatterElements", "ScatterND", "Scatter")  # until operator set 10, the last input
 JOINS = ("Concat", "Pad")
 
 
@@ -54,7 +55,7 @@ class Move(NamedTuple):
         return self.inputs[0]
 
     def places(self, *arrays: NDArray[Any] | None) -> list[NDArray[Any]]:
-        """Return the outputs of the node for arrays of indices in place of its inputs."""
+        """Return the outputs of the node when arrays of indices replace its inputs."""
         return self.evaluator.evaluate(self.node.proto, arrays)
 
 
@@ -72,7 +73,7 @@ def move_node(
         "Pad": _pad,
         **dict.fromkeys(SCATTERS, _scatter),
     }.get(kind, _gather)
-    selectors = inputs[1:2] if kind in SCATTERS else inputs[1:]  # where numbers go
+    selectors = inputs[1:2] if kind in SCATTERS else inputs[1:]  # where numbers are moved to
     if kind != "Concat" and any(value and not value.constant for value in selectors):
         raise LowerError("where its numbers go depends on an input")
     shapes = [form.shape if form else () for form in forms]

@@ -1,8 +1,8 @@
-"""Map the values of an ONNX graph, of any rank, to tensors of a graph of tasks.
+"""Maps the values of an ONNX graph, of any rank, to tensors of a graph of tasks.
 
 A constant is stored as an array. Some nodes only move numbers. For such a node, ONNX's own
-reference moves the indices of the numbers once. The moved indices then give a view, or segments for
-the dma.
+reference implementation moves the indices of the numbers once. The moved indices then determine a
+view, or segments for the dma.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from macaw.lowering.fim.graph import Graph, Places, Tensor
 from macaw.lowering.fim.labels import free
 from macaw.lowering.onnx.values import Room, Value, check_room, element_of
 
-TASKS = 2000  # of a graph
-_LONGEST = 60  # characters of a tensor's name
-_CHUNK = 1 << 20  # indices that are compared at once
+TASKS = 2000  # the greatest number of tasks of a graph
+_LONGEST = 60  # the greatest number of characters of a tensor's name
+_CHUNK = 1 << 20  # number of indices that are compared at once
 _WIDE = (np.float16, np.float32, np.float64)  # types that are rounded without a cast
 
 
@@ -40,10 +40,11 @@ class Values:
 
     def __init__(self, form: int, room: Room) -> None:
         self.graph = Graph(form)
-        self.room = room  # external memory
-        self.numbers_held = 0  # numbers of inputs and moved values, all in external memory
+        self.room = room  # size of external memory
+        self.numbers_held = 0  # count of numbers of inputs and moved values, all in external memory
         self.by_name: dict[str, TaskValue] = {}
-        # Derived constants, by id of their source, whose array is kept so that the id stays valid.
+        # Derived constants by id of their source. The source's array is stored so that the id stays
+        # valid.
         self._constants: dict[tuple[int, int, int], tuple[NDArray[Any], Tensor]] = {}
         self._derived: dict[tuple[int, object], tuple[NDArray[Any], TaskValue]] = {}
 
@@ -74,9 +75,9 @@ class Values:
         return TaskValue(shape, tensor=tensor, element=element)
 
     def fits(self, numbers: int, beside: bool = False) -> None:
-        """Raise `LowerError` if external memory cannot hold so many numbers.
+        """Raise `LowerError` if external memory has no room for so many numbers.
 
-        With `beside`, it has to hold them in addition to all inputs and all values moved so far.
+        With `beside`, there must be room in addition to all inputs and all values moved so far.
         """
         check_room(self.room, numbers, self.numbers_held * beside)
 
@@ -92,7 +93,7 @@ class Values:
     def tensor(self, value: TaskValue, name: str, rows: int = 0, columns: int = 0) -> Tensor:
         """Return a value as a matrix of `rows` rows and `columns` columns.
 
-        By default the last dimension gives the columns and all others the rows.
+        By default the last dimension is the columns and all others are the rows.
         """
         if not rows:
             rows, columns = matrix(value.shape)
@@ -155,7 +156,7 @@ class Values:
         return self._derived[place][1]
 
     def move(self, value: TaskValue, places: Places, name: str) -> TaskValue:
-        """Return a value made of the numbers at the indices `places`.
+        """Return a value that consists of the numbers of `value` at the indices `places`.
 
         It is a view if the indices are consecutive, else the output of a gather.
         """
@@ -231,9 +232,10 @@ def places_of(shape: Sequence[int]) -> Places:
 
 
 def segments(places: Places) -> tuple[Places, int]:
-    """Split indices into the longest equal runs of consecutive indices.
+    """Split indices into the longest stretches of consecutive indices that all have the same
+    length.
 
-    Returns the first index of each run, and the length of the runs.
+    Return the first index of each stretch, and the length of the stretches.
     """
     flat = places.reshape(-1)
     width = len(flat)

@@ -1,4 +1,4 @@
-"""Collect the options of each task, and of each chain of tasks that one start can do."""
+"""Collects the options of each task, and of each chain of tasks that one start can do."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from macaw.lowering.fim.explain import describe
 from macaw.lowering.fim.graph import Graph, Task
 from macaw.lowering.fim.plan import Option, Refusal
 
-Unit = tuple[Task, ...]  # tasks of one start, in their order
+Unit = tuple[Task, ...]  # tasks of one start, in order of execution
 Ask = Callable[[Unit, Configuration], Sequence[Option | Refusal]]
-LONGEST = 4  # tasks of a unit
+LONGEST = 4  # the greatest number of tasks of a unit
 
 
 @dataclass(frozen=True)
 class OptionTable:
     """The options and refusals for all units of a graph.
 
-    A unit is one task, or a chain of tasks that one start does. `units` has the units with an
-    option, by the output of their first task. `levels` has for each task the least cycles from its
-    start to the end of all tasks that depend on it.
+    A unit is one task, or a chain of tasks that one start does. `units` has the units that have an
+    option, by the output of their first task. `levels` has, for each task, the least number of
+    cycles from its start to the end of all tasks that depend on it.
     """
 
     graph: Graph
@@ -49,7 +49,9 @@ class OptionTable:
         return {}
 
     def tail(self, unit: Unit) -> int:
-        """Return the least cycles from a unit's end to the end of all tasks that depend on it."""
+        """Return the least number of cycles from a unit's end to the end of all tasks that depend
+        on it.
+        """
         return max((self.levels[name] for name in self.readers(unit[-1])), default=0)
 
     def readers(self, task: Task) -> list[str]:
@@ -73,9 +75,9 @@ def _readers(graph: Graph) -> dict[str, list[Task]]:
 def option_table(
     graph: Graph, config: Configuration, ask: Ask, together: bool = True
 ) -> OptionTable:
-    """Return the options of all tasks, and of chains of tasks if `together`.
+    """Return the options of all tasks, and with `together` of chains of tasks.
 
-    `ask` gives the options of a unit. In a chain, only the next task reads the output of a task,
+    `ask` returns the options of a unit. In a chain, only the next task reads the output of a task,
     and this output is not a result of the graph. Raises `LowerError` if a task has no option.
     """
     readers = _readers(graph)

@@ -1,4 +1,4 @@
-"""Find the best option of each island and layout for a task, with its cycles.
+"""Finds the best option of each island and layout for a task, with its cycles.
 
 The tilings of an island and layout are ranked by an estimate. The first few are simulated cycle by
 cycle (`macaw.lowering.fim.island_job.predict`), and the fastest tiling becomes the option.
@@ -27,10 +27,12 @@ from macaw.lowering.fim.producer_consumer import pair
 from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
 
-FOLLOWED = 3  # ways of a pair that are followed cycle by cycle, if by the rough count they
-NEAR = 1.05  # take no more than so many times the first one's
-FAR, LARGE = 5, 500_000  # a pair of more cycles, and so many times the best one's, is not followed
-HUGE = 2_000_000  # nor is a pair of more cycles than these, so that a plan is there in seconds
+FOLLOWED = 3  # so many tilings of a pair are simulated cycle by cycle, if by their estimates they
+NEAR = 1.05  # take at most so many times the cycles of the first one
+# a pair that takes more cycles, and so many times those of the best one, is not simulated
+FAR, LARGE = 5, 500_000
+# a pair that takes more cycles is not simulated, so that planning takes only seconds
+HUGE = 2_000_000
 
 
 def options(
@@ -41,7 +43,7 @@ def options(
     """Return the best option of each island and layout for the tasks of one start.
 
     If an island cannot do the tasks in a layout, the list has a refusal instead. A single gather
-    or scatter has the host's option only.
+    or scatter has only the option of the host.
     """
     answers: list[Option | Refusal] = []
     tasks = tuple(tasks)
@@ -80,7 +82,7 @@ def _pointwise(
 def option_of(
     tasks: tuple[Task, ...], layout: int, job: Job, cycles: Cycles, buffer: int = 0
 ) -> Option:
-    """Return the option of a job that takes `cycles`.
+    """Return the option of a job that takes the cycles in `cycles`.
 
     `buffer` is the number of columns in the buffer between a producer and a consumer, else 0.
     """
@@ -149,7 +151,7 @@ class _Query:
 
 @lru_cache(maxsize=4096)
 def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
-    """Return the tilings with the lowest estimates, as (cycles, number, tiling), best first."""
+    """Return the tilings with the lowest estimates, as (cycles, number, tiling), the best first."""
     traits, config = query.traits, query.config
     ways = streams(traits.shape, config, query.island, query.layout, traits.after)
     return nsmallest(
@@ -165,8 +167,8 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
 def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     """Return the fastest tiling and its cycles, or None if there is no tiling.
 
-    If `follow`, all tilings with nearly the lowest estimate are simulated, and the cycles are those
-    of the simulation. Otherwise the tiling and the cycles are those of the lowest estimate.
+    With `follow`, all tilings with nearly the lowest estimate are simulated, and the cycles are
+    those of the simulation. Otherwise the tiling and the cycles are those of the lowest estimate.
     """
     candidates = _rank(query)
     if not candidates:
@@ -186,7 +188,7 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
 def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> int:
     """Return the lowest estimate in cycles over all islands and layouts.
 
-    The tasks are a product with functions; for others the result is 0.
+    The tasks are a product with functions; for other tasks the result is 0.
     """
     try:
         (part,) = fuse(tasks)

@@ -1,6 +1,6 @@
-"""Hold the plan of a graph: the island, layout, order and predicted times of each task.
+"""The plan of a graph as data: the island, layout, order and predicted times of each task.
 
-This module has data only: `options` and `schedule` make plans, `program` and `explain` use them.
+This module has only data: `options` and `schedule` make plans, `program` and `explain` use them.
 Times are device cycles.
 """
 
@@ -22,23 +22,24 @@ class Option:
 
     `tasks` are in the order of execution. If a producer and a consumer block do them, `buffer` is
     the number of columns in the buffer between the two (seed 004 ¶48-52); it is 0 if one block does
-    all. An option of the host has no island: its `compute` are cycles of cp, its `bring` are cycles
-    of the dma.
+    all. An option of the host has no island: its `compute` is a number of cycles of cp, its `bring`
+    a number of cycles of the dma.
     """
 
     tasks: tuple[Task, ...]
     island: int | None
-    layout: int  # an arrangement, by its number
-    bring: int  # cycles of the dma: inputs into the banks, reordering included
-    compute: int  # from the start of the blocks to their end
-    fetch: int  # cycles of the dma: results out of the banks
+    layout: int  # the number of an arrangement
+    bring: int  # cycles in which the dma copies inputs into the banks, including reordering
+    compute: int  # cycles from the start of the blocks to their end
+    fetch: int  # cycles in which the dma copies results out of the banks
     reorder: int = 0  # part of `bring`: cycles for bringing inputs into the order of tiles
-    banks: int = 0  # mask of the banks in use, buffers' included
+    banks: int = 0  # mask of the banks in use, including those of buffers
     buffer: int = 0
-    # Of `bring` and `fetch`: cycles until the dma's queue has taken the last copy and cp continues.
+    # Part of `bring` and of `fetch`: cycles until the dma's queue has taken the last copy and cp
+    # continues.
     bring_queue_wait: int = 0  # 0: the queue has room for all copies
     fetch_queue_wait: int = 0
-    # Of `compute`: cycles until the last start; cp and dma serve this step alone until then.
+    # Part of `compute`: cycles until the last start; until then cp and dma serve only this step.
     until_last_start: int = 0
     job: Any = field(default=None, compare=False)  # tilings and other data for the program
 
@@ -94,12 +95,12 @@ class Action:
 
     `bring` and `fetch` are queued at the dma, which makes copies one after the other. A copy waits
     while a block runs in its banks. `start` waits for its step's inputs and for the island; `host`
-    waits for what its task reads. cp waits for nothing else.
+    waits for its task's inputs. cp waits for nothing else.
     """
 
     kind: str
     step: int
-    begin: int = 0  # predicted: when cp issues it, or its engine turns to it
+    begin: int = 0  # predicted cycle in which cp issues it, or in which the dma or island starts it
     end: int = 0  # for `start`: the end of the blocks
 
 
@@ -116,7 +117,7 @@ class GraphPlan:
     graph: Graph
     steps: tuple[Step, ...]
     actions: tuple[Action, ...]
-    makespan: int  # predicted
+    makespan: int  # predicted end of the plan
     options_by_cost: tuple[tuple[Option, ...], ...] = ()
     refusals: tuple[tuple[Refusal, ...], ...] = ()
     separate_end: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""Compute a function of each element on an island (seed 004, Fig. 3E).
+"""Computes a function of each element on an island (seed 004, Fig. 3E).
 
 A row of a bank has columns with the operands, then columns for the result. The tensor is cut into
 chunks. Consecutive chunks go to the same row of all banks, then to the next row. In this way some
@@ -54,7 +54,7 @@ class PointwiseJob:
     task: Task
     island: int
     form: int
-    slices: int  # of Rz
+    slices: int  # number of slices of Rz
     memory: Geometry
 
     @cached_property
@@ -74,7 +74,7 @@ class PointwiseJob:
 
     @cached_property
     def banks(self) -> int:
-        """The number of banks that hold at least one chunk."""
+        """The number of banks that contain at least one chunk."""
         return min(self.memory.banks, -(-self.columns // self.chunk))
 
     @property
@@ -93,7 +93,7 @@ class PointwiseJob:
         return sum(2 + words_of(block.items) for block in self.blocks()) + 1
 
     def blocks(self) -> list[Block]:
-        """Return a single block, which has all banks."""
+        """Return a list of a single block, which has all banks."""
         head = (
             Word(f"mmr op, {FUNCTION_NAMES[self.function]}"),
             Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}"),
@@ -143,7 +143,7 @@ class PointwiseJob:
     def _bring(self, src: Location, side: int) -> Route:
         before: tuple[Copy, ...] = ()
         scratch = {}
-        if src.offset % COLUMN_BYTES:  # a beat from there would span two columns
+        if src.offset % COLUMN_BYTES:  # a beat from there would be in two columns
             there = Location(LOCAL, f"{src.symbol}.{'ab'[side]}")
             count = self.task.output.numbers * FORMATS[self.form].size
             before, scratch, src = (Copy(there, src, count),), {there.symbol: count}, there
@@ -156,8 +156,8 @@ class PointwiseJob:
     def _chunks(self, side: int) -> Iterator[tuple[Location, int, tuple[int, int], int, int]]:
         """Yield the copies of operand `side`.
 
-        The elements are the location in the banks, the byte offset in the tensor, the shape (bytes
-        of a row, rows), and the strides in the banks and in the tensor.
+        Each item has the location in the banks, the byte offset in the tensor, the shape (bytes of
+        a row, rows), and the strides in the banks and in the tensor.
         """
         left = self.task.output.numbers * FORMATS[self.form].size
         chunk, here = self.chunk * COLUMN_BYTES, 0

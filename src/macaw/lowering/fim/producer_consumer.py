@@ -1,8 +1,10 @@
-"""Compute (A B) C by two blocks of one island, a producer and a consumer (seed 004 ¶48-52, Fig. 2).
+"""Computes (A B) C by two blocks of one island, a producer and a consumer (seed 004 ¶48-52, Fig.
+2).
 
-The producer computes A B strip by strip, functions included, and pushes each strip when it is done.
-It pushes tiles in the form in which the consumer pulls them, so nothing is stored or copied in
-between. Two layouts give such tiles: dot (a tile is part of a row) and tensor (a tile is a square).
+The producer computes A B strip by strip, including functions, and pushes each strip when it is
+done. It pushes tiles in the form in which the consumer pulls them, so nothing is stored or copied
+in between. Two layouts produce such tiles: dot (a tile is part of a row) and tensor (a tile is a
+square).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from macaw.lowering.fim.stream_candidates import streams
 from macaw.lowering.fim.stream_program import program
 from macaw.lowering.fim.tile_copies import Router, operand
 
-_BETWEEN = 1  # number of the buffer between the blocks; the buffer of A has 0
+_BETWEEN = 1  # number of the buffer between the blocks; the buffer of A has number 0
 _FOLLOWED = 3
 
 
@@ -88,7 +90,7 @@ class ProducerConsumerJob:
             Word(f"mmr b{_BETWEEN}_high, {next(places)}"),
             Word(f"lock {_BETWEEN}", LOCK, value=_BETWEEN),
         )
-        # After the last strip the consumer pulls a tile ahead, which it does not use.
+        # After the last strip the consumer pulls one more tile in advance, which it does not use.
         tail = (
             Word(f"push rz, {_BETWEEN}", PUSH, value=_BETWEEN),
             Word(f"unlock {_BETWEEN}", UNLOCK, value=_BETWEEN),
@@ -188,7 +190,9 @@ def _jobs(query: _Query) -> Iterator[ProducerConsumerJob]:
 
 
 def _rough(job: ProducerConsumerJob) -> tuple[int, int]:
-    """Return the sort key of a candidate: an estimate of its cycles, then the rows copied in."""
+    """Return the sort key of a candidate: an estimate of its cycles, then the number of rows copied
+    in.
+    """
     producer, consumer = job.producer, job.consumer
     first = producer.items * (producer.steps * max(25, 2 + 4 * producer.wide) + 60)
     second = consumer.items * (consumer.steps * max(25, 2 + 4 * consumer.wide) + 90)

@@ -1,4 +1,4 @@
-"""Write the source of a plan in which cp queues copies and starts the islands.
+"""Writes the source of a plan in which cp queues copies and starts the islands.
 
 Tables describe the copies, and cp reads them in order. The dma gives each copy a ticket, a number
 by which cp knows whether the inputs of a step have arrived.
@@ -28,13 +28,13 @@ from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, GraphPlan, Step
 from macaw.lowering.fim.tile_copies import Route
 from macaw.lowering.listing import Listing
 
-BLOCKS = "blocks"  # and the number of a step: the label of its blocks
-_FEW = 2  # copies that need no loop
+BLOCKS = "blocks"  # followed by the number of a step: the label of its blocks
+_FEW = 2  # up to so many copies are written without a loop
 _CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
 
 class RoomError(LowerError):
-    """The error if the words of all steps of an island exceed its program memory."""
+    """Raised if the words of all steps of an island do not fit into its program memory."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ProgramWriter:
         self.tables: list[str] = []
         self.scratch: dict[str, int] = {}
         self.tickets = 0
-        self.brought: dict[int, int] = {}  # the last ticket of a step's inputs
+        self.brought: dict[int, int] = {}  # by step: the last ticket of its inputs
         self.phases: dict[int, list[Phase]] = {}
         self.labels = self._labels()
 
@@ -212,7 +212,7 @@ class ProgramWriter:
         return f"{name} + {place.offset}" if place.offset else name
 
     def scratch_label(self, step: Step, symbol: str) -> str:
-        """Return the label of the local memory through which a step's copies go."""
+        """Return the label of the local memory through which a step's copies pass."""
         if symbol in (SHARED, ZEROS):
             return symbol
         return f"s{step.number}_{symbol.replace('.', '_')}"

@@ -1,6 +1,6 @@
-"""Schedule a graph: choose the option of each task and the order so that the plan ends early.
+"""Schedules a graph: chooses the option of each task and the order so that the plan ends early.
 
-First a list schedule is made. At each step it takes the ready task with the longest path to the
+First it makes a list schedule. At each step it takes the ready task with the longest path to the
 end. Of the task's options it takes the one with which this path would end first. The prediction
 includes the time that the task waits for a busy island (the adaptive placement multiplexor, seed
 004 ¶62). Then the scheduler tries single changes as long as the plan ends sooner: another option,
@@ -19,8 +19,9 @@ from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
 
-EFFORT = 60_000  # steps issued, at most, while changes are tried
-RESTARTS, KICKS, MANY = 12, 3, 400  # new starts, random changes of each, changes to draw from
+EFFORT = 60_000  # the greatest number of steps that are issued while changes are tried
+# number of new starts, random changes in each, changes from which one is drawn
+RESTARTS, KICKS, MANY = 12, 3, 400
 
 
 def schedule(graph: Graph, config: Configuration, ask: Ask, together: bool = True) -> GraphPlan:
@@ -96,7 +97,7 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 
 
 def _ending(table: OptionTable, track: Track, option: Option) -> int:
-    """Return the earliest end of an option, if issued next, and of the work that must follow."""
+    """Return the earliest end of an option, if issued next, and of the work that must follow it."""
     trial = track.copy()
     trial.issue(option)
     if trial.pending and trial.pending[-1] == len(trial.options) - 1:
@@ -127,7 +128,9 @@ def improve(table: OptionTable, options: Sequence[Option], effort: int = EFFORT)
 
 
 def _climb(table: OptionTable, options: list[Option], effort: int) -> tuple[list[Option], int, int]:
-    """Apply changes while they help; return the options, the plan's end and the effort left."""
+    """Apply changes that make the plan end sooner; return the options, the plan's end and the
+    effort left.
+    """
     best, end = options, simulate(options).clock.end
     better = True
     while better and effort > 0:
@@ -183,7 +186,7 @@ def _reposition(
     option: Option,
     where: Mapping[str, int],
 ) -> Iterator[list[Option]]:
-    """Yield plans in which `option` replaces that at `place` and moves to another position.
+    """Yield plans in which `option` replaces the option at `place` and moves to another position.
 
     All positions that the dependencies allow are tried. `where` has the position of each output's
     option.
@@ -237,7 +240,7 @@ def _possible(table: OptionTable, options: Sequence[Option]) -> bool:
     return True
 
 
-# --- all of them ---
+# --- exhaustive search ---
 
 
 def exhaustive(table: OptionTable) -> GraphPlan:
@@ -275,7 +278,7 @@ def _least_copies(table: OptionTable) -> dict[str, float]:
     """Return a lower bound of the dma cycles that each task needs, by its output's name.
 
     For a unit it is the least number of cycles to bring and fetch, divided equally among the unit's
-    tasks. Of the units that contain a task, the one with the lowest number counts.
+    tasks. Of the units that contain a task, the one with the least share counts.
     """
     cycles: dict[str, float] = {}
     for unit, options in table.options.items():

@@ -1,4 +1,4 @@
-"""Describe the shape of a product, and say whether an island can multiply it in a layout."""
+"""Describes the shape of a product, and says whether an island can multiply it in a layout."""
 
 from __future__ import annotations
 

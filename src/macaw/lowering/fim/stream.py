@@ -3,8 +3,8 @@
 The tiles of B are in the banks of a block; each bank has some columns of B's tiles. The tiles of A
 are in a separate bank, the buffer. All banks of the block pull the same tile of A from it (`pull
 gio, all`) while they multiply the previous tile. The sums stay in register Rz until the sum over k
-is complete. Blocks share the strips of A out among themselves, and each block has all tiles of B.
-This module computes the numbers; `macaw.lowering.fim.stream_program` writes the words.
+is complete. The strips of A are divided among the blocks, and each block has all tiles of B. This
+module computes the numbers; `macaw.lowering.fim.stream_program` writes the words.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DIV = FUNCTION_NAMES.index("div")
 
 
 def part(total: int, size: int) -> int:
-    """Return the number of parts of size `size` in `total`, where the last part may be smaller."""
+    """Return the number of parts of size `size` in `total`; the last part may be smaller."""
     return -(-total // size)
 
 
@@ -62,15 +62,15 @@ class Link:
 class StreamTiling:
     """A tiling of a product: `blocks` blocks with `banks` banks each, and a buffer for each block.
 
-    An item is what a bank has in register Rz at once: `high` x `wide` tiles of C. If A does not fit
-    the buffers, the program is started `starts` times. `after` has the numbers of the functions
-    that are applied to each item. The second operand of such a function is a row that serves all
-    rows of C.
+    An item is the part of C that a bank has in register Rz at once: `high` x `wide` tiles. If A
+    does not fit into the buffers, the program is started `starts` times. `after` has the numbers of
+    the functions that are applied to each item. The second operand of such a function is one row,
+    which is used for all rows of C.
     """
 
     shape: Shape
     island: int
-    layout: int  # an arrangement, by its number
+    layout: int  # the number of an arrangement
     high: int
     wide: int
     banks: int
@@ -91,7 +91,7 @@ class StreamTiling:
 
     @cached_property
     def strips(self) -> int:
-        """The number of strips of A: tiles along m."""
+        """The number of strips of A, which are tiles along m."""
         return part(self.shape.m, self.tile[0])
 
     @cached_property
@@ -101,7 +101,7 @@ class StreamTiling:
 
     @cached_property
     def across(self) -> int:
-        """The number of columns of B's tiles, that is, tiles along n."""
+        """The number of columns of B's tiles, which are tiles along n."""
         return part(self.shape.n, self.tile[2])
 
     @cached_property
@@ -129,18 +129,18 @@ class StreamTiling:
 
     @cached_property
     def depth(self) -> int:
-        """The number of rows of a bank that hold the tiles of B for one round."""
+        """The number of rows of a bank for the tiles of B in one round."""
         return part(self.steps, self.deep)
 
     @cached_property
     def slices(self) -> int:
-        """The number of columns of a bank that hold the results of one item."""
+        """The number of columns of a bank for the results of one item."""
         m, _, n = self.tile
         return part(self.high * self.wide * m * n, self.shape.numbers.lanes)
 
     @property
     def patterns(self) -> int:
-        """The number of columns that hold a function's second operand for one round.
+        """The number of columns for a function's second operand in one round.
 
         Slice s of an item's results uses column s modulo this number.
         """
@@ -174,7 +174,7 @@ class StreamTiling:
     def buffer_columns(self) -> int:
         """The number of columns of a buffer: those with tiles of A, and one more.
 
-        Blocks pull the additional column, too, and ignore it.
+        Blocks also pull the additional column, and ignore it.
         """
         return self.share * self.steps
 
@@ -188,7 +188,7 @@ class StreamTiling:
         return self.link.bank + block * self.banks + number
 
     def buffer(self, block: int) -> int:
-        """Return the number of the bank that holds a block's share of A.
+        """Return the number of the bank that contains a block's share of A.
 
         A consumer takes A from the producer's buffer, which is the bank before its own banks.
         """
@@ -229,7 +229,7 @@ class StreamTiling:
     # --- numbers ---
 
     def b_tiles(self, b: NDArray[Any]) -> NDArray[Any]:
-        """Return B (k, n) as the banks of a block hold it.
+        """Return B (k, n) in the order in which the banks of a block store it.
 
         The result has shape (banks, rows, 32 columns, lanes).
         """
@@ -247,9 +247,9 @@ class StreamTiling:
         return tiles.reshape(self.banks, self.rounds * self.depth, COLUMNS, k * n)
 
     def row_tiles(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Return the second operands of functions, such as biases, as a block's banks hold them.
+        """Return the second operands of functions, such as biases, in the order of a block's banks.
 
-        Each item of `rows` has as many numbers as a row of C, and applies to each row of C. The
+        Each item of `rows` has as many numbers as a row of C, and is used for each row of C. The
         result has shape (banks, rounds, 32 columns, lanes).
         """
         lanes, (m, _, n) = self.shape.numbers.lanes, self.tile
@@ -274,7 +274,7 @@ class StreamTiling:
         return tiles
 
     def a_tiles(self, a: NDArray[Any]) -> NDArray[Any]:
-        """Return A (m, k) as the buffers hold it.
+        """Return A (m, k) in the order in which the buffers store it.
 
         The result has shape (starts x blocks, columns, lanes).
         """

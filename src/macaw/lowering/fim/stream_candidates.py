@@ -1,4 +1,4 @@
-"""Find the tilings by which an island can compute a product as a stream.
+"""Finds the tilings by which an island can compute a product as a stream.
 
 They differ in the numbers of banks, blocks and starts, and in the tiles of an item.
 """
@@ -24,7 +24,7 @@ def streams(
     if lacks(shape, config, island, layout):
         return
     able, memory = abilities(config, island), geometry(config)
-    room = {DOT: SLOTS, OUTER: 1}.get(layout, able.rz_slices)  # tiles of C in Rz
+    room = {DOT: SLOTS, OUTER: 1}.get(layout, able.rz_slices)  # number of tiles of C in Rz
     words = int(config["fim.instructions"])
     for high in _POWERS:
         for wide in _POWERS:
@@ -40,9 +40,9 @@ def streams(
 
 
 def _shares(probe: StreamTiling, banks: int) -> Iterator[tuple[int, int]]:
-    """Yield pairs to try: the banks of a block, and the blocks.
+    """Yield pairs to try: the number of banks of a block, and the number of blocks.
 
-    Numbers are left out if a smaller number gives the same work to each bank.
+    A pair is left out if a smaller number gives the same work to each bank.
     """
     columns, rows = part(probe.across, probe.wide), part(probe.strips, probe.high)
     pairs = set()

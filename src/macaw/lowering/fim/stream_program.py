@@ -1,4 +1,4 @@
-"""Write the words of a stream's blocks from the tiling in `macaw.lowering.fim.stream`."""
+"""Writes the words of a stream's blocks from the tiling in `macaw.lowering.fim.stream`."""
 
 from __future__ import annotations
 

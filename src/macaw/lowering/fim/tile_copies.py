@@ -1,7 +1,7 @@
-"""Make the copies that bring a product's operands into the banks and its result out of them.
+"""Makes the copies that bring a product's operands into the banks and its result out of them.
 
 Tensors are stored row by row in external memory; constants are stored as tiles in advance. Data
-that are not tiles, or do not begin at a column, go through cp's local memory. There a beat takes
+that are not tiles, or do not begin at a column, pass through cp's local memory. There a beat takes
 one cycle, however short it is. In a bank even a short beat takes the time of a whole column.
 """
 
@@ -28,7 +28,7 @@ class Operand:
 def operand(tensor: Tensor, size: int, side: str) -> Operand:
     """Return the operand for a tensor; constants are stored as tiles.
 
-    `size` is the number of bytes of a number, `side` is "a" or "b".
+    `size` is the size of a number in bytes, `side` is "a" or "b".
     """
     if tensor.data is not None:
         return Operand(Location(EXTERNAL, f"{side}.tiles"), tensor.rows, True)
@@ -53,7 +53,7 @@ class Router:
 
     def __init__(self, stream: StreamTiling) -> None:
         self.stream = stream
-        self.size = stream.shape.numbers.size  # of a number
+        self.size = stream.shape.numbers.size  # bytes of a number
 
     def _bank(self, bank: int, row: int = 0) -> Location:
         offset = self.stream.offset(bank, row)
@@ -96,7 +96,8 @@ class Router:
         """Yield copies that rearrange B into tiles: one for each line of each column of tiles."""
         stream, shape, size = self.stream, self.stream.shape, self.size
         _, deep, wide = stream.tile
-        rows = min(shape.k, b.rows)  # a consumer's k is padded to the tiles that are pushed
+        # a consumer's k is padded to the tiles that the producer pushes
+        rows = min(shape.k, b.rows)
         for column in range(stream.across):
             turn, bank, place = stream.tile_of_b(column)
             row = bank * stream.result_row + turn * stream.depth
@@ -120,7 +121,7 @@ class Router:
         high = stream.tile[0]
         first = start * stream.blocks * stream.share
         strips = min(stream.strips - first, stream.blocks * stream.share)
-        pitch = stream.steps * COLUMN_BYTES  # of a strip
+        pitch = stream.steps * COLUMN_BYTES  # bytes of a strip
         if a.tiles:
             return Route(tuple(self._fill(a.place.at(first * pitch), strips)), {})
         src = a.place.at(first * high * shape.k * self.size)
@@ -138,7 +139,7 @@ class Router:
         return Route((*pieces, *self._fill(place, strips)), {place.symbol: size})
 
     def _fill(self, image: Location, strips: int) -> Iterator[Copy]:
-        """Yield copies of tiles to the buffers; each block's buffer gets the block's strips."""
+        """Yield copies of tiles to the buffers. The strips of each block go to its buffer."""
         stream = self.stream
         pitch = stream.steps * COLUMN_BYTES
         for block in range(stream.blocks):
@@ -156,7 +157,7 @@ class Router:
         """
         stream = self.stream
         high, deep, _ = stream.tile
-        lanes = stream.shape.numbers.lanes // (high * deep)  # how often a number is repeated
+        lanes = stream.shape.numbers.lanes // (high * deep)  # how often each number is repeated
         by_rows = rows + high * stream.high * (stream.shape.k % deep > 0)
         by_lines = stream.steps * min(rows, high * stream.high)
         for lane in range(lanes):
@@ -167,7 +168,7 @@ class Router:
                 yield from self._by_lines(src, place, rows, range(stream.steps))
 
     def _line(self, row: int) -> int:
-        """Return the byte offset, in the buffer's image as tiles, of row `row` of A."""
+        """Return the byte offset of row `row` of A in the buffer's image as tiles."""
         stream = self.stream
         high, deep, _ = stream.tile
         strip, line = divmod(row, high)
@@ -190,7 +191,7 @@ class Router:
     def _by_lines(self, src: Location, dst: Location, rows: int, steps: range) -> Iterator[Copy]:
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, deep, _ = stream.tile
-        item = high * stream.high  # rows of A
+        item = high * stream.high  # number of rows of A
         for step in steps:
             length = min(deep, shape.k - step * deep) * size
             for row in range(min(item, rows)):
@@ -208,7 +209,7 @@ class Router:
     def fetch(self, symbol: str, start: int) -> Route:
         """Return the copies of the results of start number `start` to a tensor, row by row."""
         stream, shape = self.stream, self.stream.shape
-        first = start * stream.blocks * stream.share * stream.tile[0]  # row of C
+        first = start * stream.blocks * stream.share * stream.tile[0]  # a row of C
         rows = min(shape.m - first, stream.blocks * stream.share * stream.tile[0])
         length = shape.n * self.size
         dst = Location(EXTERNAL, symbol, first * length)
@@ -232,7 +233,7 @@ class Router:
     def _places(self) -> Iterator[tuple[int, int, int, Location]]:
         """Yield where the results of each round and bank are.
 
-        The elements are the first row and the first column of C, the number of the bank, and the
+        Each item has the first row and the first column of C, the number of the bank, and the
         location.
         """
         stream = self.stream
@@ -281,7 +282,7 @@ class Router:
     def _lines_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
         """Yield copies of the lines of C's tiles from `src`, where `_banks_of` has put them.
 
-        Of two ways to group the lines, the one with fewer copies is chosen.
+        There are two ways to group the lines; the method chooses the one with fewer copies.
         """
         stream = self.stream
         lines = stream.tile[0] * stream.high * stream.wide * stream.rounds
@@ -294,12 +295,12 @@ class Router:
     def _tiles(self, src: Location, dst: Location, rows: int, by_banks: bool) -> Iterator[Copy]:
         """Yield the copies of lines of tiles to C.
 
-        If `by_banks`, one copy moves a line of all banks of a block, else of all items of a bank.
+        With `by_banks`, one copy moves a line of all banks of a block, else of all items of a bank.
         """
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile
-        item = high * stream.high  # rows of C
-        step = stream.wide * wide  # columns of C of a bank
+        item = high * stream.high  # number of rows of C
+        step = stream.wide * wide  # columns of C in a bank
         for first, column, bank, _ in self._places():
             number = bank % stream.banks
             turn = column // (step * stream.banks)
