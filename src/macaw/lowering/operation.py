@@ -1,4 +1,4 @@
-"""Describe the products that can be lowered, with their weights and element types."""
+"""Describes the products that can be lowered, with their weights and element types."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import ACTIVATIONS, FIXED_POINT, OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.errors import LowerError
 
-# Activations that depend on one result alone.
+# Activations of which each result depends on one sum only.
 FUNCTIONS = tuple(name for name in ACTIVATIONS if name in ("none", "relu", *FIXED_POINT))
-ENTRIES = 256  # of a table: one for each number of int8
+ENTRIES = 256  # entries of a table: one for each int8 number
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,15 @@ class Types:
 class Product:
     """A matrix product O = f(I · Wᵀ + bias) with I (m, k), weights W (n, k) and O (m, n).
 
-    W has one row for each output, as in `.sparse` (the transpose of seed 000 Fig. 6a). If `vector`,
-    m is 1 and the tensors have one dimension.
+    W has one row for each output, as in `.sparse` (the transpose of seed 000 Fig. 6a). With
+    `vector`, m is 1 and the tensors have one dimension.
     """
 
     m: int
     weights: NDArray[Any]
     bias: NDArray[Any] | None = None
     activation: str = "none"
-    shift: int | None = None  # requantise by 2**shift; None: raw sums, or by `scales`
+    shift: int | None = None  # requantise by 2**shift; None: raw sums, or requantise by `scales`
     vector: bool = False
     scales: NDArray[np.float32] | None = None  # (n,): requantise by a factor for each output
     table: NDArray[Any] | None = None  # (256,): maps results after they are requantised
@@ -69,7 +69,7 @@ class Product:
 
     @cached_property
     def weights_before(self) -> NDArray[np.int64]:
-        """The number of an output's nonzero weights before each input: (n, k + 1)."""
+        """The number of an output's nonzero weights before each input, of shape (n, k + 1)."""
         before = np.zeros((self.n, self.k + 1), np.int64)
         np.cumsum(self.weights != 0, axis=1, out=before[:, 1:])
         return before
@@ -90,7 +90,7 @@ class Product:
         return int(self.weights.shape[1])
 
     def functions(self, config: Configuration) -> tuple[str, ...]:
-        """Return the functions of spu that make results of sums, in their order.
+        """Return the functions of spu that turn sums into results, in their order.
 
         Sigmoid and tanh of integers bring the sums into the range of the results themselves.
         """
@@ -126,7 +126,9 @@ class Product:
 
     @property
     def form(self) -> str:
-        """What a plan makes of the operation, for reports; empty if it stays what it is."""
+        """The way in which a plan computes the operation, for reports; empty if it computes it
+        directly.
+        """
         return ""
 
     def describe(self) -> str:

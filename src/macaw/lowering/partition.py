@@ -1,10 +1,11 @@
-"""Split a product over rows p and clusters q of the array in nine ways (seed 000 Fig. 9, ¶149-173).
+"""Splits a product over rows p and clusters q of the array in nine ways (seed 000 Fig. 9,
+¶149-173).
 
-A split names the dimension that the rows divide and the one that the clusters divide. If both are
-the same, cluster q of row p has part number p + rows·q. A part has ceil(extent / parts) elements.
-All parts have the same length, so all clusters do the same work; the last part begins earlier if
-necessary. If two parts overlap in M or N, both compute the overlap. If they overlap in K, the later
-part has zero weights there.
+A split names the dimension that the rows divide and the dimension that the clusters divide. If both
+are the same, cluster q of row p has part number p + rows·q. A part has ceil(extent / parts)
+elements. All parts have the same length, so all clusters do the same work; if necessary, the last
+part begins earlier and overlaps others. If two parts overlap in M or N, both compute the overlap.
+If they overlap in K, the later part has zero weights there.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ SPLITS = {
 
 
 def start_of(extent: int, part: int, index: int) -> int:
-    """Return the first element of part `index`; each part has `part` of the `extent` elements.
+    """Return the first element of part number `index`.
 
-    The last part is moved back so that it ends with the extent.
+    Each part has `part` of the `extent` elements. The last part is moved back so that it ends with
+    the extent.
     """
     return min(index * part, extent - part)
 
@@ -38,7 +40,7 @@ class Partition:
     split: str
     rows: int
     clusters: int
-    extents: tuple[int, int, int]  # M, N, K
+    extents: tuple[int, int, int]  # lengths of M, N, K
 
     @cached_property
     def dims(self) -> tuple[str, str]:

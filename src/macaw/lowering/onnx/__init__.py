@@ -1,1 +1,1 @@
-"""Read ONNX models as frozen graphs; fuse, quantise and evaluate them."""
+"""Reads ONNX models as frozen graphs; fuses, quantises and evaluates them."""

@@ -1,4 +1,4 @@
-"""Bounds of the sums of a layer, from its weights: a proof that they do not overflow."""
+"""Bounds of the sums of a layer, from its weights: a proof that the sums do not overflow."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def accumulator_range(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the least and the greatest sum of each output for inputs of an integer type.
 
-    `weights` is (outputs, products of a sum), `bias` (outputs,). Each partial sum, in any order,
-    lies between these sums or between 0 and them: the positive products and a positive bias alone
-    give the greatest number.
+    `weights` has shape (outputs, products of a sum), `bias` (outputs,). For the greatest sum each
+    product has its greatest value, and a negative bias is left out; the least sum is the reverse.
+    So each partial sum, in any order, is between the two.
     """
     info = np.iinfo(dtype)
     wide = weights.astype(np.int64)

@@ -1,8 +1,9 @@
-"""Fold scales and shifts of channels into the layer before them.
+"""Folds scales and shifts of channels into the layer before them.
 
 BatchNormalization, and Mul, Add, Sub and Div with a constant for each channel, become part of the
-weights and the bias of a Conv, ConvTranspose, Gemm or MatMul. A BatchNormalization without such a
-layer takes what follows it and becomes a convolution of 1 x 1 with a group for each channel.
+weights and the bias of a Conv, ConvTranspose, Gemm or MatMul. If there is no such layer before it,
+a BatchNormalization takes in the nodes that follow it, and becomes a convolution of 1 x 1 with a
+group for each channel.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Affine:
-    """y = scale · x + shift for each channel; both of shape (channels,), binary64."""
+    """The function y = scale · x + shift of channels; both of shape (channels,), in binary64."""
 
     scale: Numbers
     shift: Numbers
@@ -52,7 +53,7 @@ def fold_affine(draft: Draft) -> list[Node]:
 
 
 def _source(draft: Draft, node: Node) -> str:
-    """Return the value that a node scales or shifts, or "" for another node."""
+    """Return the value that a node scales or shifts, or "" if it does neither."""
     if node.operator == "BatchNormalization":
         return node.inputs[0]
     if node.operator not in _SIMPLE:
@@ -64,7 +65,7 @@ def _source(draft: Draft, node: Node) -> str:
 
 
 def _joined(draft: Draft, layer: Node, node: Node, where: str) -> Node | None:
-    """Return the layer that also does what `node` does to its result, or None."""
+    """Return the layer that also applies `node` to its result, or None."""
     shape = draft.values[where].shape
     by_row = layer.operator in ("Gemm", "MatMul")
     axis = len(shape) - 1 if by_row else 1
@@ -92,7 +93,10 @@ def _joined(draft: Draft, layer: Node, node: Node, where: str) -> Node | None:
 
 
 def _affine(draft: Draft, node: Node, where: str, axis: int) -> _Affine | None:
-    """Return what a node does to each channel, or None if it does not only that."""
+    """Return the scale and shift that a node applies to each channel.
+
+    The result is None if the node does anything else.
+    """
     channels = draft.values[where].shape[axis]
     if node.operator == "BatchNormalization":
         arrays = [draft.array(name) for name in node.inputs[1:5]]
@@ -122,7 +126,7 @@ def _affine(draft: Draft, node: Node, where: str, axis: int) -> _Affine | None:
 
 
 def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
-    """Return a layer whose weights and bias have been scaled, and the bias shifted."""
+    """Return a layer whose weights and bias are scaled and whose bias is shifted."""
     w = draft.array(layer.inputs[1])
     bias_name = layer.inputs[2] if len(layer.inputs) > 2 else ""
     bias = draft.array(bias_name)
@@ -133,7 +137,7 @@ def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
     channels = len(affine.scale)
     if axis is None or (bias is not None and bias.size not in (1, channels)):
         return None
-    if any(attributes.get(factor, 1.0) != 1 for factor in ("alpha", "beta")):  # of Gemm
+    if any(attributes.get(factor, 1.0) != 1 for factor in ("alpha", "beta")):  # bias of a Gemm
         return None
     if np.all(affine.scale == 1):
         weights = layer.inputs[1]
@@ -147,7 +151,7 @@ def _folded(draft: Draft, layer: Node, affine: _Affine) -> Node | None:
 
 
 def _output_axis(layer: Node, w: NDArray[Any]) -> int | None:
-    """Return the axis of the weights that the layer's channels are on."""
+    """Return the axis of the weights that counts the layer's channels."""
     if layer.operator == "Conv":
         return 0
     if layer.operator == "ConvTranspose":
@@ -171,7 +175,7 @@ def _scaled(layer: Node, w: NDArray[Any], axis: int, scale: Numbers) -> NDArray[
 
 
 def _normalisation(draft: Draft, node: Node, affine: _Affine) -> Node:
-    """Return a BatchNormalization that does y = scale · x + shift and nothing else."""
+    """Return a BatchNormalization that computes y = scale · x + shift and nothing else."""
     channels = len(affine.scale)
     epsilon = float(node.attributes.get("epsilon", 1e-5))
     arrays = {
@@ -186,7 +190,7 @@ def _normalisation(draft: Draft, node: Node, affine: _Affine) -> Node:
 
 
 def _convolution(draft: Draft, node: Node) -> Node:
-    """Return a BatchNormalization of an image as a convolution; any other node as it is."""
+    """Return a BatchNormalization of an image as a convolution; any other node unchanged."""
     if node.operator != "BatchNormalization" or len(draft.values[node.inputs[0]].shape) != 4:
         return node
     affine = _affine(draft, node, node.inputs[0], 1)

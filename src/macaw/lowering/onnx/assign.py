@@ -1,4 +1,4 @@
-"""Decide which nodes of a float graph are computed on integers, and of which type."""
+"""Decides which nodes of a float graph are computed on integers, and of which type."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from macaw.lowering.onnx.views import UNARY, unary_input
 
 FLOAT, TYPES = "float", ("int8", "int16")
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
-JOINED = ("Add", "Sub", "Sum", "Mul", "Concat")  # of several tensors
+JOINED = ("Add", "Sub", "Sum", "Mul", "Concat")  # operators on several tensors
 POOLS = ("MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "ReduceMean")
 MOVED = (
     "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Expand", "Tile",
     "DepthToSpace", "SpaceToDepth", "Resize",
 )  # fmt: skip
-SAME_SCALE = (*(name for name in MOVED), "MaxPool", "GlobalMaxPool")  # the integers stay
-# Functions that lose little in a table; others become one only if the user asks for it.
+# operators that do not change the integers
+SAME_SCALE = (*(name for name in MOVED), "MaxPool", "GlobalMaxPool")
+# Functions that lose little precision in a table. Others become a table only if the user asks for
+# it.
 SMOOTH = (
     "Relu", "Clip", "LeakyRelu", "HardSwish", "HardSigmoid", "Sigmoid", "Tanh", "Swish", "Mish",
     "Add", "Sub", "Mul", "Div", "Neg", "Abs",
@@ -34,9 +36,10 @@ SMOOTH = (
 
 @dataclass(frozen=True)
 class Types:
-    """Types of layers: `default`, others by the name of a node, and what stays floating-point.
+    """The types of layers that the user wants.
 
-    `keep_float` has names of nodes or operators.
+    `default` is the type of all layers; `layers` has other types by the name of a node.
+    `keep_float` has the names of nodes or operators that stay floating-point.
     """
 
     default: str = "int8"
@@ -46,7 +49,7 @@ class Types:
 
 @dataclass(frozen=True)
 class Assignment:
-    """By the key of a node its integer type, and for functions the node before in a chain.
+    """The integer types of nodes, by the key of a node.
 
     `chained` has the values between functions that become one table: they are not quantised.
     """
@@ -58,9 +61,9 @@ class Assignment:
 def assign(graph: Graph, types: Types) -> Assignment:
     """Return the type of each node that is computed on integers.
 
-    Layers with weights are; so is each other node with a rule for integers whose inputs all are
+    Layers with weights are. So is any other node with a rule for integers, if all its inputs are
     results of such nodes. Raises `LowerError` for names that the graph does not have, and for nodes
-    that cannot be what the user asks.
+    that cannot have the type that the user wants.
     """
     wanted = _by_key(graph, types)
     chosen: dict[str, str] = {}
@@ -90,7 +93,7 @@ def assign(graph: Graph, types: Types) -> Assignment:
 
 
 def data_inputs(graph: Graph, node: Node) -> list[str]:
-    """Return the values that a node computes with and that are no constants."""
+    """Return the values with which a node computes and that are not constants."""
     names = [name for name in dict.fromkeys(node.inputs) if name]
     return [name for name in names if graph.constant(name) is None]
 
@@ -154,7 +157,7 @@ def _able(graph: Graph, node: Node) -> bool:
 def _is_rough(node: Node) -> bool:
     """Return whether a node is imprecise in integers; by default it stays float."""
     if node.operator == "MatMul":
-        return True  # of two tensors: attention
+        return True  # a product of two tensors, as in attention
     return node.operator in UNARY and node.operator not in (*SMOOTH, *JOINED)
 
 

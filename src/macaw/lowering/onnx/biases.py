@@ -1,7 +1,8 @@
-"""Correct the biases of a quantised network by the mean errors of its layers.
+"""Corrects the biases of a quantised network by the mean errors of its layers.
 
 Rounded weights and saturated inputs shift the mean of each channel. Layer by layer, in the order of
-computation, the bias takes the shift back, so that the next layer sees corrected inputs.
+computation, the correction subtracts this shift from the bias, so that the next layer gets
+corrected inputs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from macaw.lowering.onnx.operators.table import compute
 from macaw.lowering.onnx.quantise import QuantisedGraph
 from macaw.lowering.onnx.reference import evaluate, evaluate_layer, weight_sums
 
-RUNS = 16  # samples that decide
+RUNS = 16  # number of samples that are used
 INT32 = np.iinfo(np.int32)
 Runs = Sequence[Mapping[str, NDArray[Any]]]
 
@@ -30,7 +31,8 @@ def correct_biases(
 ) -> QuantisedGraph:
     """Return the quantised graph with corrected biases.
 
-    `network` is that of `made`; `graph` and `plain` are the floating-point graph and its network.
+    `network` is the network of `made`; `graph` and `plain` are the floating-point graph and its
+    network.
     """
     some = runs[:RUNS]
     wanted = _means(graph, plain, made, some)
@@ -67,7 +69,7 @@ def _channel_means(values: NDArray[Any], axis: int) -> NDArray[np.float64]:
 def _means(
     graph: Graph, plain: Network, made: QuantisedGraph, runs: Runs
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the mean of each channel before the activation, of layers with weights."""
+    """Return the mean of each channel before the activation, for layers with weights."""
     sums: dict[str, list[NDArray[np.float64]]] = {name: [] for name in made.biases}
     for inputs in runs:
         arrays = evaluate(plain, inputs)

@@ -1,4 +1,4 @@
-"""Write the nodes of older operator sets, and QLinear operators, as those of operator set 21.
+"""Rewrites the nodes of older operator sets, and QLinear operators, as those of operator set 21.
 
 Attributes that became inputs become constants. `QLinearConv` and `QLinearMatMul` become
 `DequantizeLinear`, the operation, and `QuantizeLinear`.
@@ -20,12 +20,12 @@ from macaw.lowering.onnx.graph import Graph, Node
 from macaw.lowering.onnx.read import node_error
 from macaw.lowering.onnx.values import element_name
 
-VERSION = 21  # the first with int16 in QuantizeLinear
+VERSION = 21  # the first operator set with int16 in QuantizeLinear
 Rule = Callable[[Draft, Node], Sequence[Node]]
 
 
 def canonical(graph: Graph) -> Graph:
-    """Return the graph with all nodes as operator set 21 has them. Raises `LowerError`."""
+    """Return the graph with all nodes as operator set 21 defines them. Raises `LowerError`."""
     draft = Draft(graph)
     nodes: list[Node] = []
     for node in draft.nodes:
@@ -79,7 +79,7 @@ def _split(draft: Draft, node: Node) -> list[Node]:
 
 
 def _softmax(draft: Draft, node: Node) -> list[Node]:
-    """Before operator set 13 the axes from `axis` on count as one."""
+    """Flatten the axes from `axis` on, which count as one axis before operator set 13."""
     value = draft.values[node.inputs[0]]
     rank = len(value.shape)
     axis = int(node.attributes.get("axis", 1))
@@ -99,7 +99,7 @@ def _softmax(draft: Draft, node: Node) -> list[Node]:
 
 
 def _resize(draft: Draft, node: Node) -> list[Node]:
-    """Upsample, and Resize of operator set 10."""
+    """Rewrite an Upsample, or a Resize of operator set 10."""
     if "scales" in node.attributes:
         scales = np.asarray(node.attributes["scales"], np.float32)
         name = draft.constant(f"{node.label}_scales", scales)
@@ -141,7 +141,9 @@ def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> t
 
 
 def _quantized(draft: Draft, node: Node, scale: str, zero: str) -> tuple[Node, str]:
-    """Return a QuantizeLinear that makes the node's output, and the name of what it reads."""
+    """Return a QuantizeLinear that makes the node's output, and the name of the value that it
+    reads.
+    """
     value = draft.values[node.outputs[0]]
     result = draft.value(f"{node.outputs[0]}_real", value.shape, TensorProto.FLOAT)
     inputs = (result, scale, zero)
@@ -176,8 +178,9 @@ def _qlinear_matmul(draft: Draft, node: Node) -> list[Node]:
 
 
 _axes = _attributes_as_inputs("axes")
-_ALWAYS = 10_000  # a rule of every operator set
-# By operator: (operator set before which the rule holds, rule); the first that holds is applied.
+_ALWAYS = 10_000  # greater than every operator set
+# By operator: (operator set up to which the rule applies, excluded; rule). The first one that
+# applies is used.
 RULES: dict[str, tuple[tuple[int, Rule], ...]] = {
     "Clip": ((11, _attributes_as_inputs("min", "max")),),
     "Squeeze": ((13, _axes),),

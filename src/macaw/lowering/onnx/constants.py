@@ -1,4 +1,4 @@
-"""Compute nodes of an ONNX model that depend on constants only, by ONNX's reference evaluator.
+"""Computes nodes of an ONNX model that depend on constants only, by ONNX's reference evaluator.
 
 Only deterministic operators whose results have the declared size are computed. The work for one
 model is limited.
@@ -21,10 +21,11 @@ from macaw.lowering.onnx.model_file import reason
 from macaw.lowering.onnx.shapes import Form
 from macaw.lowering.onnx.values import Value
 
-MOST = 1 << 28  # numbers that are read, written and multiplied for the constants of a model
-SMALL = 1 << 12  # limit for operators that the reference computes number by number
+# the most numbers that are read, written and multiplied for the constants of a model
+MOST = 1 << 28
+SMALL = 1 << 12  # the limit for operators that the reference evaluator computes number by number
 # fmt: off
-FOLDED = frozenset((  # whole arrays at once, by NumPy
+FOLDED = frozenset((  # NumPy computes whole arrays at once
     "Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh",
     "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Cast", "CastLike", "Ceil",
     "Celu", "Clip", "Compress", "Concat", "Constant", "ConstantOfShape", "Cos", "Cosh", "CumSum",
@@ -42,11 +43,12 @@ FOLDED = frozenset((  # whole arrays at once, by NumPy
 ))
 SLOW = frozenset(("BatchNormalization", "Conv", "GRU", "LayerNormalization"))
 # fmt: on
-_BOUNDED = ("Compress", "NonZero")  # results of at most input size times rank
+# operators whose results have at most input size times rank numbers
+_BOUNDED = ("Compress", "NonZero")
 
 
 class Evaluator:
-    """The evaluator of ONNX nodes with constant inputs; it limits the work for the whole model."""
+    """Evaluates ONNX nodes with constant inputs; it limits the work for the whole model."""
 
     def __init__(self, version: int) -> None:
         self.version = version
@@ -81,7 +83,7 @@ class Evaluator:
         """Return the results of a node's operator on `arrays`. Raises `LowerError`."""
         if node.op_type == "GatherElements":
             _check_indices(node, arrays)
-        # Own unique names: those of a node may be empty, or equal those of its inputs.
+        # Give the values unique names: those of a node may be empty, or equal those of its inputs.
         one = onnx.NodeProto()
         one.CopyFrom(node)
         names = dict(zip(node.input, (f"i{n}" for n in range(len(node.input))), strict=True))
@@ -104,7 +106,7 @@ class Evaluator:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 outputs = onnx.reference.ReferenceEvaluator(model).run(None, inputs)
-        except Exception as error:  # whatever its NumPy code raises
+        except Exception as error:  # any exception that NumPy code of an operator raises
             cause = error.__cause__ or error
             # Other messages are about Python, not about the model.
             more = f": {reason(cause)}" if isinstance(cause, ValueError | IndexError) else ""

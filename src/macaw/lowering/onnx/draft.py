@@ -1,4 +1,4 @@
-"""A graph while it is rewritten: nodes and values that may be added and replaced."""
+"""Drafts: graphs that are being rewritten, to which nodes and values can be added."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from macaw.lowering.onnx.values import Value, element_of
 
 
 class Draft:
-    """Nodes and values of a graph, which rules of rewriting change.
+    """Nodes and values of a graph, which rewriting rules change.
 
-    `nodes` is in the order of computation. A rule that needs a new value names it after the node
-    that it belongs to.
+    `nodes` is in the order of computation. If a rule needs a new value, it names the value after
+    the node to which it belongs.
     """
 
     def __init__(self, graph: Graph, nodes: Iterable[Node] | None = None) -> None:
@@ -27,7 +27,7 @@ class Draft:
         self.values: dict[str, Value] = dict(graph.values)
 
     def free_name(self, name: str) -> str:
-        """Return a name that no value has: `name`, or `name` with a number."""
+        """Return a name that no value has: `name`, or `name` with a number appended."""
         unique, number = name, 1
         while unique in self.values or not unique:
             number += 1
@@ -52,7 +52,7 @@ class Draft:
         return self.values[name].array if name else None
 
     def finished(self, nodes: Sequence[Node], version: int | None = None) -> Graph:
-        """Return the graph of these nodes, with the values that they and the outputs use."""
+        """Return the graph of these nodes, with the values that the nodes and the outputs use."""
         graph = self.graph
         used = {name for node in nodes for name in (*node.inputs, *node.outputs) if name}
         used |= {*graph.inputs, *graph.outputs}
@@ -61,12 +61,14 @@ class Draft:
 
 
 def producers(nodes: Iterable[Node]) -> dict[str, Node]:
-    """Return by value the node that computes it."""
+    """Return the node that computes each value, by the value's name."""
     return {name: node for node in nodes for name in node.outputs if name}
 
 
 def readers(nodes: Iterable[Node], outputs: Sequence[str]) -> Counter[str]:
-    """Return by value how often nodes read it; an output of the graph counts as one more."""
+    """Return how often nodes read each value, by its name; an output of the graph counts as one
+    more.
+    """
     return Counter([*(name for node in nodes for name in node.inputs if name), *outputs])
 
 
@@ -76,6 +78,6 @@ def scalar(array: NDArray[Any] | None) -> float | None:
 
 
 def renamed(node: Node, names: Mapping[str, str]) -> Node:
-    """Return a node that reads other values, by the names of those that it read."""
+    """Return a copy of a node in which `names` replaces the names of values that it reads."""
     inputs = tuple(names.get(name, name) for name in node.inputs)
     return node if inputs == node.inputs else replace(node, inputs=inputs, proto=None)

@@ -1,9 +1,9 @@
-"""Fuse nodes: normalisations into convolutions, functions and norms that a model spells out.
+"""Fuses nodes: normalisations into convolutions, functions and norms that a model spells out.
 
-The result has the same inputs, outputs and names of the values that stay. Convolutions, products
-and sums may have the attribute `activation_range`, the pair (least, greatest) of a Relu or Clip
-behind them. `MatMul` may have a bias as third input. `parts` of an attribute names the nodes of
-the model that a node stands for.
+The result has the same inputs and outputs, and values that remain keep their names. Convolutions,
+products and sums may have the attribute `activation_range`, the pair (least, greatest) of a Relu or
+Clip that followed them. `MatMul` may have a bias as third input. The attribute `parts` has the
+names of the model's nodes that a node replaces.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ CLIPPED = (
     "Add",
     "Sub",
     "Sum",
-)  # take an activation range
-_NEAR = 1e-3  # relative error of a constant that exporters round
+)  # operators that may have an activation range
+_NEAR = 1e-3  # relative error of constants that exporters round
 
 
 def fuse(graph: Graph) -> Graph:
@@ -38,7 +38,7 @@ def fuse(graph: Graph) -> Graph:
     """
     draft = Draft(graph)
     draft.nodes = _without_copies(draft)
-    for _ in range(2):  # a function may be part of another one: HardSigmoid of HardSwish
+    for _ in range(2):  # a function may be part of another one, such as HardSigmoid of HardSwish
         draft.nodes = _functions(draft)
     draft.nodes = fold_affine(draft)
     draft.nodes = _quantised_biases(draft)
@@ -47,7 +47,7 @@ def fuse(graph: Graph) -> Graph:
 
 
 def _without_copies(draft: Draft) -> list[Node]:
-    """Drop Identity, and Cast and Clip that change nothing; an output keeps its own name."""
+    """Drop Identity, and Cast and Clip that change nothing; an output keeps its name."""
     names: dict[str, str] = {}
     nodes = []
     for node in draft.nodes:
@@ -62,7 +62,7 @@ def _without_copies(draft: Draft) -> list[Node]:
             nodes.append(node)
     made = producers(nodes)
     read = readers(nodes, draft.graph.outputs)
-    # An Identity that makes an output: the node that computes the value gets the output's name.
+    # If an Identity makes an output, the node that computes the value gets the output's name.
     final: dict[str, str] = {}
     for node in nodes:
         source_name = node.inputs[0] if node.operator == "Identity" else ""
@@ -80,7 +80,7 @@ def _without_copies(draft: Draft) -> list[Node]:
 
 @dataclass(frozen=True)
 class _Rule:
-    """A pattern and the node that takes its place, made from what the pattern found."""
+    """A pattern, and a function that makes the node that replaces a match."""
 
     pattern: Pattern
     make: Callable[[Draft, Match], Node | None]
@@ -113,7 +113,7 @@ _NORMS = [
 
 
 def _simple(operator: str, **attributes: float | str) -> Callable[[Draft, Match], Node]:
-    """Return what makes a node of one input."""
+    """Return a function that makes a node with one input."""
 
     def make(_draft: Draft, found: Match) -> Node:
         last = found.nodes[0]
@@ -128,7 +128,7 @@ def _swish(_draft: Draft, found: Match) -> Node:
 
 
 def _layer_norm(draft: Draft, found: Match) -> Node | None:
-    """LayerNormalization over the last axes, with its scale and bias if they follow."""
+    """Return a LayerNormalization over the last axes, with its scale and bias if they follow."""
     rank = len(draft.values[found.values["x"]].shape)
     first, second = (draft.array(found.values[name]) for name in ("axes", "axes2"))
     if first is None or second is None:
@@ -157,7 +157,7 @@ def _layer_norm(draft: Draft, found: Match) -> Node | None:
 
 
 def _broadcasts(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    """Return whether NumPy repeats an array of `shape` to `whole`, without new axes."""
+    """Return whether NumPy can broadcast an array of `shape` to `whole` without new axes."""
     try:
         return np.broadcast_shapes(shape, whole) == whole
     except ValueError:
@@ -199,7 +199,7 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def _functions(draft: Draft) -> list[Node]:
-    """Replace each pattern by one node, the last of a graph first."""
+    """Replace each match of a pattern by one node, the last of a graph first."""
     found = Found(draft.nodes, draft.values, draft.graph.outputs)
     dropped: set[int] = set()
     changed: dict[int, Node] = {}
@@ -230,7 +230,10 @@ def _with_parts(node: Node, *nodes: Node) -> Node:
 
 
 def _quantised_biases(draft: Draft) -> list[Node]:
-    """Give a MatMul with dequantised weights the dequantised constant that is added to it."""
+    """Make the dequantised constant that is added to a MatMul the bias of this MatMul.
+
+    The MatMul must have dequantised weights.
+    """
     read = readers(draft.nodes, draft.graph.outputs)
     made = producers(draft.nodes)
     dropped: set[str] = set()
@@ -249,7 +252,7 @@ def _quantised_biases(draft: Draft) -> list[Node]:
 def _with_bias(
     draft: Draft, node: Node, made: Mapping[str, Node], read: Mapping[str, int]
 ) -> tuple[Node, Node] | None:
-    """Return a MatMul and the MatMul with bias that it and the Add `node` become, or None."""
+    """Return the MatMul and the MatMul with bias that replace it and the Add `node`, or None."""
     if node.operator != "Add":
         return None
     for name, other in (node.inputs, node.inputs[::-1]):
@@ -293,7 +296,7 @@ def bounds(draft: Draft, node: Node) -> tuple[float, float] | None:
 
 
 def _activations(draft: Draft) -> list[Node]:
-    """Give Relu and Clip to the layer before them, if nothing else reads its result."""
+    """Move each Relu and Clip into the layer before it, if only it reads that layer's result."""
     read = readers(draft.nodes, draft.graph.outputs)
     made: dict[str, int] = {}
     nodes: list[Node] = []

@@ -15,9 +15,9 @@ from macaw.lowering.onnx.values import Value
 class Node:
     """One operation of a graph.
 
-    `inputs` and `outputs` are names of values; an empty name stands for one that is left out.
+    `inputs` and `outputs` are names of values; an empty name stands for a value that is left out.
     `attributes` has numbers, lists of numbers, texts and `onnx.TensorProto`. `proto` is the
-    `onnx.NodeProto` of the model, None for a node that no model has.
+    `onnx.NodeProto` of the model, or None for a node that is not in the model.
     """
 
     name: str
@@ -29,12 +29,12 @@ class Node:
 
     @property
     def label(self) -> str:
-        """The name of the node, or that of its first output if the model gives it no name."""
+        """The name of the node, or of its first output if the model gives the node no name."""
         return self.name or self.key
 
     @property
     def key(self) -> str:
-        """The name of the first output that has one. It is unique in a graph; names may not be."""
+        """The first output's name that is not empty. It is unique in a graph; names may not be."""
         return next((name for name in self.outputs if name), "")
 
 
@@ -42,7 +42,7 @@ class Node:
 class Graph:
     """Nodes in an order in which each value is computed before it is read.
 
-    `values` has shape and element type of each value by name, and the array of each constant.
+    `values` has the shape and element type of each value, by name, and the array of each constant.
     `inputs` and `outputs` are names of values. `version` is the version of ONNX's operator set.
     """
 

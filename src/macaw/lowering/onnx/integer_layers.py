@@ -1,4 +1,5 @@
-"""Layers on integers, made from nodes whose inputs are dequantised: one rule for each kind.
+"""Layers on integers, made from nodes whose inputs are dequantised, by a rule for each kind of
+node.
 
 A rule returns None if it has no formula for the node; the node then stays floating-point.
 """
@@ -64,7 +65,7 @@ def _activation(node: Node) -> tuple[float, float] | None:
 def _output(
     node: Node, multipliers: NDArray[Any], result: Tensor
 ) -> Requantisation | Dequantisation:
-    """Return how sums become the result, for the product of the scales of both operands."""
+    """Return how sums become the result. `multipliers` is the product of both operands' scales."""
     if result.quantisation is None:
         return dequantisation(multipliers, _activation(node))
     numbers = quotient_of_scales(multipliers, result.quantisation.scale)
@@ -119,7 +120,10 @@ def weight_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None
 def _arranged(
     node: Node, constant: QuantisedConstant, groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]] | None:
-    """Return weights with their outputs first (but for ConvTranspose), and a scale for each."""
+    """Return weights with their outputs as first axis, and a scale for each output.
+
+    Those of a ConvTranspose keep their order.
+    """
     numbers, scales, axis = constant.numbers, constant.scales, 0
     if node.operator == "ConvTranspose":
         axis = 1
@@ -135,7 +139,7 @@ def _arranged(
 
 
 def _rows_of_transposed(weights: NDArray[Any], groups: int) -> NDArray[Any]:
-    """Return the weights of a ConvTranspose by output: all that one sum could have."""
+    """Return the weights of a ConvTranspose by output, with all weights that one sum could have."""
     each = weights.reshape(groups, -1, *weights.shape[1:])
     return np.moveaxis(each, 2, 1).reshape(groups * weights.shape[1], -1)
 
@@ -143,7 +147,9 @@ def _rows_of_transposed(weights: NDArray[Any], groups: int) -> NDArray[Any]:
 def _bias(
     operand: Operand | None, multipliers: NDArray[np.float32], outputs: int
 ) -> NDArray[np.int64] | None:
-    """Return the bias as integers of the sums, None if it is no constant for each output."""
+    """Return the bias as integers in units of the sums; None if it is not a constant for each
+    output.
+    """
     if operand is None:
         return np.zeros(outputs, np.int64)
     if operand.constant is not None:
@@ -266,7 +272,7 @@ def pool_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
 
 
 def movement(node: Node, operands: Operands, result: Tensor) -> MoveLayer:
-    """Return a node that moves integers; inputs that are no integers are constants."""
+    """Return a layer for a node that moves integers; inputs that are not integers are constants."""
     assert result.quantisation is not None
     names, rescales, zeros = [], [], []
     for operand in operands:
@@ -287,7 +293,7 @@ def movement(node: Node, operands: Operands, result: Tensor) -> MoveLayer:
 
 
 def movement_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return a node that moves the integers of its first input, or of all for Concat."""
+    """Return a layer for a node that moves the integers of its first input; for Concat, of all."""
     if result.quantisation is None or len(node.outputs) != 1:
         return None
     data = operands if node.operator == "Concat" else operands[:1]
@@ -318,7 +324,7 @@ KEEPING = (  # an output without QuantizeLinear has the integers and the scale o
     "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Slice", "Expand", "Tile", "Gather",
     "GatherElements", "Pad", "DepthToSpace", "SpaceToDepth", "Identity", "Resize", *_MAXIMA,
 )  # fmt: skip
-FLOAT_RESULT = ("Conv", "ConvTranspose", "Gemm", "MatMul")  # may give real numbers
+FLOAT_RESULT = ("Conv", "ConvTranspose", "Gemm", "MatMul")  # the result may be real numbers
 RULES: dict[str, Rule] = {
     "Conv": weight_layer, "ConvTranspose": weight_layer, "Gemm": weight_layer,
     "MatMul": matmul_layer, "Mul": product_layer,

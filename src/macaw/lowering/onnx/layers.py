@@ -1,4 +1,4 @@
-"""Make a network of layers from a graph: integers where it quantises, floating point elsewhere.
+"""Makes a network of layers from a graph: integers where it quantises, floating point elsewhere.
 
 A node whose inputs are dequantised and whose result is quantised becomes a layer on integers, if
 there is a formula for it. Every other node stays as ONNX defines it. Unsigned integers become
@@ -53,7 +53,7 @@ def layers(graph: Graph) -> Network:
 
 
 class _Builder:
-    """Goes through the nodes and makes layers; knows which values are stored as integers."""
+    """Makes layers from the nodes, one after the other, and records which values are integers."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -62,9 +62,9 @@ class _Builder:
         self.constants: dict[str, NDArray[Any]] = {}
         self.views: dict[str, View] = {}
         self.weights: dict[str, QuantisedConstant] = {}
-        self.signed: dict[str, str] = {}  # tensors of the model and their signed tensors
-        self.done: set[int] = set()  # nodes that are part of a layer already
-        self.real: set[str] = set()  # values that exist as the model has them
+        self.signed: dict[str, str] = {}  # by tensor of the model: its signed tensor
+        self.done: set[int] = set()  # nodes that are already part of a layer
+        self.real: set[str] = set()  # values that are available in the model's type
         self.readers: dict[str, list[Node]] = defaultdict(list)
         for node in graph.nodes:
             for name in dict.fromkeys(node.inputs):
@@ -90,14 +90,14 @@ class _Builder:
     # --- tensors ---
 
     def _tensor(self, name: str) -> None:
-        """Add the tensor of a value as the model has it."""
+        """Add the tensor of a value in the type that the model has."""
         value = self.graph.values[name]
         dtype = dtype_of(value.element).name
         self.tensors[name] = Tensor(name, value.shape, dtype)
         self.real.add(name)
 
     def _as_model(self, name: str) -> None:
-        """Make a value available as the model has it: constants, and real numbers of integers."""
+        """Make a value available in the model's type: a constant, or real numbers for integers."""
         if not name or name in self.real:
             return
         array = self.graph.constant(name)
@@ -121,7 +121,7 @@ class _Builder:
             self.layers.append(self._copy(source, name))
 
     def _copy(self, source: str, name: str) -> Layer:
-        """Return the layer that makes integers of the model from signed ones."""
+        """Return the layer that makes integers of the model's type from signed ones."""
         offset = -offset_of(self.tensors[name].dtype)
         if offset:
             return SignLayer(name, "Sign", (source,), (name,), (), offset)
@@ -138,7 +138,7 @@ class _Builder:
         self.layers.append(FloatLayer(name, node.operator, inputs, (name,), (), node))
 
     def _integers(self, name: str) -> str:
-        """Return the signed tensor of an integer value, which a layer may have to make."""
+        """Return the signed tensor of an integer value; if necessary, add a layer that makes it."""
         if name in self.signed:
             return self.signed[name]
         self._as_model(name)
@@ -190,7 +190,7 @@ class _Builder:
         return True
 
     def _target(self, name: str) -> Target | None:
-        """Return the integers that all readers of a value make of it."""
+        """Return the integers that all readers of a value make of it, or None if they differ."""
         if name in self.graph.outputs:
             return None
         nodes = self.readers[name]
@@ -200,7 +200,7 @@ class _Builder:
         return target_of(self.graph, quantisers, len(nodes))
 
     def _claim(self, tensor: Tensor, target: Target) -> None:
-        """Add the tensor of integers that a layer makes, and let their readers find it."""
+        """Add the tensor of integers that a layer makes, and record it for the readers."""
         self.tensors[tensor.name] = tensor
         for node in target.nodes:
             self.done.add(id(node))
@@ -210,7 +210,9 @@ class _Builder:
                 self.real.add(result)
 
     def _rescale(self, node: Node) -> bool:
-        """Quantise what was dequantised before, by one multiplication of the integers."""
+        """Make a layer of a dequantisation followed by a quantisation: one multiplication of
+        integers.
+        """
         source, result = node.inputs[0], node.outputs[0]
         view, target = self.views.get(source), target_of(self.graph, [node], 1)
         if view is None or target is None:
@@ -224,7 +226,7 @@ class _Builder:
         return True
 
     def _integer_layer(self, node: Node) -> bool:
-        """Add the layer on integers that a node becomes; False if it stays floating-point."""
+        """Add the layer on integers that a node becomes; return False if it stays floating-point."""
         if self._table(node):
             return True
         rule = make.RULES.get(node.operator)
@@ -296,7 +298,9 @@ class _Builder:
     # --- functions of elements ---
 
     def _table(self, node: Node) -> bool:
-        """Add a table of a chain of functions between two quantisations; False if it is none."""
+        """Add a table for a chain of functions between two quantisations; return False if there is
+        none.
+        """
         chain: list[Node] = []
         arrays: dict[str, NDArray[Any]] = {}
         now: Node | None = node
@@ -341,7 +345,7 @@ class _Builder:
         return True
 
     def _float_constant(self, name: str) -> NDArray[Any] | None:
-        """Return the real numbers of a constant, also of a quantised one."""
+        """Return the real numbers of a constant, which may be quantised."""
         if name in self.weights:
             constant = self.weights[name]
             if constant.scales.ndim:

@@ -1,4 +1,4 @@
-"""What each layer of a quantised network loses against the floating-point network."""
+"""Losses: how much each layer of a quantised network differs from the floating-point network."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from macaw.lowering.onnx.reference import evaluate, evaluate_layer
 from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
 from macaw.lowering.onnx.scales import decibels
 
-RUNS = 32  # samples that are compared
+RUNS = 32  # number of samples that are compared
 
 
 @dataclass(frozen=True)
 class LayerLoss:
     """The loss of one layer: name, operator, types of input and result, scale of the result.
 
-    `own` is the signal-to-noise ratio in decibels if all other layers are floating-point, `whole`
-    that of the network of integers up to here. `error` is the mean difference from the
-    floating-point result, in units of that result's root mean square.
+    `own` is the signal-to-noise ratio in decibels if only this layer is quantised; `whole` is that
+    of the quantised network up to here. `error` is the mean difference from the floating-point
+    result, in units of that result's root mean square.
     """
 
     name: str
@@ -53,7 +53,7 @@ def layer_losses(
 ) -> list[LayerLoss]:
     """Return what each layer on integers loses on the first `RUNS` runs.
 
-    `sources` gives for tensors of `quantised` the tensor of `plain` that they stand for.
+    `sources` has, for each tensor of `quantised`, the tensor of `plain` that it represents.
     """
     rows = [layer for layer in quantised.layers if _counts(quantised, layer, sources)]
     sums = {layer.outputs[0]: _Sums() for layer in rows}
@@ -77,7 +77,7 @@ def layer_losses(
 
 
 def _counts(network: Network, layer: Layer, sources: Mapping[str, str]) -> bool:
-    """Return whether a layer computes on integers, or makes them of real numbers."""
+    """Return whether a layer computes on integers, or makes integers from real numbers."""
     tensor = network.tensors[layer.outputs[0]]
     return tensor.quantisation is not None and tensor.name in sources
 
@@ -85,7 +85,7 @@ def _counts(network: Network, layer: Layer, sources: Mapping[str, str]) -> bool:
 def _ideal_inputs(
     network: Network, layer: Layer, sources: Mapping[str, str], exact: Mapping[str, NDArray[Any]]
 ) -> list[NDArray[Any] | None]:
-    """Return the inputs of a layer as they would be without losses before it."""
+    """Return the inputs of a layer as they would be without losses in earlier layers."""
     arrays: list[NDArray[Any] | None] = []
     for name in layer.inputs:
         tensor = network.tensors.get(name)

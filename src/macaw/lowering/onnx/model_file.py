@@ -1,4 +1,4 @@
-"""Read ONNX models and the arrays stored beside them from files, and check the models."""
+"""Reads ONNX models and the arrays stored beside them from files, and checks the models."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import onnx
 from macaw.asm.diagnostics import printable
 from macaw.lowering.errors import LowerError
 
-LONGEST_NAME, LONGEST_REASON = 60, 200  # characters that a message quotes
-LONGEST_TEXT = 280  # characters of a message after the name of its node
+LONGEST_NAME, LONGEST_REASON = 60, 200  # the greatest number of characters that a message quotes
+LONGEST_TEXT = 280  # the greatest number of characters of a message after the name of its node
 
 
 def parse(data: bytes, path: Path) -> onnx.ModelProto:
@@ -20,7 +20,7 @@ def parse(data: bytes, path: Path) -> onnx.ModelProto:
         model = onnx.load_model_from_string(data)
         if model.HasField("graph"):
             onnx.load_external_data_for_model(model, str(path.parent))
-    except Exception as error:  # protobuf's, the file system's and onnx's own, of many kinds
+    except Exception as error:  # exceptions of protobuf, the file system and onnx, of many kinds
         raise LowerError(f"{printable(str(path))} is no ONNX model", reason(error)) from None
     check(model, printable(str(path)))
     return model
@@ -38,9 +38,10 @@ def check(model: onnx.ModelProto, what: str = "the model") -> None:
             row.type.tensor_type.shape.SetInParent()
     try:
         onnx.checker.check_model(model)
-    except Exception as error:  # the checker's own and protobuf's, of many kinds
+    except Exception as error:  # exceptions of the checker and of protobuf, of many kinds
         raise LowerError(f"{what} is no ONNX model", reason(error)) from None
-    if any(isinstance(name, bytes) for name in _names(model.graph)):  # as protobuf gives it then
+    # the text that protobuf has then
+    if any(isinstance(name, bytes) for name in _names(model.graph)):
         raise LowerError(f"{what} is no ONNX model", "a name in it is not UTF-8")
 
 

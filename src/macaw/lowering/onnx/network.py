@@ -1,4 +1,4 @@
-"""Networks of layers: what a compiler reads, and what the reference evaluator computes.
+"""Networks of layers: the input of the compiler and of the reference evaluator.
 
 Images are (batch, channels, height, width) and weights (outputs, channels / groups, height, width)
 throughout, as in ONNX. Integers are signed; a `Quantisation` says which real numbers they stand
@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.window import Window
 
-LAYOUTS = {3: "NCW", 4: "NCHW", 5: "NCDHW"}  # of images, by the number of dimensions
+LAYOUTS = {3: "NCW", 4: "NCHW", 5: "NCDHW"}  # layouts of images, by the number of dimensions
 
 
 @dataclass(frozen=True)
 class Quantisation:
-    """An integer q means the real number scale · (q - zero_point); `scale` is binary32."""
+    """The scale and zero point of integers; `scale` is binary32.
+
+    An integer q stands for the real number scale · (q - zero_point).
+    """
 
     scale: float
     zero_point: int = 0
@@ -45,10 +48,10 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Requantisation:
-    """y = saturate(round(f32(sum) · multiplier) + zero_point), rounding half to even.
+    """The step y = saturate(round(f32(sum) · multiplier) + zero_point), rounding half to even.
 
     `multipliers` is binary32: one number, or one for each channel of the result. `low` and `high`
-    bound y: the range of its type, or the range of an activation.
+    limit y: the range of its type, or the range of an activation.
     """
 
     multipliers: NDArray[np.float32]
@@ -65,7 +68,7 @@ class Requantisation:
 
 @dataclass(frozen=True)
 class Dequantisation:
-    """y = f32(sum) · multiplier, clipped to the range (low, high); all binary32."""
+    """The step y = f32(sum) · multiplier, clipped to the range (low, high); all binary32."""
 
     multipliers: NDArray[np.float32]
     low: float
@@ -77,9 +80,9 @@ Output = Requantisation | Dequantisation
 
 @dataclass(frozen=True)
 class Layer:
-    """One step: `inputs` and `outputs` are tensors or constants of the network.
+    """One step of a network: `inputs` and `outputs` are names of tensors or constants.
 
-    `name` is that of the ONNX node, `parts` names all nodes that the layer stands for.
+    `name` is that of the ONNX node; `parts` has the names of all nodes that the layer replaces.
     """
 
     name: str
@@ -95,7 +98,7 @@ class WeightLayer(Layer):
 
     `weights` is int8 or int16: (outputs, channels / groups, ...) of Conv, (channels, outputs /
     groups, ...) of ConvTranspose, (outputs, inputs) of Gemm and MatMul. `bias`, int64 (outputs,),
-    has the zero point of the input in it; it fits 32 bits if `accumulator` is int32. The padding of
+    includes the zero point of the input; it fits 32 bits if `accumulator` is int32. The padding of
     a Conv has the number `input_zero`. A ConvTranspose subtracts `input_zero` from its input.
     """
 
@@ -120,21 +123,21 @@ class ProductLayer(Layer):
 class PoolLayer(Layer):
     """Maximum or mean of windows (`window`), or of whole axes (`axes`).
 
-    The sum of (x - input_zero) is requantised with `output`, whose multipliers contain the number
-    of elements of a mean: (1, 1, ...) if it differs between windows. A maximum keeps its input's
-    integers (`output` is None), or is requantised.
+    The sum of (x - input_zero) is requantised with `output`, whose multipliers include the division
+    by the number of elements of a mean; they have shape (1, 1, ...) if this number differs between
+    windows. A maximum keeps its input's integers (`output` is None), or is requantised.
     """
 
     output: Requantisation | None = field(compare=False)
     window: Window | None = None
     axes: tuple[int, ...] = ()
-    keep: bool = True  # the axes, with one element
+    keep: bool = True  # whether the result keeps the axes, with one element each
     input_zero: int = 0
 
 
 @dataclass(frozen=True)
 class SumLayer(Layer):
-    """y = saturate(round(sum of f32(f32(q - zero) · multiplier)) + zero_point).
+    """The sum y = saturate(round(sum of f32(f32(q - zero) · multiplier)) + zero_point).
 
     Products and sums are rounded to binary32, from left to right. `multipliers` of subtracted
     inputs are negative. The `multipliers` of `output` are 1.
@@ -150,7 +153,7 @@ class TableLayer(Layer):
     """A function of each element of one tensor.
 
     The nodes `nodes` compute it in binary32 from the real number, and the result is quantised. For
-    int8 inputs `table` has the results of all integers from -128 to 127, else it is None.
+    int8 inputs `table` has the results of all integers from -128 to 127; otherwise it is None.
     """
 
     nodes: tuple[Node, ...] = field(compare=False)
@@ -162,7 +165,7 @@ class TableLayer(Layer):
 class MoveLayer(Layer):
     """A node that moves integers: reshape, transpose, slice, concatenation, nearest resizing.
 
-    `rescales` has for each input the requantisation of its integers, minus `zeros`, or None.
+    `rescales` has, for each input, the requantisation of its integers minus `zeros`, or None.
     """
 
     node: Node = field(compare=False)
@@ -172,14 +175,14 @@ class MoveLayer(Layer):
 
 @dataclass(frozen=True)
 class SignLayer(Layer):
-    """Add `offset` to each integer: between an unsigned tensor of the model and a signed one."""
+    """Adds `offset` to each integer, to convert between unsigned and signed integers."""
 
     offset: int
 
 
 @dataclass(frozen=True)
 class FloatLayer(Layer):
-    """A node of ONNX that is computed as ONNX defines it, in the types of its tensors."""
+    """An ONNX node that is computed as ONNX defines it, in the types of its tensors."""
 
     node: Node = field(compare=False)
 

@@ -1,4 +1,4 @@
-"""Run a floating-point network on samples and note which numbers its values have."""
+"""Runs a floating-point network on samples and records which numbers its values have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.network import Network
 from macaw.lowering.onnx.reference import evaluate
 
-NUMBERS = 1 << 16  # of a value that are kept
+NUMBERS = 1 << 16  # so many numbers of a value are kept
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Observation:
 def observe(
     network: Network, runs: Sequence[Mapping[str, NDArray[Any]]], names: Iterable[str]
 ) -> dict[str, Observation]:
-    """Return what was seen of the values `names` in all runs.
+    """Return the observations of the values `names` in all runs.
 
     Raises `LowerError` if a value is not finite.
     """
@@ -46,6 +46,6 @@ def observe(
                 raise LowerError(f"{where} is not finite for sample {place}")
             largest[name] = max(largest[name], most)
             step = max(len(flat) // each, 1)
-            # An odd offset each time, so that not always the same pixels are seen.
+            # Use an odd offset each time, so that the same pixels are not always chosen.
             numbers[name].append(flat[place * 7919 % step :: step][:each].astype(np.float32))
     return {name: Observation(largest[name], np.concatenate(numbers[name])) for name in wanted}

@@ -1,4 +1,4 @@
-"""Find patterns of nodes, as `x * clip(x + 3, 0, 6) / 6`, from their last node backwards."""
+"""Finds patterns of nodes, such as `x * clip(x + 3, 0, 6) / 6`, from their last node backwards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class Anything:
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of one element: `value` within a relative error of `near`, or any (None)."""
+    """A constant of one element: `value` within a relative error of `near`; None stands for any
+    value.
+    """
 
     value: float | None
     near: float = 0.0
@@ -30,10 +32,10 @@ class Constant:
 
 
 class Op:
-    """A node with this operator, whose inputs fit the patterns `inputs`.
+    """A node with this operator, whose inputs match the patterns `inputs`.
 
-    `attributes` are numbers that the node has, within a relative error of 1e-4. Nothing outside of
-    the pattern may read the result of a node inside of it. The same `Op` with a `name` stands for
+    `attributes` are numbers that the node has, within a relative error of 1e-4. No node outside of
+    the pattern may read the result of a node inside it. The same `Op` with a `name` stands for
     the same node everywhere in a pattern.
     """
 
@@ -53,7 +55,10 @@ Pattern = Op
 
 @dataclass
 class Match:
-    """What a pattern found: values and numbers by name, and the nodes, the last one first."""
+    """The part of a graph that matches a pattern: values and numbers by name, and the nodes.
+
+    The last node is the first one in `nodes`.
+    """
 
     values: dict[str, str] = field(default_factory=dict)
     numbers: dict[str, float] = field(default_factory=dict)
@@ -61,12 +66,12 @@ class Match:
     named: dict[str, Node] = field(default_factory=dict)
 
     def copy(self) -> Match:
-        """Return a copy that can grow by itself."""
+        """Return a copy to which matches can be added independently."""
         return Match(dict(self.values), dict(self.numbers), list(self.nodes), dict(self.named))
 
 
 class Found:
-    """Nodes by the values that they make, how often values are read, and the values."""
+    """A graph for the search: the node of each value, how often values are read, and the values."""
 
     def __init__(
         self, nodes: Sequence[Node], values: Mapping[str, Value], outputs: Sequence[str]
@@ -76,7 +81,7 @@ class Found:
 
 
 def match(found: Found, pattern: Op, node: Node) -> Match | None:
-    """Return what a pattern finds if `node` is its last node, else None."""
+    """Return the match of a pattern whose last node is `node`, or None."""
     hit = _node(found, pattern, node, Match())
     if hit is None:
         return None
@@ -84,12 +89,12 @@ def match(found: Found, pattern: Op, node: Node) -> Match | None:
     for one in hit.nodes[1:]:
         name = one.outputs[0]
         if found.read[name] != inner.count(name):
-            return None  # somebody else reads it
+            return None  # a node outside of the pattern reads it
     return hit
 
 
 def parts(node: Node) -> tuple[str, ...]:
-    """Return the names of the nodes of the model that a node stands for."""
+    """Return the names of the model's nodes that a node replaces."""
     return tuple(node.attributes.get("parts", (node.label,)))
 
 

@@ -1,4 +1,6 @@
-"""From a model to a fused graph and a network; from a float model and data to a quantised one."""
+"""The pipelines: from a model to a fused graph and a network; from a float model to a quantised
+one.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _QUANTISED = ("QuantizeLinear", "QLinearConv", "QLinearMatMul")
 
 @dataclass(frozen=True)
 class Plan:
-    """How a model is quantised: types of layers, choice of scales, what replaces free sizes."""
+    """How a model is quantised: types of layers, choice of scales, sizes for free dimensions."""
 
     types: Types = field(default_factory=Types)
     rule: ScaleRule = field(default_factory=ScaleRule)
@@ -62,7 +64,7 @@ def network_of(model: onnx.ModelProto, wishes: Wishes | None = None) -> Network:
 
 
 def quantise_model(model: onnx.ModelProto, data: Arrays, plan: Plan) -> QuantisedResult:
-    """Return a model with integers for a float model, calibrated with data. Raises `LowerError`.
+    """Return a quantised model for a float model, calibrated with data. Raises `LowerError`.
 
     `data` has arrays of samples by the names of inputs. The result is a standard ONNX model with
     QuantizeLinear and DequantizeLinear, static shapes and operator set 21.

@@ -1,4 +1,4 @@
-"""Put QuantizeLinear and DequantizeLinear into a fused float graph, by what was observed.
+"""Inserts QuantizeLinear and DequantizeLinear into a fused float graph, with observed scales.
 
 All integers are symmetric: the zero point is 0.
 """
@@ -42,9 +42,9 @@ class Stored:
 class QuantisedGraph:
     """A graph with QuantizeLinear and DequantizeLinear.
 
-    `stored` has the values of the float graph that are integers. `sources` gives for names of the
-    new graph the value of the float graph that they stand for. `biases` gives for results of layers
-    with weights the constant that is the bias, int32, and its scales.
+    `stored` has the values of the float graph that are integers. `sources` has, by names of the new
+    graph, the value of the float graph that each represents. `biases` has, by results of layers
+    with weights, the constant that is the bias (int32), and its scales.
     """
 
     graph: Graph
@@ -76,7 +76,7 @@ def stored_values(graph: Graph, assignment: Assignment) -> dict[str, str]:
 
 
 def observed_values(graph: Graph, assignment: Assignment) -> list[str]:
-    """Return the values whose numbers decide about scales."""
+    """Return the values whose numbers determine scales."""
     return list(stored_values(graph, assignment))
 
 
@@ -106,12 +106,12 @@ class _Quantiser:
         self.made = producers(graph.nodes)
         self.stored = self._scales(observations)
         self.nodes: list[Node] = []
-        self.real: dict[str, str] = {}  # values and their dequantised copies
+        self.real: dict[str, str] = {}  # by value: its dequantised copy
         self.sources: dict[str, str] = {name: name for name in graph.values}
         self.biases: dict[str, tuple[str, NDArray[np.float32]]] = {}
 
     def _scales(self, observations: Mapping[str, Observation]) -> dict[str, Stored]:
-        """Return how each value is stored; moved integers keep the scale that they had."""
+        """Return how each value is stored; integers that are only moved keep their scale."""
         stored: dict[str, Stored] = {}
         for name, dtype in stored_values(self.graph, self.assignment).items():
             node = self.made.get(name)
@@ -127,7 +127,7 @@ class _Quantiser:
         return stored
 
     def _function(self, name: str) -> Function | None:
-        """Return the function that a table computes of a value, if nothing else reads it."""
+        """Return the function of a value that a table computes, if nothing else reads the value."""
         chain: list[Node] = []
         while True:
             nodes = [node for node in self.graph.nodes if name in node.inputs]
@@ -176,7 +176,7 @@ class _Quantiser:
                 self._quantise(name, result)
 
     def _value(self, name: str, source: str, element: int | None = None) -> str:
-        """Return a new value of the shape of another one, that stands for the same numbers."""
+        """Return a new value with the shape of another one, for the same numbers."""
         value = self.graph.values[source]
         unique = self.draft.value(name, value.shape, value.element if element is None else element)
         self.sources[unique] = source
@@ -196,7 +196,7 @@ class _Quantiser:
         self.real[name] = real
 
     def _operand(self, name: str, dtype: str) -> str:
-        """Return an input of a sum or product; a constant is quantised with a scale of its own."""
+        """Return an input of a sum or product; a constant is quantised with its own scale."""
         array = self.graph.constant(name) if name in self.graph.values else None
         if array is None:
             return name
@@ -219,14 +219,15 @@ class _Quantiser:
         scales = weight_scales(w, axis, dtype, self.rule)
         input_scale = np.float32(self.stored[node.inputs[0]].scale)
         groups = int(node.attributes.get("group", 1))
-        grouped = scales.ndim and node.operator == "ConvTranspose"  # a scale for all groups
+        grouped = scales.ndim and node.operator == "ConvTranspose"  # one scale for all groups
         by_scale = bias.reshape(groups, -1).T if grouped else bias.reshape(-1)
         power = self.rule.kind == "power-of-two"
         scales = widened(scales, float(input_scale), by_scale, power)
         each = np.tile(scales, groups) if grouped else scales
         product = np.asarray(input_scale * each, np.float32)
         rank = len(self.graph.values[node.outputs[0]].shape) if node.operator == "MatMul" else 1
-        # As many dimensions as the product: else onnxruntime 1.32 makes a Gemm and refuses it.
+        # As many dimensions as the product has; otherwise onnxruntime 1.32 makes a Gemm and refuses
+        # it.
         shape = (1,) * (rank - 1) + (-1,)
         names = [
             self._constant(node.inputs[1], w, scales, dtype, axis),
@@ -266,7 +267,7 @@ class _Quantiser:
 
 
 def output_axis(node: Node) -> int:
-    """Return the axis of a node's weights on which its channels are."""
+    """Return the axis of a node's weights that counts its channels."""
     if node.operator == "Conv":
         return 0
     if node.operator == "Gemm":

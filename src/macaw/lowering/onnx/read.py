@@ -1,4 +1,4 @@
-"""Freeze an ONNX model: static shapes, constants computed, `If` decided, loops refused.
+"""Freezes an ONNX model: static shapes, constants computed, `If` decided, loops refused.
 
 Each error names the node, the input, the output or the initializer that causes it.
 """
@@ -21,20 +21,21 @@ from macaw.lowering.onnx.model_file import message_name, message_text, reason
 from macaw.lowering.onnx.shapes import STANDARD, Form, opset, results
 from macaw.lowering.onnx.values import LARGEST, Room, Value, check_room, element_name, element_of
 
-NOT_FOLDED = frozenset(("DequantizeLinear",))  # constants that stay integers
-SIZES = ("Shape", "Size")  # operators whose result the shapes alone decide
-_WINDOWS = ("Conv", "MaxPool", "AveragePool")  # no result: the kernel is larger than the image
+NOT_FOLDED = frozenset(("DequantizeLinear",))  # types of constants that stay integers
+SIZES = ("Shape", "Size")  # operators whose results depend only on shapes
+# no result, because the kernel is larger than the image
+_WINDOWS = ("Conv", "MaxPool", "AveragePool")
 _GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
-Scope = Mapping[str, str]  # names of an `If`'s branch to names of the graph
+Scope = Mapping[str, str]  # from names in an `If`'s branch to names of the graph
 
 
 @dataclass(frozen=True)
 class Wishes:
     """What a caller of `read` wants of the frozen graph.
 
-    `dims` gives sizes to dimensions that the model only names, `shapes` whole shapes to inputs,
-    `constants` arrays to inputs that become constants. `room` is the memory that the largest value
-    has to fit. Operators of `not_folded` are kept although their inputs are constants.
+    `dims` has sizes for dimensions that the model only names, `shapes` whole shapes for inputs, and
+    `constants` arrays for inputs that become constants. `room` is the memory into which the largest
+    value must fit. Operators in `not_folded` are kept although their inputs are constants.
     """
 
     dims: Mapping[str, int] = field(default_factory=dict)
@@ -115,7 +116,7 @@ class _Reader:
         return Value(shape, element=element)
 
     def _shape(self, row: onnx.ValueInfoProto, sizes: Sequence[int | str]) -> tuple[int, ...]:
-        """Return the shape of an input by the model and by the wishes. Raises `LowerError`."""
+        """Return the shape of an input, from the model and from the wishes. Raises `LowerError`."""
         whole = self.wishes.shapes.get(row.name)
         if whole is not None:
             whole = tuple(int(size) for size in whole)
@@ -138,7 +139,7 @@ class _Reader:
         return tuple(known)
 
     def _check_output(self, row: onnx.ValueInfoProto) -> None:
-        """Raise `LowerError` if nothing makes an output, or the model declares it otherwise."""
+        """Raise `LowerError` if nothing makes an output, or if the model declares it otherwise."""
         name, value = message_name(row.name), self.values.get(row.name)
         if value is None:
             raise LowerError(f"no node makes the output {name}")
@@ -273,7 +274,7 @@ def _node(proto: onnx.NodeProto) -> Node:
 
 
 def _renamed(proto: onnx.NodeProto, scope: Scope) -> onnx.NodeProto:
-    """Return a node of a branch with the names that its values have in the graph."""
+    """Return a node of a branch in which values have their names in the graph."""
     node = onnx.NodeProto()
     node.CopyFrom(proto)
     del node.input[:], node.output[:]
@@ -322,12 +323,12 @@ def _initial(row: onnx.TensorProto, name: str) -> Value:
     try:
         array = onnx.numpy_helper.to_array(row)
         return Value(array.shape, array, name, element_of(array))
-    except Exception as error:  # onnx's and NumPy's, of many kinds
+    except Exception as error:  # exceptions of onnx and NumPy, of many kinds
         raise LowerError(f"the initializer {message_name(row.name)}: {reason(error)}") from None
 
 
 def _declared(row: onnx.ValueInfoProto) -> tuple[int, list[int | str]]:
-    """Return element type and sizes of an input; a size that is not known is a name, or ""."""
+    """Return element type and sizes of an input; a size that is unknown is a name, or ""."""
     kind = row.type.tensor_type
     if not row.type.HasField("tensor_type") or not kind.HasField("shape"):
         raise LowerError("it has no shape")
@@ -341,14 +342,15 @@ def _declared(row: onnx.ValueInfoProto) -> tuple[int, list[int | str]]:
 
 def _size(dim: onnx.TensorShapeProto.Dimension) -> int | str:
     """Return the size of a dimension, or its name if the size is not known."""
-    known = dim.HasField("dim_value") and dim.dim_value != -1  # exporters write -1 for unknown
+    # exporters write -1 for an unknown size
+    known = dim.HasField("dim_value") and dim.dim_value != -1
     return int(dim.dim_value) if known else str(dim.dim_param)
 
 
 def _given_constant(
     array: NDArray[Any], element: int, sizes: Sequence[int | str], name: str
 ) -> Value:
-    """Return the array that the caller gives for an input as a constant. Raises `LowerError`."""
+    """Return the array that the caller passes for an input, as a constant. Raises `LowerError`."""
     dtype = onnx.helper.tensor_dtype_to_np_dtype(element)
     array = np.asarray(array)
     if array.ndim == 0 and all(size in (1, "") or isinstance(size, str) for size in sizes):
@@ -364,7 +366,7 @@ def _given_constant(
 
 
 def _check_sizes(sizes: Sequence[int | str], shape: tuple[int, ...], what: str) -> None:
-    """Raise `LowerError` if a shape is not that which the model declares."""
+    """Raise `LowerError` if a shape differs from the one that the model declares."""
     if len(sizes) != len(shape) or any(
         isinstance(wanted, int) and wanted != size
         for wanted, size in zip(sizes, shape, strict=True)

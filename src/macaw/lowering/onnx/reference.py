@@ -45,7 +45,7 @@ Arrays = Mapping[str, Array]
 
 
 def evaluate(network: Network, inputs: Arrays) -> dict[str, Array]:
-    """Return all tensors of a network by name, for the arrays of its inputs.
+    """Return all tensors of a network by name, computed from the arrays of its inputs.
 
     Raises `LowerError` for arrays that do not fit, and for a layer that cannot be computed.
     """
@@ -89,7 +89,7 @@ def _dtype(network: Network, layer: Layer) -> str:
 
 
 def weight_sums(network: Network, layer: WeightLayer, x: Array) -> tuple[Array, int]:
-    """Return the integer sums of a layer with its bias, int64, and the axis of its channels."""
+    """Return the integer sums of a layer with its bias, as int64, and the axis of its channels."""
     if layer.window is None:
         sums = matrix_product(x, layer.weights.T)
         axis = sums.ndim - 1
@@ -164,7 +164,7 @@ def function_results(source: Quantisation, result: Tensor, layer: TableLayer, q:
     assert result.quantisation is not None
     real = dequantise_array(q, source)
     for node in layer.nodes:
-        # The one input that is no constant is the tensor, or what the node before computed.
+        # The one input that is not constant is the tensor, or the result of the previous node.
         operands = [layer.constants.get(name, real) if name else None for name in node.inputs]
         (real,) = compute(node, operands)
     # A constant of one element may have more dimensions than `q`.

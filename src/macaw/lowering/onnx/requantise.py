@@ -1,6 +1,6 @@
 """Integer arithmetic of layers: multipliers of scales, rounding, saturation, tables.
 
-Products and quotients of scales are rounded to binary32 one after the other, as onnxruntime does:
+Each product and quotient of scales is rounded to binary32, as in onnxruntime:
 f32(f32(sx · sw) / sy).
 """
 

@@ -1,4 +1,4 @@
-"""Divide arrays of samples into inputs of a model."""
+"""Divides arrays of samples into inputs of a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 def input_names(model: onnx.ModelProto) -> list[str]:
-    """Return the names of the inputs of a model that are no initializers."""
+    """Return the names of those inputs of a model that are not initializers."""
     initial = {row.name for row in model.graph.initializer}
     return [row.name for row in model.graph.input if row.name not in initial]
 
@@ -68,8 +68,8 @@ def samples(
 ) -> list[dict[str, NDArray[Any]]]:
     """Return the inputs of each run, by name.
 
-    An array with one dimension more than the model's input has a run at each place of its first
-    axis. An array of as many dimensions is cut along its first axis, into parts of the size that
+    If an array has one dimension more than the model's input, each index of its first axis is a
+    run. An array with as many dimensions is cut along its first axis, into parts of the size that
     the model or `dims` gives, or of 1. `constants` are inputs without data. Raises `LowerError`.
     """
     names = [name for name in input_names(model) if name not in constants]

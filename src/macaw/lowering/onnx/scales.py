@@ -1,4 +1,4 @@
-"""Choose scales of symmetric integers: by the largest number, or by the least squared error."""
+"""Chooses scales of symmetric integers: by the largest number, or by the least squared error."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 Function = Callable[[NDArray[Any]], NDArray[Any]]
 METHODS = ("mse", "minmax")
-KINDS = ("power-of-two", "real")  # of scales
-_STEPS = 60  # real scales that are tried, from the largest number down to a quarter of it
-_SHIFTS = 5  # powers of two that are tried
-_LEAST = 2.0**-60  # of a scale
+KINDS = ("power-of-two", "real")  # kinds of scales
+_STEPS = 60  # number of real scales that are tried, from the largest number down to a quarter of it
+_SHIFTS = 5  # number of powers of two that are tried
+_LEAST = 2.0**-60  # the least scale
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ def choose_scales(
 ) -> NDArray[np.float32]:
     """Return a scale for each row of numbers, as binary32.
 
-    `rows` is (scales, numbers), `largest` the largest magnitude of each row, also of numbers that
-    are not in it. MinMax takes the least scale that saturates no number; MSE the one with the least
-    squared error of rounding and saturation together, which may saturate a few. With `function`
-    the error is that of the function's results: what it maps to one number need not be told apart.
+    `rows` has shape (scales, numbers). `largest` has the largest magnitude of each row, which may
+    be of a number that is not in `rows`. MinMax takes the least scale that saturates no number. MSE
+    takes the scale with the least squared error of rounding and saturation together, which may
+    saturate a few numbers. With `function`, the error is that of the function's results.
     """
     top = float(np.iinfo(dtype).max)
     full = np.maximum(np.asarray(largest, np.float64) / top, _LEAST)
@@ -57,14 +57,14 @@ def choose_scales(
         steps = np.clip(np.rint(numbers / scale), -top - 1, top)
         result = (function(steps * scale) if function else steps * scale).reshape(exact.shape)
         errors[:, place] = np.square((result - exact).astype(np.float64)).sum(1)
-    best = np.argmin(errors, axis=1)  # the first, so the largest, of equal ones
+    best = np.argmin(errors, axis=1)  # the first of equal ones, which is the largest scale
     return np.asarray(candidates[np.arange(len(best)), best], np.float32)
 
 
 def weight_scales(
     weights: NDArray[Any], axis: int | None, dtype: str, rule: ScaleRule
 ) -> NDArray[np.float32]:
-    """Return the scale of weights: one number, or one for each place on `axis`."""
+    """Return the scale of weights: one number, or one for each index on `axis`."""
     rows = (
         weights.reshape(1, -1)
         if axis is None
@@ -77,17 +77,17 @@ def weight_scales(
 def widened(
     scales: NDArray[np.float32], input_scale: float, bias: NDArray[Any], power: bool
 ) -> NDArray[np.float32]:
-    """Return weight scales, enlarged where the bias would not fit 32 bits.
+    """Return weight scales, made larger where the bias would not fit 32 bits.
 
-    The bias has the scale `input_scale · scale`. `bias` has a number for each scale, or several
-    for one scale.
+    The bias has the scale `input_scale · scale`. `bias` has one number for each scale, or several
+    numbers for one scale.
     """
     rows = bias.reshape(len(bias) if scales.ndim else 1, -1).astype(np.float64)
     needed = np.abs(rows).max(1, initial=0) / (input_scale * (2.0**31 - 256))
     needed = needed.reshape(scales.shape)
     if power:
         needed = 2.0 ** np.ceil(np.log2(np.maximum(needed, _LEAST)))
-    least = needed * (1 if power else 1 + 2.0**-20)  # rounding to binary32 may not undercut it
+    least = needed * (1 if power else 1 + 2.0**-20)  # rounding to binary32 must not make it smaller
     return np.asarray(np.maximum(scales, least), np.float32)
 
 

@@ -1,4 +1,4 @@
-"""Infer types and shapes of a node's results by ONNX's own rules, without computing them.
+"""Infers types and shapes of a node's results by ONNX's own rules, without computing them.
 
 The rules also refuse inputs, attributes and types that the operator does not accept.
 """
@@ -18,8 +18,8 @@ from macaw.lowering.onnx.model_file import reason
 from macaw.lowering.onnx.values import Value
 
 STANDARD = ("", "ai.onnx")  # domains of ONNX's own operators
-OLDEST = 7  # in operator sets before, other rules say how shapes are repeated
-_TOLD = 64  # numbers of a constant that the rules may look at: sizes and axes
+OLDEST = 7  # earlier operator sets have other rules for broadcasting
+_TOLD = 64  # the rules may read constants of up to so many numbers: sizes and axes
 
 
 class Form(NamedTuple):
@@ -75,7 +75,7 @@ def results(
         )
     except LowerError:
         raise
-    except Exception as error:  # the schema's, the checker's and the inference's
+    except Exception as error:  # exceptions of the schema, the checker and the inference
         raise LowerError(f"ONNX's rules refuse it: {reason(error)}") from None
     return [_form(forms.get(name)) if name else None for name in node.output]
 

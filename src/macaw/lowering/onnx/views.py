@@ -1,4 +1,4 @@
-"""Which values of a graph are integers with a scale: what DequantizeLinear reads."""
+"""Views: the real values of a graph that are integers with a scale, read by DequantizeLinear."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ UNARY = tuple(
 
 @dataclass(frozen=True)
 class View:
-    """A real value that is stored as signed integers: the tensor that has them, their scale."""
+    """A real value that is stored as signed integers: the tensor with these integers, and their
+    scale.
+    """
 
     tensor: str
     dtype: str
@@ -38,7 +40,7 @@ class View:
 
 @dataclass(frozen=True)
 class QuantisedConstant:
-    """Constant integers minus their zero point, with one scale or one for each place on `axis`."""
+    """Constant integers minus their zero point, with one scale, or one for each index on `axis`."""
 
     numbers: NDArray[np.int64]
     scales: NDArray[np.float32]
@@ -50,19 +52,20 @@ class Target:
     """Integers that a QuantizeLinear makes: their type in the model, and their quantisation."""
 
     dtype: str
-    quantisation: Quantisation  # of the signed integers
-    nodes: tuple[Node, ...]  # all QuantizeLinear with the same numbers
+    quantisation: Quantisation  # quantisation of the signed integers
+    nodes: tuple[Node, ...]  # all QuantizeLinear nodes with the same numbers
 
 
 def offset_of(dtype: str) -> int:
-    """Return what is added to integers of a type so that they become signed."""
+    """Return the number that is added to integers of a type to make them signed."""
     return _OFFSETS.get(dtype, 0)
 
 
 def single_quantisation(graph: Graph, node: Node, dtype: str) -> Quantisation | None:
-    """Return the quantisation of a node QuantizeLinear or DequantizeLinear for signed integers.
+    """Return the quantisation of a QuantizeLinear or DequantizeLinear node, for signed integers.
 
-    None if it is not constant, by channel or block, or of a type without a signed integer type.
+    The result is None if the quantisation is not constant, is by channel or block, or has a type
+    without a signed integer type.
     """
     scale = graph.constant(node.inputs[1])
     zero = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None
@@ -98,7 +101,9 @@ def dtype_name(value: Value) -> str:
 
 
 def quantised_constant(graph: Graph, node: Node) -> QuantisedConstant | None:
-    """Return what a DequantizeLinear of a constant stands for, or None if it is by block."""
+    """Return the integers and scales of a DequantizeLinear of a constant, or None if it is by
+    block.
+    """
     q, scale = graph.constant(node.inputs[0]), graph.constant(node.inputs[1])
     zero = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None
     given = len(node.inputs) > 2 and bool(node.inputs[2])
@@ -123,7 +128,7 @@ def quantised_constant(graph: Graph, node: Node) -> QuantisedConstant | None:
 def unary_input(node: Node, arrays: Mapping[str, NDArray[Any] | None]) -> str:
     """Return the value of which a node computes a function of each element, else "".
 
-    All other inputs are constants of one element.
+    All other inputs of the node are constants of one element.
     """
     if node.operator not in UNARY or len(node.outputs) != 1:
         return ""

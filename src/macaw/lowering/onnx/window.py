@@ -15,8 +15,8 @@ SAME = ("SAME_UPPER", "SAME_LOWER")
 class Window:
     """How a kernel moves over an image; each tuple has a number for each dimension.
 
-    `before` and `after` are the padding. `ceil` counts a last window that ends outside of the
-    padded image, too.
+    `before` and `after` are the padding. With `ceil`, a last window that ends outside of the padded
+    image counts, too.
     """
 
     kernel: tuple[int, ...]
@@ -28,7 +28,7 @@ class Window:
 
     @property
     def reach(self) -> tuple[int, ...]:
-        """The size of the image's part that one window covers."""
+        """The size of the image's part that one window uses."""
         pairs = zip(self.kernel, self.dilations, strict=True)
         return tuple((size - 1) * dilation + 1 for size, dilation in pairs)
 
@@ -79,7 +79,7 @@ def output_sizes(window: Window, image: Sequence[int]) -> tuple[int, ...]:
         room = size + window.before[axis] + window.after[axis] - reach
         count = -(-room // stride) if window.ceil else room // stride
         if window.ceil and count * stride >= size + window.before[axis]:
-            count -= 1  # a window that begins behind the image
+            count -= 1  # a window that begins after the end of the image
         sizes.append(count + 1)
     return tuple(sizes)
 
@@ -103,12 +103,14 @@ def transposed_window(
         sizes = [int(size) for size in sizes][-count:]
         for axis in range(count):
             total = max(whole[axis] - sizes[axis], 0)
-            upper = auto if auto in SAME else "SAME_LOWER"  # the larger half before, by ONNX
+            # the larger half comes first, as ONNX defines it
+            upper = auto if auto in SAME else "SAME_LOWER"
             pads[axis], pads[count + axis] = halves(total, upper)
     elif auto == "VALID":
         pads = [0] * 2 * count
     results = tuple(whole[axis] - pads[axis] - pads[count + axis] for axis in range(count))
-    results = results if sizes is None else tuple(sizes)  # what no tap reaches is 0
+    # elements to which no tap contributes are 0
+    results = results if sizes is None else tuple(sizes)
     window = Window(tuple(kernel), strides, dilations, tuple(pads[:count]), tuple(pads[count:]))
     if min(pads) < 0 or min(results) < 1:
         raise LowerError(f"a padding of {tuple(pads)}", "0 at least, less than the result")

@@ -1,4 +1,4 @@
-"""Write a fused graph as a standard ONNX model."""
+"""Writes a fused graph as a standard ONNX model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from macaw.lowering.onnx.canonical import VERSION
 from macaw.lowering.onnx.draft import Draft
 from macaw.lowering.onnx.graph import Graph, Node
 
-IR_VERSION = 10  # the first with operator set 21
+IR_VERSION = 10  # the first version with operator set 21
 _OWN = ("activation_range", "parts")  # attributes that ONNX does not have
 
 
@@ -23,7 +23,8 @@ def model_of(graph: Graph, name: str) -> onnx.ModelProto:
     nodes = _named([part for node in graph.nodes for part in _standard(draft, node)])
     whole = draft.finished(nodes, VERSION)
     constants = [
-        numpy_helper.from_array(np.asarray(value.array, order="C"), key)  # also of no dimension
+        # also names for no dimension
+        numpy_helper.from_array(np.asarray(value.array, order="C"), key)
         for key, value in whole.values.items()
         if value.array is not None and key not in whole.outputs
     ]
@@ -41,7 +42,7 @@ def model_of(graph: Graph, name: str) -> onnx.ModelProto:
 
 
 def _named(nodes: list[Node]) -> list[Node]:
-    """Return nodes whose names differ, as onnxruntime demands: a number makes them differ."""
+    """Return the nodes with different names, as onnxruntime demands, by appending numbers."""
     taken: set[str] = set()
     named = []
     for node in nodes:
@@ -65,7 +66,7 @@ def _proto(node: Node) -> onnx.NodeProto:
 
 
 def _standard(draft: Draft, node: Node) -> list[Node]:
-    """Return the nodes of ONNX that a node of a fused graph stands for."""
+    """Return the standard ONNX nodes for a node of a fused graph."""
     limits = node.attributes.get("activation_range")
     if limits is not None:
         first, last = _with_activation(draft, node, limits)
@@ -86,7 +87,7 @@ def _inner(draft: Draft, node: Node, word: str) -> str:
 
 
 def _with_activation(draft: Draft, node: Node, limits: tuple[float, float]) -> tuple[Node, Node]:
-    """Return a node without its activation, and the Relu or Clip behind it."""
+    """Return a node without its activation, and the Relu or Clip that follows it."""
     inner = _inner(draft, node, "linear")
     rest = {name: value for name, value in node.attributes.items() if name != "activation_range"}
     first = replace(node, outputs=(inner,), attributes=rest)

@@ -1,1 +1,1 @@
-"""What each operator of ONNX computes, in NumPy: the definition of the parts that stay float."""
+"""ONNX's operators in NumPy: they define the results of the parts that stay floating-point."""

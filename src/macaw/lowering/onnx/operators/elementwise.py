@@ -23,7 +23,7 @@ Operator = Callable[[Node, Arrays], list[Array]]
 
 
 def first(arrays: Arrays, place: int = 0) -> Array:
-    """Return an input that the operator needs. Raises `LowerError`."""
+    """Return an input that the operator requires. Raises `LowerError` if it is left out."""
     array = arrays[place] if place < len(arrays) else None
     if array is None:
         raise LowerError(f"its input {place} is missing")
@@ -54,7 +54,9 @@ def _two(function: Callable[[Array, Array], Any]) -> Operator:
 
 
 def _chain(function: Callable[[Array, Array], Any]) -> Operator:
-    """Return the operator that applies a function of two to its inputs from left to right."""
+    """Return the operator that applies a function of two arguments to its inputs from left to
+    right.
+    """
 
     def operator(_node: Node, arrays: Arrays) -> list[Array]:
         result = first(arrays)
@@ -67,7 +69,7 @@ def _chain(function: Callable[[Array, Array], Any]) -> Operator:
 
 
 def _parameters(function: Callable[..., Any], **defaults: float) -> Operator:
-    """Return the operator of a function of x and attributes, which have these defaults."""
+    """Return the operator of a function of x and attributes, whose defaults are `defaults`."""
 
     def operator(node: Node, arrays: Arrays) -> list[Array]:
         x = first(arrays)
@@ -80,16 +82,16 @@ def _parameters(function: Callable[..., Any], **defaults: float) -> Operator:
 
 
 def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x)) in binary64, without overflow."""
+    """Return 1 / (1 + exp(-x)) in binary64, without overflow."""
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x >= 0, 1 / (1 + small), small / (1 + small)))
 
 
 def erf(x: Array) -> Array:
-    """The error function, in binary64.
+    """Return the error function in binary64.
 
-    The series 2/sqrt(pi) · exp(-x²) · sum of 2^n x^(2n+1) / (1·3·5···(2n+1)) has positive terms
-    only. From |x| = 6 on the result is 1 in binary64.
+    The series 2/sqrt(pi) · exp(-x²) · sum of 2^n x^(2n+1) / (1·3·5···(2n+1)) has only positive
+    terms. From |x| = 6 on the result is 1 in binary64.
     """
     size = np.minimum(np.abs(x), 6.0)
     term = total = size.copy()
@@ -100,12 +102,12 @@ def erf(x: Array) -> Array:
 
 
 def exponential(x: Array) -> Array:
-    """exp(x), computed in binary64 and rounded to the type of x."""
+    """Return exp(x), computed in binary64 and rounded to the type of x."""
     return np.asarray(np.exp(x.astype(np.float64))).astype(x.dtype)
 
 
 def hard_sigmoid(x: Array, alpha: Any, beta: Any) -> Array:
-    """max(0, min(1, alpha · x + beta)), each step rounded to the type of x."""
+    """Return max(0, min(1, alpha · x + beta)), each step rounded to the type of x."""
     zero, one = x.dtype.type(0), x.dtype.type(1)
     return np.asarray(np.maximum(zero, np.minimum(one, alpha * x + beta)))
 
@@ -159,7 +161,7 @@ def _divide(a: Array, b: Array) -> Array:
         return np.asarray(a / b)
     if not np.all(b):
         raise LowerError("it divides a whole number by 0")
-    signs = np.sign(a) * np.sign(b)  # towards zero
+    signs = np.sign(a) * np.sign(b)  # division rounds towards zero
     return np.asarray(np.abs(a) // np.abs(b) * signs).astype(a.dtype)
 
 
@@ -189,7 +191,7 @@ def _log_softplus(x: Array) -> Array:
 
 
 def _reduced(function: Callable[..., Any]) -> Operator:
-    """Return the operator that applies a function to some axes: input 1, or all axes."""
+    """Return the operator that applies a function to some axes: those in input 1, or all axes."""
 
     def operator(node: Node, arrays: Arrays) -> list[Array]:
         x, axes = first(arrays), optional(arrays, 1)
@@ -240,7 +242,7 @@ def _extreme_place(function: Callable[..., Any]) -> Operator:
 
 
 def softmax(x: Array, axis: int) -> Array:
-    """exp(x - max) / sum; the difference, the exponential, the sum and the quotient rounded."""
+    """Return exp(x - max) / sum; difference, exponential, sum and quotient are each rounded."""
     powers = exponential(np.asarray(x - np.max(x, axis=axis, keepdims=True)))
     return np.asarray(powers / np.sum(powers, axis=axis, keepdims=True, dtype=x.dtype))
 
@@ -293,7 +295,7 @@ def _instance_normalization(node: Node, arrays: Arrays) -> list[Array]:
 
 
 def _lrn(node: Node, arrays: Arrays) -> list[Array]:
-    """Local response normalisation over neighbouring channels."""
+    """Return the local response normalisation over neighbouring channels."""
     x, size = first(arrays), int(node.attributes["size"])
     kind = x.dtype.type
     before, channels = (size - 1) // 2, x.shape[1]

@@ -56,7 +56,7 @@ def _gemm(node: Node, arrays: Arrays) -> list[Array]:
 def _matmul(_node: Node, arrays: Arrays) -> list[Array]:
     a = first(arrays)
     y = matrix_product(a, first(arrays, 1)).astype(a.dtype)
-    bias = optional(arrays, 2)  # `fuse` makes it of a sum that follows the product
+    bias = optional(arrays, 2)  # `fuse` makes it from a sum that follows the product
     return [y if bias is None else y + bias]
 
 
@@ -96,7 +96,7 @@ def _max_pool(node: Node, arrays: Arrays) -> list[Array]:
 
 
 def maxima(x: Array, window: Window) -> Array:
-    """Return the largest number of each window; padding counts as the least number."""
+    """Return the largest number of each window; padding counts as the least number of the type."""
     sizes = output_sizes(window, x.shape[2:])
     least = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     padded = padded_image(x, window, sizes, least)
@@ -108,14 +108,14 @@ def maxima(x: Array, window: Window) -> Array:
 
 
 def last_axes(place: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the index of one number on each of the last axes."""
+    """Return an index that selects one number on each of the last axes."""
     return (..., *place)
 
 
 def counts(window: Window, image: tuple[int, ...], with_padding: bool) -> Array:
-    """Return how many numbers each window of an average has: (1, 1, sizes ...), int64.
+    """Return how many numbers each window of an average has, as int64 of shape (1, 1, sizes ...).
 
-    `with_padding` counts the padding, but not what `ceil` adds behind it.
+    With `with_padding`, padding counts, but not the additional numbers after it that `ceil` causes.
     """
     ones = np.ones((1, 1, *image), np.int64)
     sizes = output_sizes(window, image)
@@ -158,7 +158,7 @@ def _global_maximum(_node: Node, arrays: Arrays) -> list[Array]:
 
 
 def coordinates(size: int, result: int, scale: float, mode: str) -> Array:
-    """Return where each number of a resized axis lies on the axis of the input, in binary64."""
+    """Return where each number of a resized axis is on the axis of the input, in binary64."""
     places = np.arange(result, dtype=np.float64)
     if mode == "asymmetric":
         return places / scale

@@ -109,7 +109,7 @@ def _check_places(places: Array, size: int) -> None:
 
 
 def pad(x: Array, pads: list[tuple[int, int]], mode: str, fill: Any) -> Array:
-    """Return an array with (before, after) more numbers on each axis; negative ones cut off."""
+    """Return an array with (before, after) numbers added on each axis; negative counts cut off."""
     cut = tuple(
         slice(max(-before, 0), size - max(-after, 0))
         for (before, after), size in zip(pads, x.shape, strict=True)

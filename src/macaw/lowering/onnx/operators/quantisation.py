@@ -20,7 +20,7 @@ def _spread(array: Array, x: Array, node: Node) -> Array:
     axis = int(node.attributes.get("axis", 1))
     if not -x.ndim <= axis < x.ndim:
         raise LowerError(f"there is no axis {axis} of {x.ndim}")
-    if array.ndim > 1:  # by block
+    if array.ndim > 1:  # scales by block
         size = int(node.attributes.get("block_size", 0)) or 1
         wide = np.repeat(array, size, axis)
         return np.take(wide, np.arange(x.shape[axis]), axis)

@@ -78,7 +78,7 @@ def _run(
 
 
 def _biases(arrays: Arrays, number: int, gates: int) -> tuple[Array, Array]:
-    """Return the biases of the input and of the state, each (gates · hidden,)."""
+    """Return the biases of the input and of the state, both of shape (gates · hidden,)."""
     w = first(arrays, 1)
     bias = optional(arrays, 3)
     if bias is None:

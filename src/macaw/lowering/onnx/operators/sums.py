@@ -21,8 +21,8 @@ from macaw.lowering.onnx.window import Window, output_sizes
 def convolution(x: Array, w: Array, window: Window, groups: int, fill: Any = 0) -> Array:
     """Return the sums of a convolution.
 
-    `x` is (batch, channels, ...), `w` (outputs, channels / groups, ...). The padding has the number
-    `fill`. The sums of whole numbers are int64, those of others have the type of `x`.
+    `x` has shape (batch, channels, ...), `w` (outputs, channels / groups, ...). The padding has the
+    number `fill`. Sums of whole numbers are int64; other sums have the type of `x`.
     """
     exact = _working_type(x, w, fill)
     sizes = output_sizes(window, x.shape[2:])
@@ -48,7 +48,7 @@ def convolution(x: Array, w: Array, window: Window, groups: int, fill: Any = 0) 
 def _depthwise(
     padded: Array, weights: Array, window: Window, sizes: tuple[int, ...], result: Array
 ) -> None:
-    """Fill in the sums of a convolution with one channel in each group."""
+    """Write the sums of a convolution with one channel in each group into `result`."""
     result[:] = 0
     repeat = weights.shape[0] // padded.shape[1]
     for place in product(*map(range, window.kernel)):
@@ -63,7 +63,7 @@ def _index(*parts: Any) -> tuple[Any, ...]:
 
 
 def _taps(window: Window, sizes: tuple[int, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the parts of a padded image that one place of the kernel sees."""
+    """Return the parts of a padded image that one place of the kernel multiplies."""
     begins = [at * dilation for at, dilation in zip(place, window.dilations, strict=True)]
     return tuple(
         slice(begin, begin + (size - 1) * stride + 1, stride)
@@ -74,10 +74,10 @@ def _taps(window: Window, sizes: tuple[int, ...], place: tuple[int, ...]) -> tup
 def transposed_convolution(
     x: Array, w: Array, window: Window, sizes: tuple[int, ...], groups: int, zero: int = 0
 ) -> Array:
-    """Return the sums of a transposed convolution; the number `zero` in `x` means 0.
+    """Return the sums of a transposed convolution; the number `zero` in `x` stands for 0.
 
-    `x` is (batch, channels, ...), `w` (channels, outputs / groups, ...). The sums are as those of
-    `convolution`.
+    `x` has shape (batch, channels, ...), `w` (channels, outputs / groups, ...). The sums have the
+    type that those of `convolution` have.
     """
     exact = _working_type(x, w, zero)
     image, weights = x.astype(exact) - exact(zero), w.astype(exact)
@@ -107,7 +107,7 @@ def transposed_convolution(
 
 
 def matrix_product(a: Array, b: Array) -> Array:
-    """Return a matrix product as NumPy's `matmul`; int64 and exact for whole numbers."""
+    """Return a matrix product as NumPy's `matmul` does; int64 and exact for whole numbers."""
     exact = _working_type(a, b, 0)
     return _typed(
         np.asarray(np.matmul(a.astype(exact, copy=False), b.astype(exact, copy=False))), a
@@ -129,7 +129,7 @@ def _typed(sums: Array, x: Array) -> Array:
 
 
 def padded_image(x: Array, window: Window, sizes: tuple[int, ...], fill: Any) -> Array:
-    """Return an image with its padding, and with as much more as the last windows need."""
+    """Return an image with its padding and the additional numbers that the last windows need."""
     pads = [(0, 0), (0, 0)]
     for axis, size in enumerate(x.shape[2:]):
         needed = (sizes[axis] - 1) * window.strides[axis] + window.reach[axis]
@@ -139,7 +139,7 @@ def padded_image(x: Array, window: Window, sizes: tuple[int, ...], fill: Any) ->
 
 
 def windows(padded: Array, window: Window, sizes: tuple[int, ...]) -> Array:
-    """Return a view (batch, channels, sizes ..., kernel ...) of a padded image."""
+    """Return a view of shape (batch, channels, sizes ..., kernel ...) of a padded image."""
     steps = padded.strides[2:]
     moves = [step * stride for step, stride in zip(steps, window.strides, strict=True)]
     inner = [step * dilation for step, dilation in zip(steps, window.dilations, strict=True)]

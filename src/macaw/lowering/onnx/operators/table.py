@@ -17,7 +17,7 @@ OPERATORS: dict[str, Operator] = {
     **ELEMENTWISE, **IMAGES, **MOVEMENT, "Concat": CONCAT, **RECURRENT, **QUANTISATION,
 }  # fmt: skip
 _MISFITS = (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError, OverflowError)
-TYPES = "biuf"  # kinds of NumPy's types that are computed
+TYPES = "biuf"  # kinds of NumPy types that can be computed
 
 
 def check_operator(node: Node) -> None:
@@ -34,9 +34,10 @@ def compute(node: Node, arrays: Arrays) -> list[Array]:
             results = OPERATORS[node.operator](node, arrays)
     except LowerError:
         raise
-    except _MISFITS:  # what ONNX's rules let pass and NumPy does not
+    except _MISFITS:  # errors that ONNX's rules do not find and NumPy does
         raise LowerError("its inputs and attributes do not fit together") from None
-    clip = node.attributes.get("activation_range")  # of an activation that `fuse` found behind it
+    # the range of an activation that `fuse` has added to the node
+    clip = node.attributes.get("activation_range")
     if clip is not None:
         low, high = (results[0].dtype.type(bound) for bound in clip)
         results = [np.clip(results[0], low, high), *results[1:]]
