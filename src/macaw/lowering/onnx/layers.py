@@ -226,7 +226,7 @@ class _Builder:
         return True
 
     def _integer_layer(self, node: Node) -> bool:
-        """Add the layer on integers that a node becomes; return False if it stays floating-point."""
+        """Add the layer on integers that a node becomes; return False if it stays real-valued."""
         if self._table(node):
             return True
         rule = make.RULES.get(node.operator)
