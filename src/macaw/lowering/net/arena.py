@@ -1,5 +1,5 @@
-"""Choose the places of a network's tensors in memory: tensors that are never needed at the same
-time share memory.
+"""The arena: places of a network's tensors in memory, shared by tensors that are needed at
+different times.
 """
 
 from __future__ import annotations
@@ -7,19 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-ALIGN = 64  # bytes, of each tensor's address
+ALIGN = 64  # bytes; each tensor's address is a multiple
 
 
 @dataclass(frozen=True)
 class Lifetime:
-    """A tensor's size in bytes, and the first and the last step in which it is needed."""
+    """A tensor's size in bytes, and the first and the last step in which the tensor is needed."""
 
     size: int
     first: int
     last: int
 
     def overlaps(self, other: Lifetime) -> bool:
-        """Return whether there is a step in which both are needed."""
+        """Return whether both tensors are needed in some step."""
         return self.first <= other.last and other.first <= self.last
 
 
@@ -27,7 +27,8 @@ class Lifetime:
 class Arena:
     """The offsets of tensors in bytes, by name, and the number of bytes of all together.
 
-    Both are multiples of `ALIGN`: after a tensor nothing else lies up to the next multiple.
+    Both are multiples of `ALIGN`. The bytes from the end of a tensor to the next multiple are
+    unused.
     """
 
     offsets: dict[str, int]
@@ -39,9 +40,9 @@ def lifetimes(
 ) -> dict[str, Lifetime]:
     """Return the lifetimes of tensors.
 
-    `sizes` are the bytes of the tensors that need a place. `steps` are the names that each step
-    reads and writes, in the order of execution. A tensor that no step reads is needed until the
-    last step.
+    `sizes` has the sizes in bytes of the tensors that need a place. `steps` has, in the order of
+    execution, the names that each step reads and the names that it writes. A tensor that no step
+    reads is needed until the last step.
     """
     first: dict[str, int] = {}
     last: dict[str, int] = {}
@@ -60,7 +61,8 @@ def lifetimes(
 def place(items: Mapping[str, Lifetime]) -> Arena:
     """Return places in which tensors whose lifetimes overlap do not share bytes.
 
-    The largest tensor gets its place first, and each gets the lowest place that is free.
+    The tensors get their places in order of size, the largest first. Each gets the lowest free
+    place.
     """
     offsets: dict[str, int] = {}
     size = 0

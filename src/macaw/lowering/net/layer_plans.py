@@ -1,4 +1,4 @@
-"""Plan the layers of a network: the array's products get a mapping, a split and tiles."""
+"""Plans the layers of a network: the array's products get a mapping, a split and tiles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from macaw.lowering.net.symbols import layer_symbols
 from macaw.lowering.operation import Product
 from macaw.lowering.row_program import program_bytes, unit_bytes
 
-_GRAIN = 1024  # bytes, of the size of a unit
+_GRAIN = 1024  # the memory that layers may use is a multiple of so many bytes
 
 
 @dataclass(frozen=True)
@@ -49,19 +49,20 @@ def _choice(layer: Layer, config: Configuration) -> Choice | None:
 
 
 def _name(product: Product) -> str:
-    """Return the name of a product's operation, as `macaw lower` calls it."""
+    """Return the name of a product's operation in `macaw lower`."""
     if isinstance(product, Convolution):
         return "depthwise" if product.depthwise else "conv2d"
     return "spmv" if product.vector else "spmm"
 
 
 def fitting_plans(network: Network, config: Configuration) -> tuple[tuple[LayerPlan, ...], int]:
-    """Return plans whose packets and tiles fit a unit together, and the bytes of the largest tiles.
+    """Return plans whose packets and tiles fit into an on-chip unit, and the bytes of the largest
+    tiles.
 
-    Raises `LowerError` if there are none.
+    The packets are those of all layers together. Raises `LowerError` if there are no such plans.
     """
     half = int(config["mem.unit_half_bytes"])
-    packets = 0  # of all layers, in the plans before
+    packets = 0  # bytes of all layers' packets in the previous plans
     for _ in range(3):
         room = (half - packets) // _GRAIN * _GRAIN
         if room <= 0:

@@ -1,4 +1,4 @@
-"""Describe a network as the device computes it: tensors of integers, and layers in their order.
+"""Describes a network as the device computes it: tensors of integers, and layers in their order.
 
 Images are stored as (height, width, channels). All quantisation is in the layers: a product has its
 integer weights, biases and shift.
@@ -59,7 +59,8 @@ class Network:
     layers: tuple[Layer, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    aliases: dict[str, str] = field(default_factory=dict)  # tensors that share another's bytes
+    # tensors that have no bytes of their own, with the tensor whose bytes they share
+    aliases: dict[str, str] = field(default_factory=dict)
 
     def home(self, name: str) -> str:
         """Return the name of the tensor that has the bytes of tensor `name`: itself or another."""

@@ -1,7 +1,8 @@
-"""Write a network as a program: a main source with one call a layer, and one source a layer.
+"""Writes a network as a program: a main source that calls a subroutine for each layer.
 
-All packets and sequences stay in the memory units from the start; the data of all layers share the
-rest of the units. Tensors between layers share an arena in external memory.
+Each subroutine has its own source. All packets and sequences stay in the memory units from the
+start; the data of all layers share the rest of the units. Tensors between layers share an arena in
+external memory.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ END = "all_done"  # the label after the last call
 class NetworkProgram:
     """The program of a network: sources by file name in the order of assembling, and their files.
 
-    `symbols` has the symbol of each tensor by its name in the model.
+    `symbols` has the symbol of each tensor, by the tensor's name in the model.
     """
 
     network: Network
@@ -40,7 +41,7 @@ class NetworkProgram:
 def network_program(network: Network, config: Configuration) -> NetworkProgram:
     """Return the program of a network on a device.
 
-    Raises `LowerError` if a layer cannot be computed, or if layers do not fit the memory.
+    Raises `LowerError` if a layer cannot be computed, or if layers do not fit into the memory.
     """
     plans, memory = fitting_plans(network, config)
     arena = _arena(network)
@@ -66,12 +67,12 @@ def _layer_source(item: LayerPlan, network: Network, names: Mapping[str, str]) -
 
 
 def _home(network: Network, names: Mapping[str, str], name: str) -> str:
-    """Return the symbol of the tensor whose bytes a tensor has."""
+    """Return the symbol of the tensor whose bytes the tensor `name` has."""
     return names[network.home(name)]
 
 
 def _arena(network: Network) -> Arena:
-    """Return the places of the tensors that are neither inputs nor outputs of the network."""
+    """Return the places of those tensors that are neither inputs nor outputs of the network."""
     home = network.home
     steps = [
         ([home(name) for name in layer.inputs], [home(layer.output)]) for layer in network.layers

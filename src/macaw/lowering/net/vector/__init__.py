@@ -1,1 +1,1 @@
-"""Layers between the products of a network, which the SIMD core vc and the dma compute."""
+"""The layers between the products of a network, which the SIMD core vc and the dma compute."""

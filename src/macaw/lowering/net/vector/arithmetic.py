@@ -1,7 +1,7 @@
-"""Write the arithmetic on a group of 16 elements: widen, scale, round, saturate.
+"""Writes the arithmetic on a group of 16 elements: widen, scale, round, saturate.
 
-A group is widened to four vector registers of 32 bits, the quarters. Code works on all quarters
-before it goes on, so that no instruction waits for the result before.
+A group is widened to four vector registers of 32 bits, the quarters. Each operation is written for
+all quarters before the next operation, so that no instruction waits for the previous result.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ def widen_quarters(k: Kernel, quarters: Sequence[str]) -> None:
 def widen_pair(
     k: Kernel, sources: Sequence[str], quarters: Sequence[str], letter: str = "h"
 ) -> None:
-    """Widen two registers to twice the bits: a group of int16, or with `letter` b two of int8."""
+    """Widen two registers to twice the bits: one group of int16, or with `letter` b two groups of
+    int8.
+    """
     for number, quarter in enumerate(quarters):
         k.put(f"vwiden.{letter} {quarter}, {sources[number // 2]}, {number % 2}")
 
 
 def each(k: Kernel, mnemonic: str, targets: Sequence[str], *others: Sequence[str] | str) -> None:
-    """Write an instruction for each target, which is its first source too."""
+    """Write an instruction for each target register, which is also its first source."""
     for number, target in enumerate(targets):
         sources = [other if isinstance(other, str) else other[number] for other in others]
         k.put(", ".join([f"{mnemonic} {target}", target, *sources]))
@@ -60,7 +62,7 @@ def splat(k: Kernel, register: str, number: int | float, comment: str = "") -> N
 
 @dataclass(frozen=True)
 class Rounding:
-    """How 32-bit or binary32 quarters become elements.
+    """How quarters of 32-bit integers or binary32 numbers become elements.
 
     Floats are converted half to even; integers are shifted right by `shift`, half to even. Then
     they are saturated to `operation.dtype` and clipped.
@@ -70,12 +72,12 @@ class Rounding:
     clip: tuple[int, int] | None = None
     floating: bool = True
     shift: int = 0
-    paired: bool = False  # quarters have 16 bits, of two groups of int8
+    paired: bool = False  # whether quarters have 16 bits, for two groups of int8
     quarters: tuple[str, ...] = FIRST
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The registers of a group of results, or of two groups."""
+        """The registers with the results of a group, or of two groups."""
         single = self.operation.dtype == "int8" and not self.paired
         return self.quarters[:1] if single else self.quarters[::2]
 
@@ -91,7 +93,7 @@ class Rounding:
                 k.put(f"vsplat.{letter} {register}, t0")
 
     def write(self, k: Kernel, between: Sequence[str] = ()) -> None:
-        """Write the rounding of the quarters; `between` is code that does not depend on it."""
+        """Write the rounding of the quarters. `between` is code that does not depend on it."""
         quarters = self.quarters
         if self.floating:
             each(k, "vcvt.w.f32", quarters)

@@ -1,8 +1,8 @@
-"""Write average pools as code of vc.
+"""Writes average pools as code of vc.
 
-Sums of int8 have 16 bits for up to 256 elements, sums of int16 have 32 bits. Rows of a window
-outside the image are replaced by a row of zeros. The sum is converted to binary32 and multiplied by
-a scale, which depends on how many elements count.
+Sums of int8 have 16 bits for up to 256 elements, sums of int16 have 32 bits. A row of zeros
+replaces rows of a window outside the image. The sum is converted to binary32 and multiplied by a
+scale, which depends on how many elements count.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from macaw.lowering.net.vector.operations import (
 )
 from macaw.lowering.net.vector.windows import TABLE, Windows
 
-_WIDENED = ("vr12", "vr13")  # an element of a window in twice the bits
+_WIDENED = ("vr12", "vr13")  # an element of a window, in twice the bits
 _LOADED = ("vr0", "vr1", "vr2", "vr3", *SECOND, "vr15")
-_REACH = 2048  # bytes, of an offset
-_NEAR = 4  # loads ahead with an offset each are better than twice as many without
+_REACH = 2048  # the greatest offset in bytes
+_NEAR = 4  # so many loads ahead with offsets are faster than twice as many without
 _SUMS = "vc_scratch"  # sums of 32 bits for each channel of several positions
 
 
 class Mean:
-    """The arithmetic of means of one vector register of elements."""
+    """The arithmetic of the means of one vector register of elements."""
 
     def __init__(self, k: Kernel, operation: VectorOperation) -> None:
         self.k = k
@@ -46,7 +46,7 @@ class Mean:
             self.k.put(f"vsplat.w {register}, zero")
 
     def add(self, register: str, between: Sequence[str] = ()) -> None:
-        """Add the elements in a register to the sums; `between` may load it again."""
+        """Add the elements in a register to the sums. `between` may load the register again."""
         for half, widened in enumerate(_WIDENED):
             self.k.put(f"vwiden.{self.narrow} {widened}, {register}, {half}")
         self.k.block(*between)
@@ -56,7 +56,7 @@ class Mean:
     def finish(self, scale: str, widened: bool = False) -> str:
         """Scale and round the sums; return the register of the results.
 
-        If `widened`, the sums are in the four quarters.
+        With `widened`, the sums are in the four quarters.
         """
         quarters = FIRST if self.is_byte else FIRST[:2]
         if self.is_byte and not widened:
@@ -79,7 +79,7 @@ def average_kernel(pool: AveragePool) -> Kernel:
 
 
 class _Average(Windows):
-    """Code for an average pool that is being written."""
+    """Writes the code of an average pool."""
 
     pool: AveragePool
 
@@ -87,7 +87,7 @@ class _Average(Windows):
         super().__init__(k, pool, names)
         self.mean = Mean(k, pool)
         counts = [pool.counted(1, j) for j in range(pool.result[1])]
-        # A row of the table has a scale for each number of columns that count.
+        # A row of the table has one scale for each number of columns that count.
         self.counts = sorted(set(counts), key=lambda count: (count != pool.kernel[1], count))
         for i, words in enumerate(self.extra):
             for count in self.counts:
@@ -167,7 +167,7 @@ def global_average_kernel(pool: GlobalAveragePool) -> Kernel:
 
         _each_group(k, columns, ("vc_x0", columns.group_bytes), ("y", columns.group_bytes), average)
         return k
-    # Some positions are treated as one. Their sums are added at the end.
+    # Several positions are treated as one; their sums are added at the end.
     folded = columns.folded(fold)
     sums = Columns(columns.channels, "int32", columns.lanes)
     k.spaces[_SUMS] = fold * sums.pitch + VECTOR_BYTES
@@ -197,7 +197,8 @@ def _each_group(
     target: tuple[str, int],
     write: Callable[[], None],
 ) -> None:
-    """Write a loop over the groups of channels: s2 points to a group of `source`, s3 of `target`.
+    """Write a loop over the groups of channels: s2 points to a group of `source`, s3 to one of
+    `target`.
 
     Both are given as a symbol and the bytes of a group.
     """
@@ -265,7 +266,7 @@ def _collect(k: Kernel) -> None:
 
 
 def _sum(k: Kernel, mean: Mean, columns: Columns, count: int, loaded: Sequence[str]) -> None:
-    """Write the sums of `count` positions from a0 on; a0 goes on to the next.
+    """Write the sums of `count` positions from a0 on. Afterwards a0 points to the next position.
 
     `loaded` are the registers into which positions are loaded ahead.
     """

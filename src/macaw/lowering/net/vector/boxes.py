@@ -1,4 +1,4 @@
-"""Describe copies of boxes of elements between arrays as transfers of the dma.
+"""Describes copies of boxes of elements between arrays as transfers of the dma.
 
 A box has a shape, and strides in both arrays. A transfer of the dma moves rows of contiguous bytes;
 further dimensions are loops of cp around it.
@@ -12,14 +12,15 @@ from typing import Any
 
 from macaw.emu.rules.transfers import beat_length, channel_beats
 
-_SAMPLE = 32  # rows that are counted beat by beat; all others have the mean of these
+_SAMPLE = 32  # so many rows are counted beat by beat; all others have the mean of these
 
 
 @dataclass(frozen=True)
 class Box:
-    """A copy: the addresses of the first element, and (length, dst stride, src stride) by axis.
+    """A copy of a box: the addresses of its first element, and its axes.
 
-    Addresses are (symbol, offset); offsets and strides are in bytes. `size` is that of an element.
+    Each axis is (length, dst stride, src stride). Addresses are (symbol, offset); offsets and
+    strides are in bytes. `size` is the size of an element.
     """
 
     dst: tuple[str, int]
@@ -30,7 +31,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Copies:
-    """Transfers of one form: rows of `row_bytes`, and loops around them from the outermost on.
+    """Transfers of one form: rows of `row_bytes` bytes, and loops around them, the outermost first.
 
     `rows` and each of `loops` are (count, dst stride, src stride).
     """
@@ -44,7 +45,7 @@ class Copies:
 
 def copies(box: Box) -> Copies:
     """Return the transfers of a box, as few and as long as possible."""
-    merged: list[tuple[int, int, int]] = [(box.size, 1, 1)]  # from the innermost axis on; bytes
+    merged: list[tuple[int, int, int]] = [(box.size, 1, 1)]  # from the innermost axis on; in bytes
     for length, dst, src in reversed(box.axes):
         if length == 1:
             continue
@@ -68,7 +69,8 @@ def strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 def copy_cycles(item: Copies, config: Mapping[str, Any]) -> int:
-    """Return about how many device cycles the transfers take, from external memory to itself.
+    """Return about how many device cycles the transfers take, from external memory to external
+    memory.
 
     Reads and writes share the channel, which is busy until the last write.
     """

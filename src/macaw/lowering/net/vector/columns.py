@@ -1,7 +1,7 @@
-"""Cut the channels of a tensor (..., channels) into groups of lanes, and access them in memory.
+"""Cuts the channels of a tensor (..., channels) into groups of lanes, and accesses them in memory.
 
-Tensors begin at multiples of 64, but a position's channels need not. If they do not begin at
-multiples of 16, a strided access moves the lanes that are aligned, so it takes several cycles.
+Tensors begin at multiples of 64 bytes, but a position's channels need not. If they do not begin at
+multiples of 16 bytes, a strided access moves the aligned lanes, so it takes several cycles.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.operation import Types
 
-GROUP = 16  # elements that are computed together, if nothing else is said
+GROUP = 16  # default number of elements that are computed together
 STRIDE = "t4"  # the register with the distance between the lanes of a strided access
 _LANE = {1: "b", 2: "h", 4: "w", 8: "d"}
 _SPARE = ("t0", "t1", "t2", "t3")
@@ -22,11 +22,11 @@ _SPARE = ("t0", "t1", "t2", "t3")
 
 @dataclass(frozen=True)
 class Columns:
-    """The channels of a position, of which `channels` are next to each other in memory."""
+    """The channels of a position: `channels` elements that are consecutive in memory."""
 
     channels: int
     dtype: str
-    lanes: int = GROUP  # of a group
+    lanes: int = GROUP  # number of lanes of a group
 
     @property
     def size(self) -> int:
@@ -45,7 +45,7 @@ class Columns:
 
     @property
     def granule(self) -> int:
-        """The greatest power of two up to 16 of which each position's address is a multiple."""
+        """The greatest power of two up to 16 that divides each position's address."""
         return math.gcd(self.pitch, VECTOR_BYTES)
 
     @property
@@ -55,9 +55,9 @@ class Columns:
 
     @property
     def last(self) -> int | None:
-        """The first channel of a group of the last channels, if the full groups leave some.
+        """The first channel of one more group at the end, if the full groups leave some channels.
 
-        It is 0 if there are fewer channels than lanes.
+        It is 0 if there are fewer channels than lanes. Otherwise this group overlaps a full group.
         """
         return max(self.channels - self.lanes, 0) if self.channels % self.lanes else None
 
@@ -72,7 +72,7 @@ class Columns:
         return self.group_bytes // VECTOR_BYTES
 
     def fold(self, positions: int) -> int:
-        """Return how many positions to treat as one, so that each begins at a multiple of 16.
+        """Return how many positions to treat as one, so that each begins at a multiple of 16 bytes.
 
         It is 1 if `positions` is not a multiple of that number, or hardly more.
         """
@@ -80,7 +80,7 @@ class Columns:
         return count if positions % count == 0 and positions > count else 1
 
     def folded(self, count: int) -> Columns:
-        """Return the channels of `count` positions as those of one."""
+        """Return the channels of `count` positions as the channels of one position."""
         return Columns(count * self.channels, self.dtype, self.lanes)
 
     def begin(self, k: Kernel) -> None:
@@ -89,12 +89,12 @@ class Columns:
             k.put(f"li {STRIDE}, {self.granule}", "bytes of a lane that is aligned")
 
     def load(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
-        """Load a group; the address is a multiple of the granule."""
+        """Load a group; the address must be a multiple of the granule."""
         for number, register in enumerate(registers):
             self._access(k, "l", register, pointer, offset + VECTOR_BYTES * number)
 
     def store(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
-        """Store a group; of narrow positions the elements that they have, one by one."""
+        """Store a group. If a position has fewer channels than lanes, store them one by one."""
         if not self.narrow:
             for number, register in enumerate(registers):
                 self._access(k, "st", register, pointer, offset + VECTOR_BYTES * number)
@@ -110,7 +110,7 @@ class Columns:
                 k.put(f"s{letter} {spare}, {offset + channel * self.size}({pointer})")
 
     def move(self, k: Kernel, register: str, pointer: str, offset: int = 0) -> None:
-        """Store 16 bytes, also of channels that belong to the next position."""
+        """Store 16 bytes, even if some belong to channels of the next position."""
         self._access(k, "st", register, pointer, offset)
 
     def _access(self, k: Kernel, which: str, register: str, pointer: str, offset: int) -> None:

@@ -1,4 +1,4 @@
-"""Write transfers of the dma, and loops around them, as code of cp and words of its data."""
+"""Writes transfers of the dma, and loops around them, as code of cp and words of its data."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies
 from macaw.lowering.net.vector.kernel import place
 
-_FEW = 4  # transfers that are written one by one rather than as a loop
-_COUNTERS = ("t3", "t4", "t5")  # of loops, from the innermost on
+_FEW = 4  # up to so many transfers are written one by one, not as a loop
+_COUNTERS = ("t3", "t4", "t5")  # registers of loops, from the innermost on
 _WORDS = 24  # bytes of a transfer's description
 
 
@@ -42,7 +42,7 @@ def data_of_copies(items: Sequence[Copies]) -> dict[str, list[str]]:
 
 
 def write_copies(out: Listing, items: Sequence[Copies]) -> None:
-    """Write code that makes the transfers in their order and waits for them."""
+    """Write code that starts the transfers in their order and waits for them."""
     for label, group in _groups(items):
         out.put(f"la t0, {label}")
         if group[0].loops:
@@ -59,7 +59,10 @@ def write_copies(out: Listing, items: Sequence[Copies]) -> None:
 
 
 def _groups(items: Sequence[Copies]) -> list[tuple[str, list[Copies]]]:
-    """Return runs of transfers without loops, and each with loops, with their label."""
+    """Return groups of transfers with their labels.
+
+    A group is several consecutive transfers without loops, or one with loops.
+    """
     groups: list[list[Copies]] = []
     for item in items:
         if groups and not item.loops and not groups[-1][0].loops:

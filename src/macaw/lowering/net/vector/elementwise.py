@@ -1,8 +1,8 @@
-"""Write sums, products and rescaled tensors as code of vc.
+"""Writes sums, products and rescaled tensors as code of vc.
 
-A pass of a loop computes a group of 16 elements, or two, and loads the next ones, so that the
-latency of memory is hidden. The last group may be longer than the tensor: the code writes up to the
-next multiple of 64 bytes, where the next tensor begins, and reads at most 64 bytes more.
+A pass of a loop computes one or two groups of 16 elements, and loads the next ones, which hides the
+latency of memory. The last group may be longer than the tensor: the code writes up to the next
+multiple of 64 bytes, where the next tensor begins, and reads at most 64 bytes more.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.net.vector.operations import ElementwiseProduct, Rescale, Sum, elements
 
 Scaled = Sum | Rescale | ElementwiseProduct
-_LOADED = (("vr0", "vr1"), ("vr2", "vr3"))  # a group of each input
+_LOADED = (("vr0", "vr1"), ("vr2", "vr3"))  # registers of a group of each input
 _POINTERS = ("a0", "a1")
 _RESULT = "a2"
 _END = "t6"
-_CHANNELS = ("a3", "a1", "a4")  # first input, second input and result of a product by channels
-_REPEATED = "vc_scratch"  # the second input, several times
-_COPIED = 4  # groups of 16 bytes that are copied at once
+# pointers to the first input, second input and result of a product by channels
+_CHANNELS = ("a3", "a1", "a4")
+_REPEATED = "vc_scratch"  # the second input, repeated
+_COPIED = 4  # number of groups of 16 bytes that are copied at once
 
 
 def scaled_kernel(
@@ -78,7 +79,7 @@ def write_scaled(k: Kernel, operation: Scaled, inputs: Sequence[str], result: st
 def _by_channel(
     k: Kernel, operation: ElementwiseProduct, group: _Group, symbols: Sequence[str]
 ) -> None:
-    """Write a product whose second input has one element a channel."""
+    """Write a product whose second input has one element for each channel."""
     a, b, result = symbols
     columns = Columns(operation.shape[-1], operation.dtype)
     positions = elements(operation.shape[:-1])
@@ -104,9 +105,10 @@ def _by_channel(
 
 
 def _repeat(k: Kernel, columns: Columns, count: int, symbol: str) -> None:
-    """Write copies of the second input one after the other: as many as positions are folded.
+    """Write several copies of the second input, one after the other, as many as positions are
+    folded.
 
-    A copy may write beyond its end. The next copy writes there afterwards.
+    A copy may write beyond its end. The next copy overwrites these bytes.
     """
     k.spaces[_REPEATED] = count * columns.pitch + VECTOR_BYTES
     k.put(f"la a2, {_REPEATED}")
@@ -131,7 +133,7 @@ def _repeat(k: Kernel, columns: Columns, count: int, symbol: str) -> None:
 def _positions(
     k: Kernel, operation: ElementwiseProduct, columns: Columns, group: _Group, count: int
 ) -> None:
-    """Write the loop over the positions of a group of channels: some of them in each pass."""
+    """Write the loop over the positions of a group of channels, several positions in each pass."""
     second = _LOADED[1][: columns.registers]
     columns.load(k, second, "a1")
     group.widen_second(k, second)
@@ -172,7 +174,7 @@ def _positions(
 
 @dataclass(frozen=True)
 class _Registers:
-    """The registers of one position: of the loaded group, and of its quarters."""
+    """The registers for one position: those of the loaded group, and those of its quarters."""
 
     loaded: tuple[str, ...]
     quarters: tuple[str, ...]
@@ -181,7 +183,7 @@ class _Registers:
 def _register_sets(
     operation: ElementwiseProduct, group: _Group, columns: Columns
 ) -> list[_Registers]:
-    """Return registers for several positions at once, as many as there are registers for."""
+    """Return the registers for several positions at once, for as many as there are registers."""
     halves = operation.dtype == "int8" and _halves(group.form)
     taken = {*(SECOND[::2] if operation.dtype == "int8" else SECOND), SCALES[0]}
     free = [name for name in (f"vr{number}" for number in range(16)) if name not in taken]
@@ -192,7 +194,7 @@ def _register_sets(
             free[first : first + columns.registers],
             free[first:][columns.registers :],
         )
-        if halves:  # only the first and the third are used
+        if halves:  # only the first and the third quarter are used
             quarters = [quarters[0], quarters[0], quarters[1], quarters[1]]
         sets.append(_Registers(tuple(loaded), tuple(quarters[:4])))
     return sets
@@ -249,7 +251,8 @@ class _Group:
     ) -> None:
         """Write the arithmetic on the groups in the registers `loaded`.
 
-        `load_next` writes the loads of the next groups, `moves` advance the pointers.
+        `load_next` writes the loads of the next groups. `moves` are instructions that advance the
+        pointers.
         """
         is_product = isinstance(self.operation, ElementwiseProduct)
         first = self.quarters
@@ -289,5 +292,5 @@ class _Group:
 
 
 def _halves(form: FixedPoint | None) -> bool:
-    """Return whether a form is computed in lanes of 16 bits."""
+    """Return whether a fixed-point form is computed in lanes of 16 bits."""
     return form is not None and form.bits == 16

@@ -1,4 +1,4 @@
-"""Replace binary32 scales by integer multipliers and a shift, where that gives the same results.
+"""Replaces binary32 scales by integer multipliers and a shift, where that gives the same results.
 
 Integer arithmetic takes fewer instructions than binary32. It is used only if it is proved to be
 equal: for int8 by computing the results of all inputs, for int16 because every step is exact.
@@ -18,16 +18,16 @@ from macaw.emu.numerics import round_half_even_shift
 from macaw.lowering.net.vector.operations import ElementwiseProduct, Rescale, Sum
 from macaw.lowering.net.vector.reference import compute
 
-_SHIFTS = {16: range(14, -1, -1), 32: range(30, -1, -1)}  # by the bits of a lane
-_TRIES = 5  # shifts of 32 bits that are tried, from the finest
-_EXACT = 1 << 24  # integers below are exact in binary32
+_SHIFTS = {16: range(14, -1, -1), 32: range(30, -1, -1)}  # by number of bits of a lane
+_TRIES = 5  # number of shifts of 32 bits that are tried, from the finest
+_EXACT = 1 << 24  # integers below this are exact in binary32
 
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """Multipliers of the inputs, and the shift of their sum to the right, half to even.
+    """Multipliers of the inputs, and the right shift of the sum of the products, half to even.
 
-    All values before the shift fit signed lanes of `bits` bits.
+    All values before the shift fit into signed lanes of `bits` bits.
     """
 
     multipliers: tuple[int, ...]
@@ -40,9 +40,9 @@ Scaled = Sum | Rescale | ElementwiseProduct
 
 @cache
 def fixed_point(operation: Scaled) -> FixedPoint | None:
-    """Return the fixed-point form of an operation, or None if none is proved to be equal.
+    """Return the fixed-point form of an operation, or None if no form is proved to be equal.
 
-    A product's form has one multiplier, of a * b.
+    The form of a product has one multiplier, for a * b.
     """
     given = operation.scales if isinstance(operation, Sum) else (operation.scale,)
     scales = tuple(float(np.float32(scale)) for scale in given)
@@ -97,7 +97,7 @@ def _equal(operation: Scaled, form: FixedPoint) -> bool:
 
 
 def _agrees(operation: Scaled, form: FixedPoint, values: NDArray[np.int8]) -> bool:
-    """Return whether a form gives the operation's results for these inputs, in all pairs."""
+    """Return whether a form gives the operation's results for all pairs of these inputs."""
     wide = values.astype(np.int64)
     if isinstance(operation, Rescale):
         sums = wide * form.multipliers[0]

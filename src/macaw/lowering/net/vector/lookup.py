@@ -1,7 +1,7 @@
-"""Write lookups in a table of 256 entries as code of vc.
+"""Writes lookups in a table of 256 entries as code of vc.
 
-vc has no load of lanes at the addresses in a register, so elements go through general registers, 16
-in a pass of the loop. The table is in cp's local memory, which answers at once.
+vc has no load of lanes at the addresses in a register, so elements pass through general registers,
+16 in each pass of the loop. The table is in cp's local memory, which needs no wait.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def table_kernel(operation: Table) -> Kernel:
     It reads and writes up to the next multiple of 16 bytes, and reads 16 bytes more.
     """
     k = Kernel()
-    entries = np.roll(np.asarray(operation.entries, np.int8), -128)  # by the unsigned byte
+    entries = np.roll(np.asarray(operation.entries, np.int8), -128)  # indexed by the unsigned byte
     k.tables["vc_table"] = [f"{word:#010x}" for word in entries.view("<u4")]
     k.block("la a0, vc_x0", "la a1, vc_table", "la a2, y")
     step = len(_REGISTERS)

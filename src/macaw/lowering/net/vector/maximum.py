@@ -1,9 +1,9 @@
-"""Write maximum pools as code of vc.
+"""Writes maximum pools as code of vc.
 
-Rows of a window outside the image are replaced by the nearest row inside, which changes no maximum.
-Interior elements use the maxima of the columns that they share with the element before, and load
+The nearest row inside the image replaces rows of a window outside, which changes no maximum.
+Interior elements use the maxima of the columns that they share with the previous element, and load
 the columns of the next elements while they compute. A large window is computed in two passes: the
-maxima along the rows, then the maxima of those along the columns.
+maxima along the rows, then the maxima of these along the columns.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from macaw.lowering.net.vector.windows import Windows
 from macaw.lowering.operation import Types
 
 _REGISTERS = tuple(f"vr{number}" for number in range(16))
-_BATCH = 12  # registers that are loaded before the first maximum of a separate element
-_LARGE = 16  # elements of a window that is computed in one pass
+_BATCH = 12  # number of registers that are loaded before the first maximum of a separate element
+_LARGE = 16  # the greatest number of elements of a window that is computed in one pass
 
 
 def maximum_kernel(pool: MaxPool) -> Kernel:
@@ -50,13 +50,13 @@ def maximum_kernel(pool: MaxPool) -> Kernel:
 
 
 class _Maximum(Windows):
-    """Code for a maximum pool that is being written."""
+    """Writes the code of a maximum pool."""
 
     def __init__(self, k: Kernel, pool: Pool, names: tuple[str, str, str]) -> None:
         super().__init__(k, pool, names)
         self.vmax = "vmax.b" if pool.dtype == "int8" else "vmax.h"
         rows, stride = pool.kernel[0], pool.strides[1]
-        self.shared = max(pool.kernel[1] - stride, 0)  # columns of an element and the next
+        self.shared = max(pool.kernel[1] - stride, 0)  # columns of an element and of the next one
         self.new = pool.kernel[1] - self.shared
         per_element = rows * self.new
         # Besides the loaded registers: maxima of shared and new columns, and a result.
@@ -131,7 +131,9 @@ class _Maximum(Windows):
         spare: list[str],
         reload: bool,
     ) -> None:
-        """Write a pass: its elements from the loaded columns, which are loaded again."""
+        """Write a pass: compute its elements from the loaded columns, and load these registers
+        again.
+        """
         k, current, free = self.k, list(shared), list(spare)
         for registers, places in zip(loaded, offsets, strict=True):
             new = []
@@ -162,7 +164,7 @@ class _Maximum(Windows):
                 k.put(f"vmov {register}, {value}")
 
     def _plain(self, count: int) -> int:
-        """Write interior elements, each of which loads all of its window."""
+        """Write interior elements, each of which loads its whole window."""
         columns = [column * self.pitch for column in range(self.pool.kernel[1])]
 
         def body() -> None:

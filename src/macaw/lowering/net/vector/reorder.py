@@ -1,8 +1,8 @@
-"""Reorder instructions of vc so that fewer wait for the results of others.
+"""Reorders instructions of vc so that fewer wait for the results of others.
 
-Within a run of instructions without a loop, an instruction that would wait lets later ones pass
-that do not depend on it. Loads and stores of external memory keep their order when one of two
-is a store.
+Within a sequence of instructions without a loop, later instructions move before an instruction that
+would wait, if they do not depend on it. Loads and stores of external memory keep their order if one
+of the two is a store.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from macaw.lowering.net.vector.kernel import (
     registers_of,
 )
 
-_AHEAD = 32  # instructions among which the next one is chosen
+_AHEAD = 32  # so many instructions are candidates for the next one
 
 
 def fastest_order(items: Items) -> Items:
-    """Return a kernel, or the same with its instructions reordered: which takes fewer cycles.
+    """Return a kernel with its instructions reordered, or unchanged if that takes fewer cycles.
 
-    The cycles are those of the device `base`.
+    The cycles are those on the device `base`.
     """
     config = load("base")
     return min(items, reordered(items), key=lambda some: kernel_cycles(some, config))
@@ -49,9 +49,11 @@ def reordered(items: Items) -> Items:
 
 
 def _schedule(run: Sequence[Instruction]) -> list[Instruction]:
-    """Return a run of instructions in another order: always the first one that need not wait."""
+    """Return a sequence of instructions in another order: always the first one that need not wait
+    next.
+    """
     needs = _dependences(run)
-    issued: dict[int, int] = {}  # the cycle of issue, by the place in the run
+    issued: dict[int, int] = {}  # the cycle of issue, by index in the sequence
     left = list(range(len(run)))
     order: list[Instruction] = []
     time = 0
@@ -70,10 +72,12 @@ def _schedule(run: Sequence[Instruction]) -> list[Instruction]:
 
 
 def _dependences(run: Sequence[Instruction]) -> list[dict[int, int]]:
-    """Return which earlier instructions each one must follow, and after how many cycles."""
+    """Return, for each instruction, the earlier ones that it must follow, and after how many
+    cycles.
+    """
     needs: list[dict[int, int]] = []
-    written: dict[str, int] = {}  # the last instruction that writes a register
-    read: dict[str, list[int]] = {}  # those that read it since
+    written: dict[str, int] = {}  # the last instruction that wrote a register
+    read: dict[str, list[int]] = {}  # instructions that have read it since
     stores: list[int] = []
     loads: list[int] = []
     for place, item in enumerate(run):

@@ -1,8 +1,8 @@
-"""Write the code that maximum and average pools share: groups of channels, rows, columns.
+"""Writes the code that maximum and average pools share: groups of channels, rows, columns.
 
-For each group of channels, code goes over the rows of the result. A table in cp's local memory has
-the addresses of the rows of each window. In a row, columns whose windows reach outside the image
-are separate code; the others are a loop.
+For each group of channels, the code processes the rows of the result. A table in cp's local memory
+has the addresses of the rows of each window. In a row, each column whose window reaches outside the
+image has its own code; the others are a loop.
 """
 
 from __future__ import annotations
@@ -16,16 +16,20 @@ from macaw.lowering.net.vector.columns import Columns
 from macaw.lowering.net.vector.kernel import Kernel, place
 from macaw.lowering.net.vector.operations import Pool
 
-RESULT = "s4"  # the address of the next element of the result
-TABLE = "s2"  # the address of the table's row
-_ROWS = tuple(f"a{number}" for number in range(8))  # addresses of the rows of a window
+RESULT = "s4"  # register with the address of the next element of the result
+TABLE = "s2"  # register with the address of the table's row
+# registers with the addresses of the rows of a window
+_ROWS = tuple(f"a{number}" for number in range(8))
 _GROUP, _GROUP_END, _TABLE_END, _COLUMN, _LOOP_END = "s0", "s1", "s3", "s5", "s6"
 _ROW = "t6"
 
 
 @dataclass(frozen=True)
 class Interior:
-    """The columns of the result whose windows are inside the image, and the first one's window."""
+    """The columns of the result whose windows are inside the image.
+
+    `first` is the first column of the first of these windows.
+    """
 
     outputs: range
     first: int
@@ -45,7 +49,7 @@ def _is_inside(pool: Pool, j: int) -> bool:
 
 
 class Windows(ABC):
-    """Code for a pool that is being written; subclasses write what is done with a window."""
+    """Writes the code of a pool. Subclasses write the computation of a window."""
 
     def __init__(self, k: Kernel, pool: Pool, names: tuple[str, str, str]) -> None:
         self.k, self.pool = k, pool
@@ -53,24 +57,27 @@ class Windows(ABC):
         size = Columns(1, pool.dtype).size
         self.columns = Columns(pool.image[2], pool.dtype, VECTOR_BYTES // size)
         self.interior = Interior.of(pool)
-        self.extra: list[list[str]] = [[] for _ in range(pool.result[0])]  # words of a table's row
+        # number of words of a row of the table
+        self.extra: list[list[str]] = [[] for _ in range(pool.result[0])]
         self.pitch = self.columns.pitch
-        self.many_rows = pool.kernel[0] > len(_ROWS)  # addresses do not fit the registers
+        self.many_rows = pool.kernel[0] > len(_ROWS)  # the addresses do not fit into the registers
 
     @abstractmethod
     def outside(self, row: int) -> str:
-        """Return the address of what takes the place of a row outside the image."""
+        """Return the address of the row that replaces a row outside the image."""
 
     def begin_row(self) -> None:  # noqa: B027 - not every pool needs something
-        """Write what a row of the result needs once."""
+        """Write the code that each row of the result needs once."""
 
     @abstractmethod
     def separate(self, j: int, offsets: Sequence[int]) -> None:
-        """Write one element: its window has the columns at `offsets` bytes, in each row."""
+        """Write one element, whose window has the columns at `offsets` bytes in each row."""
 
     @abstractmethod
     def repeated(self, count: int) -> int:
-        """Write `count` interior elements or some fewer; return how many. Advance the rows."""
+        """Write `count` interior elements or some fewer; return how many. Advance the row
+        addresses.
+        """
 
     def write(self) -> None:
         """Write the code."""
@@ -132,7 +139,7 @@ class Windows(ABC):
             j += 1
 
     def advance(self, columns: int) -> None:
-        """Add a number of columns to the addresses of the rows."""
+        """Advance the addresses of the rows by a number of columns."""
         for register in (_COLUMN,) if self.many_rows else _ROWS[: self.pool.kernel[0]]:
             self.k.add(register, columns * self.pitch)
 
@@ -150,6 +157,6 @@ class Windows(ABC):
             body()
 
     def store(self, registers: Sequence[str]) -> None:
-        """Store a group of results and go to the next element."""
+        """Store a group of results and advance to the next element."""
         self.columns.store(self.k, registers, RESULT)
         self.k.add(RESULT, self.pitch)
