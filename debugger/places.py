@@ -65,8 +65,9 @@ def kinds(device: Device) -> Mapping[str, Mapping[int | None, Core]]:
 def counts(core: Core) -> tuple[int, ...]:
     """Return the number of units that a core has at each level; for pe (clusters, PEs)."""
     deepest: tuple[int, ...] = ()
+    files = {file.name for file in core.table.files}
     for row in core.state.fields:
-        if row.name in {file.name for file in core.table.files} and len(row.shape) > len(deepest):
+        if row.name in files and len(row.shape) > len(deepest):
             deepest = row.shape
     return deepest[: len(core.table.levels)]
 

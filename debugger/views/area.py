@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rich.cells import cell_len
-from rich.text import Text
+from rich.control import strip_control_codes
+from rich.text import Span, Text
 
 from macaw.debugger.frame import OLD
 
@@ -81,6 +82,8 @@ class Area:
             return text
         if width < 1:
             return ""
+        if text.isascii():
+            return text[: width - 1] + self.signs.more
         short = Text(text)
         short.truncate(width - 1)
         return short.plain + self.signs.more
@@ -109,8 +112,30 @@ class Area:
 
 
 def line(*parts: str | Text | tuple[str, str]) -> Text:
-    """Return a row made of texts and of pairs (text, style); no text is parsed as markup."""
-    return Text.assemble(*parts, no_wrap=True, end="")
+    """Return a row made of texts and of pairs (text, style); no text is parsed as markup.
+
+    Neighbours of the same style become one span: a redraw takes time for each span.
+    """
+    plain: list[str] = []
+    spans: list[Span] = []
+    end = 0
+    for part in parts:
+        begin = end
+        if isinstance(part, Text):
+            plain.append(part.plain)
+            end += len(part)
+            spans += [Span(begin + x.start, begin + x.end, x.style) for x in part.spans]
+            continue
+        text, style = (part, "") if isinstance(part, str) else part
+        text = strip_control_codes(text)
+        plain.append(text)
+        end += len(text)
+        if not style or begin == end:
+            continue
+        if spans and spans[-1].end == begin and spans[-1].style == style:
+            begin = spans.pop().start
+        spans.append(Span(begin, end, style))
+    return Text("".join(plain), no_wrap=True, end="", spans=spans)
 
 
 def cut_text(text: Text, width: int, signs: Signs) -> Text:

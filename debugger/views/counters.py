@@ -21,20 +21,27 @@ def view(frame: Frame, area: Area) -> list[Text]:
     part: tuple[Counter, ...] = frame.parts["counters"]
     if not part:
         return [line((area.cut("nothing was counted yet", area.width), FAINT))]
-    rows: list[Text] = []
+    rows: list[Counter | str] = []
     core = ""
     widths = tuple(max(map(len, column)) for column in zip(*map(_cells, part), strict=True))
     for row in part:
         if row.core != core:
             core = row.core
-            rows.append(line((area.cut(core, area.width), NAME)))
-        rows.append(_row(row, widths, area))
-    return [rows[at] for at in area.window(len(rows))]
+            rows.append(core)
+        rows.append(row)
+    return [_any_row(rows[at], widths, area) for at in area.window(len(rows))]
 
 
 def _cells(row: Counter) -> tuple[str, str, str, str]:
     """Return the texts of a row: name, value, change since the last stop, unit."""
     return row.name, f"{row.value:,}", f"{row.change:+,}" if row.change else "", row.unit
+
+
+def _any_row(row: Counter | str, widths: tuple[int, ...], area: Area) -> Text:
+    """Return the row of a counter, or of the name of a core."""
+    if isinstance(row, str):
+        return line((area.cut(row, area.width), NAME))
+    return _row(row, widths, area)
 
 
 def _row(row: Counter, widths: tuple[int, ...], area: Area) -> Text:

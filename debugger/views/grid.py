@@ -32,13 +32,14 @@ def view(frame: Frame, area: Area) -> list[Text]:
     lines = [line((area.cut(legend, area.width), NAME))]
     for at in window:
         name, row = part.rows[at]
-        text = line((name.rjust(names) + " ", FAINT))
-        for place, value in zip(part.places[at], row, strict=True):
-            if text.cell_len + wide > area.width:
-                text.append(area.signs.more)  # `draw` cuts the row here
-                break
-            text.append(*_cell(value, low, high, wide, place == part.focus, area))
-        lines.append(text)
+        fitting = max(0, area.width - names - 1) // wide
+        units = list(zip(part.places[at], row, strict=True))
+        cells = [
+            _cell(value, low, high, wide, place == part.focus, area)
+            for place, value in units[:fitting]
+        ]
+        more = area.signs.more if len(units) > fitting else ""  # `draw` cuts the row here
+        lines.append(line((name.rjust(names) + " ", FAINT), *cells, more))
     return lines
 
 

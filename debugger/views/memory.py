@@ -22,19 +22,20 @@ def view(frame: Frame, area: Area) -> list[Text]:
 
 
 def _row(row: MemoryRow, at: int, count: int, area: Area) -> Text:
-    text_row = line((f"{row.address + at:08x}", ADDRESS))
+    parts: list[str | tuple[str, str]] = [(f"{row.address + at:08x}", ADDRESS)]
     data, ages = row.data[at : at + count], row.ages[at : at + count]
+    cells = 8 + 3 * len(data)
     for byte, age in zip(data, ages, strict=True):
-        text_row.append(" ")
         text = "--" if byte is None else f"{byte:02x}"
-        text_row.append(text, change_style(age) or (FAINT if not byte else ""))
+        parts += [" ", (text, change_style(age) or (FAINT if not byte else ""))]
     name_width = 12 if row.name else 0
-    if area.width - text_row.cell_len > count + name_width:
-        text_row.append(" ")
+    if area.width - cells > count + name_width:
+        cells += 1 + len(data)
+        parts.append(" ")
         for byte, age in zip(data, ages, strict=True):
             char = chr(byte) if byte is not None and 0x20 <= byte < 0x7F else "."
-            text_row.append(char, change_style(age) or (FAINT if char == "." else ""))
-    left = area.width - text_row.cell_len - 1
+            parts.append((char, change_style(age) or (FAINT if char == "." else "")))
+    left = area.width - cells - 1
     if not at and row.name and left >= 6:
-        text_row.append(" " + area.cut(row.name, left), NAME)
-    return text_row
+        parts.append((" " + area.cut(row.name, left), NAME))
+    return line(*parts)

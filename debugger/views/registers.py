@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import wrap
@@ -14,12 +15,13 @@ from macaw.debugger.views.area import FAINT, Area, Signs, change_style, line
 
 GAP = 2
 LONG = 16  # a register with more digits has its own rows
+Parts = list[str | tuple[str, str]]  # of a row: texts, and pairs (text, style)
 FEW = 4  # up to so many long registers are shown with all their digits
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
     """Return how many rows all registers need."""
-    return max(1, len(_rows(frame.parts["registers"], Area(width, 1, signs))))
+    return max(1, _count_rows(frame.parts["registers"], Area(width, 1, signs)))
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
@@ -31,59 +33,92 @@ def view(frame: Frame, area: Area) -> list[Text]:
     part: tuple[Register, ...] = frame.parts["registers"]
     if not part:
         return [line((area.cut(f"{frame.focus} has no registers", area.width), FAINT))]
-    rows = _rows(part, area)
-    zeros = [row for row in part if _is_zero(row) and row.age >= OLD]
-    if len(rows) > area.height > 1 and not area.scroll and not area.active and zeros:
-        for count in range(1, len(zeros) + 1):
-            others = _rows([row for row in part if row not in zeros[-count:]], area)
-            if len(others) < area.height:
-                break
-        shown = replace(area, height=area.height - 1).window(len(others))
+    zeros = [at for at, row in enumerate(part) if _is_zero(row) and row.age >= OLD]
+    is_full = _count_rows(part, area) > area.height > 1
+    if is_full and not area.scroll and not area.active and zeros:
+
+        def others(count: int) -> list[Register]:
+            left_out = set(zeros[len(zeros) - count :])
+            return [row for at, row in enumerate(part) if at not in left_out]
+
+        # Each count up to the right one leaves too many rows; the search draws none of them.
+        counts = range(1, len(zeros))
+        count = 1 + bisect_left(
+            counts, True, key=lambda count: _count_rows(others(count), area) < area.height
+        )
+        rows = _rows(others(count), area)
+        shown = replace(area, height=area.height - 1).window(len(rows))
         text = area.cut(f"{count} more registers are 0", area.width)
-        return [*(others[at] for at in shown), line((text, FAINT))]
-    return [rows[at] for at in area.window(len(rows))]
+        return [*(line(*rows[at]) for at in shown), line((text, FAINT))]
+    rows = _rows(part, area)
+    return [line(*rows[at]) for at in area.window(len(rows))]
 
 
-def _rows(part: Sequence[Register], area: Area) -> list[Text]:
+def _split(part: Sequence[Register]) -> tuple[list[Register], list[Register]]:
+    """Return the short registers, which share rows, and the long ones."""
     short = [row for row in part if cell_len(row.text) <= LONG]
-    long = [row for row in part if cell_len(row.text) > LONG]
-    return _columns(short, area) + [piece for row in long for piece in _long(row, long, area)]
+    return short, [row for row in part if cell_len(row.text) > LONG]
+
+
+def _count_rows(part: Sequence[Register], area: Area) -> int:
+    """Return the number of rows that `_rows` returns."""
+    short, long = _split(part)
+    rows = -(-len(short) // _shape(short, area)[2])
+    return rows + (len(long) if len(long) > FEW else sum(map(len, _wrapped(long, area))))
+
+
+def _rows(part: Sequence[Register], area: Area) -> list[Parts]:
+    """Return the parts of each row, for `line`."""
+    short, long = _split(part)
+    rows, names = _columns(short, area), _name_width(long)
+    for row, pieces in zip(long, _wrapped(long, area), strict=True):
+        rows += _long(row, pieces, names)
+    return rows
 
 
 def _is_zero(row: Register) -> bool:
     return set(row.text) <= {"0", " "}
 
 
-def _columns(short: Sequence[Register], area: Area) -> list[Text]:
-    if not short:
-        return []
-    names = max(cell_len(row.name) for row in short)
-    wide = names + 1 + max(cell_len(row.text) for row in short)
-    count = max(1, (area.width + GAP) // (wide + GAP))
+def _shape(short: Sequence[Register], area: Area) -> tuple[int, int, int]:
+    """Return the cells of a name and of a column, and the number of columns."""
+    names = max((cell_len(row.name) for row in short), default=0)
+    wide = names + 1 + max((cell_len(row.text) for row in short), default=0)
+    return names, wide, max(1, (area.width + GAP) // (wide + GAP))
+
+
+def _columns(short: Sequence[Register], area: Area) -> list[Parts]:
+    names, wide, count = _shape(short, area)
     high = -(-len(short) // count)
     rows = []
     for at in range(high):
-        text = line()
+        parts: Parts = []
+        gap = ""
         for row in short[at::high]:
-            if text.cell_len:
-                text.append(" " * GAP)
-            text.append(row.name.rjust(names) + " ")
             value = area.cut(row.text, max(1, area.width - names - 1))
-            text.append(value, change_style(row.age) or (FAINT if _is_zero(row) else ""))
-            text.append(" " * (wide - names - 1 - cell_len(value)))
-        text.rstrip()
-        rows.append(text)
+            style = change_style(row.age) or (FAINT if _is_zero(row) else "")
+            parts += [gap + row.name.rjust(names) + " ", (value, style)]
+            gap = " " * (GAP + wide - names - 1 - cell_len(value))
+        rows.append(parts)
     return rows
 
 
-def _long(row: Register, long: Sequence[Register], area: Area) -> list[Text]:
-    """Return the rows of a long register. If there are many long registers, each has one row."""
-    names = max(cell_len(one.name) for one in long)
-    width = max(1, area.width - names - 1)
-    pieces = wrap(row.text, width) if len(long) <= FEW else [area.cut(row.text, width)]
+def _wrapped(long: Sequence[Register], area: Area) -> list[list[str]]:
+    """Return the text of long registers in rows. If there are many, each has one row."""
+    width = max(1, area.width - _name_width(long) - 1)
+    if len(long) > FEW:
+        return [[area.cut(row.text, width)] for row in long]
+    return [wrap(row.text, width) for row in long]
+
+
+def _name_width(long: Sequence[Register]) -> int:
+    return max((cell_len(row.name) for row in long), default=0)
+
+
+def _long(row: Register, pieces: Sequence[str], names: int) -> list[Parts]:
+    """Return the rows of a long register; its name has `names` cells."""
     style = change_style(row.age) or (FAINT if _is_zero(row) else "")
     heads = [row.name, *[""] * (len(pieces) - 1)]
     return [
-        line(head.rjust(names) + " ", (piece, style))
-        for head, piece in zip(heads, pieces, strict=True)
+        [head.rjust(names) + " ", (piece, style)] for head, piece in zip(heads, pieces, strict=True)
     ]

@@ -34,11 +34,9 @@ def view(frame: Frame, area: Area) -> list[Text]:
     lines = []
     for at in replace(area, height=max(1, area.height - 1)).window(len(part.tracks)):
         track = part.tracks[at]
-        text = line((track.core.rjust(names) + " ", NAME))
-        for moment in shown:
-            state = track.past[moment]
-            text.append(marks[state], STYLES[state])
-        lines.append(text)
+        states = (track.past[moment] for moment in shown)
+        cells = ((marks[state], STYLES[state]) for state in states)
+        lines.append(line((track.core.rjust(names) + " ", NAME), *cells))
     first, last = part.cycles[0], part.cycles[-1]
     legend = f"cycles {first:,} to {last:,}; {signs.running} runs {signs.waiting} waits"
     return [*lines, line((area.cut(legend, area.width), FAINT))]
