@@ -126,6 +126,14 @@ class Origins:
         """Return the users' name for a part of the state; empty if it is the field's name."""
         return ""
 
+    def array_size(self, field: str) -> int:
+        """Return the bytes of a field that programs fill piece by piece; 0 for other fields.
+
+        If a step used a piece without a maker, the makers of the pieces next to it may have been
+        meant to fill that piece.
+        """
+        return 0
+
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
         """Yield the steps that made a part of the state, as it was before announcement number
         `before`.

@@ -9,7 +9,7 @@ mistake is in the steps between: the result has their instructions and settings.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from macaw.debugger.causes.why import Causes
 
 MOST = 50_000  # the greatest number of causes that one walk visits
+MOST_OF_STATE = 8  # unwritten pieces of state whose neighbours are searched
 
 
 @dataclass
@@ -52,7 +53,7 @@ class Stage:
     agreements: list[Agreement] = field(default_factory=list)
     # ends of the search that no reference contains
     unknown: list[Cause] = field(default_factory=list)
-    # Bytes that no step wrote, each with the causes of the bytes written next to them.
+    # Bytes or state that no step wrote, each with the causes of what was written next to them.
     unwritten: list[tuple[Cause, list[Cause]]] = field(default_factory=list)
 
 
@@ -68,6 +69,15 @@ class Walk:
     def first(self) -> Stage:
         """The earliest stage: the mistake is between its value and the values that agree."""
         return self.stages[-1]
+
+    @property
+    def readers(self) -> list[Step]:
+        """The steps that read the value of the first stage, if no step has written it.
+
+        They may have read the wrong place.
+        """
+        is_unwritten = len(self.stages) > 1 and self.first.cause.how == "begin"
+        return self.stages[-2].steps if is_unwritten else []
 
 
 def walk_back(
@@ -97,11 +107,27 @@ def walk_back(
         walk.stages.append(stage)
         following = _between(_narrowed(finder, stage), stage, comparison.verdict, walk)
         if following is None:
-            for end in (stage.cause, *stage.unknown):
-                if end.how == "begin" and end.memory is not None:
-                    stage.unwritten.append((end, list(finder.neighbours(*end.memory))))
+            stage.unwritten = list(_unwritten(finder, (stage.cause, *stage.unknown)))
             return walk
         cause, verdict = following
+
+
+def _unwritten(finder: CauseFinder, ends: Sequence[Cause]) -> Iterator[tuple[Cause, list[Cause]]]:
+    """Yield the ends that no step wrote, each with what was written next to it.
+
+    Of state they are the first ones, and those next to which something was written.
+    """
+    left = MOST_OF_STATE
+    for end in ends:
+        if end.how != "begin":
+            continue
+        if end.memory is not None:
+            yield end, list(finder.neighbours(*end.memory))
+        elif end.place is not None and left:
+            left -= 1
+            near = list(finder.state_neighbours(*end.place, end.before))
+            if near:
+                yield end, near
 
 
 def _narrowed(finder: CauseFinder, stage: Stage) -> Cause:

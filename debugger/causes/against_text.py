@@ -21,11 +21,8 @@ def record(walk: Walk) -> dict[str, Any]:
     first = walk.first
     return {
         "stages": [_verdict(item.verdict) | _cause(item.cause) for item in walk.stages],
-        "steps": [
-            _cause(item.cause)
-            | {"count": item.count, "settings": [_cause(x) for x in item.settings.values()]}
-            for item in first.steps
-        ],
+        "steps": [_step(item) for item in first.steps],
+        "readers": [_step(item) for item in walk.readers],
         "agree": [
             {"name": x.reference.name, "file": x.reference.source, "count": x.count}
             | {"elements": x.elements, "last": x.last and _cause(x.last)}
@@ -37,6 +34,11 @@ def record(walk: Walk) -> dict[str, Any]:
         "not_compared": [_cause(item) for item in _distinct(first.unknown)],
         "complete": walk.is_complete,
     }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    settings = [_cause(x) for x in step.settings.values()]
+    return _cause(step.cause) | {"count": step.count, "settings": settings}
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
@@ -60,10 +62,10 @@ def lines(walk: Walk, text: str) -> Iterator[str]:
         yield f"{'  ' * depth}{_difference(stage.verdict)}: {step_text(stage.cause)}"
     first = walk.first
     yield f"the first difference is {first.verdict.name}, made by"
-    for step in first.steps[:MOST]:
-        yield from _step_lines(step)
-    if len(first.steps) > MOST:
-        yield f"  and {len(first.steps) - MOST} more steps"
+    yield from _steps_lines(first.steps)
+    if walk.readers:
+        yield "it was read by"
+        yield from _steps_lines(walk.readers)
     shown: set[tuple[str, ...]] = set()
     for end, near in first.unwritten:
         steps = [Step(x, {y.name: y for y in x.causes if y.setting}) for x in near]
@@ -86,6 +88,13 @@ def lines(walk: Walk, text: str) -> Iterator[str]:
 def _difference(verdict: Verdict) -> str:
     found = "other bytes" if verdict.found is None else verdict.found
     return f"{verdict.name} = {found}, {verdict.reference.source} has {verdict.expected}"
+
+
+def _steps_lines(steps: Sequence[Step]) -> Iterator[str]:
+    for step in steps[:MOST]:
+        yield from _step_lines(step)
+    if len(steps) > MOST:
+        yield f"  and {len(steps) - MOST} more steps"
 
 
 def _step_lines(step: Step) -> Iterator[str]:

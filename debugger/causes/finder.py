@@ -44,6 +44,7 @@ class Cause:
     memory: tuple[int, int] | None = None  # address and number of bytes
     version: int = -1  # announcement number of the write of these bytes; -1: there from the start
     place: tuple[str, Place] | None = None  # or it was in a part of a core's state
+    before: int = -1  # for state that no step made: number of the announcement at the read
     setting: bool = False  # whether it is a setting of the step; other causes are its data
     _more: Any = field(default=None, repr=False)
     _causes: list[Cause] | None = field(default=None, repr=False)
@@ -66,6 +67,7 @@ class Cause:
         return self.how in ENDS
 
 
+_REACH = 1 << 15  # bytes of state in which neighbours of an unwritten piece are searched
 ENDS = ("input", "program", "begin", "window", "empty", "instruction", "set")
 
 
@@ -104,6 +106,33 @@ class CauseFinder:
         for write in self.record.neighbours(address, size):
             name = self._memory_name(write.address)
             yield from self._of_write("near it", name, write, write.address, write.size, None)
+
+    def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
+        """Yield the causes of the pieces of an array nearest to one that no step made.
+
+        They are those before announcement number `before`, at most one before and one after the
+        piece, in a field that has an `Origins.array_size`.
+        """
+        origins = self.record.device.cores[core].origins
+        assert origins is not None
+        end = place.first + place.size
+        least = max(0, place.first - _REACH)
+        most = min(origins.array_size(place.field), end + _REACH)
+        for forward in (False, True):
+            low, high = place.first, end
+            while high < most if forward else least < low < most:
+                wide = 2 * (high - low)
+                if forward:
+                    low, high = high, min(most, high + wide)
+                else:
+                    low, high = max(least, low - wide), low
+                part = Place(place.field, low, high - low)
+                origin = next(origins.makers(part, before), None)
+                if origin is not None:
+                    first, size = origin.part or (0, part.size)
+                    name = self._state_name(core, Place(place.field, low + first, size))
+                    yield self._cause("near it", name, None, core, origin.time, origin, None)
+                    break
 
     def _of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
@@ -152,7 +181,8 @@ class CauseFinder:
                 yield Cause(role, name, value, "set", core, cycle, by=command)
         if not makers and not edits:
             how = "empty" if place.field in origins.clears else "begin"
-            yield Cause(role, self._state_name(core, place), value, how, core, place=(core, place))
+            name = self._state_name(core, place)
+            yield Cause(role, name, value, how, core, place=(core, place), before=before)
         for origin in makers:
             first, size = origin.part or (0, place.size)
             part = Place(place.field, place.first + first, size)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from macaw.debugger.causes import cause_text
+from macaw.debugger.causes.place_names import state_name
 from macaw.debugger.causes.record import CauseError
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
@@ -29,6 +32,7 @@ from macaw.debugger.instruction_texts import InstructionTexts
 from macaw.debugger.stops import plain
 from macaw.debugger.where import where_of
 from macaw.emu.copies import original
+from macaw.emu.origins import Place
 
 if TYPE_CHECKING:
     from macaw.debugger.causes.finder import Cause
@@ -202,19 +206,12 @@ def _register_rows(
                 rows.append((field, repr(one), repr(two)))
             continue
         for at in np.argwhere(one != two).tolist():
-            label = _register_name(cores[0], field, at)
+            first = int(np.ravel_multi_index(at, one.shape)) if at else 0
+            label = state_name(cores[0], Place(field, first * one.itemsize, one.itemsize))
             rows.append((label, *(_shown(x[tuple(at)]) for x in (one, two))))
             if len(rows) == LISTED:
                 return rows
     return rows
-
-
-def _register_name(core: Any, field: str, at: list[int]) -> str:
-    for file in core.table.files:
-        if file.name == field and at:
-            rest = "".join(f"[{x}]" for x in at[1:])
-            return f"{core.name}.{file.names[at[0]][0]}{rest}"
-    return f"{core.name}.{field}[{', '.join(map(str, at))}]"
 
 
 def _shown(value: Any) -> str:
@@ -247,9 +244,12 @@ def _parts(name: str, left: Any, right: Any) -> list[tuple[Any, ...]]:
 
 
 def _place(run: Session, side: Observation | None) -> str | None:
+    """Return the place of a side's instruction, short enough for a cell of a table."""
     if side is None or side.address is None:
         return None
     where = where_of(run.program, run.device.cores[side.core], side.address)
+    if where.file:
+        where = replace(where, file=PurePath(where.file).name)
     return where_text(where).removeprefix(f"{side.core} at ")
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from macaw.debugger.causes.why import Causes
 
 MOST = 2000  # the greatest number of steps back
+COPIES = 8  # steps between two values, of which the record has no values
 
 
 @dataclass
@@ -104,6 +105,9 @@ def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep |
         if pair.this is not None and pair.other is not None and _differs(runs, pair):
             return pair
     for pair in data:
+        if _differs_before(runs, pair):
+            return pair
+    for pair in data:
         if pair.this is None or pair.other is None:
             walk.reason, walk.detail = "source", pair
             return None
@@ -147,6 +151,17 @@ def _name(cause: Cause) -> tuple[object, ...]:
         return cause.role, cause.name
     factors = [x.name for x in cause.causes if not x.setting]
     return cause.role, *(factors if len(factors) > 1 else ())
+
+
+def _differs_before(runs: _Runs, pair: PairedStep, depth: int = COPIES) -> bool:
+    """Return whether what two steps copied differs; the record has no values of the copies."""
+    one, two = pair.this, pair.other
+    if one is None or two is None or one.ends or two.ends or not depth:
+        return False
+    if runs.values(pair) != (None, None):
+        return False
+    data = ([x for x in y.causes if not x.setting] for y in (one, two))
+    return any(_differs(runs, x) or _differs_before(runs, x, depth - 1) for x in _pairs(*data))
 
 
 def _differs(runs: _Runs, pair: PairedStep) -> bool:

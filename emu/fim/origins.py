@@ -45,6 +45,7 @@ from macaw.isa.fim_circuit import (
 Bytes = NDArray[np.uint8]
 _STEP_BYTES = 256  # one step of the search for each so many recorded bytes
 _SLOT = CIRCUIT_REGISTERS.index("rz_slot")
+ROW = "row"  # the open row, beside the circuits' registers
 Setters = Mapping[str, Origin]
 
 
@@ -108,6 +109,11 @@ class IslandOrigins(Origins):
         """Record that the word that a block executes now sets a register of its circuits."""
         origin = Origin(self.number(), block.time, "mmr", block.pc, "", value)
         self._setters[block.index] = {**self._setters.get(block.index, {}), name: origin}
+
+    def open_row(self, block: Block) -> None:
+        """Record that the present word of a block, `act`, opens a row of its banks."""
+        origin = Origin(self.number(), block.time, "act", block.pc, "", block.row)
+        self._setters[block.index] = {**self._setters.get(block.index, {}), ROW: origin}
 
     def set_by_host(self, name: str, value: int, time: int, address: int | None) -> None:
         """Record that the host sets a register of the circuits that no block uses."""
@@ -216,6 +222,9 @@ class IslandOrigins(Origins):
                 record, self._register(record, name, record.banks[place], begin, size)
             )
 
+    def array_size(self, field: str) -> int:
+        return self.state.rz.nbytes if field == RZ else 0
+
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
         whole = getattr(self.state, place.field)
         size = place.size or whole.nbytes
@@ -296,6 +305,7 @@ class IslandOrigins(Origins):
         """Return the origin of bytes that the step in `record` copied from `source`."""
 
         def sources() -> Iterator[Source]:
+            yield from self._open_row(record)
             if source.what == RZ:
                 yield from self._settings(record, SLICED)
             yield source
@@ -316,6 +326,7 @@ class IslandOrigins(Origins):
 
     def _sources(self, record: Record, place: int, number: int) -> Iterator[Source]:
         mode, function = record.mode, FUNCTIONS[record.mode.op]
+        yield from self._open_row(record)
         yield from self._settings(record, self._names(record))
         if record.before is not None:
             old = record.before[place].view(mode.dtype)[number].item()
@@ -355,6 +366,17 @@ class IslandOrigins(Origins):
         if record.mode.arrange != OUTER:
             names = (*names, *SLICED)
         return names
+
+    def _open_row(self, record: Record) -> Iterator[Source]:
+        """Yield the open row of banks as a source, if the operation of a record uses its columns.
+
+        There is none if the host has opened the row.
+        """
+        operation, origin = record.operation, record.setters.get(ROW)
+        if operation is None or origin is None:
+            return
+        if IOSA in (operation.left, operation.to, operation.right if operation.computes else ""):
+            yield Source(ROW, record.number, None, None, origin, record.row, setting=True)
 
     def _settings(self, record: Record, names: tuple[str, ...]) -> Iterator[Source]:
         """Yield registers of the circuits as sources: each value, and the word that set it."""

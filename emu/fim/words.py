@@ -32,6 +32,8 @@ def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
     at = island.dram.open(block.banks, values["row"], block.time, island.divider)
     block.row = values["row"]
     load_rows(island, block.banks, block.row)
+    if island.island_origins is not None:
+        island.island_origins.open_row(block)
     island.counts["activations"] += len(block.banks)
     return finish(island, block, at + island.divider)
 

@@ -173,23 +173,25 @@ class Elements:
     ) -> Iterator[Source]:
         """Yield the non-zero products (of a weight and an activation) whose sum is the element.
 
-        `row` is the number of the result's vector.
+        If all products are zero, the first one stands for them, so that the search for the cause
+        can go on. `row` is the number of the result's vector.
         """
         assert now.vectors is not None
         cols = now.chain.scalars["cols"]
         numbers = dequantise(now.vectors, self.arithmetic.vector)
-        for column in range(cols):
-            tile = product.begin(now.index, now.chain.volume) + row * cols + column
-            weights = self._weights(tile, element, now.number)
-            for k in np.flatnonzero(weights * numbers[column]).tolist():
-                place = self._tile_place((tile * self.native + element) * self.native + k)
-                weight, number = float(weights[k]), float(numbers[column][k])
-                parts = [
-                    Source("weight", now.number, place=place, value=weight),
-                    self._result_source(now, 0, column, k),
-                ]
-                origin = self._step(now, product.at, weight * number, partial(iter, parts))
-                yield Source("product", now.number, None, None, origin, origin.value)
+        begin = product.begin(now.index, now.chain.volume) + row * cols
+        rows = [self._weights(begin + column, element, now.number) for column in range(cols)]
+        pairs = np.argwhere(np.array(rows) * numbers[:cols]).tolist() or [[0, 0]]
+        for column, k in pairs:
+            tile, weights = begin + column, rows[column]
+            place = self._tile_place((tile * self.native + element) * self.native + k)
+            weight, number = float(weights[k]), float(numbers[column][k])
+            parts = [
+                Source("weight", now.number, place=place, value=weight),
+                self._result_source(now, 0, column, k),
+            ]
+            origin = self._step(now, product.at, weight * number, partial(iter, parts))
+            yield Source("product", now.number, None, None, origin, origin.value)
 
     def _tile_place(self, number: int) -> Place:
         """Return the place in the declared state of element `number` of MatrixRf.

@@ -205,6 +205,10 @@ class ChainOrigins(Origins):
         row, column = divmod(inside, self.native)
         return f"{memory}[{tile}][{row}, {column}]"
 
+    def array_size(self, field: str) -> int:
+        memory = _MEMORIES.get(field)
+        return 0 if memory is None else self.elements.entries(memory).nbytes
+
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
         if place.field == FILE.name:
             yield from self._scalars(place, before)

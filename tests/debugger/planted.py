@@ -1,7 +1,7 @@
 """Bugs in copies of sample programs: one operand of one line is changed, drawn with a seed.
 
 A drawn bug counts if the changed program assembles, ends with exit within a bounded number of
-cycles, and an output differs. Run `python -m tests.debugger.planted` for the whole table.
+cycles, and an output differs. Run `python -m tests.debugger.planted [SEED]` for the whole table.
 """
 
 from __future__ import annotations
@@ -132,6 +132,18 @@ def draw(
         yield Planted(sample, good.name, line, old, new), good, bad
 
 
+def plant(folder: Path, sample: str, line: int, old: str, new: str) -> tuple[Planted, Path, Path]:
+    """Change a text of one line; return the bug with the paths of the good and changed source."""
+    good = copy_of(sample, folder)
+    lines = good.read_text("utf-8").splitlines()
+    before = lines[line - 1]
+    assert before.count(old) == 1, before
+    lines[line - 1] = before.replace(old, new)
+    bad = good.with_name("planted.s")
+    bad.write_text("\n".join(lines) + "\n", "utf-8")
+    return Planted(sample, good.name, line, before, lines[line - 1]), good, bad
+
+
 def references(good: Path, sample: str) -> dict[str, Path]:
     """Files with what each tensor and array contains at the end of the good program."""
     program = api.load(str(good))
@@ -209,7 +221,8 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as place:
         count = [0, 0]
-        for planted, good, bad in draw(Path(place)):
+        seed = int(next((x for x in sys.argv[1:] if x != "-v"), SEED))
+        for planted, good, bad in draw(Path(place), seed):
             print(flush=True, end="")
             print(
                 f"{planted.sample} {planted.line}: {planted.old.strip()} -> {planted.new.strip()}"

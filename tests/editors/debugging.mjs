@@ -11,7 +11,7 @@ const host = new URL(address).host;
 const payload = JSON.stringify([["openFile", `vscode-remote://${host}${folder}/wrong_shift.s`]]);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-lcd-text"] });
 const page = await browser.newPage({ viewport: { width: 1200, height: 780 } });
-page.setDefaultTimeout(30000);
+page.setDefaultTimeout(120000); // other programs may keep the machine busy
 const shown = {};
 const plain = (text) => text.replace(/[\s\u00a0\u200a]+/g, " ").trim();
 

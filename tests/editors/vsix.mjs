@@ -8,16 +8,15 @@ const [address, folder, file, executablePath] = process.argv.slice(2);
 const payload = JSON.stringify([["openFile", `vscode-remote://${new URL(address).host}${file}`]]);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+page.setDefaultTimeout(120000); // other programs may keep the machine busy
 const shown = {};
 try {
   await page.goto(`${address}/?folder=${folder}&payload=${encodeURIComponent(payload)}`);
-  await page.waitForSelector(".view-lines .view-line", { timeout: 120000 });
+  await page.waitForSelector(".view-lines .view-line");
   // A misspelt mnemonic is underlined once the server has answered.
-  await page.waitForSelector(".squiggly-error", { timeout: 120000 });
-  await page.waitForFunction(
-    () => document.querySelector(".view-lines").textContent.includes("cycle"),
-    undefined,
-    { timeout: 60000 },
+  await page.waitForSelector(".squiggly-error");
+  await page.waitForFunction(() =>
+    document.querySelector(".view-lines").textContent.includes("cycle"),
   );
   shown.lines = await page.$$eval(".view-lines .view-line", (lines) =>
     lines.map((line) => line.textContent.replace(/[\u00a0\u200a]/g, " ")),
@@ -26,7 +25,7 @@ try {
   shown.status = await page.textContent("#status\\.editor\\.mode");
   shown.folds = await page.$$eval(".codicon-folding-expanded", (marks) => marks.length);
   await page.keyboard.press("Control+Shift+M"); // the list of problems
-  await page.waitForSelector(".markers-panel .monaco-list-row", { timeout: 30000 });
+  await page.waitForSelector(".markers-panel .monaco-list-row");
   shown.problems = await page.$$eval(".markers-panel .monaco-list-row", (rows) =>
     rows.map((row) => row.textContent.replaceAll("\u00a0", " ")),
   );
