@@ -1,11 +1,11 @@
 # conv2d.s - convolution 3 × 3, stride 1 × 1, padding 1 × 1, of 10 × 10 × 4 to 8 channels;
 # 122 weights that are not zero. Written by macaw lower.
 
-# input stationary, split b: 2,129 cycles and 2,766 bytes of external memory predicted; iterations
+# input stationary, split b: 1,956 cycles and 2,510 bytes of external memory predicted; iterations
 # wait for the rows' work.
-# weight stationary, split b, would take 2,125 cycles; input stationary is preferred
+# weight stationary, split b, would take 1,952 cycles; input stationary is preferred
 # (lower.preferred) where it costs at most 2% more.
-# output stationary, split b: 2,125 cycles (1.00 times), 2,638 bytes; waits for the rows' work.
+# output stationary, split b: 1,952 cycles (1.00 times), 2,382 bytes; waits for the rows' work.
 
 # Rows of the array divide M, clusters N. What each gets:
 # row 0, cluster 0: rows 0:5 and channels 0:4 of the outputs
@@ -22,7 +22,8 @@ start_sums:
         .npy    "conv2d.bias.npy"                       # what sums begin with, by (n tile, row)
         .bss
         .balign 32
-x_copy: .array  int8, 1, 12, 12, 4                      # x in a frame of zeros
+zeros:  .space  48                                      # a line of zeros for paddings
+        .balign 32
 
 # ---------------- the array: every row runs this part
         .core   pe, row=0
@@ -90,13 +91,13 @@ last_product0:
         .equ    BIAS, 32
         .equ    X_SIZE, 1               # bytes of an activation
         .equ    Y_SIZE, 1               # bytes of a result
-        .equ    X_ROW, 48 * X_SIZE
+        .equ    X_ROW, 40 * X_SIZE
         .equ    X_COLUMN, 4 * X_SIZE
         .equ    X_DEPTH, 1 * X_SIZE
         .equ    Y_ROW, 80 * Y_SIZE
         .equ    Y_COLUMN, 8 * Y_SIZE
         .equ    Y_DEPTH, 1 * Y_SIZE
-        .equ    X_IMAGE, 576 * X_SIZE
+        .equ    X_IMAGE, 400 * X_SIZE
         .equ    Y_IMAGE, 800 * Y_SIZE
         .equ    SUMS, 1600              # bytes of a row's raw sums of an iteration
         .equ    STARTS, 32              # bytes of what a row's sums begin with
@@ -136,8 +137,6 @@ _start: la      a0, fill_ping           # packets and sequences to both halves o
         li      s5, STEPS               # iterations that are left to dispatch
         la      s8, ping                # the frame of the half that loads
         la      s9, pong                # the frame of the half that feeds
-        la      a0, copies              # x into its frame of zeros
-        dma.copy zero, a0
         call    load
         dma.wait zero
         mem.swap s0
@@ -212,22 +211,78 @@ load:
         addi    a1, a1, -1
         bnez    a1, 7b
 6:
-        bnez    s3, 8f                  # they stay in the PEs for all n
-        li      t0, X_ROW
+        bnez    s3, 9f                  # they stay in the PEs for all n
+        .equ    LINES, 12
+        .equ    SLAB, 28
+        .equ    ROW, 32
+        li      t0, 1                   # rows of the image from a row of outputs to the next
         mul     a2, t3, t0
+        li      t0, 1
+        mul     a3, s6, t0
+        addi    a3, a3, -1              # the first column of the slab in the image
         li      t0, X_DEPTH
-        mul     t0, t5, t0
-        add     a2, a2, t0
+        mul     a6, t5, t0
         lw      a0, X(s8)
+        addi    t0, a2, -1              # the least first row
+        bltz    t0, 1f
+        li      t1, -1
+        bgt     a2, t1, 1f
+        bltz    a3, 1f
+        li      t1, -2
+        ble     a3, t1, 2f
+1:      dma.copy zero, a0               # some are outside: zeros
+2:      li      a5, 0
+        bgez    a3, 1f
+        neg     a5, a3                  # columns of the slab before the image
+1:      add     a3, a3, a5
+        li      t0, 12
+        sub     a4, t0, a5
+        li      t0, 10
+        sub     t0, t0, a3
+        ble     a4, t0, 1f
+        mv      a4, t0                  # columns inside
+1:      blez    a4, 8f
+        li      t0, 4                   # bytes of a pixel
+        mul     a3, a3, t0
+        add     a3, a3, a6
+        li      t0, 4
+        mul     a5, a5, t0
         li      a1, 2
-7:      lw      t0, BASE(a0)
+7:      addi    a0, a0, 36
+        lw      t0, ROW(a0)
         add     t0, t0, a2
+        li      t1, 0
+        bgez    t0, 1f
+        neg     t1, t0                  # rows of the slab before the image
+1:      add     t0, t0, t1
+        li      t2, 7
+        sub     t2, t2, t1
+        li      t6, 10
+        sub     t6, t6, t0
+        ble     t2, t6, 1f
+        mv      t2, t6                  # rows inside
+1:      blez    t2, 6f
+        li      t6, 40
+        mul     t0, t0, t6
+        add     t0, t0, a3
+        lw      t6, BASE(a0)
+        add     t0, t0, t6
+        li      t6, 48
+        mul     t1, t1, t6
+        add     t1, t1, a5
+        lw      t6, SLAB(a0)
+        add     t1, t1, t6
+        sw      t2, LINES(a0)
+        li      t6, 4
+        mul     t6, t6, a4
+        sw      t6, BYTES(a0)
         sw      t0, SRC(a0)
+        sw      t1, DST(a0)
         dma.copy zero, a0
-        addi    a0, a0, NEXT
-        addi    a1, a1, -1
+6:      addi    a1, a1, -1
         bnez    a1, 7b
 8:
+9:
         li      t0, TILES_K             # the tile's place in the table of weights
         mul     t0, t0, s3
         add     t0, t0, s4
@@ -286,9 +341,9 @@ store:  lw      t0, STORE(s8)
 # loops, and behind it where a tile's place is counted from.
 fill_ping:
         .word   setup + EVERY_UNIT, load_address(setup), x_tile - setup, 1, 0, 0
-copies: .word   x_copy + 52, x + 0, 40, 10, 48, 40      # x into its frame of zeros
-ping_x: .word   x_tile + 0x0, x_copy + 0, 48, 7, 48, 48, x_copy + 0  # row 0: image from row 0, channel 0 on
-        .word   x_tile + 0x100000, x_copy + 240, 48, 7, 48, 48, x_copy + 240  # row 1: image from row 5, channel 0 on
+ping_x: .word   x_tile + EVERY_UNIT, zeros, 48, 7, 48, 0, 0, 0, 0  # zeros, then a slab each
+        .word   0, 0, 4, 0, 48, 40, x + 0, x_tile + 0x0, -1  # row 0: channel 0 on, from this row of the image
+        .word   0, 0, 4, 0, 48, 40, x + 0, x_tile + 0x100000, 4  # row 1: channel 0 on, from this row of the image
 ping_w: .word   w_tile + EVERY_UNIT, w, 0, 1, 0, 0, w   # all rows: of W[0:4, 0:4], W[0:4, 4:8]
 ping_p: .word   start + 0x1000000, start_sums + 0, 32, 1, 32, 0, start_sums + 0  # all rows: what sums begin with
 ping_y: .word   y + 0, result + 0x0, 4, 50, 8, 8, y + 0  # row 0, cluster 0: of O[0:5, :, 0:4]
@@ -297,8 +352,9 @@ ping_y: .word   y + 0, result + 0x0, 4, 50, 8, 8, y + 0  # row 0, cluster 0: of 
         .word   y + 404, result + 0x100004, 4, 50, 8, 8, y + 404  # row 1, cluster 1: of O[5:10, :, 4:8]
 fill_pong:
         .word   setup + EVERY_UNIT + PONG, load_address(setup), x_tile - setup, 1, 0, 0
-pong_x: .word   x_tile + 0x0 + PONG, x_copy + 0, 48, 7, 48, 48, x_copy + 0  # row 0: image from row 0, channel 0 on
-        .word   x_tile + 0x100000 + PONG, x_copy + 240, 48, 7, 48, 48, x_copy + 240  # row 1: image from row 5, channel 0 on
+pong_x: .word   x_tile + EVERY_UNIT + PONG, zeros, 48, 7, 48, 0, 0, 0, 0  # zeros, then a slab each
+        .word   0, 0, 4, 0, 48, 40, x + 0, x_tile + 0x0 + PONG, -1  # row 0: channel 0 on, from this row of the image
+        .word   0, 0, 4, 0, 48, 40, x + 0, x_tile + 0x100000 + PONG, 4  # row 1: channel 0 on, from this row of the image
 pong_w: .word   w_tile + EVERY_UNIT + PONG, w, 0, 1, 0, 0, w  # all rows: of W[0:4, 0:4], W[0:4, 4:8]
 pong_p: .word   start + 0x1000000 + PONG, start_sums + 0, 32, 1, 32, 0, start_sums + 0  # all rows: what sums begin with
 pong_y: .word   y + 0, result + 0x0 + PONG, 4, 50, 8, 8, y + 0  # row 0, cluster 0: of O[0:5, :, 0:4]

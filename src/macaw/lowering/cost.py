@@ -32,6 +32,7 @@ from macaw.lowering.row_program import (
     lists,
     program_bytes,
 )
+from macaw.lowering.slab_padding import PaddedSlabs
 from macaw.lowering.sliding_window import SlidingWindowPlan
 from macaw.lowering.transfers import (
     Transfer,
@@ -49,6 +50,7 @@ from macaw.lowering.weight_stationary import BufferedPlan, WeightStationaryPlan
 CP_STEP = 110  # dispatch, step, load and store without their loops
 CP_STORE = 40  # from the dispatch to the first transfer of the load
 CP_TRANSFER = 11  # one round of a loop over transfers
+CP_SLAB = 26  # one round of the loop over slabs with padding, without its transfers
 CP_PATCH = 7  # for one packet: its bytes of weights
 IMAGE_TURN = 5  # for one output position: fill, move out, write back, fetch
 QUEUE_SUMS = 3  # for one output position: loading the start of its sum from the output queue
@@ -64,7 +66,7 @@ class Traffic:
     """The bytes that a program moves, by purpose."""
 
     program: int  # packets and sequences, copied into both halves
-    copies: int  # copies of x into a frame of zeros, or of the necessary pixels of x
+    copies: int  # copies of x into a frame of zeros, or of its necessary pixels; zeros of paddings
     activations: int
     weights: int
     sums_in: int  # biases and partial sums
@@ -113,9 +115,11 @@ class Cost:
 def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     """Return the predicted cost of a plan.
 
-    `density` is the share of activations that are not zero.
+    `density` is the share of activations that are not zero, padding not counted.
     """
     entries, moves, program = _entries(plan), _IterationTransfers.of(plan), program_bytes(plan)
+    if isinstance(plan, ImagePlan) and plan.pads_in_unit:
+        density *= PaddedSlabs(plan).inside
     turn = rows = joins = dma = cp = loading = 0.0  # the numbers below are averages over iterations
     for share, entering, first, last in _iteration_kinds(plan):
         row, join = (
@@ -164,7 +168,6 @@ def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Tra
     """Return the bytes that a program with `program` bytes of lists and sequences moves."""
     m, n, k = (plan.count(dim) for dim in "MNK")
     rows = plan.partition.rows
-    activations = _bytes(moves.activations) * m * k * (1 if plan.holds_activations else n)
     weights = int(plan.weight_bytes.sum()) * (min(m, 2) if plan.mapping is WEIGHT else m)
     sums = rows * plan.partial_bytes
     begins = m * n * plan.start_rows * plan.start_bytes if plan.has_start_sums else 0
@@ -176,7 +179,17 @@ def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Tra
         m * n * sums if plan.reduces_rows else 0
     )
     pad = _bytes(_shapes(1, input_copies(plan))) if plan.copies_input else 0
-    return Traffic(2 * program, pad, activations, weights, begins + away, away, results, between)
+    copies = pad + moves.zero_bytes
+    return Traffic(
+        2 * program,
+        copies,
+        moves.activation_bytes,
+        weights,
+        begins + away,
+        away,
+        results,
+        between,
+    )
 
 
 # Cycles of the dma
@@ -186,8 +199,8 @@ def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Tra
 class TransferShape:
     """Dma transfers of one shape: `times` transfers of `rows` rows of `row_bytes` bytes each."""
 
-    times: int
-    rows: int
+    times: float
+    rows: float
     row_bytes: float
 
 
@@ -207,13 +220,21 @@ class _IterationTransfers:
 
     activations: list[TransferShape]
     results: list[TransferShape]
+    activation_bytes: int  # of all iterations
+    zero_bytes: int
 
     @classmethod
     def of(cls, plan: ProductPlan) -> _IterationTransfers:
-        return cls(
-            _shapes(len(activation_grid(plan)), activations_of(plan, 0, 0)),
-            _shapes(len(result_grid(plan)), results_of(plan, 0, 0)),
-        )
+        results = _shapes(len(result_grid(plan)), results_of(plan, 0, 0))
+        if isinstance(plan, ImagePlan) and plan.pads_in_unit:
+            slabs = PaddedSlabs(plan)
+            zeros = TransferShape(slabs.zeroed, slabs.unit_slabs * plan.slab_rows, slabs.line)
+            shapes = [zeros, TransferShape(*slabs.mean_transfers())]
+            return cls(shapes, results, slabs.activation_bytes, slabs.zero_bytes)
+        shapes = _shapes(len(activation_grid(plan)), activations_of(plan, 0, 0))
+        loads = plan.count("M") * plan.count("K")
+        loads *= 1 if plan.holds_activations else plan.count("N")
+        return cls(shapes, results, _bytes(shapes) * loads, 0)
 
 
 def _cycles_of_transfers(plan: ProductPlan, shapes: Iterable[TransferShape]) -> float:
@@ -264,6 +285,8 @@ def _overlapped_work(
     patches = plan.partition.rows * plan.products
     transfers = sum(shape.times for shape in shapes)
     code = CP_STEP + CP_TRANSFER * transfers + CP_PATCH * patches
+    if isinstance(plan, ImagePlan) and plan.pads_in_unit:
+        code += CP_SLAB * len(activation_grid(plan))
     return _cycles_of_transfers(plan, shapes), code
 
 

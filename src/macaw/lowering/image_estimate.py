@@ -145,19 +145,27 @@ def estimates(
     if some.reduces_clusters:
         parts = part.clusters + several
         rows = rows + outputs * (parts * (max(1.0, some.pes * sum_size / width) + 1) + 8)
-    # The dma and cp: transfers with their starts, and beats.
+    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
+    # The dma and cp: transfers with their starts, and beats. Zeros of the padding are not loaded.
+    high = -(-part.length("M") // groups) * (part.parts("M") * slab_rows)
+    wide = -(-product.columns // columns) * slab_columns
+    pads = product.padding[0] + product.after[0], product.padding[1] + product.after[1]
+    inside = np.maximum(high - pads[0], 1) / high, np.maximum(wide - pads[1], 1) / wide
     lines = np.where(channels == product.channels, 1, slab_rows) * slabs
     lines = lines * (1 if some.rows_share_activations else part.rows)
+    lines = np.where(channels == product.channels, lines, lines * inside[0])
     weight_rows = 1 if some.rows_share_weights else part.rows
     runs = np.where(columns == product.columns, 1, groups) * some.summing_clusters
     runs = runs * (1 if some.reduces_rows else part.rows)
     transfers = lines * share + weight_rows + runs / tiles_k
-    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
     line = np.where(channels == product.channels, slab_columns * channels, channels) * size
     bus = min(int(config["dma.width"]), int(config["mem.external_width"]))
-    beats = share * lines * slab_rows * slab_columns * channels * size / line
-    beats = np.where(channels == product.channels, beats, beats / slab_rows)
+    beats = share * lines * slab_rows * slab_columns * inside[1] * channels * size / line
+    beats = np.where(channels == product.channels, beats * inside[0], beats / slab_rows)
     beats = beats * (1 + (line - np.gcd(line, bus)) / bus)
+    if product.copies_input:
+        outside = np.minimum(1.0, 2 * part.parts("M") * slab_rows / high + 2 * slab_columns / wide)
+        beats = beats + outside * share * (start + slabs * slab * size / bus)
     again = np.minimum(1.0, 2 / tiles) if mapping is WEIGHT else 1.0
     beats = beats + again * weight_rows * weights / bus
     stores = runs * outputs / np.where(columns == product.columns, 1, groups)

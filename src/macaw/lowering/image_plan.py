@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,28 @@ class ImagePlan(ProductPlan):
 
     # The slab
 
+    @property
+    def pads_in_unit(self) -> bool:
+        """Whether slabs get the zeros of the padding in the units, not from a copy of x."""
+        return self.product.copies_input
+
+    @property
+    def copies_input(self) -> bool:
+        """Whether the dma first copies x into a frame of zeros."""
+        return self.product.copies_input and not self.pads_in_unit
+
+    @property
+    def source_size(self) -> tuple[int, int]:
+        """The height and width of the image from which slabs are loaded, with its frame if any."""
+        product = self.product
+        return (product.height, product.width) if self.pads_in_unit else product.padded
+
+    @property
+    def x_pitches(self) -> tuple[int, int, int]:
+        """The distances in that image, in elements: to the next row, column, channel."""
+        size = (*self.source_size, self.product.channels)
+        return self.product.pitches(self.product.layout, size)
+
     @cached_property
     def slab_rows(self) -> int:
         """The number of image rows that a tile needs."""
@@ -146,12 +169,13 @@ class ImagePlan(ProductPlan):
     def input_offsets(self) -> list[int]:
         """The offsets in x, in elements, of the tiles of k; empty if the kernel is not cut.
 
-        For each part of the kernel there are offsets of all tiles of channels.
+        They are empty, too, if the units get the padding. For each part of the kernel there are
+        offsets of all tiles of channels.
         """
         parts = self.kernel_parts
-        if len(parts) == 1:
+        if len(parts) == 1 or self.pads_in_unit:
             return []
-        row, column, channel = self.product.x_pitches
+        row, column, channel = self.x_pitches
         tiles = [self.tile_start("K", index) * channel for index in range(self.input_tiles)]
         return [y * row + x * column + tile for y, x in parts for tile in tiles]
 
@@ -167,7 +191,7 @@ class ImagePlan(ProductPlan):
         The keys are the names of the constants in cp's code.
         """
         product = self.product
-        (x_row, x_column, x_channel), y = product.x_pitches, product.y_pitches
+        (x_row, x_column, x_channel), y = self.x_pitches, product.y_pitches
         return {
             "X_ROW": product.stride[0] * x_row,
             "X_COLUMN": product.stride[1] * x_column,
@@ -175,7 +199,7 @@ class ImagePlan(ProductPlan):
             "Y_ROW": y[0],
             "Y_COLUMN": y[1],
             "Y_DEPTH": y[2],
-            "X_IMAGE": product.image_pitches[0],
+            "X_IMAGE": prod(self.source_size) * product.channels,
             "Y_IMAGE": product.image_pitches[1],
         }
 

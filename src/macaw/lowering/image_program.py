@@ -15,7 +15,9 @@ from macaw.lowering.cluster_reduction import (
     reduction_arrays,
 )
 from macaw.lowering.image_plan import ImagePlan
+from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
+from macaw.lowering.plan import ProductPlan
 from macaw.lowering.row_program import (
     FINAL,
     HOLD,
@@ -31,6 +33,7 @@ from macaw.lowering.row_program import (
     sequences,
     to_clusters,
 )
+from macaw.lowering.slab_padding import write_padded_slabs
 from macaw.lowering.transfers import (
     COPY,
     UNIT,
@@ -45,6 +48,7 @@ from macaw.lowering.transfers import (
     result_grid,
     results_of,
     sums_in,
+    write_activations,
 )
 
 # The comment of the sequences that store sums.
@@ -199,6 +203,14 @@ def _padding(plan: ImagePlan) -> list[Transfer]:
             for item in range(product.channels)
         ]
     return [replace(transfers[0], what=what), *transfers[1:]]
+
+
+@write_activations.register
+def _write_activations(plan: ImagePlan, out: Listing, name: str, add: str) -> None:
+    if plan.pads_in_unit:
+        write_padded_slabs(out, plan, name, add)
+    else:
+        write_activations.dispatch(ProductPlan)(plan, out, name, add)
 
 
 @activations_of.register

@@ -17,6 +17,7 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import write_processor
 from macaw.lowering.row_program import write_rows
+from macaw.lowering.slab_padding import ZEROS, PaddedSlabs
 from macaw.lowering.transfers import COPY, write_transfers
 
 
@@ -109,8 +110,12 @@ def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, ND
         files[f"{name}.factors.npy"] = factors(plan)
         out.put(".balign 32")
         out.put(f'.npy "{name}.factors.npy"', "scales and table, by (n tile, row)", label="factors")
-    if plan.copies_input or plan.returns_sums:
+    zeros = PaddedSlabs(plan).line if isinstance(plan, ImagePlan) and plan.pads_in_unit else 0
+    if plan.copies_input or plan.returns_sums or zeros:
         out.put(".bss")
+        out.put(".balign 32")
+    if zeros:
+        out.put(f".space {zeros}", "a line of zeros for paddings", label=ZEROS)
         out.put(".balign 32")
     if plan.copies_input:
         shape = ", ".join(map(str, plan.product.frame))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from macaw.lowering.finishing import factor_bytes
+from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.listing import Listing
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.plan import ProductPlan
+from macaw.lowering.processor_registers import INDEX, START
 from macaw.lowering.row_program import finishing_lists, has_entry_part, list_names
+from macaw.lowering.slab_padding import write_padded_loads
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
-
-INDEX = {"M": "s2", "N": "s3", "K": "s4"}  # the loop counters
-START = {"M": "t3", "N": "t4", "K": "t5"}  # where a tile begins in its part
 
 
 def write_load(out: Listing, plan: ProductPlan) -> None:
@@ -189,7 +189,17 @@ def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
 
 def _load_activations(out: Listing, plan: ProductPlan) -> None:
     if plan.holds_activations:
-        out.block("bnez s3, 8f # they stay in the PEs for all n")
+        out.block("bnez s3, 9f # they stay in the PEs for all n")
+    if isinstance(plan, ImagePlan) and plan.pads_in_unit:
+        write_padded_loads(out, plan)
+    else:
+        _load_unpadded(out, plan)
+    if plan.holds_activations:
+        out.block("9:")
+
+
+def _load_unpadded(out: Listing, plan: ProductPlan) -> None:
+    """Write code that loads activations whose places in x differ by the same offset."""
     out.block(
         f"""
         li t0, X_ROW
@@ -216,8 +226,6 @@ def _load_activations(out: Listing, plan: ProductPlan) -> None:
     if plan.images > 1:
         out.block("li t0, X_IMAGE\nmul t0, a7, t0\nadd a2, a2, t0")
     _move_in(out, "X", len(activations_in(plan)), "7")
-    if plan.holds_activations:
-        out.block("8:")
 
 
 def _load_weights(out: Listing, plan: ProductPlan) -> None:

@@ -13,7 +13,8 @@ from macaw.isa.pe import PACKET, SEGMENT
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
-from macaw.lowering.processor_load import INDEX, write_load
+from macaw.lowering.processor_load import write_load
+from macaw.lowering.processor_registers import INDEX
 from macaw.lowering.transfers import FURTHER_UNIT, PONG, UNIT, input_copies, results_out
 
 _NAMES = {"M": "rows of activations", "N": "outputs", "K": "inputs"}

@@ -61,6 +61,11 @@ class SlidingWindowPlan(ImagePlan):
         return ", sliding window"
 
     @property
+    def pads_in_unit(self) -> bool:
+        """Whether the units get the padding: no, x is copied into a frame of zeros."""
+        return False
+
+    @property
     def window(self) -> int:
         """The number of elements in the kernel's window."""
         return prod(self.product.kernel)

@@ -105,6 +105,12 @@ def results_out(plan: ProductPlan) -> list[Transfer]:
 
 
 @singledispatch
+def write_activations(plan: ProductPlan, out: Listing, name: str, add: str) -> None:
+    """Write the transfers of activations into a half: `name`, whose address is `add`."""
+    _put(out, f"{name}_x", activations_in(plan), add, "", base="src")
+
+
+@singledispatch
 def activations_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
     """Return the transfers of the activations of cluster q of row p."""
     size = Types.size(plan.types.operand)
@@ -234,7 +240,7 @@ def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> N
             _put(out, f"fill_{name}", [image], add, "")
         if plan.copies_input and not half:
             _put(out, "copies", input_copies(plan), "", "")
-        _put(out, f"{name}_x", activations_in(plan), add, "", base="src")
+        write_activations(plan, out, name, add)
         _put(out, f"{name}_w", weights_in(plan), add, "", base="src")
         if plan.has_start_sums:
             _put(out, f"{name}_p", sums_in(plan), add, "", "src")

@@ -14,9 +14,9 @@ MEMORY = "unit_memory"  # the symbol of the memory in each unit that layers shar
 _MAIN_LABELS = frozenset(("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY))
 _LAYER_LABELS = frozenset(
     """
-    add_rows begin chain copies done final gathered hold input_offsets last last_again load merge
-    more more_again next not_PARTIAL not_RESULTS partial partial_sums ping pong raw result row setup
-    start start_sums step store tile w w_tile weight_table x x_copy x_tile y
+    add_rows begin chain copies done final gathered hold input_offsets kernel_parts last last_again
+    load merge more more_again next not_PARTIAL not_RESULTS partial partial_sums ping pong raw
+    result row setup start start_sums step store tile w w_tile weight_table x x_copy x_tile y zeros
     """.split()
 )
 _LABEL_OF_NUMBER = re.compile(

@@ -1,0 +1,331 @@
+"""Make the padding of an image in the units: zeros first, then the pixels inside the image.
+
+The image itself has no frame of zeros. For each slab, cp finds out which of its rows and columns
+are inside the image, and the dma moves only these. If some are outside, the dma first fills the
+slabs of all units with zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.image_plan import ImagePlan
+from macaw.lowering.listing import Listing
+from macaw.lowering.operation import Types
+from macaw.lowering.processor_registers import INDEX, START
+from macaw.lowering.transfers import activation_grid, activation_unit, owner_name
+
+ZEROS = "zeros"  # label of a line of zeros in external memory
+_PARTS = "kernel_parts"  # label of the table of the parts of a kernel
+# Words of the record of a slab: a transfer, x, the place of the slab, and its first image row.
+_RECORD = ("DST", "SRC", "BYTES", "LINES", "", "", "BASE", "SLAB", "ROW")
+_NEXT = 4 * len(_RECORD)
+_PART = 12  # bytes of an entry of the table of parts
+
+
+@dataclass(frozen=True)
+class PaddedSlabs:
+    """How much of the slabs of a plan is inside the image."""
+
+    plan: ImagePlan
+
+    @property
+    def whole_lines(self) -> bool:
+        """Whether a slab has all channels, so that a transfer moves several rows of it."""
+        return self.plan.slab_channels == self.plan.product.channels
+
+    @property
+    def size(self) -> int:
+        """The bytes of an activation."""
+        return Types.size(self.plan.types.operand)
+
+    @property
+    def line(self) -> int:
+        """The bytes of a row of a slab."""
+        return self.plan.slab_columns * self.plan.slab_channels * self.size
+
+    @property
+    def unit_slabs(self) -> int:
+        """The number of slabs in a unit."""
+        return 1 if self.plan.shares_activations else self.plan.partition.clusters
+
+    def first_row(self, p: int, q: int) -> int:
+        """Return the image row with which the first slab of cluster q of row p begins."""
+        product = self.plan.product
+        return self.plan.partition.start("M", p, q) * product.stride[0] - product.padding[0]
+
+    def _rows(self, p: int, q: int, part: int) -> NDArray[np.int64]:
+        """Return the first image row of each tile of M, for a part of the kernel that begins so."""
+        plan = self.plan
+        tiles = -(-plan.partition.length("M") // plan.tile.groups)
+        starts = np.array([plan.tile_start("M", index) for index in range(tiles)], np.int64)
+        return self.first_row(p, q) + starts * plan.product.stride[0] + part
+
+    def _columns(self, part: int) -> NDArray[np.int64]:
+        """Return the first image column of each tile side by side."""
+        product, width = self.plan.product, self.plan.tile.columns
+        starts = np.minimum(np.arange(self.plan.columns) * width, product.columns - width)
+        return np.asarray(starts * product.stride[1] - product.padding[1] + part, np.int64)
+
+    def _insides(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield the rows inside the image of each tile of M, and the columns of each tile beside.
+
+        There is one pair for each slab of an iteration and each part of the kernel.
+        """
+        plan, product = self.plan, self.plan.product
+        for p, q in activation_grid(plan):
+            for y, x in plan.kernel_parts:
+                rows = _inside(self._rows(p, q, y), plan.slab_rows, product.height)
+                yield rows, _inside(self._columns(x), plan.slab_columns, product.width)
+
+    @property
+    def _repeats(self) -> int:
+        """How often each tile of an image with a part of the kernel is loaded, in all images."""
+        plan = self.plan
+        outputs = 1 if plan.holds_activations else plan.count("N")
+        return plan.input_tiles * outputs * plan.images
+
+    @property
+    def zeroed(self) -> float:
+        """The share of loads that first fill the slabs with zeros."""
+        plan, product = self.plan, self.plan.product
+        loads = plan.columns * (plan.count("M") // (plan.columns * plan.images))
+        outside = 0
+        for y, x in plan.kernel_parts:
+            rows = np.array([self._rows(p, q, y) for p, q in activation_grid(plan)])
+            above = (rows.min(axis=0) < 0) | (rows.max(axis=0) + plan.slab_rows > product.height)
+            columns = self._columns(x)
+            beside = (columns < 0) | (columns + plan.slab_columns > product.width)
+            outside += int((above[:, None] | beside).sum())
+        return outside / (loads * len(plan.kernel_parts))
+
+    @property
+    def zero_bytes(self) -> int:
+        """The bytes of all zeros that the dma moves into the units; a multicast counts once."""
+        plan = self.plan
+        tiles = plan.count("M") // plan.images * len(plan.kernel_parts)
+        return round(self.zeroed * tiles * self._repeats) * self.unit_slabs * plan.slab * self.size
+
+    @property
+    def activation_bytes(self) -> int:
+        """The bytes of all activations that the dma moves into the units."""
+        pixels = sum(int(rows.sum()) * int(columns.sum()) for rows, columns in self._insides())
+        return pixels * self._repeats * self.plan.slab_channels * self.size
+
+    @property
+    def inside(self) -> float:
+        """The mean share of products whose activations are inside the image.
+
+        In each iteration, it is the share of the cluster that has the most of them.
+        """
+        plan, product = self.plan, self.plan.product
+        shares = []
+        for y, x in plan.kernel_parts:
+            rows = [
+                _taps_inside(
+                    self._rows(p, q, y),
+                    (plan.tile.groups, product.stride[0], plan.taps[0]),
+                    product.height,
+                )
+                for p, q in activation_grid(plan)
+            ]
+            positions = (plan.tile.columns, product.stride[1], plan.taps[1])
+            columns = _taps_inside(self._columns(x), positions, product.width)
+            shares.append(np.max(rows, axis=0).mean() * columns.mean())
+        return float(np.mean(shares))
+
+    def mean_transfers(self) -> tuple[float, float, float]:
+        """Return the means of a load: its transfers of activations, their rows, and their bytes.
+
+        The bytes are those of a row of the dma.
+        """
+        insides = list(self._insides())
+        grid = len(activation_grid(self.plan))
+        rows = float(np.mean([rows.mean() for rows, _ in insides]))
+        columns = float(np.mean([columns.mean() for _, columns in insides]))
+        pixel = self.plan.slab_channels * self.size
+        if self.whole_lines:
+            return grid, rows, columns * pixel
+        return grid * rows, columns, pixel
+
+
+def _inside(first: NDArray[np.int64], length: int, extent: int) -> NDArray[np.int64]:
+    """Return how many of `length` rows or columns from `first` on are inside 0 to `extent`."""
+    count = np.minimum(first + length, extent) - np.maximum(first, 0)
+    return np.asarray(np.maximum(count, 0), np.int64)
+
+
+def _taps_inside(
+    first: NDArray[np.int64], outputs: tuple[int, int, int], extent: int
+) -> NDArray[np.float64]:
+    """Return the share of taps inside 0 to `extent`, for windows that begin at `first`.
+
+    `outputs` has the number of outputs of a tile, their stride and their taps.
+    """
+    count, stride, taps = outputs
+    places = first[:, None, None] + stride * np.arange(count)[:, None] + np.arange(taps)
+    return np.asarray(((places >= 0) & (places < extent)).mean(axis=(1, 2)), np.float64)
+
+
+def write_padded_slabs(out: Listing, plan: ImagePlan, name: str, add: str) -> None:
+    """Write the records of the slabs in cp's data: of the half `name`, whose address is `add`."""
+    slabs, product = PaddedSlabs(plan), plan.product
+    pixel, channels = plan.slab_channels * slabs.size, product.channels * slabs.size
+    target = f"x_tile + EVERY_UNIT{add}"
+    lines = slabs.unit_slabs * plan.slab_rows
+    zeros = (target, ZEROS, slabs.line, lines, slabs.line, 0, 0, 0, 0)
+    out.put(f".word {', '.join(map(str, zeros))}", "zeros, then a slab each", label=f"{name}_x")
+    strides = (slabs.line, product.width * channels) if slabs.whole_lines else (pixel, channels)
+    for p, q in activation_grid(plan):
+        channel = plan.partition.start(plan.depth, p, q)
+        place = activation_unit(plan, p) + q * plan.slab * slabs.size
+        words = (
+            0,
+            0,
+            pixel,
+            0,
+            *strides,
+            f"x + {channel * slabs.size}",
+            f"x_tile + {place:#x}{add}",
+        )
+        owner = owner_name(p, q, activation_grid(plan))
+        what = f"{owner}: channel {channel} on, from this row of the image"
+        out.put(f".word {', '.join(map(str, words))}, {slabs.first_row(p, q)}", what)
+    if add or len(plan.kernel_parts) == 1:
+        return
+    out.comment(
+        "Parts of the kernel and tiles of inputs: first row, column and channel (in bytes)."
+    )
+    out.put("", label=_PARTS)
+    for y, x in plan.kernel_parts:
+        for index in range(plan.input_tiles):
+            out.put(f".word {y}, {x}, {plan.tile_start('K', index) * slabs.size}")
+
+
+def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
+    """Write cp's code that loads the slabs of a tile, with zeros for what is outside the image."""
+    slabs, product = PaddedSlabs(plan), plan.product
+    first = [slabs.first_row(p, q) for p, q in activation_grid(plan)]
+    for place, name in enumerate(_RECORD):
+        if name not in ("", "DST", "SRC", "BYTES", "BASE"):
+            out.put(f".equ {name}, {4 * place}")
+    out.block(
+        f"""
+        li t0, {product.stride[0]} # rows of the image from a row of outputs to the next
+        mul a2, {START["M"]}, t0
+        li t0, {product.stride[1]}
+        mul a3, s6, t0
+        addi a3, a3, -{product.padding[1]} # the first column of the slab in the image
+        """
+    )
+    _depth(out, plan)
+    out.block(
+        f"""
+        lw a0, X(s8)
+        addi t0, a2, {min(first)} # the least first row
+        bltz t0, 1f
+        li t1, {product.height - plan.slab_rows - max(first)}
+        bgt a2, t1, 1f
+        bltz a3, 1f
+        li t1, {product.width - plan.slab_columns}
+        ble a3, t1, 2f
+1:      dma.copy zero, a0 # some are outside: zeros
+2:      li a5, 0
+        bgez a3, 1f
+        neg a5, a3 # columns of the slab before the image
+1:      add a3, a3, a5
+        li t0, {plan.slab_columns}
+        sub a4, t0, a5
+        li t0, {product.width}
+        sub t0, t0, a3
+        ble a4, t0, 1f
+        mv a4, t0 # columns inside
+1:      blez a4, 8f
+        li t0, {product.channels * slabs.size} # bytes of a pixel
+        mul a3, a3, t0
+        add a3, a3, a6
+        li t0, {plan.slab_channels * slabs.size}
+        mul a5, a5, t0
+        li a1, {len(activation_grid(plan))}
+7:      addi a0, a0, {_NEXT}
+        lw t0, ROW(a0)
+        add t0, t0, a2
+        li t1, 0
+        bgez t0, 1f
+        neg t1, t0 # rows of the slab before the image
+1:      add t0, t0, t1
+        li t2, {plan.slab_rows}
+        sub t2, t2, t1
+        li t6, {product.height}
+        sub t6, t6, t0
+        ble t2, t6, 1f
+        mv t2, t6 # rows inside
+1:      blez t2, 6f
+        li t6, {product.width * product.channels * slabs.size}
+        mul t0, t0, t6
+        add t0, t0, a3
+        lw t6, BASE(a0)
+        add t0, t0, t6
+        li t6, {slabs.line}
+        mul t1, t1, t6
+        add t1, t1, a5
+        lw t6, SLAB(a0)
+        add t1, t1, t6
+        """
+    )
+    if slabs.whole_lines:
+        out.block(
+            f"""
+        sw t2, LINES(a0)
+        li t6, {plan.slab_channels * slabs.size}
+        mul t6, t6, a4
+        sw t6, BYTES(a0)
+        sw t0, SRC(a0)
+        sw t1, DST(a0)
+        dma.copy zero, a0
+            """
+        )
+    else:
+        out.block(
+            f"""
+        sw a4, LINES(a0)
+5:      sw t0, SRC(a0)
+        sw t1, DST(a0)
+        dma.copy zero, a0
+        li t6, {product.width * product.channels * slabs.size}
+        add t0, t0, t6
+        addi t1, t1, {slabs.line}
+        addi t2, t2, -1
+        bnez t2, 5b
+            """
+        )
+    out.block("6: addi a1, a1, -1\nbnez a1, 7b\n8:")
+
+
+def _depth(out: Listing, plan: ImagePlan) -> None:
+    """Write code that puts the offset of the tile's channels and image into a6, in bytes.
+
+    It adds the first row and column of a part of the kernel to a2 and a3.
+    """
+    if len(plan.kernel_parts) > 1:
+        out.block(
+            f"""
+        la t0, {_PARTS}
+        li t1, {_PART}
+        mul t1, {INDEX["K"]}, t1
+        add t0, t0, t1
+        lw t1, 0(t0)
+        add a2, a2, t1
+        lw t1, 4(t0)
+        add a3, a3, t1
+        lw a6, 8(t0)
+            """
+        )
+    else:
+        out.block(f"li t0, X_DEPTH\nmul a6, {START[plan.depth]}, t0")
+    if plan.images > 1:
+        out.block("li t0, X_IMAGE\nmul t0, a7, t0\nadd a6, a6, t0")

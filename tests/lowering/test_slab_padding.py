@@ -1,0 +1,100 @@
+"""The padding of images that the units get: results, bytes, and what is inside an image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import macaw
+from macaw.isa.config import load
+from macaw.lowering import reference
+from macaw.lowering.choose import choose
+from macaw.lowering.convolution import convolution
+from macaw.lowering.errors import LowerError
+from macaw.lowering.image_plan import ImagePlan, ImageTile, make_image_plan
+from macaw.lowering.layer_source import layer_source
+from macaw.lowering.mapping import INPUT, WEIGHT
+from macaw.lowering.slab_padding import PaddedSlabs
+from tests.fuzzing import sessions
+from tests.lowering.running import made
+
+few = settings(sessions, max_examples=max(8, sessions.max_examples // 2))
+
+
+def plan_of(weights: Any, image: Any, tile: ImageTile, mapping: Any, **options: Any) -> ImagePlan:
+    """A plan on the device `tiny` with all rows and clusters."""
+    config = load("tiny")
+    product = convolution(weights, image, **options).validated(config)
+    return make_image_plan(product, config, mapping, "a", tile, ImagePlan)
+
+
+def test_what_is_inside_an_image_by_hand():
+    """Split a of `tiny`: two rows and two clusters divide the rows of outputs in four parts of one.
+
+    The kernel is 3 × 3, the padding 1. So the slabs of the first and the last part have a row
+    outside. With all 5 columns in one tile, there is a column outside at each side.
+    """
+    weights = np.ones((4, 3, 3, 2), np.int8)
+    tile = ImageTile(1, 1, 4, 2, 5, (3, 3))
+    slabs = PaddedSlabs(plan_of(weights, (4, 5), tile, WEIGHT, padding=(1, 1)))
+    assert slabs.line == 7 * 2
+    assert slabs.zeroed == 1.0
+    assert slabs.activation_bytes == (2 + 3 + 3 + 2) * 5 * 2
+    assert slabs.zero_bytes == 2 * 3 * 7 * 2  # two slabs of a unit; the multicast counts once
+    assert slabs.mean_transfers() == (4, 10 / 4, 5 * 2)
+    # The parts in the middle have all taps of the row, 5 columns have 2, 3, 3, 3 and 2 of 3 taps.
+    assert slabs.inside == pytest.approx(13 / 15)
+
+
+def test_a_tile_inside_the_image_needs_no_zeros():
+    """Of three tiles side by side only the middle one has no column outside."""
+    weights = np.ones((4, 1, 3, 2), np.int8)
+    tile = ImageTile(1, 1, 4, 2, 4, (1, 3))
+    slabs = PaddedSlabs(plan_of(weights, (4, 12), tile, INPUT, padding=(0, 1)))
+    assert slabs.zeroed == pytest.approx(2 / 3)
+    assert slabs.zero_bytes == 2 * 2 * 6 * 2
+    assert slabs.activation_bytes == 4 * (5 + 6 + 5) * 2
+
+
+@st.composite
+def convolutions(draw: Any) -> tuple[Any, dict[str, Any]]:
+    """Weights, an image's size and options, with padding at one side at least."""
+    side = st.integers(1, 4)
+    outputs, channels = draw(st.integers(1, 20)), draw(st.integers(1, 12))
+    depthwise = draw(st.booleans())
+    shape = (outputs, draw(side), draw(side)) + (() if depthwise else (channels,))
+    pads = draw(st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(any))
+    strides = st.sampled_from([(1, 1), (2, 1), (1, 2)])
+    return shape, {
+        "image": draw(st.tuples(st.integers(1, 12), st.integers(1, 12))),
+        "stride": draw(strides),
+        "padding": tuple(pads[:2]),
+        "after": tuple(pads[2:]),
+        "images": draw(st.sampled_from([0, 0, 2])),
+        "depthwise": depthwise,
+        "out_layout": draw(st.sampled_from(["hwc", "hwc", "cwh"])),
+    }
+
+
+@few
+@given(convolutions(), st.sampled_from([*"abcdefghi"]), st.integers(0, 999))
+def test_results_and_bytes(drawn, split, seed):
+    """The results equal NumPy's; the dma moves as many bytes as predicted."""
+    shape, options = drawn
+    rng, config = np.random.default_rng(seed), load("tiny")
+    weights = rng.integers(-8, 9, shape).astype(np.int8)
+    try:
+        product = convolution(weights, shift=5, **options).validated(config)
+        selection = choose(product, config, split=split).selection
+    except LowerError:
+        assume(False)
+    assume(type(selection.plan) is ImagePlan)
+    x = rng.integers(-128, 128, product.shapes[0]).astype(np.int8)
+    run = macaw.run(made(layer_source(selection.plan, "p")), x=x)
+    np.testing.assert_array_equal(run.outputs["y"], reference.result(product, config, x))
+    traffic = selection.cost.traffic
+    assert run.counters["dma"]["bytes"] - traffic.between == traffic.external
