@@ -343,11 +343,11 @@ def divide(shares: Sequence[float], total: int, least: int) -> list[int]:
 def fill(
     shares: Sequence[float], wanted: Sequence[int | None], total: int, least: int
 ) -> list[int]:
-    """Divide `total` as `divide` does, but give no item more than it wants, and return the numbers.
+    """Divide `total` as `divide` does, but with an upper limit for each item; return the numbers.
 
-    `wanted` has what each item wants; None means any amount. What some items do not want is divided
-    among the others in proportion to their shares. If no item wants it, it is added to the last
-    one.
+    `wanted` has the upper limits; None means no limit. What is left over is divided among the other
+    items in proportion to their shares. If all items have reached their limits, the last one gets
+    the rest.
     """
     parts = divide(shares, total, least)
     limits = [total if most is None else most for most in wanted]

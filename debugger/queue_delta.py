@@ -1,9 +1,8 @@
 """Counts the items that enter and leave queues in an act, from the state before and after it.
 
-The field of state that determines a queue's level (`macaw.isa.model.Queue.held`) is a list, a
-number together with the head of a ring buffer, or an array of flags. If a ring buffer of one
-element gives and takes an item in the same cycle, its state does not change, and neither item is
-counted.
+A field of state determines a queue's level (`macaw.isa.model.Queue.held`). It is a list, a number
+together with the head of a ring buffer, or an array of flags. If a ring buffer of one element gives
+and takes an item in the same cycle, its state does not change, and neither item is counted.
 """
 
 from __future__ import annotations

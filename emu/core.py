@@ -19,14 +19,14 @@ class from `ENGINES` of the folder by `device.select`. A core gets a port by
 **Time.** All times are device cycles from reset. `core.time` is the cycle of the core's next act;
 it is `NEVER` while the core waits or idles. The clock always advances the core with the least
 (time, number), up to `limit`. At that moment all earlier acts are done, and no later act is done.
-So inside `advance` a core may read memory, other cores and registers as they are. For cp an act is
-the execution of an instruction, for vc the issue of one, for the array a cycle. An instruction that
-executes at cycle t and costs c cycles has all its effects at t. It leaves `time = t + c * divider`.
-If a result may be used only later, the core's state says so (vc's scoreboard). An access to on-chip
-memory has its effect when the arbiter grants it.
+So inside `advance` a core may read the present contents of memory, registers and other cores. For
+cp an act is the execution of an instruction, for vc the issue of an instruction, for the array a
+cycle. An instruction that executes in cycle t and takes c cycles has all its effects in t. It sets
+`time` to t + c * divider. If a result may be used only later, the core's state contains that cycle
+(vc's scoreboard). An access to on-chip memory has its effect when the arbiter grants it.
 
 **Returning.** `advance(limit)` acts while `self.time < limit`. It returns earlier, right after an
-act that may let another core act earlier than planned. Such acts are
+act because of which another core may act earlier than planned. Such acts are
 
 - a request to on-chip memory (`port.beat`, or `port.load`/`store` that returned None),
 - a device service (`swap`, `dispatch`, `start`, `changed`, a transfer),
@@ -35,12 +35,12 @@ act that may let another core act earlier than planned. Such acts are
 The arbiter of on-chip memory acts after all cores of a cycle. So a core that requests a beat at t
 must not act at t + 1 in the same call.
 
-**Its own memory and registers.** Rows of the core's table (`memories`, `registers`) make its part
-of the memory map. The device keeps the bytes (`device.memory.own`). A register is the field of the
+**Its own memory and registers.** Rows of the core's table (`memories`, `registers`) define its part
+of the memory map. The device stores the bytes (`device.memory.own`). A register is the field of the
 core's state with the same name, unless the core overrides `read_register` and `write_register`.
 
-**Engines.** The state of a fast engine may lag behind the clock, and the engine may act less often,
-if no other part of the device can notice. These rules make sure of that:
+**Engines.** A fast engine may do several acts together, later than the rules above say. Until then
+its state is that of an earlier cycle. No other part of the device may notice the difference:
 
 - `sync` brings `self.state` to `device.frontier(self)`, the first cycle in which the core has not
   had its turn. This may be in the middle of a cycle, if another core faults there.
@@ -66,8 +66,8 @@ if no other part of the device can notice. These rules make sure of that:
   of the dma and, in each cluster, an exe of the array. For an exe, `left` is the number of other
   clusters that have yet to end it. A chain and an island's block announce only their end.
 - "packet" (address, order, clusters): a row requests the first beat of a packet.
-- "done" (until): it follows an instruction of cp or vc. "beats" (of, begin, until, count) follows
-  an access to external memory, "swap" (mask) an exchange of ping and pong.
+- "done" (until): a core announces it after an instruction of cp or vc. "beats" (of, begin, until,
+  count) comes after an access to external memory, "swap" (mask) after an exchange of ping and pong.
 
 A core may announce further kinds of its own.
 """

@@ -44,9 +44,9 @@ class Inspectable(Agent):
     def current(self) -> tuple[str, int | None]:
         """Return the instruction that the core executes: a text, and the instruction's address.
 
-        The text is empty if the address is enough. The profiler stops a run before the cycle in
-        which a recorded instruction begins (with `shows_begun`, one cycle later), and calls this
-        method. The result must be that instruction.
+        The text is empty if the address is enough. The profiler relies on this method. It stops a
+        run before the cycle in which a recorded instruction begins (with `shows_begun`, one cycle
+        later). Then this method must return that instruction.
         """
         return "", self.next_address
 

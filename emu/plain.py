@@ -1,7 +1,7 @@
 """Plain values: the values that `object` fields of a state may have. They can be copied and packed.
 
-These are None, bool, int, float, str, bytes, and NumPy arrays and scalars of numbers, and also
-tuples, lists and dicts (with keys that are str or int) of plain values. Equal values give equal
+None, bool, int, float, str, bytes, and NumPy arrays and scalars of numbers are plain values. So are
+tuples, lists and dicts of plain values; keys of dicts must be str or int. Equal values give equal
 bytes if the keys of their dicts have the same order.
 """
 

@@ -39,8 +39,8 @@ def memory_name(program: Program, address: int) -> str:
 
     A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. The
     program is assembled for one half of one unit. An element in the other half, or in a unit with a
-    copy of this unit's part, gets the same name with the unit and half in parentheses. For an array
-    in the program's image, which the program copies from there, the name says so too.
+    copy of this unit's part, gets the same name with the unit and half in parentheses. If the bytes
+    are in the program's image, from which the program copies an array, the name says so.
     """
     element = element_at(program, address)
     if element is not None:

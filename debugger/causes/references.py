@@ -1,7 +1,8 @@
 """References: arrays that say what named places should contain, and comparisons with them.
 
 A place is a tensor or an array of a part, another expression for memory or for a core's state, a
-window (the stream of bytes that passes it) or a transfer (the bytes that it moves, in order).
+window or a transfer. The values of a window are the stream of bytes that passes it. Those of a
+transfer are the bytes that it moves, in order.
 """
 
 from __future__ import annotations

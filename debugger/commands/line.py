@@ -68,7 +68,7 @@ class Line:
 
 
 def parse_number(text: str, low: int = 0, base: int = 0) -> int:
-    """Return a number of a line. Raises `CommandError` if it is below `low`.
+    """Return the number that a text in a line denotes. Raises `CommandError` if it is below `low`.
 
     With base 0 the number may have any form that Python has.
     """

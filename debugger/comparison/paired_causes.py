@@ -34,9 +34,15 @@ class PairedStep:
 class PairedWalk:
     """The steps back whose values differ, and what differs at the last one.
 
-    `reason` is "instruction", "setting", "source" (one run has one source more), "step" (all values
-    that the step read are equal), "origin" (the search cannot continue, for example at an input) or
-    "long". Without steps the values are equal.
+    `reason` says why the walk ended there:
+
+    - "instruction" or "setting": it differs;
+    - "source": one run has one source more;
+    - "step": all values that the step read are equal;
+    - "origin": the search cannot continue, for example at an input;
+    - "long": there are too many steps.
+
+    Without steps the values are equal.
     """
 
     steps: list[PairedStep] = field(default_factory=list)

@@ -260,7 +260,7 @@ class DmaCore(Core):
     ) -> None:
         """Request a read of on-chip memory, or a write of `data` to it.
 
-        The answer comes to `granted`.
+        The arbiter passes the answer to `granted`.
         """
         port.beat(time, ((address, length),), data)
 

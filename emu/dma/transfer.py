@@ -148,7 +148,7 @@ class Transfer(NamedTuple):
     def beat(
         self, row: int, position: int, width: int, offsets: Sequence[int] = (0,)
     ) -> tuple[int, int, int, int]:
-        """Return the next beat of a row of which the first `position` bytes have been moved.
+        """Return the next beat of a row, after the first `position` bytes of the row.
 
         `self` is a transfer to one place. `offsets` are the distances in bytes from there to all
         places to which the dma copies the row.

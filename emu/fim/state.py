@@ -146,7 +146,7 @@ class Block:
         self.registers_changed()
 
     def registers_changed(self) -> None:
-        """Compute `mode`, the mode of operations, anew from the circuits' changed registers."""
+        """Compute `mode`, the mode of operations, after the circuits' registers have changed."""
         self.mode = Mode(*(self.registers[place] for place in _MODE))
 
     @property

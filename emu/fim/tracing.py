@@ -226,7 +226,7 @@ def report_until(island: Island, time: int, index: int = 0, exactly: bool = True
     """Report pending repeats that were requested before cycle `time`.
 
     For blocks with numbers below `index`, also report those requested in cycle `time`. Without
-    `exactly`, skip blocks of which some pending repeats cannot be reported yet.
+    `exactly`, skip a block if some of its pending repeats cannot be reported yet.
     """
     waiting = [block for block in island.blocks if block.pending is not None]
     if not waiting:

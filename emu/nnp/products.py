@@ -1,10 +1,10 @@
 """Products of native tiles and vectors: exact integers, accumulated in BFP long, rounded once.
 
-docs/numbers-nnp.md, "Products", has the rules. The module uses NumPy's matrix multiplication (BLAS)
-in a floating type if a bound shows that no sum needs more binary digits than this type has (24 or
-53). Then neither the order of additions nor the alignment of BFP long changes the result, and a
-product of dequantised numbers is exact. Otherwise the module accumulates integers, one column of
-tiles after another.
+docs/numbers-nnp.md, "Products", has the rules. If a bound shows that no sum needs more than 24 or
+53 binary digits, the module uses NumPy's matrix multiplication (BLAS) in binary32 or binary64. Then
+neither the order of additions nor the alignment of BFP long changes the result, and a product of
+dequantised numbers is exact. Otherwise the module accumulates integers, one column of tiles after
+another.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def beat_length(anchor: int, position: int, row_bytes: int, width: int) -> int:
-    """Return the number of bytes of the next beat of a row of which `position` bytes have moved.
+    """Return the number of bytes of the next beat of a row, after its first `position` bytes.
 
     `anchor` is the row's address in the destination or the source, whichever decides the alignment
     (`Transfer.anchor`). A beat ends where the address on that side is a multiple of `width`, or at

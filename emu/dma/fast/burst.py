@@ -124,7 +124,7 @@ class Burst:
 
 
 def plan_burst(dma: DmaCore, route: Route, now: int) -> Burst | None:
-    """Return the burst that starts in cycle `now`, or None if its beats would not follow evenly."""
+    """Return the burst that starts in cycle `now`; None if its beats would not be evenly spaced."""
     state, step = dma.state, dma.divider
     memory = route.src.memory
     channel = memory.channel

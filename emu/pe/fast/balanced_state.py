@@ -87,8 +87,8 @@ class BalancedState:
 
     `loads` has the loads of each PE from index `first` on: its own loads, and those that its
     neighbour gave it. `mac_loads` has the loads that its MAC takes, from index `mac_first` on. If
-    `cycles` is None, `ends` has the last cycle of each cluster's mac, and `handing` the cycle in
-    which the cluster hands sums over, or -1 if it hands none over. Cycles are counted from the
+    `cycles` is None, `ends` has the last cycle of each cluster's mac. `handing` then has the cycle
+    in which the cluster hands sums over, or -1 if it hands none over. Cycles are counted from the
     start of the macs.
     """
 

@@ -23,7 +23,7 @@ from macaw.emu.waits import NEVER
 
 
 class LockstepControls(ClusterControls):
-    """The control units of a row, of which those in `group` are simulated together.
+    """The control units of a row. Those in `group` are simulated together.
 
     `group` is None if no clusters form a lockstep group.
     """
@@ -108,8 +108,8 @@ class LockstepControls(ClusterControls):
     def accepts(self, packet: Packet) -> bool:
         """Return whether all buffers that a packet needs are free in all clusters of the packet.
 
-        This splits the group if the packet goes to its clusters and needs other buffers than its
-        runs.
+        If the packet is for clusters of the group and needs other buffers than their runs, this
+        splits the group.
         """
         if self._meets_group(packet):
             assert self.group is not None  # the packet goes to its clusters
@@ -120,7 +120,7 @@ class LockstepControls(ClusterControls):
         return super().accepts(packet)
 
     def _meets_group(self, packet: Packet) -> bool:
-        """Return whether a packet goes to clusters that belong to the group."""
+        """Return whether a packet is for clusters that belong to the group."""
         return self.group is not None and not self.group.members.isdisjoint(packet["clusters"])
 
     def open(self, packet: Packet, address: int) -> None:

@@ -92,11 +92,11 @@ class Pattern:
         """Return, for n iterations, the times of their steps, the following states, and their
         lengths.
 
-        `state` (n, 1 + steps, clusters) has, for the start of an iteration, the earliest cycle of
-        the next issue, and for each step the cycle in which its operands are ready. The results are
-        the starts and the ends of the steps (n, steps, clusters), the states after the iterations,
-        and the lengths in cycles (n, clusters). All times are relative to the start of the
-        iteration.
+        `state` (n, 1 + steps, clusters) has the times at the start of each iteration: first the
+        earliest cycle of the next issue, then for each step the cycle in which its operands are
+        ready. The results are the starts and the ends of the steps (n, steps, clusters), the states
+        after the iterations, and the lengths in cycles (n, clusters). All times are relative to the
+        start of the iteration.
         """
         steps = self.steps
         starts, ends = list[Ints](), list[Ints]()

@@ -17,7 +17,7 @@ from macaw.emu.pe.state import SfuJob
 
 
 class FastSpecialUnits(SpecialUnits):
-    """The special-function units of a row."""
+    """The special-function units of a row in the fast engine."""
 
     def __init__(self, context: RowContext, queues: OutputQueues) -> None:
         super().__init__(context, queues)

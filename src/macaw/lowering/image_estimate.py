@@ -1,8 +1,8 @@
 """Estimates the cycles of all tiles of a convolution at once, without reading single weights.
 
 The estimates rank tiles; `macaw.lowering.cost` then predicts the cycles of the best ones. They use
-the same rules as the cost model, but with the mean number of weights of an output in place of the
-largest one of each tile. They leave out what is the same for all tiles.
+the rules of the cost model. But they take the mean number of weights of an output, not the largest
+number in each tile, and they leave out what is the same for all tiles.
 """
 
 from __future__ import annotations

@@ -274,7 +274,7 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 
 def results_words(plan: ImagePlan, p: int, q: int) -> str:
-    """Return the comment that says of which row and cluster a transfer copies the results."""
+    """Return the comment that names the row and cluster whose results a transfer copies."""
     (m, m_end), (n, n_end) = plan.part("M", p, q), plan.part("N", p, q)
     return f"{owner_name(p, q, result_grid(plan))}: of O[{m}:{m_end}, :, {n}:{n_end}]"
 

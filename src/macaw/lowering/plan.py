@@ -373,7 +373,7 @@ class ProductPlan:
 
     @cached_property
     def mean_weight_bytes(self) -> float:
-        """The bytes of a round of weights, averaged over all rounds."""
+        """The mean number of bytes of a round of weights."""
         return float(self.weight_bytes.mean())
 
     def _rounds(self) -> Iterator[tuple[int, int, int, int, int, int, int]]:

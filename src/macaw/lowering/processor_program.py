@@ -38,7 +38,7 @@ def write_processor(out: Listing, plan: ProductPlan, subroutine: str = "") -> No
     """Write cp's part of the program (`.core cp`): a whole program, or a subroutine of that name.
 
     The subroutine does not change s10. Before the call, packets and sequences must be in the
-    on-chip units, no transfer and no row may be at work, and half 0 must be the one that loads.
+    on-chip units, and no transfer and no row may be at work. Half 0 must be the one that loads.
     """
     out.title("the command processor")
     out.put(".core cp")

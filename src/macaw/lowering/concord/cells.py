@@ -146,8 +146,8 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
 def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
     """Return nodes whose values, one after the other, are the value of a read.
 
-    The list is empty if the read does not take all cells of each node in their order, or if the
-    nodes do not have the same number of native vectors in a row.
+    The read must take all cells of each node in their order, and all nodes must have the same
+    number of native vectors in a row. Otherwise the list is empty.
     """
     nodes: list[Node] = []
     at = 0

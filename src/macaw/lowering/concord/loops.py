@@ -121,9 +121,15 @@ def _key(node: Node) -> object:
 def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) -> tuple[str, object]:
     """Return where an operand in round `turn` comes from, as a kind and a second value.
 
-    The kind is "before" for a value from before the loop, "same" or "previous" for a value of round
-    `turn` or of the round before it, else "round n". The second value is the index in its round of
-    the operation that computes the operand; for "before", it is the value's key (`_key`).
+    The kinds are:
+
+    - "before": a value from before the loop; the second value is its key (`_key`);
+    - "same": a value of round `turn`;
+    - "previous": a value of the round before;
+    - "round n": a value of another round.
+
+    For a value of a round, the second value is the index in that round of the operation that
+    computes it.
     """
     place = places.get(node.number)
     if place is None or place < rounds.start:

@@ -1,9 +1,9 @@
 """Folds scales and shifts of channels into the layer before them.
 
-BatchNormalization, and Mul, Add, Sub and Div with a constant for each channel, become part of the
-weights and the bias of a Conv, ConvTranspose, Gemm or MatMul. If there is no such layer before it,
-a BatchNormalization takes in the nodes that follow it, and becomes a convolution of 1 x 1 with a
-group for each channel.
+BatchNormalization, and Mul, Add, Sub and Div with a constant for each channel, are scales and
+shifts. They become part of the weights and the bias of a Conv, ConvTranspose, Gemm or MatMul before
+them. A BatchNormalization without such a layer takes in the nodes that follow it. It becomes a
+convolution of 1 x 1 with a group for each channel.
 """
 
 from __future__ import annotations
