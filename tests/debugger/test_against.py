@@ -231,3 +231,25 @@ loop:   sw   a3, (a4)
     text = list(lines(walk, "y"))
     assert text[0] == "y[3] = 0, y.npy has 7: there from the begin"
     assert "nothing wrote y[3], but next to it" in text
+
+
+def test_of_many_writes_the_nearest_on_each_side_are_neighbours():
+    """Every twentieth element is written, the nearest ones first, but for y[60]."""
+    stores = "\n".join(f"        sw   a3, {4 * (n - 60)}(a4)" for n in (40, 80, 20, 100, 0, 119))
+    run = of_source(f"""
+        .core cp
+_start: la   a4, y+240
+        li   a3, 3
+{stores}
+        li   a7, 93
+        li   a0, 0
+        ecall
+        .output y, int32, 120
+""")
+    run.cont()
+    wanted = np.where(np.isin(np.arange(120), [0, 20, 40, 80, 100, 119]), 3, 0)
+    wanted[60] = 7
+    walk = walk_back(run.causes, "y", [reference(run, "y", "y.npy", wanted)])
+    ((end, near),) = walk.first.unwritten
+    assert end.name == "y[60]"
+    assert [x.instruction for x in near] == ["sw a3, -80(a4)", "sw a3, 80(a4)"]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import macaw
 from macaw.debugger.causes.cause_text import lines
-from macaw.debugger.causes.place_names import memory_name
+from macaw.debugger.causes.place_names import label_place, memory_name
 from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT
 from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import loaded, session
@@ -27,6 +28,23 @@ def test_arrays_have_their_names_in_both_halves_and_in_other_units():
     assert memory_name(program, weights + 5) == f"{weights + 5:#010x} <w1+5>"
     assert memory_name(program, weights + 5 + (1 << HALF_SHIFT)) == "<w1+5> (unit 0, half 1)"
     assert memory_name(program, 0x1007_FFFF) == "0x1007ffff", "nothing is there in any half"
+
+
+def test_the_line_of_a_label_is_in_the_first_file_that_has_it(tmp_path: Path) -> None:
+    """A file that is not there any more is passed over, and so is a comment."""
+    begin, data = tmp_path / "begin.s", tmp_path / "data.s"
+    begin.write_text(".core cp\n_start: li a7, 93\n li a0, 0\n ecall\n")
+    data.write_text(
+        ".core cp\n.section .data.cp\n# pixels: a comment\nmore: .word 1\nat: pixels: .word 5, 6\n"
+    )
+    program = macaw.assemble(begin, data)
+    address = program.symbol("pixels").value
+    assert label_place(program, address + 4) == (str(data), 5, "pixels+4")
+    begin.unlink()
+    assert label_place(program, address) == (str(data), 5, "pixels")
+    assert label_place(program, address - 4) == (str(data), 4, "more")
+    data.unlink()
+    assert label_place(program, program.symbol("_start").value) is None
 
 
 def test_an_array_in_the_image_of_the_program_has_its_name():

@@ -136,7 +136,7 @@ def _patch(file: str, original: str, text: str, line: int) -> bool:
 
 def _patch_defaults(file: str, original: str, text: str) -> bool:
     """Give functions their changed defaults, which are constants; whether there are any."""
-    before, after = _defaults(original), _defaults(text)
+    before, after = defaults(original), defaults(text)
     changed = {line for line, values in after.items() if values != before.get(line)}
     for function in [each for each in gc.get_objects() if isinstance(each, FunctionType)]:
         line = function.__code__.co_firstlineno
@@ -152,7 +152,7 @@ def _patch_defaults(file: str, original: str, text: str) -> bool:
     return bool(changed)
 
 
-def _defaults(text: str) -> dict[int, tuple[list[int | None], dict[str, int]]]:
+def defaults(text: str) -> dict[int, tuple[list[int | None], dict[str, int]]]:
     """The defaults of each function by its first line, where they are numbers or truth values."""
     found = {}
     for node in ast.walk(ast.parse(text)):
@@ -167,6 +167,9 @@ def _defaults(text: str) -> dict[int, tuple[list[int | None], dict[str, int]]]:
 
 
 def _number(node: ast.expr | None) -> int | None:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = _number(node.operand)
+        return None if value is None else -value
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return node.value
     return None

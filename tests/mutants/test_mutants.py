@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants import __main__ as tool
-from tests.mutants import copies
+from tests.mutants import copies, serving
 from tests.mutants.choosing import Choice, Chooser, Lines, drawn
 from tests.mutants.mutations import KINDS, Mutant, legal, mutants
 from tests.mutants.paths import ROOT
@@ -155,6 +155,12 @@ def test_a_mutant_is_ended_by_the_test_that_executes_it_and_another_survives(
     assert said[2].startswith("tests/emu/test_m.py::test_small")
     assert said[3] == "tests/emu/test_m.py::test_small"
     assert (tmp_path / "src/macaw/emu/m.py").read_text("utf-8") == MODULE
+
+
+def test_defaults_are_read_by_the_first_line_of_their_function() -> None:
+    text = "@f\ndef g(a, b=-1, *, c=2, d='x', e):\n    return [1]\n"
+    assert serving.defaults(text) == {1: ([-1], {"c": 2})}
+    assert serving.defaults("def g(a='x', b=True): pass") == {1: ([None, True], {})}
 
 
 def test_a_mutant_changes_bytes_and_not_characters() -> None:
