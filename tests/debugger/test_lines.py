@@ -139,6 +139,18 @@ again_: addi sp, sp, -16
 """
 
 
+# A function before its caller.
+BEFORE = """
+        .core cp
+early:  addi sp, sp, -16
+        sw   ra, 12(sp)
+        addi sp, sp, 16
+        ret
+_start: call early
+        ebreak
+"""
+
+
 def called(debug):
     """The labels of the frames, inner ones first."""
     symbols = [one.symbol for one in call_stack(debug, debug.core)]
@@ -160,3 +172,6 @@ def test_who_has_called():
     assert called(debug) == ["middle", "outer", "_start"]
     debug.set_focus("vc")
     assert called(debug) == []
+    debug = of_source(BEFORE)
+    debug.advance("early+8")
+    assert called(debug) == ["early", "_start"]
