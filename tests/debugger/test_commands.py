@@ -85,6 +85,18 @@ def test_what_may_come_next():
     assert next_operands("stepi [N] [--only|--all]", "5 -") == ("--only", "--all")
 
 
+def test_numbers_have_a_least_value():
+    run = interpreter()
+    for line, number, least in [
+        ("goto -1", -1, 0),
+        ("stepi 0", 0, 1),
+        ("break loop ignore -2", -2, 0),
+    ]:
+        text = answer_text(run.execute(line))
+        assert f"{number} is too small, {least} is the least" in text
+    assert run.execute("goto 0").kind == "stop"
+
+
 def test_names_prefixes_and_aliases():
     assert find("c").name == "continue"
     assert find("cont").name == "continue"

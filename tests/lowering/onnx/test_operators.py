@@ -58,6 +58,7 @@ CASES = [
     *(case(kind, (3, 5), (5,), (1, 5)) for kind in ("Max", "Min", "Sum", "Mean")),
     case("Clip", (3, 5), constants={"a": np.float32(-0.5), "b": np.float32(0.5)}),
     case("Clip", (3, 5), version=8, min=-0.5, max=0.25), case("Clip", (3, 5), version=8),
+    case("Clip", (3, 5), version=8, max=0.25), case("Clip", (3, 5), version=8, min=-0.5),
     *(case(f"Reduce{kind}", (3, 4, 5), constants={"axes": np.array([-1, 0])}, keepdims=keep) for kind in REDUCED for keep in (0, 1)),
     case("ReduceMean", (3, 4, 5)), case("ReduceMean", (3, 4, 5), version=11, axes=[1], keepdims=0),
     case("ReduceSum", (3, 4, 5), version=11, axes=[1, 2]),
