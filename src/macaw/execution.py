@@ -171,7 +171,7 @@ def configuration_of(program: Program, device: api.DeviceLike | None = None) -> 
     return api.configuration(program.device or api.DEFAULT_DEVICE)
 
 
-def final_registers(device: Device, changed: bool) -> dict[str, dict[str, int]]:
+def final_registers(device: Device, changed: bool = False) -> dict[str, dict[str, int]]:
     """Return the registers of each core after a run, by core and by name.
 
     A vector register is one number with lane 0 in its lowest bits. If `changed`, cores whose
