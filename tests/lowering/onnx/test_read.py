@@ -175,3 +175,15 @@ def test_a_value_larger_than_the_memory():
         LowerError, match=r"^the input x: 100 numbers take 400 bytes, external memory has 399$"
     ):
         read(made, Wishes(room=Room(399, 4)))
+
+
+def test_of_many_names_a_hint_has_eight():
+    """Of inputs and of dimensions that the model calls by a name."""
+    made = model([NODE("Relu", ["x0"], ["y"])], {f"x{n}": (f"N{n}",) for n in range(10)})
+    some = [", ".join(f"{letter}{n}" for n in range(8)) for letter in "xN"]
+    for wishes, hint in (({"constants": ("z",)}, some[0]), ({"dims": {"z": 2}}, some[1])):
+        with pytest.raises(
+            LowerError, match="the model (has no input|calls no dimension) 'z'"
+        ) as caught:
+            read(made, Wishes(**wishes))
+        assert caught.value.hint == f"there are {hint}"
