@@ -183,7 +183,7 @@ def test_of_many_names_a_hint_has_eight():
     some = [", ".join(f"{letter}{n}" for n in range(8)) for letter in "xN"]
     for wishes, hint in (({"constants": ("z",)}, some[0]), ({"dims": {"z": 2}}, some[1])):
         with pytest.raises(
-            LowerError, match="the model (has no input|calls no dimension) 'z'"
+            LowerError, match=r"the model (has no input|calls no dimension) 'z'"
         ) as caught:
             read(made, Wishes(**wishes))
         assert caught.value.hint == f"there are {hint}"
