@@ -219,11 +219,13 @@ load:
         mul     a2, t3, t0
         li      t0, 1
         mul     a3, s6, t0
-        addi    a3, a3, -1              # the first column of the slab in the image
+        li      t0, 1
+        sub     a3, a3, t0              # the first column of the slab in the image
         li      t0, X_DEPTH
         mul     a6, t5, t0
         lw      a0, X(s8)
-        addi    t0, a2, -1              # the least first row
+        li      t0, -1                  # the least first row
+        add     t0, t0, a2
         bltz    t0, 1f
         li      t1, -1
         bgt     a2, t1, 1f

@@ -219,14 +219,16 @@ def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
         mul a2, {START["M"]}, t0
         li t0, {product.stride[1]}
         mul a3, s6, t0
-        addi a3, a3, -{product.padding[1]} # the first column of the slab in the image
+        li t0, {product.padding[1]}
+        sub a3, a3, t0 # the first column of the slab in the image
         """
     )
     _depth(out, plan)
     out.block(
         f"""
         lw a0, X(s8)
-        addi t0, a2, {min(first)} # the least first row
+        li t0, {min(first)} # the least first row
+        add t0, t0, a2
         bltz t0, 1f
         li t1, {product.height - plan.slab_rows - max(first)}
         bgt a2, t1, 1f
@@ -298,7 +300,8 @@ def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
         dma.copy zero, a0
         li t6, {product.width * product.channels * slabs.size}
         add t0, t0, t6
-        addi t1, t1, {slabs.line}
+        li t6, {slabs.line}
+        add t1, t1, t6
         addi t2, t2, -1
         bnez t2, 5b
             """
