@@ -35,11 +35,12 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
         ),
     ),
     (
-        r"(file|exec-file|symbol-file|add-symbol-file|remove-symbol-file|core-file|core)(\s.*)?|load",
+        r"(file|exec-file|symbol-file|add-symbol-file|add-symbol-file-from-memory|remove-symbol-file|"
+        r"core-file|core|section)(\s.*)?|load(\s+\S+\.(elf|o|hex|srec|bin))?",
         Advice("the program is chosen when the debugger starts", "macaw debug PROGRAM"),
     ),
     (
-        r"(target|tar)(\s.*)?",
+        r"(target|tar|remote)(\s.*)?",
         Advice("the target is the emulated device", "macaw debug --device NAME chooses another"),
     ),
     (
@@ -110,7 +111,7 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
         Advice("each command has its direction", "reverse-continue, reverse-step, reverse-next"),
     ),
     (
-        r"(delete|d)\s+checkpoints?(\s.*)?",
+        r"(delete|d)\s+(checkpoints?|bookmarks?)(\s.*)?",
         Advice(
             "checkpoints are not deleted; memory for them is bounded", "info checkpoints lists them"
         ),
@@ -154,7 +155,7 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
         Advice("panel NAME grow and shrink change a panel's height"),
     ),
     (r"(layout|la|lay)\s+(next|prev)", Advice("layouts have names", "help layout lists them")),
-    (r"(refresh)", Advice("the screen draws itself after each command")),
+    (r"refresh|update", Advice("the screen draws itself after each command")),
     (_INFO + r"win", Advice("panel lists the panels")),
     # Settings
     (
@@ -200,7 +201,7 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
         ),
     ),
     (
-        r"with\s.*",
+        r"(with|w)\s.*--.*|with\s.*",
         Advice(
             "the debugger has no settings to change for one command",
             "print takes the format itself",
@@ -216,7 +217,8 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
     (
         _INFO + r"(signals?|handle|proc|os|auxv|inferiors?|tasks?|connections|w32|dcache|"
         r"extensions|auto-load|static-tracepoint-markers|tvariables|tracepoints?|tp|"
-        r"unwinder|frame-filter|xmethod|selftests|guile|exceptions|line-table|float|vector)(\s.*)?",
+        r"unwinder|frame-filter|xmethod|selftests|guile|exceptions|line-table|float|vector|probes|"
+        r"terminal|static-tracepoint\S*)(\s.*)?",
         Advice(
             "the emulated device has nothing of that kind", "info registers, info cores, info mem"
         ),
@@ -241,13 +243,60 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
     ),
     (r"(explore|expl)(\s.*)?", Advice("print shows a value with all its members")),
     (r"(maint|maintenance|mt)(\s.*)?", Advice("the debugger has no commands about itself")),
+    (r"flushregs", Advice("the debugger has no copies of registers to forget")),
+    (
+        r"(interpreter-exec|interpreter|new-ui)(\s.*)?",
+        Advice(
+            "the debugger has one language of commands",
+            "macaw debug --json prints records; macaw dap serves editors",
+        ),
+    ),
+    (
+        r"help\s+(aliases|breakpoints|data|files|internals|obscure|running|stack|status|support|"
+        r"text-user-interface|tracepoints|user-defined|all)",
+        Advice(
+            "commands have no classes", "help lists all commands, apropos WORD those about a word"
+        ),
+    ),
+    (
+        r"end",
+        Advice("end is the last line of commands, define, document, if, while and python"),
+    ),
+    (r"define-prefix(\s.*)?", Advice("the name of a command is one word", "define NAME")),
+    (r"demangle(\s.*)?", Advice("names are not mangled", "info symbol ADDRESS names an address")),
+    (
+        r"(overlay|ov|ovly)(\s.*)?",
+        Advice("programs have no overlays", "info mem lists the sections"),
+    ),
+    (
+        r"mem(\s.*)?|(delete|disable|enable|d|dis|en)\s+mem(\s.*)?",
+        Advice("the device says what memory there is", "info mem lists it"),
+    ),
+    (
+        r"((en|enable|dis|disable)|" + _INFO + r")\s*(pretty-printer|type-printer|frame-filter|"
+        r"unwinder|xmethod|probes)s?(\s.*)?",
+        Advice(
+            "values have no printers of their own",
+            "print/x E, print/f16 E; help print lists the formats",
+        ),
+    ),
+    (r"save\s+gdb-index(\s.*)?", Advice("symbols are read from the program each time")),
+    (
+        r"((r|a)?watch|wa)\s.*\smask\s.*",
+        Advice("a watch has no mask", "watch E if C: watch y[0] if y[0] & 0xff"),
+    ),
+    (r"(p|print|inspect|output|call)/s(\s.*)?", Advice("print shows no text", "x/s E does")),
     (
         r"(monitor|mon)\s+(.+)",
         Advice("this is the monitor already", "type the command without `monitor`"),
     ),
-    (r"(thread|t)\s+(name|find)(\s.*)?", Advice("threads are the cores", "info cores lists them")),
     (
-        r"(frame|f)\s+(apply|function|level|address|view)(\s.*)?|faas(\s.*)?",
+        r"(thread|t)\s+(name|find)(\s.*)?|task(\s.*)?",
+        Advice("threads are the cores", "info cores lists them"),
+    ),
+    (
+        r"(frame|f|select-frame)\s+(apply|function|level|address|view)(\s.*)?|faas(\s.*)?|"
+        r"select-frame",
         Advice("frames have numbers", "backtrace lists them, frame N chooses one"),
     ),
     (

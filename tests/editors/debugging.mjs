@@ -150,6 +150,18 @@ async function choose(row, item) {
   await page.locator(".monaco-menu .action-label", { hasText: item }).click();
 }
 
+// Unfold the tensor hidden; return the row of hidden[1][0]. The editor does not always unfold again
+// what was unfolded at the last stop.
+async function openElement() {
+  await open(variables.filter({ hasText: "Registers" }).first(), false);
+  await open(variables.filter({ hasText: "Tensors" }).first());
+  await open(variables.filter({ hasText: /^hidden/ }).first());
+  await open(variables.filter({ hasText: /^\[1\]/ }).first());
+  const element = variables.filter({ hasText: /^\[0\]/ }).nth(1);
+  await element.waitFor();
+  return element;
+}
+
 async function play() {
   await page.goto(`${address}/?folder=${folder}&payload=${encodeURIComponent(payload)}`);
   await page.waitForFunction(
@@ -191,21 +203,17 @@ async function play() {
     await unfold(name, false);
   }
   await enlargeVariables();
-  await open(variables.filter({ hasText: "Registers" }).first(), false);
-  await open(variables.filter({ hasText: "Tensors" }).first());
-  await open(variables.filter({ hasText: /^hidden/ }).first());
-  await open(variables.filter({ hasText: /^\[1\]/ }).first());
-  const element = variables.filter({ hasText: /^\[0\]/ }).nth(1); // hidden[1][0]
-  await element.waitFor();
+  const element = await openElement();
   shown.element = plain(await element.textContent());
   await choose(element, "Break on Value Change");
   await press("reverse-continue");
   await stop(34, "watch at cycle");
   shown.watch = await page.evaluate(lastEntry);
+  await openElement(); // of another core
   await picture("back");
 
   // Why, in the view of the extension
-  await choose(variables.filter({ hasText: /^\[0\]/ }).nth(1), "Why has this value");
+  await choose(element, "Why has this value");
   const causes = page.locator('.pane:has(.pane-header[aria-label^="Why"]) .monaco-list-row');
   await causes.first().waitFor();
   await page.waitForTimeout(1500);
