@@ -38,17 +38,20 @@ setup: $(READY)
 LINKS = for room in isa asm emu debugger; do \
 	test -d src/macaw/$$room || { rm -f src/macaw/$$room; ln -s ../../$$room src/macaw/$$room; }; done
 
+# What the tests need comes with what Macaw needs, so pip builds the package once.
+ENVIRONMENT = $(LINKS); test -x $(RUN)/python || $(PYTHON) -m venv $(VENV)
+
 $(RUNS): pyproject.toml setup.py
-	@$(LINKS)
-	@test -x $(RUN)/python || $(PYTHON) -m venv $(VENV)
+	@$(ENVIRONMENT)
 	@echo "installing what Macaw needs into $(VENV)"
 	@$(INSTALL) -e .
 	@touch $@
 
-$(READY): $(RUNS)
-	@echo "installing what its tests need into $(VENV)"
+$(READY): pyproject.toml setup.py
+	@$(ENVIRONMENT)
+	@echo "installing what Macaw and its tests need into $(VENV)"
 	@$(INSTALL) -e '.[$(EXTRAS)]'
-	@touch $@
+	@touch $(RUNS) $@
 
 demo: $(RUNS)
 	@$(RUN)/python programs/digits_mlp/demo.py

@@ -27,7 +27,7 @@ for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
     os.environ.pop(name, None)
 
 LONGER = 10
-FEWER = 0.3
+FEWER = 0.2
 FEWEST = 10  # examples: no test takes fewer than these, or than it names
 # Tables, pages and the tree itself are the same on each Python, and so are lowered networks and
 # the results of sample programs (whose golden tests run on each): their tests are marked `once`.
@@ -108,9 +108,27 @@ def _change_examples(function: object, number: Callable[[int], int]) -> None:
         function._hypothesis_internal_use_settings = changed  # type: ignore[attr-defined]
 
 
+# A dead device's memory comes back by a search for reference cycles. That search need not go
+# through all modules, tests and cached programs each time: it would take a quarter of a second.
+def pytest_collectstart() -> None:
+    gc.disable()  # nothing that is imported dies
+
+
 def pytest_collection_finish() -> None:
-    # A dead device's memory comes back by a search for reference cycles. That search need not go
-    # through all modules and tests each time: it would take a quarter of a second.
+    gc.enable()
+    _freeze_what_lives()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, None, None]:
+    yield
+    if nextitem is None or nextitem.path != item.path:  # what the tests of a file share is gone
+        _freeze_what_lives()
+
+
+def _freeze_what_lives() -> None:
     gc.collect()
     gc.freeze()
 

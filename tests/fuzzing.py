@@ -1,6 +1,6 @@
 """How many examples a fuzzing test takes: 200, and fewer for properties.
 
-CI takes three tenths of them, `make test-long` ten times as many (tests/conftest.py). The variable
+CI takes a fifth of them, `make test-long` ten times as many (tests/conftest.py). The variable
 `MACAW_FUZZ=1000000` asks for any number.
 """
 

@@ -144,11 +144,12 @@ def test_did_you_mean() -> None:
     assert did_you_mean("x" * 100_000, ["y" * 100_000]) == ""
 
 
+@pytest.mark.once
 def test_many_unknown_symbols_are_reported_in_reasonable_time() -> None:
-    text = "".join(f"label_number_{n}: .word lable_number_{n}\n" for n in range(3000))
+    text = "".join(f"lab_{n}: .word lba_{n}\n" for n in range(3000))
     start = time.process_time()
     assert len(diagnose(text).errors) == 3000
-    assert time.process_time() - start < 20
+    assert time.process_time() - start < 10
 
 
 def lines(text: str) -> list[tuple[str, int, int]]:

@@ -164,6 +164,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("line", ERRORS, ids=lambda line: line[:20])
 def test_errors(line):
     answer = interpreter().execute(line)

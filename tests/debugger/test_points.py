@@ -96,6 +96,7 @@ def test_accesses_of_some_cores():
     assert first.values["access"] == "write"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("event", "place"),
     [

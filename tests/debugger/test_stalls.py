@@ -196,6 +196,7 @@ def test_the_array_at_work_is_no_deadlock():
     )
 
 
+@pytest.mark.once
 def test_a_transfer_is_waited_for():
     run = session("digits_mlp")
     run.goto(150)

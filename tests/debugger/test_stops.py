@@ -102,6 +102,7 @@ def test_run_stops_at_a_breakpoint_before_the_first_instruction(engine):
     assert debug.cont().reason == "exit"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("act", ["stepi_back", "back", "stepc_back"])
 def test_steps_back_stop_at_points_and_count_nothing(engine, act):
     debug = of_source(CALLS, engine)
@@ -139,6 +140,7 @@ def test_next_back_stops_in_what_was_called(engine):
     assert said(debug.cont())[0] == "exit"  # it has told of this one
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("folder", "core"),
     [("layer", "cp"), ("vector_dot", "vc"), ("nnp_lstm", "nnp"), ("fim_gru", "fim[1]")],

@@ -46,13 +46,22 @@ AROUND = 3  # rows for status, input and keys
 
 
 @pytest.mark.parametrize("size", SCREEN_SIZES, ids="{0[0]}x{0[1]}".format)
-@pytest.mark.parametrize("story", [*SCREEN_STORIES, *MORE_STORIES])
+@pytest.mark.parametrize("story", [*SCREEN_STORIES, "first", "island"])
 def test_goldens(story, size):
     """`MACAW_GOLDENS=write` writes them; look at them before you keep them."""
     folder, lines = {**SCREEN_STORIES, **MORE_STORIES}[story]
     screen = Screen(session(folder))
     screen.do(*lines, size=(size[0], size[1] - AROUND))
     check_golden(screen, story, size)
+
+
+def test_goldens_of_causes():
+    """The same, in all sizes of one screen: `why` runs the program a second time."""
+    folder, lines = MORE_STORIES["why"]
+    screen = Screen(session(folder))
+    screen.do(*lines)
+    for size in SCREEN_SIZES:
+        check_golden(screen, "why", size)
 
 
 def check_golden(screen, story, size):

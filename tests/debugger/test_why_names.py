@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,10 +48,16 @@ def test_the_line_of_a_label_is_in_the_first_file_that_has_it(tmp_path: Path) ->
     assert label_place(program, program.symbol("_start").value) is None
 
 
-def test_an_array_in_the_image_of_the_program_has_its_name():
+@cache
+def causes_of_a_logit():
+    """All causes of a logit of the digits."""
     run = session("digits_mlp")
     run.cont()
-    images = [x for x in walk(only(run.why("y[0, 3]"))) if x.name.startswith("b3[")]
+    return tuple(walk(only(run.why("y[0, 3]"))))
+
+
+def test_an_array_in_the_image_of_the_program_has_its_name():
+    images = [x for x in causes_of_a_logit() if x.name.startswith("b3[")]
     assert {x.name.split(" at ")[0] for x in images} == {"b3[3, 0]", "b3[3, 0] in the image"}
     (image,) = [x for x in images if "image" in x.name]
     assert image.name.endswith(f" at {image.memory[0]:#010x}")
@@ -63,9 +70,7 @@ def walk(cause):
 
 
 def test_a_half_that_was_exchanged_is_named():
-    run = session("digits_mlp")
-    run.cont()
-    copied = next(x for x in walk(only(run.why("y[0, 3]"))) if "half 1" in x.name)
+    copied = next(x for x in causes_of_a_logit() if "half 1" in x.name)
     assert copied.name.startswith("hidden2[0, ")
     assert copied.name.endswith(" (unit 0, half 1)")
     assert copied.how == "st"

@@ -114,6 +114,7 @@ def test_fault(name: str) -> None:
     assert fault.kind in kinds(error.device.cores[str(fault.core)].table)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", [path.name for path in SOURCES])
 def test_the_command_says_it_and_fails(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     wanted = expected(FOLDER / name)

@@ -23,6 +23,7 @@ def run(matrix: Any, x: Any, compress: bool, **config: Any) -> tuple[Machine, li
     return machine, machine.read(out, 8).tolist()
 
 
+@pytest.mark.once
 @pytest.mark.few(12)
 @pytest.mark.parametrize("element", sorted(NAMES))
 @pytest.mark.parametrize("density", [0.0, 0.1, 0.5, 1.0])

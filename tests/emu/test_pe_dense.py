@@ -21,6 +21,7 @@ def cycles(clusters: int, pes: int, inputs: int, rounds: int, size: int, width: 
     return 5 + rounds * (max(beats, 4) + inputs + 4 + stores)
 
 
+@pytest.mark.once
 @settings(max_examples=40, deadline=None)
 @given(
     clusters=st.integers(1, 4),

@@ -202,6 +202,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "case", CASES, ids=lambda case: f"{case.lines[case.at]} {len(case.segments)}"
 )

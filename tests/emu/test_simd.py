@@ -190,6 +190,7 @@ OPERATED = [
 ]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", OPERATED, ids=lambda row: row.mnemonic)
 def test_lanes(bench, row):
     """Each operation takes its sources from registers and writes its result (seed 002 ¶43)."""

@@ -204,6 +204,7 @@ UNSEEN = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("mnemonic", sorted({one.row.mnemonic for one in CASES}))
 def test_a_row_that_says_too_little_is_found(mnemonic: str) -> None:
     """A word is taken out of the row: the check of one of its cases fails."""

@@ -35,6 +35,7 @@ def test_what_dis_prints_assembles_to_the_same_bytes(macaw: Macaw, layer: Path) 
     assert (layer.parent / "a.elf").read_bytes() == (layer.parent / "b.elf").read_bytes()
 
 
+@pytest.mark.once
 def test_lines_are_in_the_file_or_left_out(macaw: Macaw, layer: Path) -> None:
     for words in ([], ["-g"], ["-g0"]):
         assert macaw("asm", "layer.s", *words, "-o", f"a{''.join(words)}").stderr == ""
@@ -84,6 +85,7 @@ def test_images_from_python(layer: Path) -> None:
         api.save(program, path, format="bin")
 
 
+@pytest.mark.once
 def test_a_listing_goes_into_a_file_or_to_standard_output(macaw: Macaw, layer: Path) -> None:
     assert macaw("asm", "layer.s", "-o", "plain").stderr == ""
     done = macaw("asm", "layer.s", "--listing", "-", "-o", "a.elf")
@@ -170,6 +172,7 @@ def test_diagnostics_in_json(macaw: Macaw, source: Source) -> None:
 MANY = "        .core cp\n" + "        addd a0, a1\n" * 130
 
 
+@pytest.mark.once
 def test_at_most_a_hundred_errors_are_printed(macaw: Macaw, source: Source) -> None:
     source(MANY)
     said = macaw("asm", "p.s").stderr.splitlines()
@@ -213,6 +216,7 @@ def test_werror(macaw: Macaw, source: Source, tmp_path: Path) -> None:
     assert not (tmp_path / "p.elf").exists()
 
 
+@pytest.mark.once
 def test_definitions(macaw: Macaw, source: Source) -> None:
     source("        .core cp\n        li a0, CODE\n        li a7, 93\n        ecall\n")
     assert macaw("asm", "p.s").returncode == 2
@@ -246,6 +250,7 @@ def test_an_output_that_cannot_be_written(macaw: Macaw, layer: Path, output: str
     assert done.stderr.startswith(f"macaw: error: cannot write {output}: ")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

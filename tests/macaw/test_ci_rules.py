@@ -73,7 +73,7 @@ def test_shown():
 
 @pytest.mark.parametrize(
     ("ci", "option", "taken"),
-    [("", "", (100, 20, 4)), ("true", "", (30, 10, 4)), ("true", "--long", (1000, 200, 40))],
+    [("", "", (100, 20, 4)), ("true", "", (20, 10, 4)), ("true", "--long", (1000, 200, 40))],
 )
 def test_numbers_of_examples(tmp_path: Path, ci: str, option: str, taken: tuple[int, ...]) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST.read_text())

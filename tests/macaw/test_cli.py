@@ -211,6 +211,7 @@ def test_isa_without_a_name_lists_every_core() -> None:
         assert text in done.stdout
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("words", "starts"),
     [
@@ -247,6 +248,7 @@ def test_isa_guesses() -> None:
     assert "hint: did you mean 'remu'?" in macaw("isa", "remuu").stderr
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", ["tiny", "base", "large"])
 def test_device_prints_a_file_that_gives_the_same_device(tmp_path: Path, name: str) -> None:
     done = macaw("device", name)

@@ -43,6 +43,7 @@ def test_more_lines_than_are_read_are_refused():
     assert "the commands on standard input are more than 1 MiB" in found.stderr
 
 
+@pytest.mark.once
 def test_a_failed_command_ends_a_batch(tmp_path):
     script = tmp_path / "a script"
     script.write_text("stepi\nnothing\nstepi\n")
@@ -54,6 +55,7 @@ def test_a_failed_command_ends_a_batch(tmp_path):
     assert macaw(HELLO, "--batch", "-e", "quit", "-e", "nothing").returncode == 0
 
 
+@pytest.mark.once
 def test_a_difference_makes_a_batch_fail_at_its_end(tmp_path):
     source, golden, script = (tmp_path / name for name in ("p.s", "golden.npy", "script"))
     source.write_text(".output y, int16, 2, 6\n.core cp\n_start: ebreak\n")
@@ -71,6 +73,7 @@ def test_a_difference_makes_a_batch_fail_at_its_end(tmp_path):
     assert [one["differs"] for one in record["answers"]] == [True, False]
 
 
+@pytest.mark.once
 def test_inputs_and_items(tmp_path):
     source, array = tmp_path / "p.s", tmp_path / "x.npy"
     source.write_text(".input x, int8, 2\n.core cp\n_start: ebreak\n")
@@ -161,6 +164,7 @@ def test_wrong_command_lines(arguments):
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.once
 def test_what_a_session_was_given_is_not_overwritten(tmp_path):
     """The program, what it includes, data, inputs, the device, scripts; by any name of theirs."""
     (tmp_path / "part.inc").write_text("_start: ebreak\n")
@@ -191,6 +195,7 @@ def test_what_a_session_was_given_is_not_overwritten(tmp_path):
     assert np.load(other).tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.once
 def test_numbers_that_are_none_are_values_and_no_end_of_a_batch():
     lines = ("print 1e999", "print -1e999", "print 1e999 - 1e999", "print 1 + 1")
     options = [x for line in lines for x in ("-e", line)]

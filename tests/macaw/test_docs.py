@@ -59,6 +59,7 @@ def test_options_in_the_text_exist() -> None:
         assert word in known, word
 
 
+@pytest.mark.once
 def test_commands_in_the_text_are_taken(macaw: Macaw, layer: Path) -> None:
     assert macaw("asm", layer).returncode == 0
     values = {"C": "pe", "NAME": "mac", "COMMAND": "isa"}

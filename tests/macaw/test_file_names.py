@@ -30,6 +30,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_source_of_an_odd_name(macaw: Macaw, tmp_path: Path, words: tuple[str, ...]) -> None:
     (tmp_path / ODD).write_text(TEXT)
@@ -39,6 +40,7 @@ def test_a_source_of_an_odd_name(macaw: Macaw, tmp_path: Path, words: tuple[str,
     assert "Traceback" not in said
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "words", [x for x in COMMANDS if x[0] in ("run", "debug", "profile", "dis")]
 )

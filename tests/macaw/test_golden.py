@@ -48,6 +48,7 @@ def test_recording_then_comparing(macaw: Macaw, layer: Path, expected_y: np.ndar
     assert (again.returncode, again.stdout) == (0, "ok       .\n1 passed, 0 failed\n")
 
 
+@pytest.mark.once
 def test_recording_twice_changes_nothing(macaw: Macaw, recorded: Path) -> None:
     before = {path: path.read_bytes() for path in (recorded / "expected").iterdir()}
     done = macaw("test", ".", "--update")
@@ -55,6 +56,7 @@ def test_recording_twice_changes_nothing(macaw: Macaw, recorded: Path) -> None:
     assert before == {path: path.read_bytes() for path in (recorded / "expected").iterdir()}
 
 
+@pytest.mark.once
 def test_a_core_that_does_nothing_is_in_no_recording(macaw: Macaw, recorded: Path) -> None:
     """A device that gets one more kind of core changes no recording; work that is new does."""
     place = recorded / "expected" / "run.json"
@@ -71,6 +73,7 @@ def test_a_core_that_does_nothing_is_in_no_recording(macaw: Macaw, recorded: Pat
     assert "counters pe[0] cycles: expected nothing, got" in macaw("test", ".").stdout
 
 
+@pytest.mark.once
 def test_a_differing_element_is_shown(macaw: Macaw, recorded: Path) -> None:
     y = np.load(recorded / "expected" / "y.npy")
     y[3] += 1
@@ -81,6 +84,7 @@ def test_a_differing_element_is_shown(macaw: Macaw, recorded: Path) -> None:
     assert f"    y[3]: expected {y[3]}, got {y[3] - 1}\n" in done.stdout
 
 
+@pytest.mark.once
 def test_differing_numbers_are_shown(macaw: Macaw, recorded: Path) -> None:
     place = recorded / "expected" / "run.json"
     record = json.loads(place.read_text())
@@ -93,6 +97,7 @@ def test_differing_numbers_are_shown(macaw: Macaw, recorded: Path) -> None:
     assert f"  counters pe[0] macs: expected {macs}, got {macs - 2} (-2)\n" in done.stdout
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -136,6 +141,7 @@ def test_arrays_are_compared_bit_for_bit() -> None:
     ]
 
 
+@pytest.mark.once
 def test_a_faulting_program_is_a_golden_test(macaw: Macaw, tmp_path: Path) -> None:
     (tmp_path / "p.s").write_text("        .core cp\n        lw a0, 2(zero)\n")
     (tmp_path / "golden.toml").write_text('source = "p.s"\nrecord = ["cycles", "registers"]\n')
@@ -149,6 +155,7 @@ def test_a_faulting_program_is_a_golden_test(macaw: Macaw, tmp_path: Path) -> No
     assert macaw("test", ".").returncode == 0
 
 
+@pytest.mark.once
 def test_a_seed_of_jitter_is_part_of_the_description(macaw: Macaw, layer: Path) -> None:
     golden = layer.parent / "golden.toml"
     text = golden.read_text()
@@ -162,6 +169,7 @@ def test_a_seed_of_jitter_is_part_of_the_description(macaw: Macaw, layer: Path) 
     assert macaw("test", ".").returncode == 0
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -196,6 +204,7 @@ def test_a_description_with_a_mistake(macaw: Macaw, layer: Path, text: str, mess
         assert not (layer.parent / "expected").exists()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("way", ["..", "absolute", "link"])
 @pytest.mark.parametrize("what", ["source", "inputs", "device"])
 def test_files_outside_of_the_folder_are_refused(
@@ -217,6 +226,7 @@ def test_files_outside_of_the_folder_are_refused(
     assert "12345" not in done.stdout + done.stderr
 
 
+@pytest.mark.once
 def test_a_recording_outside_of_the_folder_is_refused(macaw: Macaw, recorded: Path) -> None:
     y = recorded / "expected" / "y.npy"
     moved = y.rename(recorded.parent / f"{recorded.name}-y.npy")
@@ -256,6 +266,7 @@ def test_pytest_collects_the_folder_and_passes(recorded: Path) -> None:
     assert "golden.toml::golden PASSED" in done.stdout
 
 
+@pytest.mark.once
 def test_pytest_shows_the_difference(recorded: Path) -> None:
     change_record(recorded, cycles=1)
     done = subprocess.run([*PYTEST, recorded], capture_output=True, text=True, check=False)
@@ -265,6 +276,7 @@ def test_pytest_shows_the_difference(recorded: Path) -> None:
     assert "golden_tests.py" not in done.stdout
 
 
+@pytest.mark.once
 def test_pytest_says_what_is_wrong_with_the_folder(recorded: Path) -> None:
     (recorded / "golden.toml").write_text('source = "none.s"\n')
     done = subprocess.run([*PYTEST, recorded], capture_output=True, text=True, check=False)

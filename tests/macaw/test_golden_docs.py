@@ -83,6 +83,7 @@ def test_the_options_are_those_that_there_are() -> None:
     assert shown == options - {"--update", "paths", "--jobs"}
 
 
+@pytest.mark.once
 def test_a_difference_looks_as_it_is_shown(macaw: Macaw, folders: Path) -> None:
     """The recording is changed to what the page says that was expected."""
     command, *lines = DIFFERING.splitlines()
@@ -99,6 +100,7 @@ def test_a_difference_looks_as_it_is_shown(macaw: Macaw, folders: Path) -> None:
     assert (done.returncode, done.stdout) == (1, text)
 
 
+@pytest.mark.once
 def test_pytest_collects_as_it_is_shown(folders: Path) -> None:
     command, *lines = PYTEST.splitlines()
     words = command.removeprefix("$ pytest").split()

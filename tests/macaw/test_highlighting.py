@@ -18,6 +18,7 @@ def plain(text: str) -> str:
     return MARKS.sub("", text).replace("\r\n", "\n")
 
 
+@pytest.mark.once
 def test_dis_in_colours_says_what_it_says_to_a_pipe(macaw: Macaw, tmp_path: Path) -> None:
     elf = tmp_path / "layer.elf"
     assert macaw("asm", LAYER / "layer.s", "-o", elf).returncode == 0
@@ -28,6 +29,7 @@ def test_dis_in_colours_says_what_it_says_to_a_pipe(macaw: Macaw, tmp_path: Path
     assert not MARKS.search(Terminal("dis", elf, "--raw").read())
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", ["mac", "li", ".seq", "dist.bus_bytes", "gr3", "deadlock"])
 def test_a_page_in_colours_says_what_it_says_to_a_pipe(macaw: Macaw, name: str) -> None:
     shown = Terminal("isa", name).read()

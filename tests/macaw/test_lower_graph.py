@@ -207,6 +207,7 @@ def test_a_timeline_has_80_columns_if_none_are_asked_for() -> None:
     assert found.timeline() == found.timeline(80) != found.timeline(81)
 
 
+@pytest.mark.once
 def test_a_program_that_decides_at_run_time(tmp_path: Path) -> None:
     """The same program, on base and with an island that is slower than it was made for (seed 004 ¶60, ¶53)."""
     a, b = (RNG.integers(-2, 3, (16, 16)).astype(np.float16) for _ in "ab")

@@ -32,6 +32,7 @@ def test_outputs_are_written(macaw: Macaw, layer: Path, expected_y: np.ndarray) 
     np.testing.assert_array_equal(written, expected_y)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", ["layer.s", "x.npy", "weights.npy"])
 def test_an_input_is_not_overwritten(macaw: Macaw, layer: Path, name: str) -> None:
     before = (layer.parent / name).read_bytes()
@@ -63,6 +64,7 @@ def test_a_batch_axis_runs_once_an_item(macaw: Macaw, layer: Path) -> None:
     assert result["counters"]["pe[0]"]["macs"] == sum(macs)
 
 
+@pytest.mark.once
 def test_jitter_changes_cycles_alone(macaw: Macaw, layer: Path) -> None:
     plain, noisy, again = (
         json.loads(macaw("run", layer, "-i", "x=x.npy", "--json", *more).stdout)
@@ -93,6 +95,7 @@ def test_json_has_its_documented_fields(macaw: Macaw, layer: Path, expected_y: n
         assert f"`{name}`" in documented
 
 
+@pytest.mark.once
 def test_stats_fit_a_narrow_and_a_wide_terminal(macaw: Macaw, layer: Path) -> None:
     for columns in ("80", "200"):
         done = macaw("run", layer, "-i", "x=x.npy", "--stats", COLUMNS=columns)
@@ -104,6 +107,7 @@ def test_stats_fit_a_narrow_and_a_wide_terminal(macaw: Macaw, layer: Path) -> No
         assert "…" not in done.stderr
 
 
+@pytest.mark.once
 def test_stats_keep_their_numbers_on_any_terminal(macaw: Macaw, layer: Path) -> None:
     counters = json.loads(macaw("run", layer, "-i", "x=x.npy", "--json").stdout)["counters"]
     single = [f"{n:,}" for core in ("cp", "dma") for n in counters[core].values() if n]
@@ -119,6 +123,7 @@ def test_stats_keep_their_numbers_on_any_terminal(macaw: Macaw, layer: Path) -> 
     assert all(numbers == shown[0] for numbers in shown)
 
 
+@pytest.mark.once
 def test_the_programs_own_output_comes_through(macaw: Macaw) -> None:
     done = macaw("run", HELLO)
     assert (done.returncode, done.stderr) == (0, "")
@@ -127,6 +132,7 @@ def test_the_programs_own_output_comes_through(macaw: Macaw) -> None:
     assert result["stdout"] == "Hello from the command processor.\n"
 
 
+@pytest.mark.once
 def test_another_device(macaw: Macaw, layer: Path) -> None:
     slow = api.configuration("tiny").changed({"mem.external_latency": 200})
     (layer.parent / "slow.toml").write_text(slow.to_toml())
@@ -141,6 +147,7 @@ def test_another_device(macaw: Macaw, layer: Path) -> None:
 # Programs that fail ----------------------------------------------------------------------------
 
 
+@pytest.mark.once
 def test_an_exit_code(macaw: Macaw, source: Source) -> None:
     path = source("        .core cp\n" + EXIT.format(3))
     done = macaw("run", path)
@@ -182,6 +189,7 @@ def test_a_fault_in_json(macaw: Macaw, source: Source) -> None:
     assert fault["place"] == {"file": str(path), "line": 2, "column": 9}
 
 
+@pytest.mark.once
 def test_an_executable_names_the_place_of_its_fault_as_its_source_does(
     macaw: Macaw, source: Source
 ) -> None:
@@ -305,6 +313,7 @@ LEFT = """
 """
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_what_no_output_takes_is_said(macaw: Macaw, source: Source, count: int) -> None:
     done = macaw("run", source(LEFT.format(count=count)))

@@ -56,6 +56,7 @@ def shell(line: str, folder: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.once
 @pytest.mark.few(4)
 @pytest.mark.parametrize(
     "arguments",
@@ -74,6 +75,7 @@ def test_the_reader_of_what_a_program_prints_has_gone(gone: int) -> None:
     assert command("run", HELLO, stdout=gone, stderr=subprocess.PIPE) == (0, "")
 
 
+@pytest.mark.once
 def test_the_reader_of_the_statistics_has_gone(gone: int) -> None:
     assert command("run", HELLO, "--stats", stdout=gone, stderr=gone) == (0, "")
     status, text = command("run", HELLO, "--stats", stdout=subprocess.PIPE, stderr=gone)
@@ -85,6 +87,7 @@ def test_the_reader_of_an_array_has_gone(gone: int) -> None:
     assert done == (0, "")
 
 
+@pytest.mark.once
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("arguments", "status"),

@@ -71,6 +71,7 @@ def image(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(-128, 128, 64).astype(np.int8)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", [0, 1])
 @pytest.mark.parametrize("x", ["", ", at=unit0", ", at=unit1"])
 @pytest.mark.parametrize("y", ["", ", at=unit0", ", at=unit1"])

@@ -16,6 +16,7 @@ HEAD = ".output y, int32, 1024\n.output z, int32, 1024\n.output w, int32, 8192\n
 SAID = "nothing was written to the output '{}'"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("text", "left"),
     [

@@ -85,6 +85,7 @@ def test_commands_by_hand(engine):
     assert get(device, 0, 0, 1).tolist() == [float(x * x) for x in range(16)]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("number", range(10))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_each_number_does_what_its_word_does(number, engine):
@@ -285,6 +286,7 @@ def source(items):
     return lines
 
 
+@pytest.mark.once
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(words, max_size=14),

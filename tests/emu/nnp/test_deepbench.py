@@ -17,6 +17,7 @@ NARROW = config.load(DEVICE).changed(
 )
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("kind", "hidden", "published"),
     [("GRU", 2560, 662), ("GRU", 1024, 632), ("LSTM", 2048, 740), ("LSTM", 256, 708)],

@@ -55,6 +55,7 @@ def one_after_the_other(x: np.ndarray, chain: Chain) -> np.ndarray:
     return y
 
 
+@pytest.mark.once
 @settings(max_examples=25, deadline=None)
 @example((8, 1, 0, 1, ((1, 1),)))  # each reads what the one before has written
 @example((8, 1, 1, 1, ((0, 1),)))  # nobody does

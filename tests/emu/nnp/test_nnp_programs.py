@@ -212,6 +212,7 @@ again:  slli    t0, s3, 8
 """
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("core", ["cp", "vc"])
 def test_a_hot_loop_at_the_queues(core: str) -> None:
     """Loads and stores of cp and vc, in code that engines translate: 3000 vectors there and back."""

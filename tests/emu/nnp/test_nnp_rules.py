@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def first(words: list[int]) -> Broken | None:
     return next(broken(words, TINY), None)
 
 
+@pytest.mark.once
 @few
 @given(PROGRAM)
 def test_assembler_and_processor_refuse_the_same(chains: list[list[int]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ def same(found: np.ndarray, wanted: np.ndarray) -> bool:
     return np.ascontiguousarray(found).tobytes() == np.ascontiguousarray(wanted).tobytes()
 
 
+@pytest.mark.once
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_random_programs(seed: int) -> None:

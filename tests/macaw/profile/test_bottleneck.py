@@ -105,6 +105,7 @@ def test_nothing_recorded() -> None:
     assert find_bottleneck((track("cop0"),), {}, COP) is None
 
 
+@pytest.mark.once
 def test_the_sample_without_each_core() -> None:
     """The row that is named is the one without whose work the program really is fastest (seed 001 ¶105).
 

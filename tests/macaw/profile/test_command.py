@@ -174,6 +174,7 @@ def test_a_threshold_judges(tool: Tool, layer: Path) -> None:
     assert not any(finding.metric.key == "utilisation" for finding in mild.findings)
 
 
+@pytest.mark.once
 def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
     options = ["-i", "x=x.npy", "--json", "-", "--segments", "3", "--jitter", "2", "--repeat", "2"]
     one = tool(*options)

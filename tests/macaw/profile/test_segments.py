@@ -145,6 +145,7 @@ def test_waits_move_with_the_records() -> None:
 # Whole runs ------------------------------------------------------------------------------------
 
 
+@pytest.mark.once
 def test_a_merged_run_without_jitter_is_the_run() -> None:
     """Whatever the shares: to the cycle, in every core (seed 001 ¶106)."""
     program = copies(12)
@@ -159,6 +160,7 @@ def test_a_merged_run_without_jitter_is_the_run() -> None:
         assert found.bottleneck == whole.bottleneck
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("seed", [1, 40, 900])
 def test_jittered_segments_are_within_a_hundredth_of_their_runs(seed: int) -> None:
     """The transfers take nearly all of the time, so that hardly a cycle is without noise (seed 001 ¶107)."""
