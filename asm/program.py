@@ -13,6 +13,7 @@ from functools import cached_property
 
 from macaw.asm.lines import Line as Line
 from macaw.asm.lines import LineTable as LineTable
+from macaw.asm.network import ProgramLayer, ProgramNetwork
 from macaw.isa.lazy_dataclass import dataclass
 
 # The version of the note that is written. Version 2 has what docs/format-pe.md lists for pe; files
@@ -164,6 +165,7 @@ class Program:
     warnings: tuple[object, ...] = field(
         default=(), compare=False
     )  # macaw.asm.diagnostics.Diagnostic
+    network: ProgramNetwork | None = field(default=None, compare=False)  # of a compiled model
 
     def __repr__(self) -> str:
         files = ", ".join(name.rpartition("/")[2] for name in self.source_files)
@@ -247,6 +249,30 @@ class Program:
         values, symbols = self._symbols_by_address[section.name]
         place = bisect_right(values, address) - 1
         return (symbols[place], address - values[place]) if place >= 0 else None
+
+    @cached_property
+    def layer_entries(self) -> dict[int, int]:
+        """The numbers of the layers of the network by the addresses at which cp begins them.
+
+        The address of the code after the last layer has the number of layers.
+        """
+        if self.network is None:
+            return {}
+        names = (*(layer.symbol for layer in self.network.layers), self.network.end)
+        return {self.symbol(name).value: number for number, name in enumerate(names)}
+
+    @cached_property
+    def _layers_by_file(self) -> dict[str, ProgramLayer]:
+        if self.network is None:
+            return {}
+        return {f"{layer.symbol}.s": layer for layer in self.network.layers}
+
+    def layer_at(self, address: int) -> ProgramLayer | None:
+        """Return the layer of a network whose source file has the code at `address`, or None."""
+        if self.network is None:
+            return None
+        line = self.line_at(address)
+        return None if line is None else self._layers_by_file.get(line.file.rpartition("/")[2])
 
     def line_at(self, address: int) -> Line | None:
         """Return the source position of the byte at `address`; None if it is not known."""

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.event_fields import place_of, reaches
+from macaw.debugger.layers import CONTROL, layer_breaks
 from macaw.debugger.locations import Target, holds_code
 from macaw.debugger.places import Place, places
 from macaw.debugger.point import Point
@@ -95,6 +96,8 @@ class Breakpoints:
             breaks = self._breaks.get(core.name, {})
             if core.name in goals:
                 breaks = {**breaks, **self._with_goals(core, breaks, goals[core.name])}
+            if core.name == CONTROL and self.debuggee.program.network is not None:
+                breaks = layer_breaks(self.debuggee, breaks)
             if isinstance(core, Breakable) and (breaks or core.name in self._cores_with_breaks):
                 core.set_breaks(breaks)
         self._cores_with_breaks = {*self._breaks, *goals}
@@ -119,12 +122,15 @@ class Breakpoints:
         }
 
     def disarm(self) -> None:
-        """Remove all breaks from the cores."""
+        """Remove all breaks from the cores; replays note the begins of layers all the same."""
         for name in self._cores_with_breaks:
             core = self.debuggee.device.cores[name]
             if isinstance(core, Breakable):
                 core.set_breaks({})
         self._cores_with_breaks = set()
+        control = self.debuggee.device.cores.get(CONTROL)
+        if self.debuggee.program.network is not None and isinstance(control, Breakable):
+            control.set_breaks(layer_breaks(self.debuggee, {}))
 
     def check_next(self, core: Core) -> None:
         """Count hits of the breakpoints at the instruction before which a step has stopped a core.

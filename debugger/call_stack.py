@@ -30,6 +30,12 @@ def call_stack(debuggee: Debuggee, core: Core) -> list[Where]:
 
     The result is empty if the core is idle.
     """
+    addresses = call_addresses(debuggee, core)
+    return [where_of(debuggee.program, core, address) for address in addresses]
+
+
+def call_addresses(debuggee: Debuggee, core: Core) -> list[int]:
+    """Return the next address of a core and those to which its calls return, innermost first."""
     here = core.next_address
     if here is None:
         return []
@@ -45,7 +51,7 @@ def call_stack(debuggee: Debuggee, core: Core) -> list[Where]:
             break
         if _follows_call(code, word, addresses[-1]):
             addresses.append(word)
-    return [where_of(debuggee.program, core, address) for address in addresses]
+    return addresses
 
 
 def register(core: Core, alias: str) -> int | None:

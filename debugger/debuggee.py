@@ -65,6 +65,8 @@ class Debuggee:
         self.user_values = UserValues()
         self.output = Output(on_output)
         self.device = self.build_device(engine)
+        # The first cycle of each layer that the run has begun, by its number; that of the end, too.
+        self.layer_starts: dict[int, int] = {}
         self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
 
     @property
@@ -86,6 +88,14 @@ class Debuggee:
         for name, array in self.inputs.items():
             self.device.write_tensor(name, array)
         self.output.pieces.clear()
+        self.layer_starts.clear()
+
+    def drop_after(self, position: Position) -> None:
+        """Forget output and starts of layers after a position."""
+        self.output.drop_after(position)
+        later = [number for number, cycle in self.layer_starts.items() if cycle > position[0]]
+        for number in later:
+            del self.layer_starts[number]
 
     def write(self, stream: str, data: bytes) -> None:
         """Add a piece to the output at the present position."""

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.point import PointError
 from macaw.isa.common import EVENTS
+from macaw.isa.model import Event
 
 if TYPE_CHECKING:
     from macaw.emu.device import Device
-    from macaw.isa.model import Event
+
+# The event that only compiled networks have: breaks of cp notice it.
+LAYER = Event("layer", "cp begins a layer of a compiled network.")
 
 
 def events_of(device: Device) -> dict[str, Event]:
     """Return the events that any core can have, and those of the device's cores, by name."""
     rows = [row for core in device.order for row in core.table.events]
-    return {row.name: row for row in (*EVENTS, *rows)}
+    return {row.name: row for row in (*EVENTS, LAYER, *rows)}
 
 
 def event_of(device: Device, name: str) -> Event:

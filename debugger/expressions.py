@@ -34,6 +34,7 @@ from macaw.asm.syntax import (
 )
 from macaw.debugger import grammar
 from macaw.debugger.grammar import AddressOf, Contents, Repeated
+from macaw.debugger.model_names import with_symbols
 from macaw.debugger.name_resolver import NameResolver
 from macaw.debugger.values import VIEWS, WORD, Access, AccessError, memory, memory_span
 
@@ -54,11 +55,11 @@ SET_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 """Functions of all values of their arguments together: sets of places, and arrays."""
 _EACH = ("abs",)
+# Types that `{TYPE}E` takes besides those of `VIEWS`, as a C compiler for RISC-V has them.
 C_TYPES: Mapping[str, str] = {
     "char": "i8", "short": "i16", "int": "i32", "long": "i32", "unsigned": "u32",
     "float": "f32", "double": "f64",
 }  # fmt: skip
-"""Types that `{TYPE}E` takes besides those of `VIEWS`, as a C compiler for RISC-V has them."""
 MOST_REPEATED = 1 << 20  # the greatest number of elements of `E@N`
 _numbers = count(1)  # numbers for names in compiled texts, so that no two expressions share a name
 
@@ -152,7 +153,7 @@ def compile_expression(
     The expression reads the debuggee's present device. Raises `ExpressionError`.
     """
     try:
-        node = grammar.parse(text)
+        node = grammar.parse(with_symbols(debuggee.program, text))
         return _Compiler(debuggee, text, focus or debuggee.focus).expression(node)
     except Mistake as mistake:
         raise ExpressionError(mistake.message, mistake.start, mistake.end, mistake.hint) from None

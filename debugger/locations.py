@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from macaw.asm.disassembly.forms import Record, printer_of
 from macaw.asm.disassembly.labels import Labels, Names
 from macaw.debugger.expressions import ExpressionError, compile_expression
+from macaw.debugger.model_names import layer_symbol, near_layers, unquoted
 from macaw.debugger.where import where_of
 from macaw.emu.breaks import Breakable
 from macaw.emu.copies import candidates, index_of, original, same_offset
@@ -44,9 +45,16 @@ class Location:
 def locate(debuggee: Debuggee, text: str) -> Location:
     """Return the location that a text denotes. Raises `LocationError`.
 
-    A line number without a file name is a line of the focused core's file.
+    A line number without a file name is a line of the focused core's file. The name of a layer, in
+    quotation marks or alone, means the begin of the layer.
     """
     text = text.strip()
+    symbol = layer_symbol(debuggee.program, text)
+    if symbol is not None:
+        return Location(text, (debuggee.program.symbol(symbol).value,))
+    name = unquoted(text)
+    if name is not None:
+        raise LocationError(_no_layer(debuggee.program, name))
     match = _LINE.fullmatch(text)
     if match is not None:
         file = _file(debuggee, match[1])
@@ -64,6 +72,15 @@ def locate(debuggee: Debuggee, text: str) -> Location:
     if section is None:
         raise LocationError(f"{text} is {value:#x}, where the program has nothing; *{text} insists")
     return Location(text, (_piece_starts(debuggee, section).get(value, value),))
+
+
+def _no_layer(program: Program, name: str) -> str:
+    """Return the message for a name in quotation marks that is no layer's."""
+    if program.network is None:
+        return f"the program has no layers, so none is called '{name}'"
+    near = near_layers(program, name)
+    hint = f"; did you mean {' or '.join(near)}?" if near else "; `info layers` lists them"
+    return f"no layer is called '{name}'{hint}"
 
 
 def _file(debuggee: Debuggee, name: str | None) -> str | None:

@@ -11,7 +11,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from macaw.debugger.dprintf import check_format
-from macaw.debugger.events import event_of
+from macaw.debugger.events import LAYER, event_of
 from macaw.debugger.expressions import ExpressionError, compile_expression
 from macaw.debugger.locations import LocationError, Target, locate, targets
 from macaw.debugger.places import Place, PlaceError, places
@@ -91,6 +91,15 @@ def _check_event(debuggee: Debuggee, point: Point) -> None:
     """Reject an event at a place where it can never happen."""
     device = debuggee.device
     event = event_of(device, point.text)
+    if event is LAYER:
+        if debuggee.program.network is None:
+            raise PointError("the program has no layers: it is no compiled network")
+        entries = debuggee.program.layer_entries.items()
+        layers = len(debuggee.program.network.layers)
+        point.addresses = tuple(address for address, number in entries if number < layers)
+        if point.place:
+            _check_place(debuggee, point)
+        return
     where = places(device, point.place) if point.place else ()
     for core in (device.cores[name] for name in dict.fromkeys(x.core for x in where)):
         if event.announced and event not in core.table.events:

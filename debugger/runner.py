@@ -159,7 +159,7 @@ class Runner:
         point = self.history.before(max(goal, START))
         self.monitor.disarm()
         self.debuggee.device.restore(point.snapshot)
-        self.debuggee.output.drop_after(point.position)
+        self.debuggee.drop_after(point.position)
         self._ran = 0.0
 
     def checkpoint(self, edits: tuple[Edit, ...] = (), number: int | None = None) -> int:

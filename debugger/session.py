@@ -22,6 +22,7 @@ from macaw.debugger.expressions import Expression, compile_expression
 from macaw.debugger.frame import visible
 from macaw.debugger.history import Checkpoint, Edit, Position
 from macaw.debugger.interrupts import Interrupts
+from macaw.debugger.layers import LayerState, TensorState, layer_states, tensor_states
 from macaw.debugger.locations import Location, Target, locate, targets
 from macaw.debugger.motion import Motion
 from macaw.debugger.places import Place, compact, places
@@ -391,6 +392,14 @@ class Session(Motion):
         The default is the first focused core. The result is empty if the core is idle.
         """
         return call_stack(self._debuggee, core or self.core)
+
+    def layers(self) -> list[LayerState]:
+        """Return the layers of a compiled network as they are now; empty for other programs."""
+        return layer_states(self._debuggee)
+
+    def model_tensors(self) -> list[TensorState]:
+        """Return the tensors of a compiled network as they are now; empty for other programs."""
+        return tensor_states(self._debuggee)
 
     def waits(self) -> tuple[Wait, ...]:
         """Return one record for each waiting core: what it waits for."""

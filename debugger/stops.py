@@ -37,6 +37,7 @@ class Where:
     file: str | None = None
     line: int | None = None
     symbol: str | None = None  # such as `loop+8`
+    layer: str | None = None  # of a network: the name of the layer whose code it is
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ def where_of(program: Program, core: Core, address: int | None = None) -> Where:
     if near is not None:
         symbol = near[0].name + (f"+{near[1]}" if near[1] else "")
     file, number = (line.file, line.line) if line is not None else (None, None)
-    return Where(core.name, address, file, number, symbol)
+    layer = program.layer_at(place)
+    return Where(core.name, address, file, number, symbol, None if layer is None else layer.name)
 
 
 def waits_of(device: Device) -> tuple[Wait, ...]:

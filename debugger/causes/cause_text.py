@@ -150,6 +150,8 @@ def step_text(cause: Cause) -> str:
         text += f", {where.address:#010x}"
         if where.file:
             text += f" {where.file}:{where.line}"
+        if where.layer:
+            text += f", layer {where.layer}"
     return text
 
 

@@ -50,14 +50,33 @@ def _words(session: Session, operand: str, prefix: str, row: Command) -> Sequenc
     if operand == "PLACES":
         return list(session.device.cores)
     if operand == "LOC":
-        return [symbol.name for symbol in session.program.symbols]
+        names = [symbol.name for symbol in session.program.symbols]
+        return [*names, *_layer_names(session, prefix)]
     if operand in ("E", "V"):
-        return [*_names(session), *_members(session, prefix)]
+        return [*_names(session), *_tensor_names(session, prefix), *_members(session, prefix)]
     if operand == "NAME" and row.name == "help":
         return list(COMMANDS)
     if operand == "NAME":
         return {"layout": NAMES, "panel": list(PANELS), "zoom": list(PANELS)}.get(row.name, [])
     return [operand] if not operand.isupper() else []
+
+
+def _layer_names(session: Session, prefix: str) -> list[str]:
+    """Return the names of a network's layers, in quotation marks if the prefix begins with one."""
+    network = session.program.network
+    return _quoted([layer.name for layer in network.layers] if network else [], prefix)
+
+
+def _tensor_names(session: Session, prefix: str) -> list[str]:
+    """Return the names of a network's tensors and layers, as `_layer_names` does."""
+    network = session.program.network
+    names = [*network.tensors] if network else []
+    return [*_quoted(names, prefix), *_layer_names(session, prefix)]
+
+
+def _quoted(names: Sequence[str], prefix: str) -> list[str]:
+    mark = prefix[:1] if prefix[:1] in ("'", '"') else ""
+    return [f"{mark}{name}{mark}" for name in names if not any(map(str.isspace, name))]
 
 
 def _members(session: Session, prefix: str) -> list[str]:

@@ -36,7 +36,13 @@ def _backtrace(context: Context, line: Line) -> Answer:
     if text:
         count = parse_number(text.removeprefix("-"), 1)
         frames = frames[-count:] if text.startswith("-") else frames[:count]
-    return answers.table(COLUMNS, [_row(number, one) for number, one in frames])
+    rows = [_row(number, one) for number, one in frames]
+    if context.session.program.network is None:
+        return answers.table(COLUMNS, rows)
+    layers = [one.layer for _, one in frames]
+    return answers.table(
+        (*COLUMNS, "layer"), [(*row, layer) for row, layer in zip(rows, layers, strict=True)]
+    )
 
 
 def frames_of(context: Context) -> Sequence[Where]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macaw.debugger.commands import answers, groups
+from macaw.debugger.commands import layer_information as of_network
 from macaw.debugger.commands import program_information as of_program
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.frames import frame_table
@@ -273,6 +274,14 @@ _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
     "boxes": (
         _boxes,
         "contents of the boxes of seed 000's figures, for PEs of the focus or of places",
+    ),
+    "layers": (
+        of_network.layers_table,
+        "layers of a compiled network: done, running, to come, with their cycles; with TEXT, some",
+    ),
+    "tensors": (
+        of_network.tensors_table,
+        "tensors of a compiled network by their names in the model, and whether they are there",
     ),
     "perf": (
         _perf,

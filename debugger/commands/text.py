@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from macaw.debugger.commands.answers import DISPLAY, VALUE, Answer
+from macaw.debugger.frame import visible
 from macaw.debugger.stops import Hit, StopRecord, Where
 from macaw.debugger.values import differences
 
@@ -147,6 +148,8 @@ def where_text(where: Where) -> str:
         text += f" <{where.symbol}>"
     if where.file:
         text += f" {where.file}:{where.line}"
+    if where.layer:
+        text += f", layer {visible(where.layer)}"
     return text
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -194,8 +195,9 @@ def _elf_bytes(path: FilePath) -> bytes:
 def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> Program:
     """Return the program of an ELF file, or of sources, which this function assembles.
 
-    Several sources make one program; `device` is as in `assemble`. Raises the errors of `assemble`
-    and `load_object`, and `InputError` for an ELF file among several files.
+    Several sources make one program; `device` is as in `assemble`. If they are those of a compiled
+    network, the program has its layers (`Program.network`). Raises the errors of `assemble` and
+    `load_object`, and `InputError` for an ELF file among several files.
     """
     if not more:
         if reading.is_pipe(path):
@@ -207,7 +209,11 @@ def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> P
                 f"{os.fspath(item)} is an ELF file: it is a whole program",
                 "several files are sources; a linker puts objects together (docs/c.md)",
             )
-    return assemble(path, *more, device=device)
+    from macaw.network_description import program_network
+
+    program = assemble(path, *more, device=device)
+    network = program_network([os.fspath(item) for item in (path, *more)])
+    return program if network is None else replace(program, network=network)
 
 
 def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from macaw import files
 from macaw.errors import InputError
 from macaw.golden_description import DESCRIPTION_FILE, read_description
+from macaw.network_description import NETWORK_FILE, network_sources
 
 MOST_CANDIDATES = 6  # named in a message
-NETWORK_FILE = "net.json"  # of a compiled network
 
 
 @dataclass(frozen=True)
@@ -51,28 +49,10 @@ def find_program(paths: Sequence[str]) -> ProgramFiles:
     raise _no_program(folder)
 
 
-def network_folder(sources: Sequence[str]) -> Path | None:
-    """Return the folder of the compiled network to which these sources belong; None if none."""
-    folder = Path(sources[0]).parent
-    if not (folder / NETWORK_FILE).is_file():
-        return None
-    return folder if _network_sources(folder) == tuple(sources) else None
-
-
 def _of_network(folder: Path) -> ProgramFiles | None:
     if not (folder / NETWORK_FILE).is_file():
         return None
-    return ProgramFiles(_network_sources(folder))
-
-
-def _network_sources(folder: Path) -> tuple[str, ...]:
-    """Return the sources that a folder's net.json names. Raises `InputError`."""
-    path = folder / NETWORK_FILE
-    try:
-        names = json.loads(files.read_bytes(path))["sources"]
-        return tuple(str(folder / Path(name).name) for name in names)
-    except (ValueError, TypeError, KeyError):
-        raise InputError(f"{path} is no description of a network") from None
+    return ProgramFiles(network_sources(folder))
 
 
 def _of_golden_test(folder: Path) -> ProgramFiles | None:

@@ -59,6 +59,7 @@ def _load(launch: Launch, say: Callable[[str], object], allow_shell: bool) -> In
     from macaw import api, debugging, files
     from macaw.asm.diagnostics import AssemblyError
     from macaw.emu.engines import ENGINES
+    from macaw.networks.compiler import program_inputs
     from macaw.program_folder import find_program
 
     engine = launch.engine or ENGINES[0]
@@ -79,7 +80,7 @@ def _load(launch: Launch, say: Callable[[str], object], allow_shell: bool) -> In
     try:
         return debugging.make_interpreter(
             program,
-            files.read_arrays(inputs),
+            program_inputs(found.sources, files.read_arrays(inputs)),
             item=launch.item,
             device=device,
             engine=engine,

@@ -144,12 +144,13 @@ def command(
     def load() -> Interpreter:
         from macaw import debugging, files
         from macaw.execution import Streams
+        from macaw.networks.compiler import program_inputs
         from macaw.terminal import console
 
         silent = as_json or has_screen or gdb is not None  # answers, panels, gdb show the output
         return debugging.make_interpreter(
             load_program(sources, device, choice=choice),
-            files.read_arrays(inputs),
+            program_inputs(sources, files.read_arrays(inputs)),
             item=item,
             device=device,
             engine=engine,
@@ -165,10 +166,11 @@ def command(
     interpreter = load()
     if other_sources or other_inputs or other_device or other_engine:
         from macaw import files
+        from macaw.networks.compiler import program_inputs
 
         other = debugging.make_interpreter(
             load_program(other_sources or sources, other_device or device, choice=choice),
-            files.read_arrays(inputs | other_inputs),
+            program_inputs(other_sources or sources, files.read_arrays(inputs | other_inputs)),
             item=item,
             device=other_device or device,
             engine=other_engine or engine,

@@ -160,6 +160,7 @@ def command(
     no marker in mark mode.
     """
     from macaw import files
+    from macaw.networks.compiler import program_inputs
     from macaw.profiling.model import from_json
     from macaw.profiling.profiler import Options, profile
     from macaw.terminal.progress_bar import ProgressBar
@@ -188,7 +189,7 @@ def command(
         max_cycles,
         item,
     )
-    arrays = files.read_arrays(inputs)
+    arrays = program_inputs(sources, files.read_arrays(inputs))
     with ProgressBar("profiling") as bar:
         state = ["", 0, 0]
         bar.note = lambda: "{} {:,} of {:,}".format(*state)

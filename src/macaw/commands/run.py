@@ -64,7 +64,7 @@ def command(
     from macaw import execution, files, input_binding, run_report
     from macaw.commands import run_network
     from macaw.errors import RunError
-    from macaw.program_folder import network_folder
+    from macaw.network_description import network_folder
     from macaw.terminal import console
     from macaw.terminal.progress_bar import ProgressBar
 

@@ -30,8 +30,8 @@ from macaw.lowering.net.report import LayerReport
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx import reference
 from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
+from macaw.network_description import NETWORK_FILE
 from macaw.networks.layer_runs import LayerRun, busy_shares, run_layers
-from macaw.program_folder import NETWORK_FILE
 
 MODEL = "model.onnx"
 FORMAT = 1
@@ -114,6 +114,7 @@ class CompiledNetwork:
         files.write_bytes(path / NETWORK_FILE, self._description().encode())
 
     def _description(self) -> str:
+        inputs = {layer.name: layer.inputs for layer in self.assignment.network.layers}
         description = {
             "format": FORMAT,
             "name": self.name,
@@ -122,7 +123,11 @@ class CompiledNetwork:
             "dims": dict(self.dims),
             "sources": list(self.sources),
             "symbols": dict(self.symbols),
-            "layers": [dataclasses.asdict(layer) for layer in self.layers],
+            "end": END,
+            "layers": [
+                {**dataclasses.asdict(layer), "inputs": list(inputs[layer.name])}
+                for layer in self.layers
+            ],
         }
         return json.dumps(description, indent=1) + "\n"
 
@@ -130,10 +135,10 @@ class CompiledNetwork:
     def program(self) -> Program:
         """The assembled program. Raises `AssemblyError`, `InputError`."""
         if self.folder is not None:
-            return api.assemble(*(self.folder / name for name in self.sources))
+            return api.load(*(self.folder / name for name in self.sources))
         with tempfile.TemporaryDirectory() as folder:
             self.write(folder)
-            return api.assemble(*(Path(folder) / name for name in self.sources))
+            return api.load(*(Path(folder) / name for name in self.sources))
 
     @check_arguments(
         inputs=arguments.optional(arguments.mapping(arguments.array, "arrays by name")),
@@ -161,10 +166,7 @@ class CompiledNetwork:
         runs = list(
             run_layers(
                 self.program,
-                {
-                    self.symbols[edge.tensor]: to_device(_integers(edge, arrays[edge.name]))
-                    for edge in edges
-                },
+                self._integers(arrays),
                 [layer.symbol for layer in self.layers],
                 [self.symbols[layer.tensor] for layer in self.layers],
                 END,
@@ -183,6 +185,30 @@ class CompiledNetwork:
         outputs = {edge.name: self._output(edge, tensors) for edge in self.assignment.outputs}
         busy = busy_shares(runs[-1])
         return NetworkRun(outputs, tensors, runs[-1].end, tuple(results), busy)
+
+    @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
+    def device_inputs(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+        """Return the inputs of the program, by its symbols, for inputs of the model.
+
+        They are integers in the order of the device. If all names are those of the program's inputs
+        already, the arrays are returned as they are. Raises `InputError`.
+        """
+        if inputs and all(name in self._own_inputs for name in inputs):
+            return {name: np.asarray(array) for name, array in inputs.items()}
+        return self._integers(self._inputs(inputs))
+
+    @property
+    def _own_inputs(self) -> set[str]:
+        """The symbols of the inputs, apart from those that are names of the model's inputs, too."""
+        edges = self.assignment.inputs
+        return {self.symbols[edge.tensor] for edge in edges} - {edge.name for edge in edges}
+
+    def _integers(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return the program's inputs for inputs that `_inputs` has checked."""
+        return {
+            self.symbols[edge.tensor]: to_device(_integers(edge, arrays[edge.name]))
+            for edge in self.assignment.inputs
+        }
 
     def _inputs(self, inputs: Mapping[str, object]) -> dict[str, NDArray[Any]]:
         """Return the inputs as arrays of the model's types and shapes. Raises `InputError`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,12 @@ from macaw.arguments import check_arguments
 from macaw.errors import InputError
 from macaw.isa.config import Configuration, parse
 from macaw.lowering.errors import LowerError
+from macaw.network_description import NETWORK_FILE, network_folder
 from macaw.networks import model_files
-from macaw.program_folder import NETWORK_FILE
 
 if TYPE_CHECKING:
     import onnx
+    from numpy.typing import NDArray
 
     from macaw.networks.compiled import CompiledNetwork
 
@@ -70,13 +71,18 @@ def _compiled(
         name,
         config,
         layers,
-        program.symbols,
+        {name: program.symbols[assignment.network.home(name)] for name in program.symbols},
         proto.SerializeToString(),
         dims or {},
         network,
         assignment,
         program.sources,
     )
+
+
+def _without_inputs(layer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a layer's report; those of net.json are more."""
+    return {name: value for name, value in layer.items() if name != "inputs"}
 
 
 @check_arguments(folder=arguments.path)
@@ -97,7 +103,10 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork:
         network = model_files.layers(proto, description["dims"])
         assignment = assign(network, config, description["name"])
         layers = tuple(
-            LayerReport(**{**layer, "shape": tuple(layer["shape"])})
+            LayerReport(
+                **{k: v for k, v in layer.items() if k != "inputs"}
+                | {"shape": tuple(layer["shape"])}
+            )
             for layer in description["layers"]
         )
     except LowerError as error:
@@ -116,6 +125,18 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork:
         dict.fromkeys(description["sources"]),
         path,
     )
+
+
+def program_inputs(
+    sources: Sequence[str], arrays: Mapping[str, NDArray[Any]]
+) -> Mapping[str, NDArray[Any]]:
+    """Return the inputs of the program with these sources.
+
+    If they are those of a compiled network, `arrays` has inputs of the model, or of the program.
+    Raises `InputError`.
+    """
+    folder = network_folder(sources)
+    return arrays if folder is None else load_network(folder).device_inputs(arrays)
 
 
 def read_description(path: Path) -> dict[str, Any]:

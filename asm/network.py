@@ -1,0 +1,42 @@
+"""Declare which network a program computes: its layers and tensors by their names in the model.
+
+The assembler does not make this; `macaw compile` stores it beside the sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from macaw.isa.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramLayer:
+    """A layer of a network: cp begins it when it reaches the symbol `symbol`.
+
+    `name` is that of the node in the model. `inputs` and `output` are tensors by their names in the
+    model. `predicted` and `bound` are numbers of cycles.
+    """
+
+    name: str
+    symbol: str
+    operator: str
+    core: str
+    inputs: tuple[str, ...]
+    output: str
+    predicted: int
+    bound: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramNetwork:
+    """The network of a program: its layers in the order of execution.
+
+    `tensors` has the symbol of each tensor by its name in the model. `end` is the symbol of cp's
+    code after the last layer.
+    """
+
+    name: str
+    layers: tuple[ProgramLayer, ...]
+    tensors: Mapping[str, str]
+    end: str

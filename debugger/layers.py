@@ -1,0 +1,140 @@
+"""Follow the layers of a network while its program runs: which have begun, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from macaw.debugger.call_stack import call_addresses
+from macaw.emu.breaks import Break, Breakable
+
+if TYPE_CHECKING:
+    from macaw.asm.network import ProgramLayer
+    from macaw.asm.program import Program, Tensor
+    from macaw.debugger.debuggee import Debuggee
+
+CONTROL = "cp"  # the core that begins the layers
+
+
+@dataclass(frozen=True)
+class LayerState:
+    """A layer of the network at the present moment.
+
+    `state` is "done", "running" or "to come". `cycles` are those from its begin to that of the next
+    layer, or up to now; None if the run has not seen its begin.
+    """
+
+    number: int
+    layer: ProgramLayer
+    state: str
+    begin: int | None
+    cycles: int | None
+
+
+def layer_breaks(debuggee: Debuggee, breaks: Mapping[int, Break]) -> dict[int, Break]:
+    """Return breaks of cp with which a run notes the begin of each layer, and does not stop.
+
+    `breaks` are those that cp has besides; they stop as before.
+    """
+    entries = debuggee.program.layer_entries
+    return {
+        **breaks,
+        **{
+            address: Break(partial(_begin, debuggee, number, breaks.get(address)))
+            for address, number in entries.items()
+        },
+    }
+
+
+def _begin(debuggee: Debuggee, number: int, other: Break | None) -> bool:
+    """Note the begin of a layer; return whether another break at its address stops."""
+    debuggee.layer_starts[number] = debuggee.device.cycle
+    test: Callable[[], bool] | None = None if other is None else other.test
+    return other is not None and (test is None or test())
+
+
+def present_layer(debuggee: Debuggee) -> int | None:
+    """Return the number of the layer that cp executes now, by its calls; None if it is in none."""
+    program = debuggee.program
+    if program.network is None:
+        return None
+    core = debuggee.device.cores[CONTROL]
+    addresses = call_addresses(debuggee, core) if isinstance(core, Breakable) else []
+    numbers = (_number_at(program, address) for address in addresses)
+    return next((number for number in numbers if number is not None), None)
+
+
+def _number_at(program: Program, address: int) -> int | None:
+    layer = program.layer_at(address)
+    assert program.network is not None
+    return None if layer is None else program.network.layers.index(layer)
+
+
+def layer_states(debuggee: Debuggee) -> list[LayerState]:
+    """Return the layers of the network, in the order of execution, as they are now."""
+    network, now = debuggee.program.network, debuggee.device.cycle
+    starts, present = debuggee.layer_starts, present_layer(debuggee)
+    states = []
+    for number, layer in enumerate(network.layers if network is not None else ()):
+        begin, end = starts.get(number), starts.get(number + 1, now)
+        state = "to come" if begin is None else "done"
+        if number == present:
+            state, begin = "running", now if begin is None else begin  # right before its first act
+        cycles = None if begin is None else end - begin
+        states.append(LayerState(number, layer, state, begin, cycles))
+    return states
+
+
+@dataclass(frozen=True)
+class TensorState:
+    """A tensor of the network at the present moment.
+
+    `state` says whether its bytes are there: "input", "to come", "in work", "there", or
+    "overwritten by" and the layer whose result has taken its memory.
+    """
+
+    name: str
+    tensor: Tensor
+    layer: ProgramLayer | None  # that makes it
+    state: str
+
+
+def tensor_states(debuggee: Debuggee) -> list[TensorState]:
+    """Return the tensors of the network as they are now, in the order in which they are made."""
+    program = debuggee.program
+    if program.network is None:
+        return []
+    layers = layer_states(debuggee)
+    places = {item.name: item for item in (*program.tensors, *program.arrays)}
+    makers = {item.layer.output: item for item in layers}
+    states = []
+    for name, symbol in program.network.tensors.items():
+        maker = makers.get(name)
+        if symbol in places and (maker is not None or not _is_alias(program, name, makers)):
+            tensor = places[symbol]
+            state = "input" if maker is None else _STATES[maker.state]
+            number = -1 if maker is None else maker.number
+            for later in layers[number + 1 :]:
+                other = places.get(program.network.tensors[later.layer.output])
+                if later.state != "to come" and other is not None and _overlap(tensor, other):
+                    state = f"overwritten by {later.layer.name}"
+                    break
+            layer = None if maker is None else maker.layer
+            states.append((number, TensorState(name, tensor, layer, state)))
+    return [state for _, state in sorted(states, key=lambda item: item[0])]
+
+
+_STATES = {"done": "there", "running": "in work", "to come": "to come"}
+
+
+def _is_alias(program: Program, name: str, makers: Mapping[str, LayerState]) -> bool:
+    """Return whether a tensor has the bytes of one that a layer makes."""
+    assert program.network is not None
+    symbols = program.network.tensors
+    return any(symbols.get(other) == symbols[name] for other in makers)
+
+
+def _overlap(one: Tensor, other: Tensor) -> bool:
+    return one.address < other.address + other.size and other.address < one.address + one.size

@@ -1,0 +1,56 @@
+"""Read net.json, which describes the compiled network in a folder: its sources and layers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from macaw import files
+from macaw.asm.network import ProgramLayer, ProgramNetwork
+from macaw.errors import InputError
+
+NETWORK_FILE = "net.json"
+
+
+def network_folder(sources: Sequence[str]) -> Path | None:
+    """Return the folder of the compiled network whose sources these are; None if there is none."""
+    folder = Path(sources[0]).parent
+    if not (folder / NETWORK_FILE).is_file():
+        return None
+    return folder if network_sources(folder) == tuple(sources) else None
+
+
+def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
+    """Return the network that these sources compute, if a net.json beside them describes it.
+
+    Raises `InputError`.
+    """
+    folder = network_folder(sources)
+    if folder is None:
+        return None
+    path = folder / NETWORK_FILE
+    try:
+        description = json.loads(files.read_bytes(path))
+        layers = tuple(
+            ProgramLayer(
+                row["name"], row["symbol"], row["operator"], row["core"], tuple(row["inputs"]),
+                row["tensor"], row["predicted"], row["bound"],
+            )
+            for row in description["layers"]
+        )  # fmt: skip
+        return ProgramNetwork(
+            description["name"], layers, description["symbols"], description["end"]
+        )
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"{path} is no description of a network") from None
+
+
+def network_sources(folder: Path) -> tuple[str, ...]:
+    """Return the sources that a folder's net.json names. Raises `InputError`."""
+    path = folder / NETWORK_FILE
+    try:
+        names = json.loads(files.read_bytes(path))["sources"]
+        return tuple(str(folder / Path(name).name) for name in names)
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"{path} is no description of a network") from None

@@ -1,0 +1,218 @@
+"""The debugger and a compiled network: layers and tensors by their names in the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.debugger.commands.completion import completions
+from tests.lowering.net.models import ModelBuilder
+from tests.macaw.command_runs import run_here
+
+LAYERS = ["/stem/Conv", "/sum/Add", "/point/Conv", "/classes/Gemm"]
+
+
+@pytest.fixture(scope="module")
+def network() -> macaw.CompiledNetwork:
+    """A network on `tiny` whose convolution `point` takes the place of `stem` in the arena."""
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    builder.conv("stem", 2, 3, padding=1)
+    builder.add("sum", "in_dq")
+    builder.conv("point", 2, 1)
+    builder.flatten()
+    builder.gemm("classes", 3)
+    return macaw.compile(builder.model(), device="tiny")
+
+
+@pytest.fixture(scope="module")
+def folder(network, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("networks")
+    network.write(path / "net")
+    image = np.random.default_rng(2).normal(size=(1, 2, 4, 4)).astype(np.float32)
+    np.save(path / "x.npy", image)
+    return path
+
+
+@pytest.fixture
+def session(network, folder) -> macaw.Session:
+    inputs = network.device_inputs({"x": np.load(folder / "x.npy")})
+    return macaw.debug(network.program, inputs)
+
+
+@pytest.fixture
+def say(folder) -> Callable[..., str]:
+    def batch(*lines: str, status: int = 0) -> str:
+        words = [word for line in lines for word in ("-e", line)]
+        done = run_here(("debug", "net", "-i", "x=x.npy", "--batch", *words), folder)
+        assert done.returncode == status
+        return done.stdout + done.stderr
+
+    return batch
+
+
+def cycles(session: macaw.Session) -> list[int | None]:
+    return [item.cycles for item in session.layers()]
+
+
+def states(session: macaw.Session) -> list[str]:
+    return [item.state for item in session.layers()]
+
+
+def test_the_cycles_of_layers_are_those_of_run(network, folder, session):
+    run = network.run(x=np.load(folder / "x.npy"))
+    assert states(session) == ["to come"] * 4
+    session.cont()
+    assert states(session) == ["done"] * 4
+    assert cycles(session) == [layer.cycles for layer in run.layers]
+    assert [item.layer.name for item in session.layers()] == LAYERS
+
+
+def test_layers_are_right_at_each_moment_also_after_going_back(session):
+    session.cont()
+    begins = [item.begin for item in session.layers()]
+    middle = begins[1] + 20
+    session.goto(middle)
+    assert states(session) == ["done", "running", "to come", "to come"]
+    assert cycles(session) == [begins[1] - begins[0], 20, None, None]
+    session.goto(begins[3] + 5)
+    assert states(session) == ["done", "done", "done", "running"]
+    session.goto(3)
+    assert states(session) == ["to come"] * 4
+    session.break_('"/sum/Add"')
+    session.cont()
+    assert session.last_stop.where.layer == "/sum/Add"
+    session.set("$pc", session.program.symbol("all_done").value)  # layers are left out
+    session.cont()
+    assert states(session) == ["done", "done", "to come", "to come"]
+    session.run()
+    assert states(session)[:2] == ["done", "running"]
+
+
+def test_the_reference_engine_notes_the_same(network, folder):
+    inputs = network.device_inputs({"x": np.load(folder / "x.npy")})
+    found = []
+    for engine in ("fast", "reference"):
+        session = macaw.debug(network.program, inputs, engine=engine)
+        session.cont()
+        found.append([(item.begin, item.cycles) for item in session.layers()])
+    assert found[0] == found[1]
+
+
+def test_breakpoints_by_the_names_of_nodes(say):
+    for name in ('"/point/Conv"', "'/point/Conv'", "/point/Conv", "point_Conv"):
+        text = say(f"break {name} if device.cycle > 5", "continue")
+        assert f"break 1: {name} by cp" in text.splitlines()[2]
+        assert text.endswith(", layer /point/Conv\n")
+    text = say(
+        'tbreak "/classes/Gemm"', 'until "/point/Conv"', "continue", "clear /point/Conv", status=1
+    )
+    assert "there is no breakpoint at /point/Conv" in text
+    assert text.count("layer /point/Conv") == text.count("layer /classes/Gemm") == 1
+
+
+def test_names_that_are_wrong(say, folder):
+    text = say('break "/pont/Conv"', status=1)
+    assert "error: no layer is called '/pont/Conv'; did you mean /point/Conv" in text
+    text = say('break "xyz"', status=1)
+    assert "no layer is called 'xyz'; `info layers` lists them" in text
+    assert "nothing is called" in say("print stam", status=1)
+    (folder / "a.s").write_text(".core cp\n_start: ebreak\n")
+    for line, message in (
+        ("info layers", "the program is no compiled network"),
+        ("info tensors", "the program is no compiled network"),
+        ("catch layer", "the program has no layers: it is no compiled network"),
+        ('break "a"', "the program has no layers, so none is called 'a'"),
+    ):
+        done = run_here(("debug", "a.s", "--batch", "-e", line), folder)
+        assert message in done.stderr
+
+
+def test_catch_layer_stops_at_each(session):
+    session.catch("layer")
+    stops = [session.cont() for _ in range(5)]
+    assert [stop.where.layer for stop in stops] == [*LAYERS, None]
+    assert [stop.reason for stop in stops] == ["event"] * 4 + ["exit"]
+    back = session.cont_back()
+    assert back.where.layer == "/classes/Gemm"
+    with pytest.raises(ValueError, match="executes nothing"):
+        session.catch("layer", at="pe[0]")
+
+
+def test_tensors_by_their_names(network, folder, session):
+    run = network.run(x=np.load(folder / "x.npy"))
+    session.break_("all_done")
+    session.cont()
+    for name in ("in_q", "point_relu"):
+        expected = np.moveaxis(run.tensors[name][0], 0, -1)
+        np.testing.assert_array_equal(session.read(f'"{name}"'), expected)
+    np.testing.assert_array_equal(session.read('"/classes/Gemm"'), run.tensors["y"][0])
+    np.testing.assert_array_equal(session.read("/classes/Gemm"), run.tensors["y"][0])
+    assert session.read("'/classes/Gemm'[1] + 1") == run.tensors["y"][0, 1] + 1
+    assert session.read('"point_relu".u16[0]') == session.read("point_relu.u16[0]")
+
+
+def test_the_state_of_tensors(session):
+    def state(name: str) -> str:
+        return next(item.state for item in session.model_tensors() if item.name == name)
+
+    names = [item.name for item in session.model_tensors()]
+    assert names == ["in_q", "stem_relu", "sum", "point_relu", "y"]
+    assert (state("in_q"), state("sum")) == ("input", "to come")
+    session.advance('"/sum/Add"')
+    assert (state("stem_relu"), state("sum"), state("y")) == ("there", "in work", "to come")
+    session.cont()
+    assert state("stem_relu") == "overwritten by /point/Conv"
+    assert (state("in_q"), state("sum"), state("y")) == ("input", "there", "there")
+
+
+def test_the_tables(say):
+    text = say('break "/sum/Add"', "continue", "info layers", "info layers Conv", "info tensors")
+    assert "1 of 4 layers done" in text
+    rows = [line.split() for line in text.splitlines()]
+    assert [row[1] for row in rows if row[:1] == [">"]] == ["/sum/Add"]
+    assert sum(row[:1] == ["/stem/Conv"] for row in rows) == 2
+    assert "images are stored as (height, width, channels)" in text
+    assert ["sum", "sum", "int8", "4", "x", "4", "x", "2"] in [row[:8] for row in rows]
+
+
+def test_backtrace_frames_and_causes_name_the_layer(say):
+    text = say('break "/point/Conv"', "continue", "backtrace")
+    first, second = text.splitlines()[-2:]
+    assert first.split()[-1] == "/point/Conv"
+    assert second.startswith("#1")
+    assert second.split()[-1] == "-"
+    text = say('break "/point/Conv"', "continue", "frame 0")
+    assert any(line.startswith("#0") and "layer /point/Conv" in line for line in text.splitlines())
+    text = say("continue", 'why "/sum/Add"[0, 0, 0] depth 1')
+    assert ", layer /sum/Add" in text
+
+
+def test_json_has_the_layer(folder):
+    words = ("debug", "net", "-i", "x=x.npy", "--json", "-e", "catch layer", "-e", "continue")
+    done = run_here(words, folder)
+    assert json.loads(done.stdout.splitlines()[1])["stopped"]["where"]["layer"] == "/stem/Conv"
+
+
+def test_completion(session):
+    assert completions(session, 'break "/st') == ['"/stem/Conv"']
+    assert completions(session, "break /s") == ["/stem/Conv", "/sum/Add"]
+    assert '"point_relu"' in completions(session, 'print "po')
+    assert completions(session, "catch lay") == ["layer"]
+    assert completions(session, "info la") == ["layers"]
+
+
+def test_inputs_by_the_names_of_the_model(folder, network):
+    words = ("debug", "net", "--batch", "-e", "continue")
+    done = run_here((*words, "-i", "y=x.npy"), folder)
+    assert "the model has no input 'y'" in done.stderr
+    done = run_here(words, folder)
+    assert "the input 'x' is missing" in done.stderr
+    integers = network.device_inputs({"x": np.load(folder / "x.npy")})
+    np.save(folder / "in_q.npy", integers["in_q"])
+    done = run_here((*words, "-i", "in_q=in_q.npy"), folder)
+    assert "exit with code 0" in done.stdout
