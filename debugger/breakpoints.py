@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.event_fields import place_of, reaches
-from macaw.debugger.layers import CONTROL, layer_breaks
+from macaw.debugger.layers import layer_breaks
 from macaw.debugger.locations import Target, holds_code
 from macaw.debugger.places import Place, places
 from macaw.debugger.point import Point
@@ -96,7 +96,7 @@ class Breakpoints:
             breaks = self._breaks.get(core.name, {})
             if core.name in goals:
                 breaks = {**breaks, **self._with_goals(core, breaks, goals[core.name])}
-            if core.name == CONTROL and self.debuggee.program.network is not None:
+            if not core.number and self.debuggee.program.network is not None:
                 breaks = layer_breaks(self.debuggee, breaks)
             if isinstance(core, Breakable) and (breaks or core.name in self._cores_with_breaks):
                 core.set_breaks(breaks)
@@ -128,7 +128,7 @@ class Breakpoints:
             if isinstance(core, Breakable):
                 core.set_breaks({})
         self._cores_with_breaks = set()
-        control = self.debuggee.device.cores.get(CONTROL)
+        control = self.debuggee.device.order[0]
         if self.debuggee.program.network is not None and isinstance(control, Breakable):
             control.set_breaks(layer_breaks(self.debuggee, {}))
 

@@ -11,8 +11,8 @@ from macaw.isa.model import Event
 if TYPE_CHECKING:
     from macaw.emu.device import Device
 
-# The event that only compiled networks have: breaks of cp notice it.
-LAYER = Event("layer", "cp begins a layer of a compiled network.")
+# The event that only compiled networks have: breaks of the first core notice it.
+LAYER = Event("layer", "A layer of a compiled network begins.")
 
 
 def events_of(device: Device) -> dict[str, Event]:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from macaw.asm.program import Program, Tensor
     from macaw.debugger.debuggee import Debuggee
 
-CONTROL = "cp"  # the core that begins the layers
-
 
 @dataclass(frozen=True)
 class LayerState:
@@ -34,9 +32,9 @@ class LayerState:
 
 
 def layer_breaks(debuggee: Debuggee, breaks: Mapping[int, Break]) -> dict[int, Break]:
-    """Return breaks of cp with which a run notes the begin of each layer, and does not stop.
+    """Return breaks with which a run notes the begin of each layer, and does not stop.
 
-    `breaks` are those that cp has besides; they stop as before.
+    They are for the first core, which begins the layers. Its other `breaks` stop as before.
     """
     entries = debuggee.program.layer_entries
     return {
@@ -56,11 +54,11 @@ def _begin(debuggee: Debuggee, number: int, other: Break | None) -> bool:
 
 
 def present_layer(debuggee: Debuggee) -> int | None:
-    """Return the number of the layer that cp executes now, by its calls; None if it is in none."""
+    """Return the number of the layer that runs now, by the calls of the first core, or None."""
     program = debuggee.program
     if program.network is None:
         return None
-    core = debuggee.device.cores[CONTROL]
+    core = debuggee.device.order[0]
     addresses = call_addresses(debuggee, core) if isinstance(core, Breakable) else []
     numbers = (_number_at(program, address) for address in addresses)
     return next((number for number in numbers if number is not None), None)

@@ -40,7 +40,7 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
             for row in description["layers"]
         )  # fmt: skip
         return ProgramNetwork(
-            description["name"], layers, description["symbols"], description["end"]
+            description["name"], layers, description["symbols"], description["after_last"]
         )
     except (ValueError, TypeError, KeyError):
         raise InputError(f"{path} is no description of a network") from None

@@ -123,7 +123,7 @@ class CompiledNetwork:
             "dims": dict(self.dims),
             "sources": list(self.sources),
             "symbols": dict(self.symbols),
-            "end": END,
+            "after_last": END,
             "layers": [
                 {**dataclasses.asdict(layer), "inputs": list(inputs[layer.name])}
                 for layer in self.layers
