@@ -17,6 +17,7 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import write_processor
 from macaw.lowering.row_program import write_rows
+from macaw.lowering.shared_code import RECORD, SharedCode, write_record, write_used_constants
 from macaw.lowering.slab_padding import ZEROS, PaddedSlabs
 from macaw.lowering.transfers import COPY, write_transfers
 
@@ -68,7 +69,11 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> S
 
 
 def layer_subroutine(
-    plan: ProductPlan, name: str, linkage: Linkage, reasons: Sequence[str] = ()
+    plan: ProductPlan,
+    name: str,
+    linkage: Linkage,
+    code: SharedCode,
+    reasons: Sequence[str] = (),
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes the product of a plan.
 
@@ -83,8 +88,25 @@ def layer_subroutine(
     out.put(f".view y, {plan.types.result}, {y_shape}, at={linkage.y}")
     files = _external_memory(out, plan, name)
     write_rows(out, plan, linkage.memory)
-    write_processor(out, plan, linkage.entry)
-    write_transfers(out, plan, fills=False)
+    out.title("the command processor")
+    out.put(".core cp")
+    data = Listing()
+    write_transfers(data, plan, fills=False)
+    write_used_constants(out, plan, data.lines)
+    out.block(
+        f"""
+{linkage.entry}:
+        addi sp, sp, -16
+        sw ra, 12(sp)
+        la gp, {RECORD}
+        call {code.symbol}
+        lw ra, 12(sp)
+        addi sp, sp, 16
+        ret
+        """
+    )
+    out.append(data)
+    write_record(out, code.parameters)
     return SourceFiles(out.text(), files)
 
 

@@ -45,6 +45,15 @@ class Listing:
         for line in lines:
             self.comment(line)
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines so far, not formatted."""
+        return tuple(self._lines)
+
+    def append(self, other: Listing) -> None:
+        """Append the lines of another listing."""
+        self._lines += other.lines
+
     def text(self) -> str:
         """Return the formatted source."""
         return format_text("\n".join(self._lines).strip("\n") + "\n")

@@ -13,16 +13,16 @@ from macaw.lowering.slab_padding import write_padded_loads
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 
-def write_load(out: Listing, plan: ProductPlan) -> None:
+def write_load(out: Listing, plan: ProductPlan, *, shared: bool = False) -> None:
     """Write the subroutine `load`, which starts the transfers of the next iteration's tile."""
     out.comment()
     out.comment("Bring the data of iteration (m, n, k) to the half of frame s8.")
     out.comment("s11: its list; s7: how much of the list's beginning is left out.")
     out.put("", label="load")
     if plan.columns:
-        _image_start(out, plan)
+        _image_start(out, plan, shared)
     for dim in "NK" if plan.columns else "MNK":
-        _tile_start(out, plan.count(dim), dim, INDEX[dim], START[dim])
+        _tile_start(out, plan.count(dim) > 1 or shared, dim, INDEX[dim], START[dim])
     _choose_list(out, plan)
     _place_of_outputs(out, plan)
     if plan.has_start_sums:
@@ -40,7 +40,7 @@ def write_load(out: Listing, plan: ProductPlan) -> None:
     )
 
 
-def _image_start(out: Listing, plan: ProductPlan) -> None:
+def _image_start(out: Listing, plan: ProductPlan, shared: bool) -> None:
     """Write code that computes where a tile of an image begins: its row in t3, its column in s6."""
     index = INDEX["M"]
     if plan.images > 1:
@@ -53,7 +53,7 @@ def _image_start(out: Listing, plan: ProductPlan) -> None:
             """
         )
     if plan.columns == 1:
-        _tile_start(out, plan.count("M") // plan.images, "M", index, "t3")
+        _tile_start(out, plan.count("M") > plan.images or shared, "M", index, "t3")
         out.put("li s6, 0", "a tile has all columns")
         return
     out.block(
@@ -63,12 +63,12 @@ def _image_start(out: Listing, plan: ProductPlan) -> None:
         remu t2, {index}, t0
         """
     )
-    _tile_start(out, 2, "M", "t1", "t3")
-    _tile_start(out, 2, "X", "t2", "s6")
+    _tile_start(out, True, "M", "t1", "t3")
+    _tile_start(out, True, "X", "t2", "s6")
 
 
-def _tile_start(out: Listing, count: int, dim: str, index: str, register: str) -> None:
-    if count == 1:
+def _tile_start(out: Listing, several: bool, dim: str, index: str, register: str) -> None:
+    if not several:
         out.put(f"li {register}, 0", f"there is one tile in {dim}")
         return
     out.block(

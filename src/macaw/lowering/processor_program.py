@@ -34,48 +34,66 @@ _FRAME = (
 )
 
 
-def write_processor(out: Listing, plan: ProductPlan, subroutine: str = "") -> None:
-    """Write cp's part of the program (`.core cp`): a whole program, or a subroutine of that name.
+def write_processor(out: Listing, plan: ProductPlan) -> None:
+    """Write cp's part of a program (`.core cp`)."""
+    out.title("the command processor")
+    out.put(".core cp")
+    for name, (value, comment) in processor_constants(plan).items():
+        out.put(f".equ {name}, {value}", comment)
+    write_fixed_constants(out)
+    write_code(out, plan)
+
+
+def write_code(
+    out: Listing, plan: ProductPlan, subroutine: str = "", *, shared: bool = False
+) -> None:
+    """Write cp's code: that of a whole program, or a subroutine of that name.
 
     The subroutine does not change s10. Before the call, packets and sequences must be in the
     on-chip units, and no transfer and no row may be at work. Half 0 must be the one that loads.
+    If `shared`, the code does not depend on the number of tiles.
     """
-    out.title("the command processor")
-    out.put(".core cp")
-    _constants(out, plan)
     _loop(out, plan, subroutine)
     _step(out, plan)
-    write_load(out, plan)
+    write_load(out, plan, shared=shared)
     _store(out, plan)
 
 
-def _constants(out: Listing, plan: ProductPlan) -> None:
+def processor_constants(plan: ProductPlan) -> dict[str, tuple[str, str]]:
+    """Return the values of the constants that differ from plan to plan, with a comment, by name."""
     mask = (1 << plan.partition.rows) - 1
     first = registry.core("pe").number
-    length = SEGMENT.offsets["length"]
-    out.put(f".equ ROWS, {plan.partition.rows}")
-    out.put(f".equ ALL_ROWS, {mask:#x}", "units and rows, a bit each")
-    out.put(f".equ ALL_CORES, {mask:#x} << {first}", f"rows are cores {first} and on")
+    multicast = (plan.partition.rows - 1) * FURTHER_UNIT
+    result = {
+        "ROWS": (f"{plan.partition.rows}", ""),
+        "ALL_ROWS": (f"{mask:#x}", "units and rows, a bit each"),
+        "ALL_CORES": (f"{mask:#x} << {first}", f"rows are cores {first} and on"),
+        "EVERY_UNIT": (f"{multicast:#x}", "added to a destination: to all units"),
+        "STEPS": (f"{plan.steps}", "iterations"),
+    }
+    for dim, what in _NAMES.items():
+        tile, last = plan.tile.length(dim), plan.partition.length(dim) - plan.tile.length(dim)
+        result[f"TILES_{dim}"] = (f"{plan.count(dim)}", f"tiles of {what} in a cluster's part")
+        result[f"TILE_{dim}"] = (f"{tile}", f"{what} of a tile")
+        result[f"LAST_{dim}"] = (f"{last}", "where the last tile begins in its part")
+    result |= {name: (f"{value}", "") for name, value in plan.constants.items()}
+    sizes = {"X": Types.size(plan.types.operand), "Y": Types.size(plan.types.result)}
+    result["X_SIZE"] = (f"{sizes['X']}", "bytes of an activation")
+    result["Y_SIZE"] = (f"{sizes['Y']}", "bytes of a result")
+    for name, pitch in plan.pitches.items():
+        result[name] = (f"{pitch} * {name[0]}_SIZE", "")
+    result["SUMS"] = (f"{plan.partial_bytes}", "bytes of a row's raw sums of an iteration")
+    result["STARTS"] = (f"{plan.start_bytes}", "bytes of what a row's sums begin with")
+    where = PACKET.size + plan.weight_segment * SEGMENT.size + SEGMENT.offsets["length"]
+    what = "in a product's packet: how many bytes of weights"
+    result["WEIGHT_BYTES"] = (f"{where}", what)
+    return result
+
+
+def write_fixed_constants(out: Listing) -> None:
+    """Write the constants that all plans have."""
     out.put(f".equ UNIT, {UNIT:#x}", "from a unit to the next")
     out.put(f".equ PONG, {PONG:#x}", "from a unit's half 0 to its half 1")
-    multicast = (plan.partition.rows - 1) * FURTHER_UNIT
-    out.put(f".equ EVERY_UNIT, {multicast:#x}", "added to a destination: to all units")
-    out.put(f".equ STEPS, {plan.steps}", "iterations")
-    for dim, what in _NAMES.items():
-        out.put(f".equ TILES_{dim}, {plan.count(dim)}", f"tiles of {what} in a cluster's part")
-        out.put(f".equ TILE_{dim}, {plan.tile.length(dim)}", f"{what} of a tile")
-        last = plan.partition.length(dim) - plan.tile.length(dim)
-        out.put(f".equ LAST_{dim}, {last}", "where the last tile begins in its part")
-    for name, value in plan.constants.items():
-        out.put(f".equ {name}, {value}")
-    out.put(f".equ X_SIZE, {Types.size(plan.types.operand)}", "bytes of an activation")
-    out.put(f".equ Y_SIZE, {Types.size(plan.types.result)}", "bytes of a result")
-    for name, pitch in plan.pitches.items():
-        out.put(f".equ {name}, {pitch} * {name[0]}_SIZE")
-    out.put(f".equ SUMS, {plan.partial_bytes}", "bytes of a row's raw sums of an iteration")
-    out.put(f".equ STARTS, {plan.start_bytes}", "bytes of what a row's sums begin with")
-    where = PACKET.size + plan.weight_segment * SEGMENT.size + length
-    out.put(f".equ WEIGHT_BYTES, {where}", "in a product's packet: how many bytes of weights")
     out.comment("Words of a frame; words of a transfer.")
     for place, name in enumerate(_FRAME):
         out.put(f".equ {name}, {4 * place}")
@@ -166,8 +184,16 @@ not_RESULTS:
         dma.wait zero
         """
     )
-    if subroutine and plan.steps % 2 == 0:
-        out.put("mem.swap s0", "half 0 loads again")
+    if subroutine:
+        out.block(
+            """
+        li t0, STEPS
+        andi t0, t0, 1
+        bnez t0, 1f
+        mem.swap s0 # half 0 loads again
+1:
+            """
+        )
     out.block(_LEAVE_SUBROUTINE if subroutine else _LEAVE_PROGRAM)
 
 

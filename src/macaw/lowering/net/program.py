@@ -18,6 +18,7 @@ from macaw.lowering.net.layer_plans import LayerPlan, fitting_plans
 from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.symbols import MEMORY, tensor_symbols
 from macaw.lowering.net.vector.source import VectorLinkage, describe, vector_subroutine
+from macaw.lowering.shared_code import CodeLibrary
 from macaw.lowering.transfers import PONG, UNIT
 
 MAIN = "main"
@@ -47,12 +48,17 @@ def network_program(network: Network, config: Configuration) -> NetworkProgram:
     arena = _arena(network)
     names = tensor_symbols(network.tensors, [item.symbol for item in plans])
     sources = {f"{MAIN}.s": _main(network, plans, arena, names, config, memory)}
+    library = CodeLibrary()
     for item in plans:
-        sources[f"{item.symbol}.s"] = _layer_source(item, network, names)
+        sources[f"{item.symbol}.s"] = _layer_source(item, network, names, library)
+    for symbol, text in library.sources().items():
+        sources[f"{symbol}.s"] = SourceFiles(text)
     return NetworkProgram(network, plans, arena, names, sources)
 
 
-def _layer_source(item: LayerPlan, network: Network, names: Mapping[str, str]) -> SourceFiles:
+def _layer_source(
+    item: LayerPlan, network: Network, names: Mapping[str, str], library: CodeLibrary
+) -> SourceFiles:
     """Return the source of a layer's subroutine."""
     layer, inputs = item.layer, tuple(_home(network, names, name) for name in item.layer.inputs)
     result = _home(network, names, layer.output)
@@ -63,7 +69,8 @@ def _layer_source(item: LayerPlan, network: Network, names: Mapping[str, str]) -
     assert item.choice is not None
     plan, reasons = item.choice.selection.plan, item.choice.reasons()
     (x,) = inputs
-    return layer_subroutine(plan, item.symbol, Linkage(item.symbol, x, result, MEMORY), reasons)
+    linkage = Linkage(item.symbol, x, result, MEMORY)
+    return layer_subroutine(plan, item.symbol, linkage, library.code(plan), reasons)
 
 
 def _home(network: Network, names: Mapping[str, str], name: str) -> str:
