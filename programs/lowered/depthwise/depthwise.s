@@ -64,8 +64,6 @@ last_product0:
         .equ    ROWS, 2
         .equ    ALL_ROWS, 0x3           # units and rows, a bit each
         .equ    ALL_CORES, 0x3 << 16    # rows are cores 16 and on
-        .equ    UNIT, 0x100000          # from a unit to the next
-        .equ    PONG, 0x80000           # from a unit's half 0 to its half 1
         .equ    EVERY_UNIT, 0x1000000   # added to a destination: to all units
         .equ    STEPS, 1                # iterations
         .equ    TILES_M, 1              # tiles of rows of activations in a cluster's part
@@ -95,6 +93,8 @@ last_product0:
         .equ    SUMS, 576               # bytes of a row's raw sums of an iteration
         .equ    STARTS, 32              # bytes of what a row's sums begin with
         .equ    WEIGHT_BYTES, 16        # in a product's packet: how many bytes of weights
+        .equ    UNIT, 0x100000          # from a unit to the next
+        .equ    PONG, 0x80000           # from a unit's half 0 to its half 1
 # Words of a frame; words of a transfer.
         .equ    LIST, 0
         .equ    STORE, 4
@@ -277,8 +277,6 @@ store:  lw      t0, STORE(s8)
         .balign 4
 # Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all
 # loops, and behind it where a tile's place is counted from.
-fill_ping:
-        .word   setup + EVERY_UNIT, load_address(setup), x_tile - setup, 1, 0, 0
 copies: .word   x_copy + 14, x + 0, 11, 11, 13, 11      # x into its frame of zeros
         .word   x_copy + 183, x + 121, 11, 11, 13, 11
         .word   x_copy + 352, x + 242, 11, 11, 13, 11
@@ -287,47 +285,31 @@ copies: .word   x_copy + 14, x + 0, 11, 11, 13, 11      # x into its frame of ze
         .word   x_copy + 859, x + 605, 11, 11, 13, 11
         .word   x_copy + 1028, x + 726, 11, 11, 13, 11
         .word   x_copy + 1197, x + 847, 11, 11, 13, 11
-ping_x: .word   x_tile + 0x0, x_copy + 0, 3, 52, 3, 13, x_copy + 0  # row 0, cluster 0: image from row 0, channel 0 on
-        .word   x_tile + 0x138, x_copy + 2, 3, 52, 3, 13, x_copy + 2
-        .word   x_tile + 0x270, x_copy + 4, 3, 52, 3, 13, x_copy + 4
-        .word   x_tile + 0x9c, x_copy + 676, 3, 52, 3, 13, x_copy + 676  # row 0, cluster 1: image from row 0, channel 4 on
-        .word   x_tile + 0x1d4, x_copy + 678, 3, 52, 3, 13, x_copy + 678
-        .word   x_tile + 0x30c, x_copy + 680, 3, 52, 3, 13, x_copy + 680
-        .word   x_tile + 0x100000, x_copy + 6, 3, 52, 3, 13, x_copy + 6  # row 1, cluster 0: image from row 6, channel 0 on
-        .word   x_tile + 0x100138, x_copy + 8, 3, 52, 3, 13, x_copy + 8
-        .word   x_tile + 0x100270, x_copy + 10, 3, 52, 3, 13, x_copy + 10
-        .word   x_tile + 0x10009c, x_copy + 682, 3, 52, 3, 13, x_copy + 682  # row 1, cluster 1: image from row 6, channel 4 on
-        .word   x_tile + 0x1001d4, x_copy + 684, 3, 52, 3, 13, x_copy + 684
-        .word   x_tile + 0x10030c, x_copy + 686, 3, 52, 3, 13, x_copy + 686
-ping_w: .word   w_tile + EVERY_UNIT, w, 0, 1, 0, 0, w   # all rows: of W[0:1, 0:4], W[0:1, 4:8]
-ping_p: .word   start + 0x1000000, start_sums + 0, 32, 1, 32, 0, start_sums + 0  # all rows: what sums begin with
-ping_y: .word   y + 0, result + 0x0, 4, 18, 8, 8, y + 0  # row 0, cluster 0: of O[0:3, :, 0:4]
-        .word   y + 4, result + 0x4, 4, 18, 8, 8, y + 4  # row 0, cluster 1: of O[0:3, :, 4:8]
-        .word   y + 144, result + 0x100000, 4, 18, 8, 8, y + 144  # row 1, cluster 0: of O[3:6, :, 0:4]
-        .word   y + 148, result + 0x100004, 4, 18, 8, 8, y + 148  # row 1, cluster 1: of O[3:6, :, 4:8]
-fill_pong:
-        .word   setup + EVERY_UNIT + PONG, load_address(setup), x_tile - setup, 1, 0, 0
-pong_x: .word   x_tile + 0x0 + PONG, x_copy + 0, 3, 52, 3, 13, x_copy + 0  # row 0, cluster 0: image from row 0, channel 0 on
-        .word   x_tile + 0x138 + PONG, x_copy + 2, 3, 52, 3, 13, x_copy + 2
-        .word   x_tile + 0x270 + PONG, x_copy + 4, 3, 52, 3, 13, x_copy + 4
-        .word   x_tile + 0x9c + PONG, x_copy + 676, 3, 52, 3, 13, x_copy + 676  # row 0, cluster 1: image from row 0, channel 4 on
-        .word   x_tile + 0x1d4 + PONG, x_copy + 678, 3, 52, 3, 13, x_copy + 678
-        .word   x_tile + 0x30c + PONG, x_copy + 680, 3, 52, 3, 13, x_copy + 680
-        .word   x_tile + 0x100000 + PONG, x_copy + 6, 3, 52, 3, 13, x_copy + 6  # row 1, cluster 0: image from row 6, channel 0 on
-        .word   x_tile + 0x100138 + PONG, x_copy + 8, 3, 52, 3, 13, x_copy + 8
-        .word   x_tile + 0x100270 + PONG, x_copy + 10, 3, 52, 3, 13, x_copy + 10
-        .word   x_tile + 0x10009c + PONG, x_copy + 682, 3, 52, 3, 13, x_copy + 682  # row 1, cluster 1: image from row 6, channel 4 on
-        .word   x_tile + 0x1001d4 + PONG, x_copy + 684, 3, 52, 3, 13, x_copy + 684
-        .word   x_tile + 0x10030c + PONG, x_copy + 686, 3, 52, 3, 13, x_copy + 686
-pong_w: .word   w_tile + EVERY_UNIT + PONG, w, 0, 1, 0, 0, w  # all rows: of W[0:1, 0:4], W[0:1, 4:8]
-pong_p: .word   start + 0x1000000 + PONG, start_sums + 0, 32, 1, 32, 0, start_sums + 0  # all rows: what sums begin with
-pong_y: .word   y + 0, result + 0x0 + PONG, 4, 18, 8, 8, y + 0  # row 0, cluster 0: of O[0:3, :, 0:4]
-        .word   y + 4, result + 0x4 + PONG, 4, 18, 8, 8, y + 4  # row 0, cluster 1: of O[0:3, :, 4:8]
-        .word   y + 144, result + 0x100000 + PONG, 4, 18, 8, 8, y + 144  # row 1, cluster 0: of O[3:6, :, 0:4]
-        .word   y + 148, result + 0x100004 + PONG, 4, 18, 8, 8, y + 148  # row 1, cluster 1: of O[3:6, :, 4:8]
-# Frames: what cp knows of a half (words LIST to FACTORS).
-ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, ping_p, 0, ping_y, 0, 0, 0
-pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, pong_p, 0, pong_y, 0, 0, 0
+        .macro  half h, here, other                     # the transfers of a half, and what cp knows of it
+fill_\h: .word   setup + EVERY_UNIT + \here, load_address(setup), x_tile - setup, 1, 0, 0
+\h\()_x: .word   x_tile + 0x0 + \here, x_copy + 0, 3, 52, 3, 13, x_copy + 0  # row 0, cluster 0: image from row 0, channel 0 on
+        .word   x_tile + 0x138 + \here, x_copy + 2, 3, 52, 3, 13, x_copy + 2
+        .word   x_tile + 0x270 + \here, x_copy + 4, 3, 52, 3, 13, x_copy + 4
+        .word   x_tile + 0x9c + \here, x_copy + 676, 3, 52, 3, 13, x_copy + 676  # row 0, cluster 1: image from row 0, channel 4 on
+        .word   x_tile + 0x1d4 + \here, x_copy + 678, 3, 52, 3, 13, x_copy + 678
+        .word   x_tile + 0x30c + \here, x_copy + 680, 3, 52, 3, 13, x_copy + 680
+        .word   x_tile + 0x100000 + \here, x_copy + 6, 3, 52, 3, 13, x_copy + 6  # row 1, cluster 0: image from row 6, channel 0 on
+        .word   x_tile + 0x100138 + \here, x_copy + 8, 3, 52, 3, 13, x_copy + 8
+        .word   x_tile + 0x100270 + \here, x_copy + 10, 3, 52, 3, 13, x_copy + 10
+        .word   x_tile + 0x10009c + \here, x_copy + 682, 3, 52, 3, 13, x_copy + 682  # row 1, cluster 1: image from row 6, channel 4 on
+        .word   x_tile + 0x1001d4 + \here, x_copy + 684, 3, 52, 3, 13, x_copy + 684
+        .word   x_tile + 0x10030c + \here, x_copy + 686, 3, 52, 3, 13, x_copy + 686
+\h\()_w: .word   w_tile + EVERY_UNIT + \here, w, 0, 1, 0, 0, w  # all rows: of W[0:1, 0:4], W[0:1, 4:8]
+\h\()_p: .word   start + 0x1000000 + \here, start_sums + 0, 32, 1, 32, 0, start_sums + 0  # all rows: what sums begin with
+\h\()_y: .word   y + 0, result + 0x0 + \here, 4, 18, 8, 8, y + 0  # row 0, cluster 0: of O[0:3, :, 0:4]
+        .word   y + 4, result + 0x4 + \here, 4, 18, 8, 8, y + 4  # row 0, cluster 1: of O[0:3, :, 4:8]
+        .word   y + 144, result + 0x100000 + \here, 4, 18, 8, 8, y + 144  # row 1, cluster 0: of O[3:6, :, 0:4]
+        .word   y + 148, result + 0x100004 + \here, 4, 18, 8, 8, y + 148  # row 1, cluster 1: of O[3:6, :, 4:8]
+# Words LIST to FACTORS of the frame.
+\h:     .word   0, NOTHING, 0, \here, \h\()_x, \h\()_w, \h\()_p, 0, \h\()_y, 0, 0, 0
+        .endm
+        half    ping, 0, PONG
+        half    pong, PONG, 0
 
 # Where the weights of each tile lie and their bytes, by (n, k).
         .set    tile, 0

@@ -67,8 +67,6 @@ last_product0:
         .equ    ROWS, 2
         .equ    ALL_ROWS, 0x3           # units and rows, a bit each
         .equ    ALL_CORES, 0x3 << 16    # rows are cores 16 and on
-        .equ    UNIT, 0x100000          # from a unit to the next
-        .equ    PONG, 0x80000           # from a unit's half 0 to its half 1
         .equ    EVERY_UNIT, 0x1000000   # added to a destination: to all units
         .equ    STEPS, 3                # iterations
         .equ    TILES_M, 1              # tiles of rows of activations in a cluster's part
@@ -89,6 +87,8 @@ last_product0:
         .equ    SUMS, 256               # bytes of a row's raw sums of an iteration
         .equ    STARTS, 32              # bytes of what a row's sums begin with
         .equ    WEIGHT_BYTES, 16        # in a product's packet: how many bytes of weights
+        .equ    UNIT, 0x100000          # from a unit to the next
+        .equ    PONG, 0x80000           # from a unit's half 0 to its half 1
 # Words of a frame; words of a transfer.
         .equ    LIST, 0
         .equ    STORE, 4
@@ -265,29 +265,21 @@ store:  lw      t0, STORE(s8)
         .balign 4
 # Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all
 # loops, and behind it where a tile's place is counted from.
-fill_ping:
-        .word   setup + EVERY_UNIT, load_address(setup), x_tile - setup, 1, 0, 0
-ping_x: .word   x_tile + 0x0, x + 0, 48, 8, 48, 48, x + 0  # row 0: of I[0:8, 0:48]
-        .word   x_tile + 0x100000, x + 384, 48, 8, 48, 48, x + 384  # row 1: of I[8:16, 0:48]
-ping_w: .word   w_tile + EVERY_UNIT, w, 0, 1, 0, 0, w   # all rows: of W[0:48, 0:12], W[0:48, 12:24]
-ping_p: .word   start + EVERY_UNIT, start_sums, STARTS, 1, 0, 0, start_sums  # what sums begin with
-ping_y: .word   y + 0, result + 0x0, 4, 8, 24, 8, y + 0  # row 0, cluster 0: of O[0:8, 0:12]
-        .word   y + 12, result + 0x4, 4, 8, 24, 8, y + 12  # row 0, cluster 1: of O[0:8, 12:24]
-        .word   y + 192, result + 0x100000, 4, 8, 24, 8, y + 192  # row 1, cluster 0: of O[8:16, 0:12]
-        .word   y + 204, result + 0x100004, 4, 8, 24, 8, y + 204  # row 1, cluster 1: of O[8:16, 12:24]
-fill_pong:
-        .word   setup + EVERY_UNIT + PONG, load_address(setup), x_tile - setup, 1, 0, 0
-pong_x: .word   x_tile + 0x0 + PONG, x + 0, 48, 8, 48, 48, x + 0  # row 0: of I[0:8, 0:48]
-        .word   x_tile + 0x100000 + PONG, x + 384, 48, 8, 48, 48, x + 384  # row 1: of I[8:16, 0:48]
-pong_w: .word   w_tile + EVERY_UNIT + PONG, w, 0, 1, 0, 0, w  # all rows: of W[0:48, 0:12], W[0:48, 12:24]
-pong_p: .word   start + EVERY_UNIT + PONG, start_sums, STARTS, 1, 0, 0, start_sums  # what sums begin with
-pong_y: .word   y + 0, result + 0x0 + PONG, 4, 8, 24, 8, y + 0  # row 0, cluster 0: of O[0:8, 0:12]
-        .word   y + 12, result + 0x4 + PONG, 4, 8, 24, 8, y + 12  # row 0, cluster 1: of O[0:8, 12:24]
-        .word   y + 192, result + 0x100000 + PONG, 4, 8, 24, 8, y + 192  # row 1, cluster 0: of O[8:16, 0:12]
-        .word   y + 204, result + 0x100004 + PONG, 4, 8, 24, 8, y + 204  # row 1, cluster 1: of O[8:16, 12:24]
-# Frames: what cp knows of a half (words LIST to FACTORS).
-ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, ping_p, 0, ping_y, 0, 0, 0
-pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, pong_p, 0, pong_y, 0, 0, 0
+        .macro  half h, here, other     # the transfers of a half, and what cp knows of it
+fill_\h: .word   setup + EVERY_UNIT + \here, load_address(setup), x_tile - setup, 1, 0, 0
+\h\()_x: .word   x_tile + 0x0 + \here, x + 0, 48, 8, 48, 48, x + 0  # row 0: of I[0:8, 0:48]
+        .word   x_tile + 0x100000 + \here, x + 384, 48, 8, 48, 48, x + 384  # row 1: of I[8:16, 0:48]
+\h\()_w: .word   w_tile + EVERY_UNIT + \here, w, 0, 1, 0, 0, w  # all rows: of W[0:48, 0:12], W[0:48, 12:24]
+\h\()_p: .word   start + EVERY_UNIT + \here, start_sums, STARTS, 1, 0, 0, start_sums  # what sums begin with
+\h\()_y: .word   y + 0, result + 0x0 + \here, 4, 8, 24, 8, y + 0  # row 0, cluster 0: of O[0:8, 0:12]
+        .word   y + 12, result + 0x4 + \here, 4, 8, 24, 8, y + 12  # row 0, cluster 1: of O[0:8, 12:24]
+        .word   y + 192, result + 0x100000 + \here, 4, 8, 24, 8, y + 192  # row 1, cluster 0: of O[8:16, 0:12]
+        .word   y + 204, result + 0x100004 + \here, 4, 8, 24, 8, y + 204  # row 1, cluster 1: of O[8:16, 12:24]
+# Words LIST to FACTORS of the frame.
+\h:     .word   0, NOTHING, 0, \here, \h\()_x, \h\()_w, \h\()_p, 0, \h\()_y, 0, 0, 0
+        .endm
+        half    ping, 0, PONG
+        half    pong, PONG, 0
 
 # Where the weights of each tile lie and their bytes, by (n, k).
         .set    tile, 0

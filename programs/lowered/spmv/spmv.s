@@ -55,8 +55,6 @@ last_product0:
         .equ    ROWS, 1
         .equ    ALL_ROWS, 0x1           # units and rows, a bit each
         .equ    ALL_CORES, 0x1 << 16    # rows are cores 16 and on
-        .equ    UNIT, 0x100000          # from a unit to the next
-        .equ    PONG, 0x80000           # from a unit's half 0 to its half 1
         .equ    EVERY_UNIT, 0x0         # added to a destination: to all units
         .equ    STEPS, 3                # iterations
         .equ    TILES_M, 1              # tiles of rows of activations in a cluster's part
@@ -77,6 +75,8 @@ last_product0:
         .equ    SUMS, 128               # bytes of a row's raw sums of an iteration
         .equ    STARTS, 128             # bytes of what a row's sums begin with
         .equ    WEIGHT_BYTES, 16        # in a product's packet: how many bytes of weights
+        .equ    UNIT, 0x100000          # from a unit to the next
+        .equ    PONG, 0x80000           # from a unit's half 0 to its half 1
 # Words of a frame; words of a transfer.
         .equ    LIST, 0
         .equ    STORE, 4
@@ -177,7 +177,7 @@ load:
         mul     t0, t4, t0
         add     a5, a5, t0
         sw      a5, PLACE(s8)
-        bnez    s3, 8f                  # they stay in the PEs for all n
+        bnez    s3, 9f                  # they stay in the PEs for all n
         li      t0, X_ROW
         mul     a2, t3, t0
         li      t0, X_DEPTH
@@ -192,7 +192,7 @@ load:
         addi    a0, a0, NEXT
         addi    a1, a1, -1
         bnez    a1, 7b
-8:
+9:
         li      t0, TILES_K             # the tile's place in the table of weights
         mul     t0, t0, s3
         add     t0, t0, s4
@@ -249,21 +249,17 @@ store:  lw      t0, STORE(s8)
         .balign 4
 # Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all
 # loops, and behind it where a tile's place is counted from.
-fill_ping:
-        .word   setup + EVERY_UNIT, load_address(setup), x_tile - setup, 1, 0, 0
-ping_x: .word   x_tile + 0x0, x + 0, 48, 1, 48, 48, x + 0  # row 0: of I[0:1, 0:48]
-ping_w: .word   w_tile + EVERY_UNIT, w, 0, 1, 0, 0, w   # all rows: of W[0:48, 0:12], W[0:48, 12:24]
-ping_y: .word   y + 0, result + 0x0, 16, 1, 96, 32, y + 0  # row 0, cluster 0: of O[0:1, 0:12]
-        .word   y + 48, result + 0x10, 16, 1, 96, 32, y + 48  # row 0, cluster 1: of O[0:1, 12:24]
-fill_pong:
-        .word   setup + EVERY_UNIT + PONG, load_address(setup), x_tile - setup, 1, 0, 0
-pong_x: .word   x_tile + 0x0 + PONG, x + 0, 48, 1, 48, 48, x + 0  # row 0: of I[0:1, 0:48]
-pong_w: .word   w_tile + EVERY_UNIT + PONG, w, 0, 1, 0, 0, w  # all rows: of W[0:48, 0:12], W[0:48, 12:24]
-pong_y: .word   y + 0, result + 0x0 + PONG, 16, 1, 96, 32, y + 0  # row 0, cluster 0: of O[0:1, 0:12]
-        .word   y + 48, result + 0x10 + PONG, 16, 1, 96, 32, y + 48  # row 0, cluster 1: of O[0:1, 12:24]
-# Frames: what cp knows of a half (words LIST to FACTORS).
-ping:   .word   0, NOTHING, 0, 0, ping_x, ping_w, 0, 0, ping_y, 0, 0, 0
-pong:   .word   0, NOTHING, 0, PONG, pong_x, pong_w, 0, 0, pong_y, 0, 0, 0
+        .macro  half h, here, other     # the transfers of a half, and what cp knows of it
+fill_\h: .word   setup + EVERY_UNIT + \here, load_address(setup), x_tile - setup, 1, 0, 0
+\h\()_x: .word   x_tile + 0x0 + \here, x + 0, 48, 1, 48, 48, x + 0  # row 0: of I[0:1, 0:48]
+\h\()_w: .word   w_tile + EVERY_UNIT + \here, w, 0, 1, 0, 0, w  # all rows: of W[0:48, 0:12], W[0:48, 12:24]
+\h\()_y: .word   y + 0, result + 0x0 + \here, 16, 1, 96, 32, y + 0  # row 0, cluster 0: of O[0:1, 0:12]
+        .word   y + 48, result + 0x10 + \here, 16, 1, 96, 32, y + 48  # row 0, cluster 1: of O[0:1, 12:24]
+# Words LIST to FACTORS of the frame.
+\h:     .word   0, NOTHING, 0, \here, \h\()_x, \h\()_w, 0, 0, \h\()_y, 0, 0, 0
+        .endm
+        half    ping, 0, PONG
+        half    pong, PONG, 0
 
 # Where the weights of each tile lie and their bytes, by (n, k).
         .set    tile, 0

@@ -33,7 +33,7 @@ from macaw.lowering.row_program import (
     sequences,
     to_clusters,
 )
-from macaw.lowering.slab_padding import write_padded_slabs
+from macaw.lowering.slab_padding import write_kernel_parts, write_padded_slabs
 from macaw.lowering.transfers import (
     COPY,
     UNIT,
@@ -49,6 +49,7 @@ from macaw.lowering.transfers import (
     results_of,
     sums_in,
     write_activations,
+    write_input_places,
 )
 
 # The comment of the sequences that store sums.
@@ -211,6 +212,14 @@ def _write_activations(plan: ImagePlan, out: Listing, name: str, add: str) -> No
         write_padded_slabs(out, plan, name, add)
     else:
         write_activations.dispatch(ProductPlan)(plan, out, name, add)
+
+
+@write_input_places.register
+def _write_input_places(plan: ImagePlan, out: Listing) -> None:
+    if plan.pads_in_unit:
+        write_kernel_parts(out, plan)
+    else:
+        write_input_places.dispatch(ProductPlan)(plan, out)
 
 
 @activations_of.register

@@ -148,8 +148,8 @@ def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, ND
         sums = plan.partial_bytes // plan.sum_size
         shape = f"{plan.partition.rows}, {sums}"
         if plan.product.bias is None:
-            zeros = f".array {plan.types.sum}, {plan.start_rows}, {sums}"
-            out.put(zeros, "zeros", label="start_sums")
+            array = f".array {plan.types.sum}, {plan.start_rows}, {sums}"
+            out.put(array, "zeros", label="start_sums")
         if not plan.keeps_sums_on_chip:
             count = plan.count(plan.mapping.inner)
             out.put(

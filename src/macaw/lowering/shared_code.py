@@ -111,10 +111,10 @@ def write_used_constants(out: Listing, plan: ProductPlan, lines: Sequence[str]) 
     fixed = Listing()
     write_fixed_constants(fixed)
     for line in fixed.lines:
-        statement = _STATEMENT.fullmatch(line)
-        name = statement["code"].removeprefix(".equ ").partition(",")[0] if statement else ""
-        if name in used:
-            out.put(statement["code"], (statement["comment"] or "").lstrip("# "))
+        parts = _STATEMENT.fullmatch(line)
+        assert parts is not None
+        if parts["code"].removeprefix(".equ ").partition(",")[0] in used:
+            out.put(parts["code"], (parts["comment"] or "").lstrip("# "))
     for name, (value, comment) in constants.items():
         if name in used:
             out.put(f".equ {name}, {value}", comment)

@@ -172,13 +172,13 @@ def _taps_inside(
 
 
 def write_padded_slabs(out: Listing, plan: ImagePlan, name: str, add: str) -> None:
-    """Write the records of the slabs in cp's data: of the half `name`, whose address is `add`."""
+    """Write the table `name` of the slabs' records; `add` is the address of the half."""
     slabs, product = PaddedSlabs(plan), plan.product
     pixel, channels = plan.slab_channels * slabs.size, product.channels * slabs.size
     target = f"x_tile + EVERY_UNIT{add}"
     lines = slabs.unit_slabs * plan.slab_rows
     zeros = (target, ZEROS, slabs.line, lines, slabs.line, 0, 0, 0, 0)
-    out.put(f".word {', '.join(map(str, zeros))}", "zeros, then a slab each", label=f"{name}_x")
+    out.put(f".word {', '.join(map(str, zeros))}", "zeros, then a slab each", label=name)
     strides = (slabs.line, product.width * channels) if slabs.whole_lines else (pixel, channels)
     for p, q in activation_grid(plan):
         channel = plan.partition.start(plan.depth, p, q)
@@ -195,7 +195,12 @@ def write_padded_slabs(out: Listing, plan: ImagePlan, name: str, add: str) -> No
         owner = owner_name(p, q, activation_grid(plan))
         what = f"{owner}: channel {channel} on, from this row of the image"
         out.put(f".word {', '.join(map(str, words))}, {slabs.first_row(p, q)}", what)
-    if add or len(plan.kernel_parts) == 1:
+
+
+def write_kernel_parts(out: Listing, plan: ImagePlan) -> None:
+    """Write the table of the parts of a kernel, if it is cut."""
+    slabs = PaddedSlabs(plan)
+    if len(plan.kernel_parts) == 1:
         return
     out.comment(
         "Parts of the kernel and tiles of inputs: first row, column and channel (in bytes)."

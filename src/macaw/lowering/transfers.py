@@ -106,8 +106,8 @@ def results_out(plan: ProductPlan) -> list[Transfer]:
 
 @singledispatch
 def write_activations(plan: ProductPlan, out: Listing, name: str, add: str) -> None:
-    """Write the transfers of activations into a half: `name`, whose address is `add`."""
-    _put(out, f"{name}_x", activations_in(plan), add, "", base="src")
+    """Write the table `name` of the transfers of activations; `add` is the address of the half."""
+    _put(out, name, activations_in(plan), add, "", base="src")
 
 
 @singledispatch
@@ -233,46 +233,45 @@ def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> N
     out.put(".balign 4")
     out.comment("Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all")
     out.comment("loops, and behind it where a tile's place is counted from.")
-    image = Transfer("setup + EVERY_UNIT", "load_address(setup)", "x_tile - setup")
-    for half, name in enumerate(("ping", "pong")):
-        add = "" if not half else " + PONG"
-        if fills:
-            _put(out, f"fill_{name}", [image], add, "")
-        if plan.copies_input and not half:
-            _put(out, "copies", input_copies(plan), "", "")
-        write_activations(plan, out, name, add)
-        _put(out, f"{name}_w", weights_in(plan), add, "", base="src")
-        if plan.has_start_sums:
-            _put(out, f"{name}_p", sums_in(plan), add, "", "src")
-        if plan.returns_sums and not plan.keeps_sums_on_chip:
-            away = _sums("partial_sums", "partial", "SUMS", "UNIT", AWAY)
-            _put(out, f"{name}_s", [away], "", add, base="dst")
-        if plan.keeps_sums_on_chip:
-            other = "" if half else " + PONG"
-            _put(out, f"{name}_c", [_sums("start", "partial", "UNIT", "UNIT", CARRY)], other, add)
-        if plan.reduces_rows:
-            _put(out, f"{name}_g", [_sums("gathered", "partial", "SUMS", "UNIT", GATHER)], add, add)
-        _put(out, f"{name}_y", results_out(plan), "", add, base="dst")
-        if factor_bytes(plan):
-            _put(out, f"{name}_f", [_factors_in(plan)], add, "", base="src")
-    out.comment("Frames: what cp knows of a half (words LIST to FACTORS).")
-    for half, name in enumerate(("ping", "pong")):
-        carries = f"{name}_c" if plan.keeps_sums_on_chip else "0"
-        gathers = f"{name}_g" if plan.reduces_rows else "0"
-        start = f"{name}_p" if plan.has_start_sums else "0"
-        factors = f"{name}_f" if factor_bytes(plan) else "0"
-        sums_out = f"{name}_s" if plan.returns_sums and not plan.keeps_sums_on_chip else "0"
-        out.put(
-            f".word 0, NOTHING, 0, {'PONG' if half else 0}, {name}_x, {name}_w, {start},"
-            f" {sums_out}, {name}_y, {carries}, {gathers}, {factors}",
-            label=name,
-        )
-    if plan.input_offsets:
-        size = Types.size(plan.types.operand)
-        out.comment("Where the inputs of each k lie in x, in bytes from those of the first one.")
-        out.put("", label="input_offsets")
-        for offset in plan.input_offsets:
-            out.put(f".word {offset * size}")
+    if plan.copies_input:
+        _put(out, "copies", input_copies(plan), "", "")
+    out.put(r".macro half h, here, other", "the transfers of a half, and what cp knows of it")
+    here, other = r" + \here", r" + \other"
+    if fills:
+        image = Transfer("setup + EVERY_UNIT", "load_address(setup)", "x_tile - setup")
+        _put(out, r"fill_\h", [image], here, "")
+    write_activations(plan, out, _name("x"), here)
+    _put(out, _name("w"), weights_in(plan), here, "", base="src")
+    if plan.has_start_sums:
+        _put(out, _name("p"), sums_in(plan), here, "", "src")
+    returns = plan.returns_sums and not plan.keeps_sums_on_chip
+    if returns:
+        away = _sums("partial_sums", "partial", "SUMS", "UNIT", AWAY)
+        _put(out, _name("s"), [away], "", here, base="dst")
+    if plan.keeps_sums_on_chip:
+        _put(out, _name("c"), [_sums("start", "partial", "UNIT", "UNIT", CARRY)], other, here)
+    if plan.reduces_rows:
+        _put(out, _name("g"), [_sums("gathered", "partial", "SUMS", "UNIT", GATHER)], here, here)
+    _put(out, _name("y"), results_out(plan), "", here, base="dst")
+    if factor_bytes(plan):
+        _put(out, _name("f"), [_factors_in(plan)], here, "", base="src")
+    out.comment("Words LIST to FACTORS of the frame.")
+    tables = {
+        "x": True,
+        "w": True,
+        "p": plan.has_start_sums,
+        "s": returns,
+        "y": True,
+        "c": plan.keeps_sums_on_chip,
+        "g": plan.reduces_rows,
+        "f": factor_bytes(plan) > 0,
+    }
+    words = [_name(letter) if there else "0" for letter, there in tables.items()]
+    out.put(rf".word 0, NOTHING, 0, \here, {', '.join(words)}", label=r"\h")
+    out.put(".endm")
+    out.put("half ping, 0, PONG")
+    out.put("half pong, PONG, 0")
+    write_input_places(plan, out)
     out.comment()
     rounds = 1 if plan.rows_share_weights else plan.partition.rows
     total = plan.count("N") * plan.count("K") * rounds
@@ -288,6 +287,23 @@ weight_table:
         .endr
         """
     )
+
+
+def _name(letter: str) -> str:
+    """Return the label of a table of transfers in the macro of a half."""
+    return rf"\h\()_{letter}"
+
+
+@singledispatch
+def write_input_places(plan: ProductPlan, out: Listing) -> None:
+    """Write the table of the places of inputs in x, if cp does not compute them."""
+    if not plan.input_offsets:
+        return
+    size = Types.size(plan.types.operand)
+    out.comment("Where the inputs of each k lie in x, in bytes from those of the first one.")
+    out.put("", label="input_offsets")
+    for offset in plan.input_offsets:
+        out.put(f".word {offset * size}")
 
 
 def _factors_in(plan: ProductPlan) -> Transfer:

@@ -1,0 +1,91 @@
+"""cp's code that layers share: the same text for layers of one kind, the numbers in a record."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from macaw.isa.config import load
+from macaw.lowering.choose import choose
+from macaw.lowering.convolution import convolution
+from macaw.lowering.listing import Listing
+from macaw.lowering.operation import Product
+from macaw.lowering.plan import ProductPlan
+from macaw.lowering.processor_program import processor_constants, write_code
+from macaw.lowering.shared_code import CodeLibrary
+
+_FROM_RECORD = re.compile(r"lw +(\w+), (\d+)\(gp\)")
+
+
+def product_plan(rows: int, inputs: int, outputs: int, mapping: str = "weight") -> ProductPlan:
+    """A plan of a product on `tiny`."""
+    weights = np.ones((outputs, inputs), np.int8)
+    product = Product(rows, weights, np.ones(outputs, np.int32), shift=3)
+    config = load("tiny")
+    return choose(product.validated(config), config, mapping=mapping, split="a").selection.plan
+
+
+def padded_plan(size: int, kernel: int) -> ProductPlan:
+    """A plan of a convolution with padding on `tiny`."""
+    product = convolution(
+        np.ones((9, kernel, kernel, 3), np.int8), (size, size), padding=(1, 1), shift=3
+    )
+    config = load("tiny")
+    return choose(product.validated(config), config, mapping="weight", split="a").selection.plan
+
+
+def statements(text: str) -> list[str]:
+    """The statements of a source without labels, comments and `.equ`, with single spaces."""
+    lines = (line.partition("#")[0] for line in text.splitlines())
+    words = (" ".join(re.sub(r"^(\w+:\s*)*", "", line.strip()).split()) for line in lines)
+    return [line for line in words if line and not line.startswith(".")]
+
+
+def test_layers_of_one_kind_share_their_code():
+    library = CodeLibrary()
+    few, many = library.code(product_plan(4, 8, 4)), library.code(product_plan(64, 40, 24))
+    assert few.symbol == many.symbol == "array_1"
+    assert few.parameters != many.parameters
+    assert len(few.parameters) == len(many.parameters)
+    other = library.code(product_plan(4, 8, 4, "input"))
+    assert other.symbol == "array_2"
+    assert list(library.sources()) == ["array_1", "array_2"]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [product_plan(40, 30, 20), product_plan(40, 30, 20, "output"), padded_plan(9, 3)],
+    ids=["weight stationary", "output stationary", "padding"],
+)
+def test_with_its_record_the_code_is_that_of_the_layer(plan):
+    """Numbers from the record in place of its loads: the code that the layer has for itself."""
+    library = CodeLibrary()
+    shared = library.code(plan)
+    (source,) = library.sources().values()
+    alone = Listing()
+    write_code(alone, plan, "array_1", shared=True)
+    values = {name: value for name, (value, _) in processor_constants(plan).items()}
+    found, expected = statements(source), statements(alone.text())
+    assert len(found) == len(expected)
+    loads = 0
+    for line, whole in zip(found, expected, strict=True):
+        load = _FROM_RECORD.fullmatch(line)
+        if load is None:
+            assert line == whole
+            continue
+        loads += 1
+        target = re.fullmatch(r"(?:li|la) (\w+), (.+)", whole)
+        assert target is not None
+        assert target[1] == load[1]
+        word = shared.parameters[int(load[2]) // 4]
+        assert _number(word, values) == _number(target[2], values)
+    assert loads >= len(shared.parameters) > 10
+
+
+def _number(expression: str, values: dict[str, str]) -> object:
+    """The value of an expression of constants, or its text if it names labels."""
+    for _ in range(2):
+        expression = re.sub(r"\b[A-Z]\w*\b", lambda name: values.get(name[0], name[0]), expression)
+    return eval(expression) if re.fullmatch(r"[\dxa-f+*<>() -]+", expression) else expression
