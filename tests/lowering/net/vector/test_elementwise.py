@@ -54,6 +54,18 @@ def test_results_and_cycles(operation, seed, engine, in_place):
     assert abs(cycles(operation, load("tiny")) - measured) <= 0.15 * measured
 
 
+@pytest.mark.parametrize("shape", [(7, 16), (16, 3), (34, 8), (9, 20), (48, 4), (64, 1)])
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+def test_products_by_channel_of_several_positions_in_a_pass(dtype, shape):
+    """Some positions remain before the passes; several positions are treated as one."""
+    scale = {"int8": 2.0**-5, "int16": 2.0**-14}[dtype]
+    operation = ElementwiseProduct(dtype, shape, scale, by_channel=True)
+    inputs = random_inputs(operation, 3)
+    found, _ = run(operation, *inputs)
+    np.testing.assert_array_equal(found, compute(operation, *inputs))
+    assert len(np.unique(found)) > min(9, shape[0])
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int16"])
 def test_ties_go_to_the_even_number(dtype):
     """By hand: halves of odd numbers, and sums that leave the range at both ends."""
