@@ -264,3 +264,27 @@ def test_a_scale_in_the_box_of_the_control():
             break
         run.stepc(1)
     assert (box["scale"], box["chained"]) == (0.25, False)
+
+
+def test_sums_of_the_output_queue_are_causes_too():
+    """The second `ld psums` has no segment: it adds what the first one put into the queue."""
+    run = run_of("""
+        .seq    bias
+          ld    psums
+        .endseq
+        .seq    s
+          ld    psums
+          spu   nonsf
+          st    base=0
+        .endseq
+sums:   .word   11, 12, 13, 14, 15, 16, 17, 18
+        config  ib=0, bias
+        config  ib=1, s
+        exe     ib=0, data=(psums sums sliced)
+        exe     ib=1, last, out=y
+""")
+    for place in range(8):
+        ends: list[tuple[str, float]] = []
+        cause = only(run.why(f"y[{place}]"))
+        assert computed(cause, ends) == cause.value == 2 * (11 + place)
+        assert [value for name, value in ends if "<sums" in name] == [11 + place] * 2
