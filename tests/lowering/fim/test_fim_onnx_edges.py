@@ -14,7 +14,9 @@ import macaw
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER
 from macaw.lowering.fim.onnx_graph import read
+from macaw.lowering.fim.onnx_values import Values
 from macaw.lowering.onnx.model_file import parse
+from macaw.lowering.onnx.values import Room
 from tests.lowering.fim.onnx_models import (
     check_outputs,
     model,
@@ -283,3 +285,21 @@ def test_a_name_with_a_tab_is_shown_in_one_line():
     )
     with pytest.raises(LowerError, match=r"node i\\tt \(Dropout\)"):
         read(made)
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.array(["a", "b"]), "a constant of <U1, not of numbers"),
+        (np.array([1.0, 1e5]), "the constant 100000 is too large for fp16"),
+        (np.array([1.0, np.inf]), ""),
+    ],
+    ids=["text", "too large", "infinite"],
+)
+def test_constants_that_are_no_numbers_of_the_format(array, message):
+    values = Values(0, Room(1000, 2))
+    if not message:
+        assert values.tensor(values.array(array), "c").columns == 2
+        return
+    with pytest.raises(LowerError, match=f"^{message}$"):
+        values.tensor(values.array(array), "c")
