@@ -1,4 +1,7 @@
-"""Two runs side by side on other cores than cp: packets, queues, vectors, and how runs end."""
+"""Two runs side by side on other cores than cp: packets, queues, vectors, and how runs end.
+
+And two sessions of one program whose steps have other counts.
+"""
 
 from __future__ import annotations
 
@@ -141,3 +144,15 @@ def test_the_panel_has_queues_and_registers_that_differ() -> None:
     assert rows["output.level"] == ("8", "0")
     assert rows["cycle"][1] == str(cycle - 1)
     assert seen.message == f"{equal - 2} registers and queues of pe[0] are equal"
+
+
+def test_a_count_of_steps_is_as_many_steps_also_of_clusters_in_one_cycle() -> None:
+    """Both clusters of the device may execute an instruction in one cycle."""
+    one, many = (of_source(ARRAY) for _ in range(2))
+    for run in (one, many):
+        run.set_focus("pe[0]")
+        run.goto(80)
+    for _ in range(5):
+        one.stepi()
+    assert many.stepi(5).done == 5
+    assert many.device.position == one.device.position
