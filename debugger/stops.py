@@ -106,7 +106,7 @@ class EditRecord:
 
 
 def reason_of(hits: tuple[Hit, ...]) -> str:
-    """Return the reason for a stop by points: a key of `REASONS`, for the kind of the first hit."""
+    """Return the key of `REASONS` for a stop by points, from the kind of the first hit."""
     kind = hits[0].kind
     if kind.endswith("watch"):
         return "watch"

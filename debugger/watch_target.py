@@ -86,7 +86,7 @@ class WatchTarget:
         return any(at < address + size and address < at + length for at, length in self.extents)
 
     def counts(self, core: str) -> bool:
-        """Return whether accesses by this core count."""
+        """Return whether the watch counts accesses by the core with this name."""
         return self.by is None or core in self.by
 
     def has_queue(self, place: Place, queue: str) -> bool:

@@ -424,10 +424,10 @@ class Device(System):
         return Snapshot(self.state.snapshot(), self.memory.state.snapshot(), cores, turn)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Set the state to that of a snapshot of this device, or of one with the same
-        configuration.
+        """Set the state to that of a snapshot.
 
-        Raises `StateError` if the snapshot has other cores.
+        The snapshot is of this device, or of another device with the same configuration. Raises
+        `StateError` if it has other cores.
         """
         if snapshot.cores.keys() != self.cores.keys():
             raise StateError("the snapshot has other cores than this device")

@@ -59,7 +59,7 @@ class BankMemory:
         return self.first_column + self.geometry.offset(Place(bank, row, column)) // COLUMN_BYTES
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write bytes at an offset, in bytes from the start of the banks."""
+        """Write bytes at `offset`, which counts bytes from the start of the banks."""
         pages = self.pages
         if self.journal is not None:
             self.journal.append((offset, pages.read(offset, len(data))))

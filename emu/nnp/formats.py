@@ -19,7 +19,7 @@ ACROSS = 8  # codes in one row of the table
 def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, MemoryFormat]:
     """Return the formats in which the debugger can show host values, by name.
 
-    A name is that of the quantiser's kind; for the matrix quantiser it ends in `_matrix`.
+    Each name is the quantiser's kind; for the matrix quantiser `_matrix` is appended.
     """
     native, dtype = int(config["nnp.native"]), np.dtype(HOST[config["nnp.host_format"]])
     columns = ("exponent", *(f"+{at}" for at in range(min(ACROSS, native))))

@@ -19,7 +19,9 @@ _GRAIN = 1024  # the memory that layers may use is a multiple of so many bytes
 
 @dataclass(frozen=True)
 class LayerPlan:
-    """A layer with its symbol in the sources. If the array computes it: the choice of its plan."""
+    """A layer, its symbol in the sources, and the choice of its plan if the array computes the
+    layer.
+    """
 
     layer: Layer
     symbol: str
