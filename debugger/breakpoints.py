@@ -54,9 +54,7 @@ class Breakpoints:
         self._cores_with_breaks = set()
 
     def prepare(self, points: Iterable[Point]) -> None:
-        """Determine the targets of these points on the present device, and build the breaks for
-        them.
-        """
+        """Find the targets of these points on the present device, and build their breaks."""
         by_core: dict[str, dict[int, list[PointTarget]]] = {}
         for point in points:
             for target in point_targets(self.debuggee, point):

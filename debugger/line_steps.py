@@ -219,9 +219,7 @@ class LineStepper:
         return None
 
     def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
-        """Yield the indices in `ends` of instructions outside of called functions, the last one
-        first.
-        """
+        """Yield the indices in `ends` of instructions outside of called functions, last first."""
         depth = 0
         for at in range(len(ends) - 1, -1, -1):
             address = ends[at].address

@@ -1,7 +1,7 @@
-"""Names of a network's model in locations and expressions: `"/stage1/Conv"`.
+"""Names of a network's model in locations and expressions, such as `"/stage1/Conv"`.
 
-A name is put in quotation marks, single or double ones. Without them it must be the whole location,
-or the whole expression.
+A name is put in single or double quotation marks. A name without them must be the whole location or
+the whole expression.
 """
 
 from __future__ import annotations
@@ -17,28 +17,29 @@ _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']{2,})'")
 
 
 def unquoted(text: str) -> str | None:
-    """Return what a text in quotation marks contains; None if it is not in quotation marks."""
+    """Return the text inside the quotation marks of `text`; None if it has none."""
     match = _QUOTED.fullmatch(text.strip())
     return None if match is None else match[1] or match[2]
 
 
 def layer_symbol(program: Program, text: str) -> str | None:
-    """Return the symbol of the layer that a location names, None if it names no layer."""
+    """Return the symbol of the layer that a location names, or None if it names no layer."""
     name = unquoted(text) or text.strip()
     layers = () if program.network is None else program.network.layers
     return next((layer.symbol for layer in layers if layer.name == name), None)
 
 
 def near_layers(program: Program, name: str) -> list[str]:
-    """Return names of layers that resemble a name."""
+    """Return the names of layers that resemble a name."""
     layers = () if program.network is None else program.network.layers
     return get_close_matches(name, [layer.name for layer in layers], 3, 0.5)
 
 
 def with_symbols(program: Program, text: str) -> str:
-    """Return an expression with symbols in place of the model's names.
+    """Return an expression in which symbols replace the names of the model.
 
-    The name of a layer means its result. Blanks before a shorter symbol keep the offsets.
+    The name of a layer stands for the layer's result. If a symbol is shorter than the name, blanks
+    fill the rest, so all other parts of the text keep their positions.
     """
     if program.network is None:
         return text

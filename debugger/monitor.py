@@ -168,8 +168,7 @@ class Monitor:
         self._arrivals.show(core, max(self.points.all, default=0))
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """Record that a stop has reported the breakpoints with these numbers at a core's
-        instruction.
+        """Record that a stop at a core's instruction has reported the breakpoints of these numbers.
 
         In this arrival they do not stop the core again.
         """

@@ -156,8 +156,7 @@ class Motion:
         return self._finish(raw, count)
 
     def step_range(self, begin: int, end: int, over: bool = False) -> StopRecord:
-        """Run until the first focused core leaves the addresses from `begin` up to (excluding)
-        `end`.
+        """Run until the first focused core leaves the addresses `begin` to `end` - 1.
 
         At least one instruction is executed. With `over`, functions that are called from there
         count as part of the range. The record's `done` is the number of instructions that the core

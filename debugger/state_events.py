@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 
 class StateEvent(ABC):
-    """An event of one core that is found by comparing the core's state before and after acts."""
+    """An event of one core that shows only as a difference of its state before and after acts."""
 
     by_others = False  # whether acts of other cores may cause it
 
@@ -213,8 +213,6 @@ STATE_EVENTS: dict[str, type[StateEvent]] = {
 
 
 def state_event_of(name: str, device: Device, core: Core, where: list[Place]) -> StateEvent | None:
-    """Return an event of `macaw.isa.common.EVENTS` on a core, or None if it is not in the core's
-    state.
-    """
+    """Return an event of `macaw.isa.common.EVENTS` on a core; None if its state has no such one."""
     kind = STATE_EVENTS.get(name)
     return None if kind is None else kind(device, core, where)

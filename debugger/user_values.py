@@ -37,8 +37,7 @@ def add_printed(values: UserValues, value: Any) -> None:
 
 
 def printed_access(values: UserValues, name: str) -> Access | None:
-    """Return the access to a printed value, or None if the name is not such as `$`, `$$`, `$1`,
-    `$$2`.
+    """Return the access to a printed value, or None if the name is none of `$`, `$$`, `$1`, ...
 
     `name` is without its first `$`. Reading raises `AccessError` if there is no such value.
     """

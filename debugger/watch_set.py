@@ -75,9 +75,7 @@ class WatchSet:
             self._trackers.append(tracker)
 
     def forget_device(self) -> None:
-        """Drop the records of probes and watched memory, because another device replaces the
-        present one.
-        """
+        """Drop the records of probes and watched memory; the present device has been replaced."""
         self._watched_pages, self._cores_with_probes = set(), set()
 
     # Before and after a run

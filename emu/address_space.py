@@ -37,8 +37,7 @@ class Guarded(Agent):
     def reached(
         self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
     ) -> int:
-        """Return the cycle in which another core's access to the memory `memory` of this core is
-        ready.
+        """Return the cycle in which another core's access to this core's memory `memory` is ready.
 
         The other core accesses `length` bytes at `offset` in cycle `time`; `writes` says whether it
         writes. `ready` is the cycle in which an access to ordinary memory would be ready. Raises
@@ -157,8 +156,7 @@ class AddressSpace:
         return None if region is None or address + length > region.end else region.window
 
     def extent(self, address: int, length: int, what: str) -> tuple[int, int]:
-        """Return the offset of an address in its memory or window, and the size of that memory or
-        window.
+        """Return the offset of an address in its memory or window, and the size of that one.
 
         Both are in bytes. Raises the faults of `locate` if no memory or window contains all
         `length` bytes.
@@ -180,8 +178,7 @@ class AddressSpace:
         return (LOCAL if pages is self.local else EXTERNAL) + offset
 
     def locate_half(self, address: int, length: int, what: str = "access") -> tuple[int, int]:
-        """Return the index of the on-chip half that contains the bytes, and their offset in this
-        half.
+        """Return the index of the on-chip half that contains the bytes, and their offset in it.
 
         The index of a half is 2 * unit + half. Raises `Fault` (out-of-range access) unless one half
         contains all bytes.

@@ -107,8 +107,7 @@ class Inspectable(Agent):
         return None
 
     def special_register(self, address: int) -> int | None:
-        """Return the bits of a control and status register of the core's table. The read has no
-        effects.
+        """Return the bits of a control and status register of the core's table, without effects.
 
         The result is None if the register has no value now.
         """

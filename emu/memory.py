@@ -97,9 +97,7 @@ class Memory(MemorySystem):
     # State
 
     def reset(self) -> None:
-        """Set all bytes and counts to zero, make half 1 of each unit feed the array, and drop
-        requests.
-        """
+        """Zero all bytes and counts, let half 1 of each unit feed the array, and drop requests."""
         self.state.reset()
         self.feeding = [1] * len(self.users)
         self.banks.reset()
@@ -126,9 +124,7 @@ class Memory(MemorySystem):
     # Accesses that take no time: by the loader, the host program, the debugger
 
     def address(self, field: str, offset: int) -> int:
-        """Return the address of the byte at `offset` in the memory that is the field `field` of
-        `state`.
-        """
+        """Return the address of the byte at `offset` in the memory of `state`'s field `field`."""
         return self.address_in(getattr(self.state, field), offset)
 
     def peek(self, address: int, length: int) -> bytes:

@@ -135,9 +135,7 @@ class Origins:
         return 0
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the steps that made a part of the state, as it was before announcement number
-        `before`.
-        """
+        """Yield the steps that made a part of the state, as it was before announcement `before`."""
         return iter(())
 
 

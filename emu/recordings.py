@@ -15,10 +15,9 @@ Place = tuple[int, int, int]
 
 
 def _place(occurrence: str) -> Place:
-    """Return the indices, among a group's registers, of an occurrence's count, first begin and last
-    end.
+    """Return the indices, in a group, of the registers of an occurrence: count, begin, end.
 
-    An index is -1 if the group has no such register.
+    The begin is the first one, the end the last one. An index is -1 without such a register.
     """
     found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
     return found["count"], found.get("first", -1), found.get("last", -1)

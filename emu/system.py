@@ -117,8 +117,7 @@ class System(Clock):
     # is not 0, it has done nothing, and the caller waits for these cores.
 
     def swap(self, mask: int) -> int:
-        """Exchange ping and pong of the on-chip units in `mask`, unless one of them feeds a running
-        core.
+        """Exchange ping and pong of the units in `mask`, unless one of them feeds a running core.
 
         Return the mask of those running cores, for which the caller has to wait; 0 if the swap was
         done. Raises `Fault` (bad mask).
@@ -134,8 +133,7 @@ class System(Clock):
         return busy
 
     def dispatch(self, mask: int, offset: int, time: int) -> int:
-        """Start a packet list in the cores that the units in `mask` feed, unless one of these cores
-        runs.
+        """Start a packet list in the cores that the units in `mask` feed, unless one is running.
 
         The list is at `offset` of each feeding half; the high bits of a full address are dropped.
         Return the mask of the running cores, for which the caller has to wait; 0 if the lists were

@@ -193,8 +193,7 @@ class RunRecord:
         return _last(self._writes.get(address >> _LINE, []), address, before)
 
     def neighbours(self, address: int, size: int) -> list[Access]:
-        """Return the last writes of the nearest written bytes before and after bytes that no step
-        wrote.
+        """Return the last writes of the nearest written bytes on both sides of unwritten bytes.
 
         A write that is more than `_REACH` lines away does not count.
         """

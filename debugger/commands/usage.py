@@ -62,9 +62,7 @@ class Piece:
 
     @property
     def begins(self) -> tuple[str, ...]:
-        """The words with which the piece may start, and its operand's name if it may start with
-        that.
-        """
+        """The words that may begin the piece, and its operand's name if that may begin it."""
         return (*self.words, self.operand) if self.operand else self.words
 
 

@@ -129,8 +129,7 @@ class Inspection:
     def children(
         self, number: int, first: int, most: int, wanted: str, is_hexadecimal: bool
     ) -> list[dict[str, Any]]:
-        """Return `most` children of a container from the index `first` on, as the protocol's
-        variables.
+        """Return up to `most` children of a container, from index `first` on, for the protocol.
 
         `wanted` is "indexed" or "named"; any other text selects both. Raises `RequestError`.
         """

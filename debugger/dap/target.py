@@ -124,9 +124,7 @@ class Target:
         self.inspection.references.forget()
 
     def changed(self) -> bool:
-        """Return whether the last request has changed the focus, or has changed state without a
-        run.
-        """
+        """Return whether the last request has changed the focus, or the state without a run."""
         is_edited = any(isinstance(item, EditRecord) for item in self._moved)
         return is_edited or self.session.focus != self._focus_before
 
@@ -168,9 +166,7 @@ class Target:
         return {"breakpoints": self.breakpoints.replace(EVENTS, specs)}
 
     def _data_breakpoint_info(self, arguments: Mapping[str, Any]) -> Body:
-        """Return the expression to watch as `dataId`, and the kinds of accesses that can be
-        watched.
-        """
+        """Return the expression to watch as `dataId`, and the kinds of accesses to choose from."""
         name = text(arguments, "name")
         if flag(arguments, "asAddress"):
             size = whole(arguments, "bytes", 4, 1, 1 << 16)

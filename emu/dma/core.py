@@ -129,8 +129,7 @@ class DmaCore(Core):
         return None
 
     def current(self) -> tuple[str, int | None]:
-        """Return a text for the running transfer, and the address of the instruction that started
-        it.
+        """Return a text for the running transfer, and the address of the instruction that began it.
 
         Without a running transfer the result is "" and None.
         """
@@ -296,8 +295,7 @@ class DmaCore(Core):
         self.plan(time, time + 1)
 
     def plan(self, time: int, earliest: int, later: Sequence[WindowNotReady] = ()) -> None:
-        """Set the cycle of the next act, which is not before `earliest`, at the end of cycle
-        `time`.
+        """At the end of cycle `time`, set the cycle of the next act, `earliest` or later.
 
         `later` has the windows that refused a read or write in cycle `time`. If all beats are done,
         this method ends the transfer.
@@ -423,9 +421,7 @@ class DmaCore(Core):
             )
 
     def _with_transfer(self, fault: Fault) -> Fault:
-        """Return `fault` with the fields of the running transfer and its instruction's address
-        added.
-        """
+        """Return `fault` with the fields of the running transfer and its instruction's address."""
         transfer = self.transfer
         values = {**fault.values, **transfer.values()}
         address = None if transfer.address < 0 else transfer.address

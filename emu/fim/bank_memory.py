@@ -49,9 +49,7 @@ class BankMemory:
         return memory_map.ISLANDS + column * COLUMN_BYTES
 
     def offset(self, column: int) -> int:
-        """Return the offset of the column `column` (a pointer), in bytes from the start of the
-        banks.
-        """
+        """Return the offset of a column (a pointer) in bytes from the start of the banks."""
         return (column - self.first_column) * COLUMN_BYTES
 
     def column_at(self, bank: int, row: int, column: int) -> int:

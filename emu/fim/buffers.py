@@ -42,9 +42,7 @@ def pointer(register: int) -> tuple[int, str] | None:
 
 
 def pointer_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which an `mmr` of a pointer, with the operands `values`, may
-    execute.
-    """
+    """Return the first cycle in which an `mmr` of a pointer with these operands may execute."""
     target = pointer(values["register"])
     if target is None:
         return 0

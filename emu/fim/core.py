@@ -167,9 +167,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return None
 
     def _end_host_operations(self) -> None:
-        """End the host's operations, all of which are done now, and wake the cores that wait for
-        them.
-        """
+        """End the host's operations, which are all done, and wake the cores that wait for them."""
         self.time, self.host_until = self.host_until, NEVER
         last = self.time
         self.settle()
@@ -202,8 +200,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return stop
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return, for each register of the circuits by name, a mask of the banks that have a NaN in
-        it.
+        """Return, by register of the circuits, a mask of the banks that have a NaN in it.
 
         A register is read in the format of the running block that uses its bank. The masks are
         False for banks that no running block uses.
@@ -256,9 +253,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     # State and questions
 
     def trace_changed(self) -> None:
-        """If the trace has stopped recording, drop what was collected for words that have not
-        ended.
-        """
+        """If the trace no longer records, drop what was collected for words that have not ended."""
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:

@@ -183,9 +183,7 @@ class Dram:
         return at
 
     def columns_at(self, command: str, banks: Sequence[int], time: int) -> None:
-        """Record a column command to several banks in cycle `time`, whose data do not use the
-        channel.
-        """
+        """Record a column command to several banks in cycle `time`, with no data on the channel."""
         columns = self.columns
         for bank in banks:
             columns[bank] = time

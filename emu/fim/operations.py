@@ -292,8 +292,7 @@ def _compute(
 def _fill_slots(
     rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
 ) -> None:
-    """Write the numbers `new` of shape (banks, repeats) to slots of Rz, in the order of the
-    repeats.
+    """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in order of repeats.
 
     `slots` has the slot of each repeat. After SLOTS repeats a slot occurs again, so one assignment
     writes at most SLOTS repeats.

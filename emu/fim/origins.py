@@ -282,8 +282,7 @@ class IslandOrigins(Origins):
         return origin
 
     def _register(self, record: Record, name: str, bank: int, begin: int, size: int) -> Source:
-        """Return as a source the `size` bytes, from byte `begin` on, of a register that a step
-        read.
+        """Return `size` bytes of a register that a step read, from byte `begin` on, as a source.
 
         If `name` is IOSA, they are bytes of the column of the open row that the step used.
         """

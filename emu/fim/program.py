@@ -51,9 +51,7 @@ class ProgramMemory:
         return word
 
     def block_words(self, address: int) -> Iterator[tuple[int, Decoded]]:
-        """Yield the address and the decoded word of each instruction of the block that contains
-        `address`.
-        """
+        """Yield the address and the decoded word of each instruction in the block of `address`."""
         while self.word(address - WORD).row.mnemonic != "block":
             address -= WORD
         while True:

@@ -23,9 +23,7 @@ class Arrivals:
         self._pieces: dict[str, Pieces] = {}
 
     def add(self, window: str, number: int, size: int) -> None:
-        """Record that the access with announcement number `number` brought `size` bytes to a
-        window.
-        """
+        """Record that an access brought `size` bytes to a window, by its announcement number."""
         self._pieces.setdefault(window, []).append(WindowPart(number, 0, size))
 
     def push_vector(self, window: str) -> None:

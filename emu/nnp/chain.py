@@ -126,8 +126,7 @@ class Chain:
         return np.asarray(begins[:, None] + np.arange(access.count))
 
     def _windows(self, base: int, volume: Volume, iterations: Addresses) -> Addresses:
-        """Return the entries of the convolution window of each iteration, of shape (iterations,
-        vectors).
+        """Return the entries of each iteration's convolution window, (iterations, vectors).
 
         Within a window the vectors are sorted by y, then x, then depth. `PADDING` stands for a
         vector outside the volume.

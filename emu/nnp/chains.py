@@ -304,9 +304,7 @@ class ChainCore(WindowCore):
                 self.announce("used", **use._asdict())
 
     def _report_push_wait(self, chain: Chain, planned: int, last: int) -> None:
-        """Report that the last vector of an iteration was pushed in cycle `last`, not in cycle
-        `planned`.
-        """
+        """Report that an iteration's last vector was pushed in cycle `last`, not in `planned`."""
         use = Use("writes_blocked", planned, last, last - planned)
         if self.tracing:
             number = self.state.begun - 1

@@ -51,8 +51,7 @@ class NnpCore(ChainCore, Breakable):
         return "", chain[0][0] if chain else self.next_address
 
     def start(self, entry: int, time: int) -> None:
-        """Start a program at the address `entry`, in the first cycle of nnp's clock not before
-        `time`.
+        """Start a program at the address `entry`, in nnp's first cycle that is not before `time`.
 
         Register files, queues and registers keep their values.
         """

@@ -39,8 +39,7 @@ class Execution:
         self.origins: ChainOrigins | None = None  # called with the result of each instruction
 
     def vectors(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """Return the vectors that `count` iterations write, as host values of shape (count,
-        vectors, N).
+        """Return the host values that `count` iterations write, of shape (count, vectors, N).
 
         If NetInQ is the source, `popped` has the vectors from it. Raises `IterationFault`.
         """

@@ -65,9 +65,7 @@ class Memories:
         return values
 
     def write(self, memory: Memory, addresses: Addresses, values: Host) -> None:
-        """Write host values of shape (..., N) to Dram, or to a register file that stores host
-        values.
-        """
+        """Write host values of shape (..., N) to Dram or a register file of host values."""
         if memory.setting:
             self.state.host_file(memory)[addresses] = values
         else:

@@ -87,8 +87,7 @@ class Quantiser:
 
 @dataclass(frozen=True)
 class Quantised:
-    """Blocks of codes, int16 of shape (..., N), with an exponent for each block, int8 of shape
-    (...).
+    """Blocks of codes, int16 of shape (..., N), with their exponents, int8 of shape (...).
 
     The exponents are 0 for all kinds except bfp.
     """

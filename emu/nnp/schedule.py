@@ -48,8 +48,7 @@ class Scheduler(Protocol):
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """Return the schedule of iterations from number `first` on, whose vectors are read at
-        `reads`.
+        """Return the schedule of iterations from number `first` on, for vectors read at `reads`.
 
         `rates` are the cycles for which each of these vectors occupies the reading unit. `reads`
         and `rates` have shape (iterations, vectors). Without `counts_waits` the schedule need not

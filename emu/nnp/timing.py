@@ -87,8 +87,7 @@ class Timing:
         return np.asarray((addresses + length - 1) // self.width - addresses // self.width + 1)
 
     def channel(self, beats: NDArray[np.int64], tiles: bool = False) -> Times:
-        """Return the cycles for which accesses of `beats` beats occupy the channels of a memory
-        manager.
+        """Return the cycles for which `beats` beats occupy the channels of a memory manager.
 
         It is the matrix memory manager if `tiles` is set, else the vector memory manager.
         """

@@ -22,8 +22,7 @@ from macaw.emu.nnp.traffic import Traffic
 
 
 class Use(NamedTuple):
-    """Occurrences of one kind, `times` in number, from cycle `begin` up to (excluding) cycle
-    `until`.
+    """Occurrences of one kind: `times` of them, in the cycles `begin` to `until` - 1.
 
     `of` is the kind, a name in `macaw.isa.trace.OCCURRENCES`.
     """

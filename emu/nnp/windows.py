@@ -72,8 +72,7 @@ class WindowCore(Core, Startable, Windowed):
         self.chain_origins: ChainOrigins | None = None
 
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """Return how many bytes may pass a window at cycle `time`, and from when `wanted` bytes
-        may.
+        """Return how many bytes may pass at cycle `time`, and the cycle from which `wanted` may.
 
         The second number is NEVER if it depends on a change that nnp will announce.
         """

@@ -124,8 +124,7 @@ class ClusterControls:
             self.units[cluster].last_beat(packet, segment, cycle)
 
     def fill_dense(self, packet: Packet, segment: int, data: bytes) -> None:
-        """Write a segment of activations or partial sums to the PEs, after its last byte has
-        arrived.
+        """Write a segment of activations or partial sums, which has arrived completely, to the PEs.
 
         Raises `Fault`.
         """

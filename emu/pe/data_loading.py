@@ -166,8 +166,9 @@ class DataLoading:
                 self.fill_psums(cluster, start, part)
 
     def dense_values(self, packet: Packet, segment: int, data: bytes) -> NDArray[Any]:
-        """Return the elements of a segment of activations or partial sums, of shape (slices,
-        elements).
+        """Return the elements of a segment of activations or partial sums.
+
+        The shape is (slices, elements).
         """
         dense_type = self.shape.sum_type
         if packet["segments"][segment]["type"] == ACTIVATIONS_SEGMENT:

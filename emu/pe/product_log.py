@@ -82,7 +82,7 @@ class ProductLog:
     def product(self, row: list[int], pair: list[Any]) -> Source:
         """Return a product as a source.
 
-        `row` has its columns in the log. `pair` has its factors, the weight and the activation.
+        `row` has one number for each column of the log. `pair` has the weight and the activation.
         """
         parts = []
         for name, at, value in zip(

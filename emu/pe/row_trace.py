@@ -45,8 +45,7 @@ class RowTrace:
             self.ended_exes.append(run["number"])
 
     def end_exes(self, now: int, oldest: int) -> None:
-        """Report the exes that ended before cycle `now`, so that their records can be written to
-        memory.
+        """Report the exes that ended before cycle `now`, so that their records can be written.
 
         `oldest` is the first cycle of the earliest mac that is not reported yet.
         """

@@ -104,9 +104,7 @@ class Stores:
         ]
 
     def _check_kind(self, cluster: int, element: str) -> None:
-        """Raise `Fault` if a store would write integer results as floating elements, or the
-        reverse.
-        """
+        """Raise `Fault` if a store would mix integer results with floating elements."""
         floating = np.dtype(self.shape.sum_type).kind == "f"
         if floating != (memory_type(element).kind == "f"):
             raise Fault(

@@ -109,8 +109,7 @@ def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int])
 
 
 def block_end(rz_ready: int, push_end: int, pull_end: int, write_ends: Iterable[int]) -> int:
-    """Return the first cycle in which a block may end, when all its results and columns have
-    arrived.
+    """Return the first cycle in which a block may end: it then has all results and columns.
 
     Its pushed columns are stored at `push_end`, its pulled columns have arrived at `pull_end`, and
     its writes have ended at `write_ends`.

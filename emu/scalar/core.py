@@ -257,9 +257,7 @@ class ScalarCore(Core, Startable, Instrumented):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Add `count` occurrences of `what` to the tally, from cycle `time` up to (excluding)
-        `until`.
-        """
+        """Add `count` occurrences of `what` to the tally, in the cycles `time` to `until` - 1."""
         self.tally.count_occurrence(INDEX[what], time, until, count)
 
     def trace_changed(self) -> None:

@@ -1,8 +1,7 @@
-"""The instructions of the families csr and system: executes each in a function named as its
-mnemonic.
+"""The instructions of the families csr and system.
 
-Each function gets the core and the operands, and takes effect at once. A function that stops the
-program returns the `Stop`.
+Each instruction is executed by the function with its mnemonic as name. The function gets the core
+and the operands, and takes effect at once. A function that stops the program returns the `Stop`.
 """
 
 from __future__ import annotations

@@ -57,9 +57,7 @@ class VectorCore(ScalarCore):
         self.products = self.state.products
 
     def exit(self, code: int) -> Stop | None:
-        """Return the stop of `ecall` 93, or None if the exit code is 0, so that only this core
-        ends.
-        """
+        """Return the stop of `ecall` 93; None if the exit code is 0, which ends only this core."""
         if code:
             return super().exit(code)
         self.running = False

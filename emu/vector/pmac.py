@@ -26,10 +26,9 @@ _NAN = np.float32(np.nan)
 
 
 def bad_index(place: int, index: int, lanes: int) -> Fault:
-    """Return the fault for an entry of an order (a permutation of lanes) that is not a lane's
-    index.
+    """Return the fault for an entry of an order that is no lane's index.
 
-    `place` is the position of the entry, `index` its value.
+    An order is a permutation of the lanes. `place` is the position of the entry, `index` its value.
     """
     return Fault(
         "bad order index",

@@ -131,9 +131,7 @@ class FastDma(DmaCore):
     # What other cores call while the dma sleeps
 
     def interrupt(self, time: int) -> None:
-        """Do the skipped cycles before `time` and stop sleeping, because another core needs the
-        memories.
-        """
+        """Do the skipped cycles before `time`, stop sleeping: another core needs the memories."""
         if not self._asleep:
             return
         self._retry = _RETRY

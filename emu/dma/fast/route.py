@@ -105,9 +105,7 @@ class Route:
             pages.write(offset, data)
 
     def move(self, begin: Position, end: Position) -> None:
-        """Copy the bytes from position `begin` up to (excluding) position `end` to all
-        destinations.
-        """
+        """Copy the bytes of positions `begin` to `end` - 1 to all destinations."""
         for dst in self.destinations:
             row, byte = begin
             last, until = end

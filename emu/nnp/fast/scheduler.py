@@ -87,8 +87,7 @@ class FastScheduler:
     def _products(
         self, chain: Chain, first: int, arrivals: Times, counts_waits: bool
     ) -> tuple[Times, int]:
-        """Return when each iteration's product starts, and the sum of all waits for tiles in
-        cycles.
+        """Return when each iteration's product starts, and the total of waits for tiles in cycles.
 
         `arrivals` (iterations, vectors) are the cycles in which the vectors can enter the
         multiplier. Without `counts_waits` the second result is 0.

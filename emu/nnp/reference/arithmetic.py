@@ -143,9 +143,7 @@ class ReferenceArithmetic(NumberFormats):
         return [finite(part / sum(parts)) for part in parts]
 
     def _exponential(self, number: Number) -> Fraction:
-        """Return e**x, rounded to the precision of the host format or to 2**-40, whichever is
-        coarser.
-        """
+        """Return e**x, rounded to the host format or to 2**-40, whichever is coarser."""
         if number.kind == "inf" or number.value < -1000:
             return Fraction(0)
         form = FORMATS[self.dtype]

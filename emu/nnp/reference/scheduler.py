@@ -209,9 +209,7 @@ class ReferenceScheduler:
             )
 
         def is_ready(cycle: int) -> bool:
-            """Return whether the tiles of each pass are ready if the first pass is in cycle
-            `cycle`.
-            """
+            """Return whether tiles are ready in time if the first pass is in cycle `cycle`."""
             return all(cycle + offset >= ready[tile] for tile, offset in offsets.items())
 
         begin = self._first(times[0], arrives, is_ready)

@@ -181,9 +181,7 @@ class BalancedState:
         self.ends = np.where(owing, self.handing, last)
 
     def outcome(self, columns: slice, cycles: int) -> MacOutcome:
-        """Return the outcome of the macs of the PEs in `columns` after `cycles` cycles, at least
-        one.
-        """
+        """Return the outcome of macs in the PEs of `columns` after `cycles` cycles, 1 or more."""
         return self._progress(columns, cycles)[0]
 
     def _progress(self, columns: slice, cycles: int) -> tuple[MacOutcome, Ints]:

@@ -216,8 +216,7 @@ class LockstepControls(ClusterControls):
         self._extend(lambda: group.last_beat(segment, cycle))
 
     def fill_dense(self, packet: Packet, segment: int, data: bytes) -> None:
-        """Write a segment of activations or partial sums to the PEs, after its last byte has
-        arrived.
+        """Write a segment of activations or partial sums, which has arrived completely, to the PEs.
 
         Raises `Fault`. A group adds partial sums to its own accumulators, and records the call for
         a split.

@@ -211,8 +211,7 @@ class LockstepAccumulator:
         return True
 
     def _places(self, source: int) -> dict[int, NDArray[Any]]:
-        """Return what a load from the output queues adds to each accumulator, in shape (clusters,
-        PEs).
+        """Return what a load from output queues adds to an accumulator, in shape (clusters, PEs).
 
         Raises `Unplannable` if a cluster has written none of the entries.
         """

@@ -89,8 +89,7 @@ class Pattern:
         return Iterations(start + first[:-1, None], end + first[:-1, None], first[-1])
 
     def next_iteration(self, state: Ints, cycles: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return, for n iterations, the times of their steps, the following states, and their
-        lengths.
+        """Return the times of the steps of n iterations, the states after these, and their lengths.
 
         `state` (n, 1 + steps, clusters) has the times at the start of each iteration: first the
         earliest cycle of the next issue, then for each step the cycle in which its operands are

@@ -82,9 +82,7 @@ class LockstepMacs:
         return begin, end + 1
 
     def oldest(self, now: int) -> int:
-        """Return the first cycle of the macs that execute in cycle `now`, or `now` if there are
-        none.
-        """
+        """Return the first cycle of the macs that execute in cycle `now`; without any, `now`."""
         starts = [start[(start <= now) & (end >= now)] for start, end in self.times]
         return int(min((part.min() for part in starts if part.size), default=now))
 

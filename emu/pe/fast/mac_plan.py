@@ -110,8 +110,7 @@ class Plan:
         return np.concatenate(masks, axis=1), np.concatenate(loads, axis=1)
 
     def _add_up(self) -> None:
-        """Set `running`, from which `_sums` computes the sum of each PE after any number of its
-        loads.
+        """Set `running`, from which `_sums` computes each PE's sum after any number of its loads.
 
         Raises `Unplannable` if a sum might leave its range or is not a finite number.
         """
@@ -273,8 +272,7 @@ class Plan:
         return times.reshape(count, -1), q1_loads.reshape(count, -1)
 
     def _moves(self, rows: slice, entry: Ints) -> tuple[Ints, Bools]:
-        """Return when each load moves from queue 1 to queue 2, and a mask of the elements with a
-        load.
+        """Return when each load moves from queue 1 to queue 2, and which elements have a load.
 
         Both arrays have a column for each entry of queue 1 (loads that are there at the start),
         then a column for each weight. `entry` (PEs, weights) is the cycle in which each weight is

@@ -67,8 +67,7 @@ class ResidentWeights:
         return self.shape.load_queue_1, self.shape.load_queue_2
 
     def find(self, bases: Sequence[int], limits: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Return a mask of the effectual entries in macs with the base addresses `bases`, and the
-        sums.
+        """Return the effectual entries, as a mask, and the sums of macs with these base addresses.
 
         The mask has shape (entries, macs · PEs of all clusters), the sums (macs, clusters, PEs).
         `limits` (bases, clusters) has the element at which the loaded activations end. Raises

@@ -149,8 +149,7 @@ class BlockCache:
         return edition
 
     def note_exit(self, address: int, count: int) -> None:
-        """Record that the block at `address` returned to the interpreter after `count`
-        instructions.
+        """Record that the block at `address` returned after `count` instructions.
 
         If a block does so too early too often, for example because it accesses on-chip memory, this
         method removes it.

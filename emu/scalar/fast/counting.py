@@ -65,9 +65,7 @@ class Counting:
         return self.start + 4 * self.place & 0xFFFF_FFFF
 
     def cost(self, found: Decoded) -> int:
-        """Return the device cycles from an instruction to the next one if the instruction need not
-        wait.
-        """
+        """Return the device cycles from an instruction to the next one, without any wait."""
         return self.core.timing.of_family[found.row.family]
 
     @property

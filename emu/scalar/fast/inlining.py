@@ -37,9 +37,7 @@ class Inlined(NamedTuple):
 
 @cache
 def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
-    """Return the statements of each act of a module, by the name of the function that makes the
-    act.
-    """
+    """Return the statements of each act of a module, by the function that makes the act."""
     found: dict[str, list[ast.stmt]] = {}
     for outer in ast.parse(inspect.getsource(module)).body:
         if isinstance(outer, ast.FunctionDef):

@@ -57,9 +57,7 @@ class Translator(Counting):
         return ()
 
     def call(self, found: Decoded) -> Iterable[str] | None:
-        """Return the lines that call the function of an instruction, or None if its act becomes
-        text.
-        """
+        """Return the lines that call an instruction's function; None if its act becomes text."""
         return None
 
     def finish(self) -> Iterable[str]:
@@ -178,8 +176,7 @@ class Translator(Counting):
         return [f"core.device.cycle = t + {self.offset}", *lines] if break_.names else lines
 
     def _probe_tests(self, place: int, probes: Iterable[Probe]) -> list[str]:
-        """Return the lines that end the function after instruction `place` if a probe's test is
-        true.
+        """Return the lines that end the function after instruction `place` if a probe's test holds.
 
         `probes` are those that must be tested after it.
         """

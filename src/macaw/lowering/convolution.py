@@ -305,8 +305,7 @@ def _grouped(weights: NDArray[Any], groups: int) -> NDArray[Any]:
 
 
 def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
-    """Return the sums without bias, of shape (rows, columns, outputs), with the axis of images if
-    any.
+    """Return the sums without bias, of shape (images if any, rows, columns, outputs).
 
     `whole` is the type in which NumPy adds.
     """

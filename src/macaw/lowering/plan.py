@@ -320,9 +320,9 @@ class ProductPlan:
     def weight_rounds(self) -> NDArray[np.generic]:
         """The weights in the order of cp's table.
 
-        The shape is (n tiles, k tiles, rows, slots, k). Slots without an output have zeros. So have
-        inputs that another part or tile contains. Rows that share weights have one common entry; so
-        have clusters that share weights.
+        The shape is (n tiles, k tiles, rows, slots, k). There are zeros for slots without an
+        output, and for inputs that another part or tile contains. Rows that share weights have one
+        common entry, and so have clusters that share weights.
         """
         tile, (rows, clusters) = self.tile, self.weight_owners
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes, tile.k)

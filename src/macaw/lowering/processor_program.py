@@ -254,9 +254,7 @@ step:   addi {INDEX[inner]}, {INDEX[inner]}, 1
 
 
 def _store(out: Listing, plan: ProductPlan) -> None:
-    """Write the subroutine `store`, which copies the results of an iteration out of the on-chip
-    units.
-    """
+    """Write the subroutine `store`, which copies an iteration's results out of the units."""
     out.comment()
     out.comment("Take out what the iteration of frame s8 has left.")
     out.block(

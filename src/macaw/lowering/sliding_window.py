@@ -114,9 +114,7 @@ class SlidingWindowPlan(ImagePlan):
         return np.full((self.count("N"), 1, rows), size, np.int64)
 
     def check_buffers(self) -> None:
-        """Raise `LowerError` if kernel, strips or an exe's segments are more than the device has
-        room for.
-        """
+        """Raise `LowerError` if kernel, strips or segments of an exe do not fit in buffers."""
         if self.tile.taps not in (None, self.product.kernel):
             raise LowerError("a window slides over whole kernels")
         if self.window > self.config["pe.input_buffer"]:

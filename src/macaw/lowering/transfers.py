@@ -83,9 +83,7 @@ def activation_grid(plan: ProductPlan) -> TransferGrid:
 
 
 def activation_unit(plan: ProductPlan, p: int) -> int:
-    """Return the distance in bytes from unit 0 to the on-chip units that get the activations of row
-    p.
-    """
+    """Return the distance in bytes from unit 0 to the units that get row p's activations."""
     return activation_grid(plan).unit(p)
 
 

@@ -55,15 +55,12 @@ class Inputs:
             self.make(self._make_unnamed(name, addresses, whole, tiles=tiles), memory, tiles=tiles)
 
     def _cells(self, addresses: Ints, *, tiles: bool) -> Ints:
-        """Return an array with one row for each address, which has the cells of that vector or
-        tile.
-        """
+        """Return an array with one row for each address: the cells of that vector or tile."""
         size = self.native if tiles else 1
         return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
-        """Make inputs of cells that are only copied, with the names of hints for their
-        destinations.
+        """Make inputs of cells that are only copied, named by the hints for their destinations.
 
         A hint for the place from which the cells are read has priority.
         """

@@ -251,8 +251,7 @@ class Tracer:
         return ""
 
     def _pieces(self, writes: Sequence[Access], count: int, *, tiles: bool) -> Pieces:
-        """Return the explicit hints whose cells a write of `count` consecutive cells contains
-        completely.
+        """Return the explicit hints for cells that a write of `count` cells contains completely.
 
         Each hint comes with the index of its first cell in the write. Writes to queues, and writes
         whose iterations are not consecutive in memory, have no hints.

@@ -232,8 +232,7 @@ def places_of(shape: Sequence[int]) -> Places:
 
 
 def segments(places: Places) -> tuple[Places, int]:
-    """Split indices into the longest stretches of consecutive indices that all have the same
-    length.
+    """Split indices into the longest possible stretches of consecutive indices, of one length.
 
     Return the first index of each stretch, and the length of the stretches.
     """

@@ -49,9 +49,7 @@ class OptionTable:
         return {}
 
     def tail(self, unit: Unit) -> int:
-        """Return the least number of cycles from a unit's end to the end of all tasks that depend
-        on it.
-        """
+        """Return the least cycles from a unit's end to the end of all tasks that depend on it."""
         return max((self.levels[name] for name in self.readers(unit[-1])), default=0)
 
     def readers(self, task: Task) -> list[str]:

@@ -19,9 +19,7 @@ _GRAIN = 1024  # the memory that layers may use is a multiple of so many bytes
 
 @dataclass(frozen=True)
 class LayerPlan:
-    """A layer, its symbol in the sources, and the choice of its plan if the array computes the
-    layer.
-    """
+    """A layer and its symbol in the sources; for the array also the choice of its plan."""
 
     layer: Layer
     symbol: str
@@ -58,8 +56,7 @@ def _name(product: Product) -> str:
 
 
 def fitting_plans(network: Network, config: Configuration) -> tuple[tuple[LayerPlan, ...], int]:
-    """Return plans whose packets and tiles fit into an on-chip unit, and the bytes of the largest
-    tiles.
+    """Return plans whose packets and tiles fit into a unit, and the bytes of the largest tiles.
 
     The packets are those of all layers together. Raises `LowerError` if there are no such plans.
     """

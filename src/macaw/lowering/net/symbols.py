@@ -1,4 +1,4 @@
-"""Choose symbols of the assembly language for the layers and tensors of a network."""
+"""Chooses symbols of the assembly language for the layers and tensors of a network."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from macaw.isa import registry
 from macaw.lowering.net.vector.source import VECTOR_LABELS
 
-MEMORY = "unit_memory"  # the symbol of the memory in each unit that layers share
-# Labels of the main source, which no layer or tensor may have as its symbol, and labels of layers'
-# sources, which no layer may have. (Those sources use tensors' symbols before they define labels.)
+MEMORY = "unit_memory"  # the symbol of the memory in each unit that all layers use
+# The first set has labels of the main source, which are no symbols of layers or tensors. The second
+# has labels of the layers' sources, which are no symbols of layers. (A tensor may have such a
+# symbol, because those sources use the tensors' symbols before they define labels.)
 _MAIN_LABELS = frozenset(("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY))
 _LAYER_LABELS = frozenset(
     """
@@ -26,12 +27,12 @@ _LABEL_OF_NUMBER = re.compile(
 
 
 def layer_symbols(names: Iterable[str]) -> dict[str, str]:
-    """Return a symbol of the assembly language for each name of a layer; all are different."""
+    """Return a symbol of the assembly language for the name of each layer; all are different."""
     return _symbols(names, _LAYER_LABELS | VECTOR_LABELS)
 
 
 def tensor_symbols(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
-    """Return a symbol for each name of a tensor: all are different, and none is in `layers`."""
+    """Return a symbol for the name of each tensor; all are different, and none is in `layers`."""
     return _symbols(names, layers)
 
 

@@ -141,9 +141,7 @@ def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> t
 
 
 def _quantized(draft: Draft, node: Node, scale: str, zero: str) -> tuple[Node, str]:
-    """Return a QuantizeLinear that makes the node's output, and the name of the value that it
-    reads.
-    """
+    """Return a QuantizeLinear that makes the node's output, and the name of its input."""
     value = draft.values[node.outputs[0]]
     result = draft.value(f"{node.outputs[0]}_real", value.shape, TensorProto.FLOAT)
     inputs = (result, scale, zero)

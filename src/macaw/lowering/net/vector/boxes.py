@@ -69,8 +69,7 @@ def strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 def copy_cycles(item: Copies, config: Mapping[str, Any]) -> int:
-    """Return about how many device cycles the transfers take, from external memory to external
-    memory.
+    """Return about how many device cycles transfers inside external memory take.
 
     Reads and writes share the channel, which is busy until the last write.
     """

@@ -105,8 +105,7 @@ def _by_channel(
 
 
 def _repeat(k: Kernel, columns: Columns, count: int, symbol: str) -> None:
-    """Write several copies of the second input, one after the other, as many as positions are
-    folded.
+    """Write adjacent copies of the second input, one for each folded position.
 
     A copy may write beyond its end. The next copy overwrites these bytes.
     """

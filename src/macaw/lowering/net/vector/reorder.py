@@ -72,9 +72,7 @@ def _schedule(run: Sequence[Instruction]) -> list[Instruction]:
 
 
 def _dependences(run: Sequence[Instruction]) -> list[dict[int, int]]:
-    """Return, for each instruction, the earlier ones that it must follow, and after how many
-    cycles.
-    """
+    """Return, by instruction, the earlier ones that it must follow, and how many cycles later."""
     needs: list[dict[int, int]] = []
     written: dict[str, int] = {}  # the last instruction that wrote a register
     read: dict[str, list[int]] = {}  # instructions that have read it since

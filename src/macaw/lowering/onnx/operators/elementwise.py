@@ -54,9 +54,7 @@ def _two(function: Callable[[Array, Array], Any]) -> Operator:
 
 
 def _chain(function: Callable[[Array, Array], Any]) -> Operator:
-    """Return the operator that applies a function of two arguments to its inputs from left to
-    right.
-    """
+    """Return the operator that applies a function of two arguments to inputs, left to right."""
 
     def operator(_node: Node, arrays: Arrays) -> list[Array]:
         result = first(arrays)
