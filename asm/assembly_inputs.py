@@ -119,7 +119,7 @@ class DeviceChoice:
             self._disagreement = line, Mistake(str(error), field)
 
     def check(self, report: Report) -> None:
-        """Report settings that contradict each other after all `.setting` lines."""
+        """After all `.setting` lines, report the settings that still contradict each other."""
         if self._disagreement is not None:
             report.mistake(*self._disagreement)
 

@@ -26,9 +26,9 @@ COMMON_SECTIONS = {".data": ("aw", False), ".rodata": ("a", False), ".bss": ("aw
 
 
 def common_area(layout: Layout, section: str) -> Area | None:
-    """Return the area of a section that all parts share, such as `.data`;
+    """Return the area of a section that all parts share, such as `.data`.
 
-    None for other sections.
+    Return None for other sections.
     """
     if section not in COMMON_SECTIONS:
         return None
@@ -245,9 +245,9 @@ class CorePart:
         return transfers
 
     def default_source(self) -> Source | None:
-        """Return the default program of this core, for sources without a part for it;
+        """Return the default program of this core, for sources without a part for it.
 
-        None if it has none.
+        Return None if it has none.
 
         Only the control core has a default program.
         """

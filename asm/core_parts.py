@@ -153,9 +153,9 @@ class CoreParts:
                 )
 
     def control(self) -> CorePart | None:
-        """Return the part of the control core, which the device starts first;
+        """Return the part of the control core, which the device starts first.
 
-        None if there is none.
+        Return None if there is none.
         """
         return next((part for part in self if not part.core.number), None)
 

@@ -37,7 +37,10 @@ class LocalReference(NamedTuple):
 
 
 def statement_start(match: re.Match[str]) -> int:
-    """Return the offset in the source at which the statement of a pattern's match begins."""
+    """Return the offset in the source of the statement in a matched line.
+
+    `match` is the match of the line's pattern.
+    """
     return match.start(1) if match[1] is not None else match.start(2)
 
 

@@ -27,7 +27,7 @@ def table(rows: Sequence[Directive]) -> Mapping[str, Directive]:
 
 
 def wrong_operands(statement: Statement, syntax: str) -> Mistake:
-    """Return the error that a directive takes other operands.
+    """Return the error for a directive with wrong operands.
 
     `syntax` is shown as a hint. If it contains a synonym of the directive, the name that the source
     uses replaces the synonym.

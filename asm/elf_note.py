@@ -44,7 +44,7 @@ class Note:
 
 
 class Placed(NamedTuple):
-    """The address and size of a section for which the assembler made an object."""
+    """A section of an object: its address, load address and size at the time of its assembly."""
 
     section: str
     address: int

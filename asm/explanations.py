@@ -46,7 +46,7 @@ def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
 
 
 def is_expanded(symbol: Definition) -> bool:
-    """Return whether a macro or repetition defines the symbol."""
+    """Return whether the line that defines the symbol is in a macro or repetition."""
     return isinstance(symbol.line.source, ExpandedText)
 
 

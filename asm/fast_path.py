@@ -122,9 +122,9 @@ class FastPath:
         return match.end()
 
     def _table(self) -> EncoderTable | None:
-        """Return the encoders for the current part's instructions;
+        """Return the encoders for the current part's instructions.
 
-        None if no line can be simple here.
+        Return None if no line can be simple here.
         """
         part, area = self._parts.current, self._state.area
         if area.zeros or area.is_dropped or self._state.symbols.pending:

@@ -212,9 +212,9 @@ class Layout:
         return position
 
     def area_at(self, address: int) -> Area | None:
-        """Return the area that contains an address, or else one that ends there;
+        """Return the area that contains an address, or else one that ends there.
 
-        None if none does.
+        Return None if there is no such area.
         """
         last = None
         for plan in self.plans.values():

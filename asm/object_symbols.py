@@ -109,9 +109,9 @@ def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
 
 
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
-    """Return the address of `_start` in the section, else the section's start;
+    """Return the address of `_start` in the section, else the section's start.
 
-    None if it is empty.
+    Return None if it is empty.
     """
     start = start_of(table, section)
     if start is not None:

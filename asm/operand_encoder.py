@@ -111,9 +111,9 @@ class WordPlace:
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A field of a word in an expansion, and the expression that gives its value.
+    """A field of a word in a pseudo-instruction's expansion, and the expression for its value.
 
-    The expression contains one operand.
+    The expression contains one operand of the pseudo-instruction.
     """
 
     word: int
@@ -269,9 +269,9 @@ class OperandEncoder:
         return bits
 
     def symbol(self, text: str) -> tuple[int, str, str] | None:
-        """Return (base bits, modifier, symbol) of a text that contains a symbol;
+        """Return (base bits, modifier, symbol) of a text that contains a symbol.
 
-        None for other texts.
+        Return None for other texts.
 
         Base bits are the bits of the register in brackets, or 0 if there is no register. The
         modifier is `%hi`, `%lo` or empty. The symbol is a name or a local label such as `1b`.

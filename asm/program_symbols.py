@@ -170,7 +170,7 @@ class ProgramSymbols:
 
 
 def second_definition(name: Name, before: Definition) -> Mistake:
-    """Return the error that `name` is defined twice; `before` is its first definition."""
+    """Return the error for a second definition of `name`; `before` is the first one."""
     source = before.line.source
     line, _column = source.locate(before.line.start + before.start)
     return Mistake(f"'{name.text}' is defined twice", name, f"the first is at {source.name}:{line}")

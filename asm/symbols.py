@@ -142,9 +142,9 @@ class Scope:
         return self.first.get(name) or self.find(name)
 
     def clash(self, name: str) -> Definition | None:
-        """Return the definition that forbids another definition of `name`;
+        """Return the definition that forbids another definition of `name`.
 
-        None if there is none.
+        Return None if there is none.
         """
         own = self.symbols.get(name)
         symbol = own

@@ -27,7 +27,7 @@ class Mistake(Exception):
 
 
 def missing_comma(text: str, start: int, stop: int) -> Mistake:
-    """Return the error that a comma is missing before the word from `start` to `stop` of a line."""
+    """Return the error for a missing comma before the word from `start` to `stop` of a line."""
     end = len(text[:start].rstrip())
     hint = ""
     if text[max(0, start - 2) : start].startswith("'"):

@@ -107,7 +107,7 @@ class Conditional:
     else_line: LogicalLine | None = None
 
     def unfinished(self) -> Mistake:
-        """Return the error that the `.endif` is missing."""
+        """Return the error for a missing `.endif`."""
         return Mistake(f"'{self.name.text}' without '.endif'", self.name)
 
 
@@ -208,8 +208,9 @@ class TextStack:
     def collect(self, command: Command, opening: Sequence[str], end: str) -> list[LogicalLine]:
         """Read and return the lines of the body that `command` begins, up to its `end`.
 
-        Words of `opening` inside of the body have an `end` of their own. The body must end in the
-        text in which it begins, in the same round. Raises `Mistake` if the `end` is missing.
+        `opening` are the words that begin such a body; a body inside of this one has its own `end`.
+        The body must end in the text in which it begins, in the same round. Raises `Mistake` if the
+        `end` is missing.
         """
         self.collects = True
         try:

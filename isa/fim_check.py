@@ -121,7 +121,7 @@ class Check:
             raise self.unfinished()
 
     def unfinished(self) -> CheckError:
-        """Close the open block and return the error that its `end` is missing."""
+        """Close the open block and return the error for its missing `end`."""
         mark, self.opened = self.opened, None
         self._loops.clear()
         return CheckError("a block without its end", mark=mark)

@@ -27,7 +27,7 @@ IOSA, GIO, ROP, RZ = "iosa", "gio", "rop", "rz"
 class Operation:
     """One of the ten operations of the circuits (seed 004 Fig. 1C).
 
-    It is a move `to` <- `left`, or a calculation `to` <- `left` op `right`.
+    `to` <- `left` is a move. With `right`, the ALU computes `to` <- `left` op `right`.
     """
 
     to: str

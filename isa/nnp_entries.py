@@ -124,9 +124,9 @@ class Access:
     window: bool = False
 
     def begin(self, iteration: int, vectors: Volume | None) -> int:
-        """Return the first address of an iteration. `vectors` is the volume;
+        """Return the first address of an iteration. `vectors` is the volume.
 
-        None if none is set.
+        Return None if none is set.
         """
         if self.sliding and vectors is not None:
             return self.base + self.inc * vectors.stepped(iteration)

@@ -205,7 +205,7 @@ def record_kind(data: bytes, offset: int) -> Structure:
 
 
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
-    """Return the operands of an instruction, by entry number, whose value may differ from PE to PE.
+    """Return the entry numbers of the operands of an instruction that may differ from PE to PE.
 
     These operands are positions in the PE's buffers and queues. The number of an accumulator is the
     same in all PEs, because it is a control signal of the MAC unit. A target in the scalar unit, or

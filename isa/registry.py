@@ -1,6 +1,6 @@
-"""Return the name of the module of a core, which is the same in `isa`, `emu` and `asm.forms`.
+"""Finds the cores and their tables by the modules in `isa/descriptors`; there is no list of names.
 
-It is the core's name or a longer one (`vector` for vc). Raises `UnknownCoreError`.
+The descriptors of all cores are imported at once, the table of a core only when it is needed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def names() -> tuple[str, ...]:
 def module(name: str) -> str:
     """Return the name of a core's module, which is the same in `isa`, `emu` and `asm.forms`.
 
-    It is the core's own name, or one that says more (`vector` of vc). Raises `UnknownCoreError`.
+    It is the core's name or a longer one (`vector` for vc). Raises `UnknownCoreError`.
     """
     return _entry(name)[0]
 

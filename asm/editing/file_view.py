@@ -37,7 +37,7 @@ class FileView:
     # --- positions ---
 
     def offset(self, line: int, column: int) -> int:
-        """Return the offset of a position."""
+        """Return the offset in the text of a position (line and column)."""
         starts = self.source.line_starts
         return starts[min(line, len(starts)) - 1] + column - 1
 

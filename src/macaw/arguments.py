@@ -94,7 +94,7 @@ def python_numbers(value: Any) -> Any:
 
 
 def anything(_value: Any) -> None:
-    """Accept any value, for arguments that the function itself checks."""
+    """Return None for any value, for arguments that the function itself checks."""
 
 
 def optional(kind: Kind) -> Kind:
@@ -108,23 +108,23 @@ def either(description: str, *kinds: Kind) -> Kind:
 
 
 def word(value: Any) -> str | None:
-    """Accept a string."""
+    """Return None for a string, else a description of one."""
     return None if isinstance(value, str) else "a string"
 
 
 def flag(value: Any) -> str | None:
-    """Accept True or False."""
+    """Return None for True or False, else a description of them."""
     return None if isinstance(value, bool) else "True or False"
 
 
 def number(value: Any) -> str | None:
-    """Accept a real number."""
+    """Return None for a real number, else a description of one."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return None if good else "a number"
 
 
 def integer(value: Any) -> str | None:
-    """Accept a whole number, as a Python or NumPy integer."""
+    """Return None for a whole number (a Python or NumPy integer), else a description of one."""
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return None if good else "a whole number"
 
@@ -172,7 +172,7 @@ def one_or_pair(least: int) -> Kind:
 
 
 def path(value: Any) -> str | None:
-    """Accept the path of a file."""
+    """Return None for the path of a file, else a description of one."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     good = isinstance(value, str) and "\0" not in value
@@ -180,7 +180,7 @@ def path(value: Any) -> str | None:
 
 
 def function(value: Any) -> str | None:
-    """Accept a function."""
+    """Return None for a function, else a description of one."""
     return None if callable(value) else "a function"
 
 
@@ -223,7 +223,10 @@ def mapping(kind: Kind, description: str) -> Kind:
 
 
 def array(value: Any) -> str | None:
-    """Accept anything that NumPy converts to an array of numbers, but not a masked array."""
+    """Return None for a value that NumPy can convert to an array of numbers, else a description.
+
+    A masked array is not accepted.
+    """
     import numpy as np
 
     if isinstance(value, np.ma.MaskedArray):

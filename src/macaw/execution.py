@@ -36,9 +36,9 @@ class Run:
     """The result of a run.
 
     `outputs` has the output arrays by name. They have the declared shape; if an input had a batch
-    axis, they have one more leading axis. `cycles`, `counters` (by core, then by name) and the
-    printed texts are the sums over all items. `device` is the device of the last item in its final
-    state.
+    axis, they have one more leading axis. `cycles` and `counters` (by core, then by name) are the
+    sums over all items; `stdout` and `stderr` are the texts of all items, one after the other.
+    `device` is the device of the last item in its final state.
     """
 
     outputs: dict[str, NDArray[Any]]

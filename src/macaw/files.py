@@ -143,9 +143,9 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
 
 
 def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays in a .npz file by name; pickled objects are refused. Raises `InputError`.
+    """Return the arrays in a .npz file by name. Raises `InputError`.
 
-    The sum of the arrays' sizes is limited to that of a file.
+    Pickled objects are refused. The arrays together may have as many bytes as a file may have.
     """
     import zipfile
 

@@ -1,4 +1,4 @@
-"""Protects weights by a secret order, and writes the files of weights and orders and a note.
+"""Protects weights by a secret order: writes shuffled weights, the orders, and a note about both.
 
 The note (`orders.toml` beside `orders.npy`) has the scope, the lanes, the original shapes, and
 digests of the orders and of the shuffled weights. Keep it with the orders, not with the weights:

@@ -58,12 +58,10 @@ class PartPrinter:
         return None
 
     def target_of(self, instruction: Decoded, address: int) -> int | None:
-        """Return the address that an instruction completes together with an earlier one;
+        """Return the address that an instruction completes together with an earlier one.
 
-        None if none.
-
-        For example, `addi` completes the address of a `lui`. The caller passes the instructions in
-        the order of their addresses.
+        Return None if it completes none. For example, `addi` completes the address of a `lui`. The
+        caller passes the instructions in the order of their addresses.
         """
         return None
 

@@ -143,7 +143,7 @@ class PePart(CorePart):
             place_marker(self._image, context, statement, row)
 
     def _begin_sequence(self, context: StatementContext, statement: Statement) -> None:
-        """Carry out `.seq NAME, ...`."""
+        """Carry out `.seq NAME, ...`, which begins an instruction sequence."""
         before = self._open
         self._open = OpenSequence(self._image, context)
         if before is not None:
@@ -162,7 +162,7 @@ class PePart(CorePart):
         self._open_sequence(statement).add_option(context, statement)
 
     def _end_sequence(self, context: StatementContext, statement: Statement) -> None:
-        """Carry out `.endseq`."""
+        """Carry out `.endseq`, which ends the open sequence."""
         sequence = self._open_sequence(statement)
         self._open = None
         sequence.finish(context, statement, self._sequences)

@@ -43,7 +43,7 @@ class Lists:
         self._open.is_used = True
 
     def begin(self, context: StatementContext, statement: Statement) -> None:
-        """Carry out `.list NAME`. Raises `Mistake`."""
+        """Carry out `.list NAME`, which begins a packet list. Raises `Mistake`."""
         if len(statement.operands) != 1 or not isinstance(statement.operands[0], Name):
             self._opens(context.line)
             raise wrong_operands(statement, ".list NAME")
@@ -69,7 +69,7 @@ class Lists:
         self._state.report.mistake(line, mistake)
 
     def end(self, context: StatementContext, statement: Statement) -> None:
-        """Carry out `.endlist`. Raises `Mistake`."""
+        """Carry out `.endlist`, which ends the open packet list. Raises `Mistake`."""
         assert statement.head is not None
         if self.line is None:
             raise Mistake(".endlist without .list", statement.head)

@@ -137,7 +137,7 @@ class OpenSequence:
             )
 
     def unfinished(self) -> Mistake:
-        """Return the error that `.endseq` is missing, and mark the sequence as incomplete."""
+        """Return the error for a missing `.endseq`, and mark the sequence as incomplete."""
         self._mark_incomplete()
         named = f" '{self.name}'" if self.name else ""
         return Mistake(f"the sequence{named} has no .endseq", (-1, -1))

@@ -177,7 +177,7 @@ class Workspace:
         return program
 
     def assemble(self, file: OpenFile, files: Mapping[str, OpenFile]) -> LoadedProgram:
-        """Return the program to which a file belongs, assembled. Raises `Cancelled`."""
+        """Assemble the program to which a file belongs, and return it. Raises `Cancelled`."""
         program = self.load(file, files)
         self.running = program
         try:

@@ -1,4 +1,4 @@
-"""Estimate what a model costs on a device, layer by layer, without a program or a run."""
+"""Predicts the cost of a model on a device, layer by layer, without a program or a run."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 class Estimate:
     """The predicted costs of a model on a device.
 
-    `layers` are those that a core computes, `refusals` the nodes that no core computes. `problem`
-    says why the layers do not fit the device together, or is empty. `is_calibrated` is false for a
-    model of floating-point numbers, whose scales were chosen with random numbers.
+    `layers` are the layers that a core computes, `refusals` the nodes that no core computes.
+    `problem` says why the layers do not fit the device together; it is empty if they fit.
+    `is_calibrated` is false for a model of floating-point numbers, whose scales were chosen with
+    random numbers.
     """
 
     name: str
@@ -78,10 +79,10 @@ def estimate(
 ) -> Estimate:
     """Predict the cycles of each layer of an ONNX model on a device, without running it.
 
-    The numbers are those of `compile`. A model of floating-point numbers is quantised first, with
-    one sample of random numbers: the cycles hardly depend on the scales. Nodes that no core
-    computes are listed, and the layers around them are predicted all the same. `dims` gives the
-    sizes of dimensions that the model only names. `name` is the model's name, by default that of
+    The predictions are those of `compile`. A model of floating-point numbers is first quantised
+    with one sample of random numbers, because the cycles hardly depend on the scales. Nodes that no
+    core computes are listed; the layers around them are still predicted. `dims` gives sizes to
+    dimensions for which the model has only names. `name` is the model's name, by default that of
     the file. Raises `InputError` for a model that cannot be read, `ConfigError` for an invalid
     device.
     """
@@ -110,7 +111,10 @@ def estimate(
 def _random_integers(
     proto: onnx.ModelProto, config: Configuration, dims: Mapping[str, int]
 ) -> ModelNetwork:
-    """Return a floating-point model with integers of the device. Raises `LowerError`."""
+    """Return a floating-point model, quantised to integers of the device with random samples.
+
+    Raises `LowerError`.
+    """
     from macaw.lowering.onnx.assign import Types
     from macaw.lowering.onnx.pipeline import Plan, trial_network
     from macaw.lowering.onnx.samples import random_sample
@@ -124,10 +128,10 @@ def _random_integers(
 def _plans(
     network: Network, config: Configuration, operators: Mapping[str, str]
 ) -> tuple[tuple[LayerPlan, ...], tuple[Refusal, ...], str]:
-    """Return the plans that `compile` would choose; if it refuses them, those of single layers.
+    """Return the plans that `compile` would choose, or if it refuses them, plans of single layers.
 
     Also return the layers without a plan, and why the plans do not fit the device together.
-    `operators` are those of the model's nodes by name.
+    `operators` are the operators of the model's nodes by name.
     """
     from macaw.lowering.net.assign import Refusal
     from macaw.lowering.net.layer_plans import fitting_plans, plan_layers

@@ -1,4 +1,4 @@
-"""Read ONNX models for the compiler and the estimator."""
+"""Reads ONNX models for the compiler and the estimator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report a network, its runs and its estimate: a row a layer, as a table, as CSV and as JSON."""
+"""Reports on a network, its runs and its estimate, layer by layer: as a table, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Reported = CompiledNetwork | Estimate
 
 
 def records(network: Reported, run: NetworkRun | None = None) -> list[dict[str, Any]]:
-    """Return a record a layer: plain values by name, for JSON and CSV."""
+    """Return one record for each layer, with plain values by name, for JSON and CSV."""
     if run is None:
         return [_record(layer) for layer in network.layers]
     return [_record(result.report, result) for result in run.layers]
@@ -77,9 +77,10 @@ def _record(layer: LayerReport, result: LayerResult | None = None) -> dict[str, 
 
 
 def json_text(network: Reported, run: NetworkRun | None = None) -> str:
-    """Return the report as JSON: the layers, and of a run its cycles and the busy shares.
+    """Return the report as JSON.
 
-    Of an estimate: its cycles, whether it was calibrated, and the refused nodes.
+    It has the layers; for a run, also its cycles and the busy share of each core; for an estimate,
+    also its cycles, whether it was calibrated, and the refused nodes.
     """
     report: dict[str, Any] = {"network": network.name, "device": network.config.name}
     if run is not None:
@@ -95,7 +96,7 @@ def json_text(network: Reported, run: NetworkRun | None = None) -> str:
 
 
 def csv_text(network: Reported, run: NetworkRun | None = None) -> str:
-    """Return the layers as comma-separated values with a line of names."""
+    """Return the layers as comma-separated values, after a line with the names of the columns."""
     stream = io.StringIO()
     rows = records(network, run)
     writer = csv.DictWriter(stream, list(rows[0]) if rows else [], lineterminator="\n")
@@ -106,7 +107,7 @@ def csv_text(network: Reported, run: NetworkRun | None = None) -> str:
 
 
 def layer_table(network: Reported, run: NetworkRun | None, width: int) -> Table:
-    """Return the table of layers, with as many columns as `width` characters have room for."""
+    """Return the table of layers, with as many columns as fit into `width` characters."""
     from rich.table import Table
 
     rows = [
@@ -151,7 +152,7 @@ def _cell(name: str, value: Any) -> str:
 
 
 def print_report(network: Reported, run: NetworkRun | None, kind: str) -> None:
-    """Print the report as `table`, `csv` or `json` on standard output."""
+    """Print the report as `table`, `csv` or `json` to standard output."""
     from macaw.terminal import console
 
     if kind == "json":
@@ -170,7 +171,7 @@ def print_report(network: Reported, run: NetworkRun | None, kind: str) -> None:
 
 
 def remarks(network: Estimate) -> list[str]:
-    """Return lines about what an estimate does not know: refused nodes, and random scales."""
+    """Return lines about the limits of an estimate: refused nodes, and random scales."""
     lines = [
         f"refused: node {item.name} ({item.operator}): {item.reason}"
         + (f" ({item.hint})" if item.hint else "")
@@ -192,7 +193,10 @@ def remarks(network: Estimate) -> list[str]:
 
 
 def summary(network: Reported, run: NetworkRun | None = None) -> list[str]:
-    """Return lines about the whole network: cycles against the bound, and idle shares."""
+    """Return lines about the whole network: its cycles, and the idle share of each core.
+
+    Cycles are compared with the lower bound.
+    """
     layers = network.layers
     macs, bound = sum(x.macs for x in layers), sum(x.bound for x in layers)
     predicted = sum(x.predicted for x in layers)

@@ -2,7 +2,7 @@
 
 Without jitter, cycles are compared exactly. With jitter, runs differ by chance. Then a difference
 of means is significant only if all runs of one profile are faster than all runs of the other, and
-if there are enough runs: chance alone must cause such a separation at most once in twenty times.
+if there are enough runs: the probability of such a result by chance must be at most 1/20.
 """
 
 from __future__ import annotations

@@ -197,7 +197,10 @@ def read_sequence(data: bytes, place: int) -> Sequence:
 
 
 def image_bytes(image: Image) -> bytes:
-    """Return the bytes of lists and sequences as the directives produce them, up to the data."""
+    """Return the bytes that directives produce for the lists and sequences of an image.
+
+    The data of the image, which follow them, are not included.
+    """
     data = bytearray()
     for offset, packets in image.lists:
         data += bytes(offset - len(data))
