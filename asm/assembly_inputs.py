@@ -39,8 +39,8 @@ class DeviceChoice:
         self._config = load(device) if isinstance(device, str) else device
         self._fixed = device is not None
         self._used = False
-        self.is_replaced = False  # a `.setting` does not count, which is said once
-        self._values: dict[str, Any] = {}  # of `.setting`
+        self.is_replaced = False  # the caller's device replaces that of `.setting`
+        self._values: dict[str, Any] = {}  # the values of `.setting` lines, by name
         self._disagreement: tuple[LogicalLine, Mistake] | None = None
 
     @property

@@ -52,23 +52,23 @@ class AssemblyState:
     commons: list[CommonSymbol] = field(default_factory=list)
 
     # What is left to do after the layout. By the id of an area and the offset of an instruction:
-    # what its `%pcrel_hi` points at.
+    # the target of its `%pcrel_hi`.
     fixups: list[Callable[[], None]] = field(default_factory=list)
     pcrel_targets: dict[tuple[int, int], tuple[Node, Context]] = field(default_factory=dict)
 
-    # Where the source is: the symbols of its file, the area for its bytes, the statement's number.
+    # The position in the source: the file's symbols, the area for bytes, the statement's number.
     scope: Scope = field(init=False)
     area: Area = field(init=False)
     ordinal: int = 0
 
-    # The number of instructions that were put into areas.
+    # The number of instructions that are in areas so far.
     instructions: int = 0
 
-    # Counts uses of symbols and addresses, and all that statements do besides adding bytes.
+    # Counts uses of symbols and addresses, and all effects of statements besides adding bytes.
     effects: int = 0
 
     is_read: bool = False  # all sources are read
-    is_placed: bool = False  # everything has its address
+    is_placed: bool = False  # the layout has given everything its address
 
     def __post_init__(self) -> None:
         self.symbols = ProgramSymbols(self.report)

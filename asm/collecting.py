@@ -15,7 +15,7 @@ _SELDOM = 20_000  # new objects between two runs of the collector
 _FULL = 1_000  # collections of the middle generation between two of all objects
 
 _lock = Lock()
-_inside: list[tuple[int, int, int]] = []  # the settings before each run in progress
+_inside: list[tuple[int, int, int]] = []  # the settings before each run that has not ended
 
 
 @contextmanager

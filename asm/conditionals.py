@@ -21,7 +21,7 @@ def _open(test: _Condition, stack: TextStack, command: Command) -> None:
     conditional = Conditional(command.line, command.name, skips=is_skipped, is_settled=True)
     stack.conditionals.append(conditional)
     if not is_skipped:
-        # A wrong condition counts as true, so that it causes no error in what follows.
+        # A wrong condition is taken as true, so that it causes no error in the lines after it.
         is_true = test(stack, command)
         conditional.skips, conditional.is_settled = not is_true, is_true
 

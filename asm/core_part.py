@@ -85,7 +85,7 @@ class CorePart:
 
     # Whether the part accepts any statement without an error.
     accepts_anything = False
-    # The part needs the place of each line, so no expansion in it is replayed.
+    # The part needs the position of each line, so no expansion in it is replayed.
     reads_expansions = False
 
     def __post_init__(self) -> None:

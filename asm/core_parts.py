@@ -29,10 +29,10 @@ class CoreParts:
         self._state = state
         self._parts: dict[tuple[str, int | None], CorePart] = {}
         self.current: CorePart | None = None
-        self.has_reported_no_part = False  # of an instruction outside of parts
+        self.has_reported_no_part = False  # an instruction outside of all parts was reported
         self._is_gnu = False
         self._previous: Area | None = None
-        self._groups: dict[str, str] = {}  # the file whose sections of a group are taken
+        self._groups: dict[str, str] = {}  # by group, the file from which its sections are included
         self._pushed: list[tuple[Area, Area | None]] = []  # sections, and those before them
         self._enter_data()
 

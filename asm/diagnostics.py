@@ -70,7 +70,7 @@ class Diagnostic:
     hint: str = ""
     chain: tuple[Link, ...] = ()
     source: str = ""  # text of the line, without its end
-    name: str = ""  # of a warning, as `-Wno-NAME` takes it
+    name: str = ""  # of a warning: its name in `-Wno-NAME`
 
     def __str__(self) -> str:
         return f"{_where(self.span)}: {self.severity}: {self.message}"

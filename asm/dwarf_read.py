@@ -53,7 +53,7 @@ def _table(reader: _Reader, sections: Sequence[Section]) -> LineTable:
         first = sequence.rows.addresses[0]
         number = bisect_right(starts, first) - 1
         if number < 0 or not placed[number].holds(first):
-            continue  # of code that the linker has left out, or of nothing
+            continue  # code that the linker has left out, or an empty sequence
         section = placed[number]
         rows = tables.setdefault(section.name, Rows())
         if ends.get(section.name, first) < first:
@@ -180,7 +180,7 @@ def _joined(folder: str, name: str) -> str:
 
 def _old_files(reader: _Reader) -> list[str]:
     """Read the files of a unit of DWARF 2 to 4, where the first file has the number 1."""
-    folders = [""]  # the one of the compilation, from which names are given
+    folders = [""]  # the folder of the compilation, to which names are relative
     while folder := reader.string():
         folders.append(folder)
     names = []

@@ -42,7 +42,7 @@ class ElfBuilder:
         """Append `data` at the next multiple of `align` in the file, and return that offset."""
         place = self._start + len(self._data)
         offset = place + -place % align
-        if data:  # zeros that take no room need no padding either
+        if data:  # zeros that the file does not store need no padding
             self._data += bytes(offset - place) + data
         return offset
 
@@ -108,7 +108,7 @@ class ElfBuilder:
 
         `kind` is the ELF type (ET_*), `entry` the address of the first instruction.
         """
-        # Section names go last, because they hold their own section's name.
+        # Section names are added last, because the section with the names has a name itself.
         at = self._names.add(".shstrtab")
         names = self._names.bytes()
         offset = self._add(names, 1)

@@ -40,7 +40,7 @@ class Note:
     tensors: tuple[Tensor, ...]
     parts: Mapping[str, tuple[str, int | None]]
     hints: tuple[Hint, ...]
-    placed: tuple[Placed, ...] | None  # None: no linker had the file
+    placed: tuple[Placed, ...] | None  # None: the file was not made by a linker
 
 
 class Placed(NamedTuple):

@@ -15,7 +15,7 @@ def check(data: bytes, number: int, segment: Segment) -> None:
     if segment.kind in (elf.PT_DYNAMIC, elf.PT_INTERP):
         raise ElfError("the file is dynamically linked; link it with -static -nostdlib")
     if segment.kind != elf.PT_LOAD or not (segment.size or segment.file_size):
-        return  # GNU ld leaves a segment of a script without sections so
+        return  # GNU ld leaves such a segment of a script without sections
     if segment.offset + segment.file_size > len(data) and segment.file_size:
         raise ElfError(
             f"{what}: {segment.file_size:#x} bytes at offset {segment.offset:#x}"

@@ -10,8 +10,8 @@ from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.formatter import LETTERS, TOKEN
 from macaw.asm.source import LogicalLine, Source, SourceText, logical_lines
 
-_LOOSE_BEFORE = {",", "=", ":", "(", "["}  # a blank after these separates nothing
-_LOOSE_AFTER = {",", "=", ":", ")", "]"}  # nor one before these
+_LOOSE_BEFORE = {",", "=", ":", "(", "["}  # a blank after one of these has no meaning
+_LOOSE_AFTER = {",", "=", ":", ")", "]"}  # nor has one before one of these
 
 
 def same_tokens(before: str, after: str) -> bool:

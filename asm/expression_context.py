@@ -245,7 +245,7 @@ class ExpressionContext:
             raise Mistake("%pcrel_lo takes the address of an instruction that has %pcrel_hi", node)
         try:
             return low_part(number(*target) - address)
-        except Mistake:  # the place of its error is in that instruction's line, which reports it
+        except Mistake:  # the instruction's own line reports the error
             raise AlreadyReported from None
 
     def pcrel_target(self, address: int) -> tuple[Node, Context] | None:

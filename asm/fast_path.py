@@ -50,7 +50,7 @@ class FastPath:
 
         A line whose mnemonic is in `macros` is not simple.
         """
-        # Where few lines are simple, trying costs more than it saves.
+        # If few lines are simple, trying costs more time than it saves.
         if self._misses > _MOST_MISSES:
             self._asks += 1
             if self._asks < min(self._misses - _MOST_MISSES, _MOST_UNASKED):

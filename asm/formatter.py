@@ -18,8 +18,8 @@ from macaw.isa import registry
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.lazy_pattern import lazy_pattern
 
-_LONGEST_LABEL = 24  # longer labels do not move the statements of their neighbours
-_LAST_COMMENT = 56  # a comment from this column on does not move its neighbours
+_LONGEST_LABEL = 24  # a longer label does not affect the column of adjacent statements
+_LAST_COMMENT = 56  # a comment from this column on does not affect adjacent comments
 _CONTINUED = 24  # a comment alone from this column on continues the one above it
 _STEP = 8  # step of the columns of comments
 
@@ -46,9 +46,9 @@ class _Line:
     first: str = ""  # the first statement, one blank between head and operands
     others: str = ""  # the rest of the line, from a `;` on
     comment: str = ""
-    stood: int = 0  # the column of a comment alone
+    stood: int = 0  # the column of a comment without a statement
     body: bool = False  # between a directive and the one that ends its body
-    column: int = 0  # of the first statement, as `_place` says
+    column: int = 0  # the column of the first statement, as `_place` sets it
 
     @property
     def empty(self) -> bool:
@@ -81,7 +81,7 @@ def format_text(text: str) -> str:
 def _read_line(text: str) -> Iterator[_Line]:
     """Yield the physical lines with single blanks, before columns are assigned."""
     ends = _ends_of_bodies()
-    inside, end = False, ""  # in a comment over several lines; what ends the body we are in
+    inside, end = False, ""  # in a comment over several lines; the directive that ends the body
     for physical in text.split("\n"):
         was_inside, (inside, tokens) = inside, _tokens(physical, inside=inside)
         line = None if inside or was_inside else _line(tokens, physical)

@@ -38,9 +38,9 @@ class Area:
     align: int = 1
     base: int | None = None  # address as its core sees it, after the layout
     load_base: int = 0  # address at which the loader puts it
-    discarded: bool = False  # it goes into no program
-    name: str = ""  # of the source's own section in this one, such as .text.startup
-    number: int = 0  # of a subsection
+    discarded: bool = False  # it belongs to no program
+    name: str = ""  # the name of a source's section inside of this section, such as .text.startup
+    number: int = 0  # the number of a subsection
 
     @property
     def is_dropped(self) -> bool:

@@ -224,7 +224,7 @@ def known_word(kind: Kind, node: Node) -> int | None:
 def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
     """Return the error for an operand that should be a fixed word of its kind."""
     text = _word(node)
-    # Of a number no word is meant.
+    # For a number, no similar word is suggested.
     hint = kind.hint(text) or ("" if text.isdigit() else did_you_mean(text, kind.words()))
     if not text:
         return Mistake(f"{name}: {kind.describe()} is needed here, no expression", node)

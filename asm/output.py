@@ -15,7 +15,7 @@ from macaw.asm.program_symbols import ProgramSymbols
 from macaw.asm.relocatable import Linkage, Relocatable
 from macaw.asm.syntax import Mistake
 
-START_ALIGN = 4  # bytes, of the address of a program's first instruction
+START_ALIGN = 4  # alignment of the first instruction of a program, in bytes
 
 
 def program(

@@ -159,9 +159,9 @@ class Program:
     device: str = ""  # its name
     entry: int | None = None
     source_files: tuple[str, ...] = field(default=(), compare=False)
-    read_files: tuple[str, ...] = field(default=(), compare=False)  # all that were read for it
+    read_files: tuple[str, ...] = field(default=(), compare=False)  # all files that were read
     note_version: int = NOTE_VERSION  # 0: an executable without our note
-    is_linked: bool = False  # with objects of other tools, which are in the file, too
+    is_linked: bool = False  # it also contains objects of other tools
     warnings: tuple[object, ...] = field(
         default=(), compare=False
     )  # macaw.asm.diagnostics.Diagnostic
@@ -206,7 +206,7 @@ class Program:
             if symbol.section is not None:
                 groups.setdefault(symbol.section, []).append(symbol)
         for group in groups.values():
-            # Of equal values the last one is taken, which is global if one is.
+            # Of equal values the last one is used; it is global if one of them is.
             group.sort(key=lambda symbol: (symbol.value, symbol.is_global))
         return {name: ([x.value for x in group], group) for name, group in groups.items()}
 

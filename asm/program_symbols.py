@@ -35,7 +35,7 @@ class ProgramSymbols:
         self.table = SymbolTable()
         self.has_variables = False  # a symbol may be set again
         self.tensors: list[TensorSymbol] = []
-        self.pending: list[Definition] = []  # labels whose place the next bytes decide
+        self.pending: list[Definition] = []  # labels whose address the next bytes decide
         self.data: list[PlacedDatum] = []  # in the order of the source
         self._data_at: dict[tuple[int, int], Datum] = {}  # by the area's id and offset
         self._resolving: set[Definition] = set()

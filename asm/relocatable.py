@@ -30,7 +30,7 @@ class Relocation:
     section: str
     address: int  # as its core sees it
     kind: int
-    symbol: str | int  # of another object; an address: of the instruction with the high part
+    symbol: str | int  # of another object, or the address of the instruction with the high part
     addend: int = 0
 
 

@@ -14,7 +14,7 @@ from macaw.asm.syntax import AlreadyReported, Mistake, Node
 from macaw.isa.lazy_dataclass import dataclass
 
 _MOST_LINKS = 8  # of a chain; those between are counted
-_MOST_REPEATED = 5  # expansions of one line with the same error; the others are counted
+_MOST_REPEATED = 5  # shown expansions of one line with the same error; further ones are counted
 _MOST_COMPARED = 1000  # expansions of one line whose chains are compared; later ones count as equal
 _LONGEST = 300  # characters of a message, which may quote a long word
 
@@ -63,7 +63,7 @@ class Report:
         if not self.has_failed(line):
             self.fail(line)
             start, end = mistake.start, mistake.end
-            if start < 0:  # a node without a place: the whole statement
+            if start < 0:  # the node has no position: use the whole statement
                 start, end = statement_place(line)
             self._add(ERROR, line, start, end, mistake.message, mistake.hint)
 

@@ -22,7 +22,7 @@ _DROPPED = (
     ".debug", ".zdebug", ".stab", ".comment", ".note", ".eh_frame", ".riscv.attributes",
     ".gnu", ".llvm",
 )  # fmt: skip
-DROPPED = ""  # in place of a section's name
+DROPPED = ""  # the section name that means: no section
 
 
 @dataclass(frozen=True)

@@ -318,7 +318,7 @@ class SimpleLines:
         reference: str | LocalReference = name
         if name[0].isdigit():
             if label[:1].isdigit():
-                return None  # it may mean the label of this line
+                return None  # it may be the label of this line
             reference = LocalReference(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
             symbol = None if reference.forward else self._scope.numbered_near(*reference)
             if not reference.forward and not self._is_label(symbol):

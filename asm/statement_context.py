@@ -18,7 +18,7 @@ from macaw.asm.symbols import Datum, Deferred, Definition
 from macaw.asm.syntax import AlreadyReported, Mistake, Name, Named, Node
 
 _Arguments = ParamSpec("_Arguments")
-_LARGE = 1 << 24  # bytes of one statement from which on the whole program's size is checked
+_LARGE = 1 << 24  # bytes of one statement above which the size of the whole program is checked
 
 
 class StatementContext(ExpressionContext):

@@ -56,7 +56,7 @@ class Definition:
     start: int  # of the name in its line's text
     end: int
     value: int | Address | Deferred | None = None
-    is_label: bool = True  # else it may be set again
+    is_label: bool = True  # else it is a symbol that may be set again
     is_bad: bool = False
     is_used: bool = False
     size: int | None = None  # bytes, as its directive or `.size` says; None: up to the next symbol
@@ -120,7 +120,7 @@ class Scope:
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
     weak: set[str] = field(default_factory=set)
     local: set[str] = field(default_factory=set)  # of `.local`
-    is_compiled: bool = False  # by a compiler, which writes labels that nothing uses
+    is_compiled: bool = False  # a compiler wrote the file, whose unused labels cause no warnings
 
     def find(self, name: str) -> Definition | None:
         """Return the symbol of that name. The file's own symbol has priority, unless it is weak."""

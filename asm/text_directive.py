@@ -23,7 +23,7 @@ class TextDirective:
     run: Callable[[TextStack, Command], None]
     defines: bool = False
     example: str = ""
-    always: bool = False  # it counts in text that is skipped, too
+    always: bool = False  # it is also carried out in text that is skipped
 
 
 def statement_of(stack: TextStack, command: Command) -> Statement:

@@ -103,7 +103,7 @@ class Conditional:
     line: LogicalLine
     name: Name
     skips: bool  # the lines here are not assembled
-    is_settled: bool  # no further branch is assembled
+    is_settled: bool  # a branch was chosen; no further one is assembled
     else_line: LogicalLine | None = None
 
     def unfinished(self) -> Mistake:
@@ -121,7 +121,7 @@ class Frame:
     kind: str  # "file", "include", "macro", "repetition"
     lines: Iterator[LogicalLine]
     rounds: Iterator[Iterator[LogicalLine]] = field(default_factory=lambda: iter(()))
-    conditionals: int = 0  # how many were open when it began
+    conditionals: int = 0  # how many conditionals were open when it began
     expansion: Expansion | None = None  # of a macro call that may be recorded
 
 

@@ -20,14 +20,14 @@ FAULTS = (
 
 # The events on any core for which a debugger can wait.
 EVENTS = (
-    Event("queue-full", "A queue has taken as many as it can hold.", late=True),
-    Event("queue-empty", "A queue has given its last entry.", late=True),
+    Event("queue-full", "A queue has become full.", late=True),
+    Event("queue-empty", "A queue has become empty.", late=True),
     Event("stall", "A core begins to wait for another one, for memory or for a queue."),
-    Event("fault", "A program did something that the machine refuses: every such run stops."),
-    Event("nan", "A register of real numbers is no number any more.", late=True),
+    Event("fault", "A program did something that the machine refuses; the run stops."),
+    Event("nan", "A register of real numbers has become NaN.", late=True),
     Event(
         "saturate",
-        "A register of whole numbers is the least or the greatest of its type.",
+        "A register of whole numbers has reached the least or the greatest number of its type.",
         late=True,
     ),
 )
@@ -37,8 +37,8 @@ STOPS = (
     Fault("exit", "The program asked for it: cp's ecall with a7 = 93; a0 is the exit code."),
     Fault(
         "deadlock",
-        "Every running core waits, and none of what they wait for can happen any more. The message"
-        " says who waits for what since when.",
+        "Every running core waits for something that can no longer happen. The message says which"
+        " core waits for what, and since when.",
     ),
     Fault("cycle limit", "The run has not ended within the cycles of --max-cycles."),
     Fault("breakpoint", "A core met ebreak."),

@@ -49,7 +49,7 @@ FAULTS = (
         "out-of-range access",
         "A row that does not lie within one memory, or rows of a multicast that do not lie within one half.",
     ),
-    Fault("isolation violation", "A beat in the half that a running core feeds from."),
+    Fault("isolation violation", "A beat accesses the half that feeds a running core."),
     Fault("bad mask", "A ticket that was never given; a fault of the core that asks."),
     Fault("illegal instruction", "A message to nnp with a word that sets none of its registers."),
     Fault(

@@ -199,10 +199,10 @@ COUNTERS = (
 FAULTS = (
     *common.FAULTS,
     Fault("no open row",     "An operation on a column of a bank that has no open row."),
-    Fault("buffer overflow", "A push past the buffer's size."),
-    Fault("lock violation",  "A block takes a lock twice, gives back a lock that it does not own, or accesses a buffer that another block has locked. Without a lock: two producers of a buffer, or another block that writes a column of it."),
+    Fault("buffer overflow", "A push past the end of the buffer."),
+    Fault("lock violation",  "A block locks a buffer twice, unlocks a buffer that it has not locked, or accesses a buffer that another block has locked. Without a lock: a buffer has two producers, or another block writes a column of it."),
     Fault("not available",   "A function, arrangement, format or slice of Rz that the island does not have, or that do not go together."),
-    Fault("bad block",       "A block without an end, a bank in two blocks or in none of the island, loops that do not nest."),
+    Fault("bad block",       "A block has no end, a bank is in two blocks or not on the island, or loops do not nest."),
 )
 # fmt: on
 

@@ -140,18 +140,18 @@ STEPS: dict[str, Step] = {}
 
 # fmt: off
 _RULES = (
-    Rule("begin",    "A chain begins with v_rd or v_rd_inc, one of tiles with m_rd."),
-    Rule("written",  "A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers are written between chains."),
+    Rule("begin",    "A chain of vectors begins with v_rd or v_rd_inc, a chain of tiles with m_rd."),
+    Rule("written",  "A chain of vectors ends with one or more v_wr or v_wr_inc, a chain of tiles with m_wr. s_wr and markers may only be between chains."),
     Rule("tiles",    "m_rd is followed by one m_wr and nothing else; MatrixRf is either the source or the target."),
-    Rule("order",    "A chain goes through the matrix-vector multiplier, MFU0 and MFU1 in this order; within a unit any order is possible."),
-    Rule("blocks",   "Each block of a unit works once a chain: the multiplier's one; in MFU0 one adds, one multiplies, one activates; in MFU1 one adds, one activates."),
+    Rule("order",    "A chain passes the matrix-vector multiplier, MFU0 and MFU1 in this order; within a unit, its instructions may have any order."),
+    Rule("blocks",   "A chain uses each block of a unit at most once. The multiplier has one block. MFU0 has a block that adds, one that multiplies and one that activates; MFU1 has one that adds and one that activates."),
     Rule("queue",    "A queue has no addresses: its operands are 0."),
-    Rule("entries",  "No entry of a register file is both read and written by one chain, all of its iterations together."),
+    Rule("entries",  "Over all its iterations, a chain does not both read and write the same entry of a register file."),
     Rule("in place", "A chain that reads entries of InitialVrf does not write them."),
     Rule("range",    "Every entry that a chain needs is in its register file."),
-    Rule("windows",  "Each iteration has its window in the volume, and a product of windows has cols = kernel * kernel * depth."),
-    Rule("valid",    "v_softmax is over elements that the chain has."),
-    Rule("value",    "What s_wr sets is 1 at least, pad 0."),
+    Rule("windows",  "The window of each iteration is in the volume, and for a product of windows cols is kernel * kernel * depth."),
+    Rule("valid",    "v_softmax covers only elements that the chain has."),
+    Rule("value",    "The value of an s_wr is at least 1; for pad it is at least 0."),
     Rule("end",      "A part ends with end_chain."),
 )
 # fmt: on
@@ -354,9 +354,9 @@ COUNTERS = (
 
 FAULTS = (
     *common.FAULTS,
-    Fault("broken chain", "A chain that breaks a rule; the message says which."),
-    Fault("not a number", "A NaN that a quantiser met."),
-    Fault("accumulator overflow", "A sum of products that needs more than q34.40."),
+    Fault("broken chain", "A chain breaks a rule, which the message names."),
+    Fault("not a number", "The input of a quantiser is a NaN."),
+    Fault("accumulator overflow", "A sum of products does not fit q34.40."),
 )
 
 CORE = checked(

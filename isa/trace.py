@@ -91,15 +91,15 @@ GROUP = (
 )
 
 PARAMETERS = (
-    Parameter("trace_mode",      0, "rw", "0, mark: markers bracket what is recorded; 1, auto: the parameters below do", high=AUTO),
+    Parameter("trace_mode",      0, "rw", "0, mark: markers enclose the recorded instructions; 1, auto: the parameters below select them", high=AUTO),
     Parameter("trace_begin",     1, "rw", "number of the first instruction that group 0 records in loop 0", "instructions"),
     Parameter("trace_num",       2, "rw", "instructions that a group records at a time", "instructions"),
-    Parameter("trace_step",      3, "rw", "from a group's first instruction to that of the next group", "instructions"),
-    Parameter("trace_overhead",  4, "rw", "from a group's first instruction to its first one in the next loop", "instructions"),
-    Parameter("trace_loops",     5, "rw", "loops; 0: to the end of the program", "loops"),
-    Parameter("trace_spill",     6, "rw", "address of the area that records are spilled to, not in on-chip memory; a write of it or of its end empties the area", "bytes", step=4),
-    Parameter("trace_spill_end", 7, "rw", "the first address after that area; no area unless it is greater", "bytes", step=4),
-    Parameter("trace_status",    8, "ro", "bit 0: a group records; bit 1: the area was full when a record came"),
+    Parameter("trace_step",      3, "rw", "instructions from a group's first one to the first one of the next group", "instructions"),
+    Parameter("trace_overhead",  4, "rw", "instructions from a group's first one to its first one in the next loop", "instructions"),
+    Parameter("trace_loops",     5, "rw", "number of loops; 0: until the end of the program", "loops"),
+    Parameter("trace_spill",     6, "rw", "address of the area to which records are written (spilled), outside of on-chip memory; a write to this register or the next one empties the area", "bytes", step=4),
+    Parameter("trace_spill_end", 7, "rw", "the first address after that area; if it is not greater, there is no area", "bytes", step=4),
+    Parameter("trace_status",    8, "ro", "bit 0: a group records; bit 1: a record was lost because the area was full"),
     Parameter("trace_next",      9, "ro", "address at which the next record will be spilled", "bytes"),
     Parameter("trace_lost",     10, "ro", "records that were not spilled because the area was full", "records"),
 )
@@ -122,7 +122,7 @@ RECORD = Structure(
         Member("instructions", "u32", "instructions that were recorded"),
         *(Member(row.name, "u32", row.meaning) for row in GROUP),
     ),
-    "What is spilled when a group ends its record.",
+    "What a group writes to the area when it ends its record.",
 )
 
 # CSRs (cp, vc). Four groups fit into the ranges that RISC-V reserves for custom registers.

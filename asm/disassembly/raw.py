@@ -135,7 +135,7 @@ def _code(section: Section, core: Core, labels: Labels, name: Naming, notes: Not
             comment = f"{target:x} {text_of_target}"
         text = item.bare or item.bare_at(address)
         if changes := notes.inside(address, address + code.WORD):
-            printer.forget()  # the linker completes it
+            printer.forget()  # the linker completes the instruction
             comment = ", ".join(
                 f"{text} at {place:x}" if place != address else text for place, text in changes
             )

@@ -24,8 +24,8 @@ _EXPECTED = re.compile(
 _TOO_MUCH = re.compile(
     r"unexpected '(?P<mark>[^']+)', expected (?:',' or the end of the line|an operand)"
 )
-_MARKS = (")", "]", ",", "%")  # which stand somewhere by mistake
-_CHARACTERS = re.compile(r"'([^'\"]*)'")  # a string as some assemblers take it
+_MARKS = (")", "]", ",", "%")  # marks that may be superfluous
+_CHARACTERS = re.compile(r"'([^'\"]*)'")  # a string in single quotes, as some assemblers write it
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _of_diagnostic(view: FileView, item: Diagnostic) -> Iterator[Fix]:
 def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
     """Yield the edit that inserts or removes the punctuation mark that a message names."""
     if item.span.file != view.file.name or not _line(view, item.span):
-        return  # in a text that the assembler has made, or in another file
+        return  # the span is in a text that the assembler made, or in another file
     if item.hint == DOUBLE_QUOTES:
         yield from _quotes(view, item)
     elif item.message == NO_END:

@@ -149,7 +149,7 @@ def _core_at_include(files: Mapping[str, ProgramFile], text: SourceText) -> str:
     assert text.caller is not None
     line = text.caller.line
     while line.source.name not in files or files[line.source.name].text != line.source.text:
-        if line.source.caller is None:  # the file is replaced since
+        if line.source.caller is None:  # the file has been replaced since
             return ""
         line = line.source.caller.line
     return files[line.source.name].tokens.core_at(line.start)

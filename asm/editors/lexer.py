@@ -81,7 +81,7 @@ class MacawLexer(Lexer):
     name = "Macaw assembly"
     aliases: ClassVar[list[str]] = ["macaw"]
     filenames: ClassVar[list[str]] = ["*.s"]
-    priority = -0.1  # of a .s file that says nothing of itself, others think first
+    priority = -0.1  # a .s file may be of another language, whose lexer comes first
     mimetypes: ClassVar[list[str]] = ["text/x-macaw"]
 
     def __init__(self, **options: Any) -> None:
@@ -107,9 +107,9 @@ class Scan:
 
     def __init__(self, text: str, core: str | None) -> None:
         self.text, self.core = text, core
-        self.head: str | None = None  # the mnemonic or directive whose operands come; None: not yet
+        self.head: str | None = None  # the mnemonic or directive of these operands; None: no
         self.depth = 0  # of brackets in the statement
-        self.indices = 0  # of these, square ones
+        self.indices = 0  # the number of open square brackets among them
         self.named = ""  # `data=` while its value comes
 
     def tokens(self) -> Iterator[Token]:
@@ -197,7 +197,7 @@ class Scan:
 
     def _name_kind(self, word: str, end: int) -> _TokenType:
         head = self.head or ""
-        if head == columns.ARROW:  # an instruction by what it moves
+        if head == columns.ARROW:  # an instruction written as a move
             if self.indices:
                 return SYMBOL
             return FUNCTION if _CALLED.match(self.text, end) else REGISTER

@@ -75,7 +75,7 @@ def _syntax() -> str:
         f"syntax match macawAssigned /{_NAME}\\ze[ \\t]*=/ nextgroup=macawOperands",
         r'syntax match macawQuoted /"\%(\\.\|[^"\\]\)*"\ze\s*[:=]/ nextgroup=macawOperands',
         f"syntax match macawLabel /\\%({_NAME}\\|[0-9]\\+\\)\\s*:/",
-        # An instruction by what it moves: registers, places in brackets, functions.
+        # An instruction written as a move: registers, indices in brackets, functions.
         f"syntax match macawMoved /{_NAME}\\ze\\%([ \\t]*\\[[^]]*\\]\\)\\?[ \\t]*{columns.ARROW}/"
         " nextgroup=macawMoves",
         r"syntax region macawMoves start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained"
@@ -85,7 +85,7 @@ def _syntax() -> str:
         f"syntax match macawCalled /{_NAME}\\ze[ \\t]*(/ contained",
         r"syntax region macawIndices start=/\[/ end=/\]/ oneline contained"
         " contains=@macawOperand",
-        # What ends with the line hides its end: then the next line's begin ends the operands.
+        # An item that ends with the line hides its end; the next line then ends the operands.
         r"syntax region macawOperands start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained"
         " contains=@macawOperand,macawComment",
         *_keywords("Directive", directives),

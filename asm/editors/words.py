@@ -14,8 +14,8 @@ from macaw.isa.kinds import Kind
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 
-CORE = ".core"  # the directive that says whose mnemonics follow
-_PLACES = ("all",)  # words of packets that no kind knows
+CORE = ".core"  # the directive that selects the core whose mnemonics follow
+_PLACES = ("all",)  # words of packets that are in no table
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class CoreWords:
     directives: frozenset[str]
     registers: frozenset[str]
     of_mnemonic: Mapping[str, frozenset[str]]  # flags and choices of its operands
-    carried: Mapping[str, frozenset[str]]  # what a mnemonic names beside its operands: `data=`
+    carried: Mapping[str, frozenset[str]]  # names besides the operands of a mnemonic: `data=`
     records: frozenset[str]  # choices in structures: packets, sequences
 
 

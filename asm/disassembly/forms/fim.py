@@ -22,7 +22,7 @@ from macaw.isa.fim_islands import abilities, geometry
 from macaw.isa.fim_moves import spelt
 
 _WORD = 4
-_ALONE = ("act", "fim", "mmr")  # a broken rule about these concerns one word only
+_ALONE = ("act", "fim", "mmr")  # if one of these breaks a rule, only its own word is wrong
 
 
 class FimPrinter(PartPrinter):
@@ -32,7 +32,7 @@ class FimPrinter(PartPrinter):
         self._broken = False  # blocks or loops
         self._numbers: set[int] = set()  # addresses of words that break another rule
         self._inside = False  # of a block
-        self._functions: dict[int, int] = {}  # what an operation computes, by its address
+        self._functions: dict[int, int] = {}  # the functions of operations, by address
 
     def open(self, program: Program, section: Section) -> None:
         self._broken = self._inside = False

@@ -29,7 +29,7 @@ class NnpPrinter(PartPrinter):
             sizes = config.parse("")
         whole = section.data[: len(section.data) // _WORD * _WORD]
         words: list[int | None] = [word for (word,) in struct.iter_unpack("<I", whole)]
-        while wrong := list(broken(words, sizes)):  # without it others may break rules
+        while wrong := list(broken(words, sizes)):  # without these chains, others may break rules
             for item in wrong:
                 for place in item.words:
                     words[place] = None

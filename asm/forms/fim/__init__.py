@@ -59,7 +59,7 @@ class FimPart(CorePart):
         )
         self.last: Row | None = None  # the row of the part's last word
         # A statement is missing, so that words up to the next block are not checked;
-        # and the present one can be wrong without that effect.
+        # the current one can be wrong without that effect.
         self._lost = self._refused = False
 
     # --- statements ---

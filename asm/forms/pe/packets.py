@@ -228,7 +228,7 @@ def tensor_of(context: StatementContext, name: Name) -> Definition | None:
         return None
     try:
         definition = context.definition(name)
-    except AlreadyReported:  # the other tensors keep their places
+    except AlreadyReported:  # the other tensors are still listed
         return None
     if definition is None or definition.datum is None or definition.datum.what != "tensor":
         return None

@@ -179,7 +179,7 @@ class Results:
         whole = places.place_of(self.name)
         end = whole.offset + whole.length
         if isinstance(self.part, Indexed) and isinstance(self.part.subscripts[-1], Slice):
-            end = place.offset + place.length  # y[0:4] excludes what follows it
+            end = place.offset + place.length  # y[0:4] must not be exceeded
         if place.offset + last > end:
             raise Mistake(
                 f"results of {writers.words} reach {place.offset + last - end} bytes past"

@@ -87,7 +87,7 @@ class Tensors:
         low, high = self._range(tensor)
         for other in others:
             other_low, other_high = other._range(tensor)
-            # Of two rows the later one is at fault.
+            # If two rows write the same bytes, the error is at the later one.
             if rows.index(other) < rows.index(self) and low < other_high and other_low < high:
                 exe = next(exe for exe in self._exes if exe.target is tensor)
                 self._image.state.report.mistake(

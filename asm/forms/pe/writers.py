@@ -16,9 +16,9 @@ class Move(NamedTuple):
     source: int = 0  # block that st and spu read; of mac and nonsf the accumulator
     target: int | None = 0  # block that spu writes; None: the scalar unit
     reads: bool = False  # of spu: it reads a block, unless a sum is chained into it
-    copies: bool = False  # the PEs that hold the source get the target
-    first: bool = False  # PE 0 of each cluster alone gets the target
-    chains: bool = False  # of a mac: its sum goes on into the special-function unit
+    copies: bool = False  # the target gets the results of the PEs that have the source
+    first: bool = False  # only PE 0 of each cluster gets a result in the target
+    chains: bool = False  # of a mac: its sum is chained into the special-function unit
 
 
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:

@@ -1,6 +1,6 @@
 # What s_wr sets is not 0 but for pad.
         .core   nnp
-        s_wr    rows, 0                   #! error 9-24: rows is at least 1, not 0 | rule value: What s_wr sets is 1 at least, pad 0.
+        s_wr    rows, 0                   #! error 9-24: rows is at least 1, not 0 | rule value: The value of an s_wr is at least 1; for pad it is at least 0.
         s_wr    pad, 0
         s_wr    0, 4                      #! error 17-18: '0' is no register | one of rows, cols, iterations, valid, width, height, kernel, stride, pad, depth
         s_wr    rowss, 4                  #! error 17-22: 'rowss' is no register | did you mean 'rows'?
