@@ -90,9 +90,8 @@ class Debuggee:
         self.output.pieces.clear()
         self.layer_starts.clear()
 
-    def drop_after(self, position: Position) -> None:
-        """Forget output and starts of layers after a position."""
-        self.output.drop_after(position)
+    def forget_layers_after(self, position: Position) -> None:
+        """Forget the starts of layers after a position, from which on the run may differ."""
         later = [number for number, cycle in self.layer_starts.items() if cycle > position[0]]
         for number in later:
             del self.layer_starts[number]

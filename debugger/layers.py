@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class LayerState:
     """A layer of the network at the present moment.
 
-    `state` is "done", "running" or "to come". `cycles` are those from its begin to that of the next
-    layer, or up to now; None if the run has not seen its begin.
+    `state` is "done", "running", "to come" or "not seen": the session has not executed its begin,
+    because of a jump over it. `cycles` are those from its begin to that of the next layer, or up to
+    now; None if the session has not executed both.
     """
 
     number: int
@@ -73,14 +74,18 @@ def _number_at(program: Program, address: int) -> int | None:
 def layer_states(debuggee: Debuggee) -> list[LayerState]:
     """Return the layers of the network, in the order of execution, as they are now."""
     network, now = debuggee.program.network, debuggee.device.cycle
-    starts, present = debuggee.layer_starts, present_layer(debuggee)
+    starts = {number: cycle for number, cycle in debuggee.layer_starts.items() if cycle <= now}
+    present = present_layer(debuggee)
+    last = max((*starts, present if present is not None else -1))  # that has begun
     states = []
     for number, layer in enumerate(network.layers if network is not None else ()):
-        begin, end = starts.get(number), starts.get(number + 1, now)
-        state = "to come" if begin is None else "done"
+        begin, end = starts.get(number), starts.get(number + 1)
+        if end is None and number >= last - 1:
+            end = now
+        state = "to come" if number > last else "done" if begin is not None else "not seen"
         if number == present:
             state, begin = "running", now if begin is None else begin  # right before its first act
-        cycles = None if begin is None else end - begin
+        cycles = None if begin is None or end is None else end - begin
         states.append(LayerState(number, layer, state, begin, cycles))
     return states
 
@@ -89,8 +94,8 @@ def layer_states(debuggee: Debuggee) -> list[LayerState]:
 class TensorState:
     """A tensor of the network at the present moment.
 
-    `state` says whether its bytes are there: "input", "to come", "in work", "there", or
-    "overwritten by" and the layer whose result has taken its memory.
+    `state` says whether its bytes are there: "input", "to come", "in work", "there", "not seen" as
+    its layer, or "overwritten by" and the layer whose result has taken its memory.
     """
 
     name: str
@@ -124,7 +129,7 @@ def tensor_states(debuggee: Debuggee) -> list[TensorState]:
     return [state for _, state in sorted(states, key=lambda item: item[0])]
 
 
-_STATES = {"done": "there", "running": "in work", "to come": "to come"}
+_STATES = {"done": "there", "running": "in work", "to come": "to come", "not seen": "not seen"}
 
 
 def _is_alias(program: Program, name: str, makers: Mapping[str, LayerState]) -> bool:

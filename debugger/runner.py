@@ -84,6 +84,7 @@ class Runner:
         """
         debuggee = self.debuggee
         self.history.forget_edits(debuggee.device.position)
+        debuggee.forget_layers_after(debuggee.device.position)
         self.choose_engine()
         at_end = debuggee.device.stopped is not None
         self.monitor.arm(listen, step_test, goals)
@@ -159,7 +160,7 @@ class Runner:
         point = self.history.before(max(goal, START))
         self.monitor.disarm()
         self.debuggee.device.restore(point.snapshot)
-        self.debuggee.drop_after(point.position)
+        self.debuggee.output.drop_after(point.position)
         self._ran = 0.0
 
     def checkpoint(self, edits: tuple[Edit, ...] = (), number: int | None = None) -> int:

@@ -251,6 +251,7 @@ class Session(Motion):
         position = self.device.position
         focus = compact(self.device, self.focus)
         self._history.forget_after(position)
+        self._debuggee.forget_layers_after(position)
         self._runner.checkpoint(tuple(Edit(command, focus) for command in commands or ("",)))
         self._stop_positions.drop_from(position)
         self._add_stop_position()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -79,8 +80,13 @@ def test_layers_are_right_at_each_moment_also_after_going_back(session):
     session.goto(middle)
     assert states(session) == ["done", "running", "to come", "to come"]
     assert cycles(session) == [begins[1] - begins[0], 20, None, None]
+    session.checkpoint()
     session.goto(begins[3] + 5)
     assert states(session) == ["done", "done", "done", "running"]
+    session.checkpoint()
+    session.goto(begins[0] + 5)
+    session.goto(begins[3] + 6)  # from the checkpoint: the layers between are not run again
+    assert cycles(session) == [end - begin for begin, end in pairwise((*begins, begins[3] + 6))]
     session.goto(3)
     assert states(session) == ["to come"] * 4
     session.break_('"/sum/Add"')
@@ -88,7 +94,7 @@ def test_layers_are_right_at_each_moment_also_after_going_back(session):
     assert session.last_stop.where.layer == "/sum/Add"
     session.set("$pc", session.program.symbol("all_done").value)  # layers are left out
     session.cont()
-    assert states(session) == ["done", "done", "to come", "to come"]
+    assert states(session) == ["done", "done", "not seen", "not seen"]
     session.run()
     assert states(session)[:2] == ["done", "running"]
 
