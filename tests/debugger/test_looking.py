@@ -172,6 +172,15 @@ def test_info_perf_says_what_has_come(run):
     assert (before[key][2], after[key][2:4]) == (3, (5, 2))
 
 
+def test_a_table_of_labels_has_its_greatest_number_of_rows(monkeypatch):
+    labels = "".join(f"label{n:02}: nop\n" for n in range(9))
+    run = Interpreter(of_source(f".core cp\n_start: ebreak\n{labels}"), DebuggerFiles())
+    assert len(run.execute("info functions label").rows) == 9
+    monkeypatch.setattr("macaw.debugger.commands.program_information.MOST", 4)
+    rows = run.execute("info functions label").rows
+    assert [row[2] for row in rows] == [f"label0{n}" for n in range(4)]
+
+
 def test_info_symbols_memory_and_groups(run, digits):
     names = [row[4] for row in run.execute("info symbols hal").rows]
     assert names == ["halves"]

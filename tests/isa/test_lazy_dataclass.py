@@ -168,6 +168,26 @@ def test_ours_and_the_library_s_extend_each_other(base: Any, other: Any) -> None
         other(type("Third", (First,), {}))
 
 
+@pytest.mark.parametrize("declare", [lazy.dataclass, dataclasses.dataclass])
+def test_a_frozen_object_takes_no_attribute_and_loses_none(declare: Any) -> None:
+    """Objects of a class that extends it, and is no dataclass, take attributes that are no fields."""
+    first, second = made(declare, frozen=True)(1), None
+    for name in ("a", "more"):
+        with pytest.raises(
+            dataclasses.FrozenInstanceError, match=f"cannot assign to field '{name}'"
+        ):
+            setattr(first, name, 2)
+        with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot delete field '{name}'"):
+            delattr(first, name)
+    assert not hasattr(first, "more")
+    second = type("Extended", (type(first),), {})(1)
+    second.more = 3
+    assert second.more == 3
+    del second.more
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field 'a'"):
+        del second.a
+
+
 def test_patterns_take_the_fields_in_their_order() -> None:
     match Point(3, 4):
         case Point(x, y):
