@@ -93,7 +93,7 @@ class QueueTracker:
 
 def _counts_of_lists(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
     """Return how many items have left at the front of a list, and entered at its end."""
-    for pops in range(len(old) + 1):
+    for pops in range(len(old)):
         rest = len(old) - pops
         if list(old[pops:]) == list(new[:rest]):
             return pops, len(new) - rest

@@ -211,3 +211,27 @@ def test_rows_that_no_sum_holds() -> None:
     for values in ({"quantise": "bfp"}, {"quantise": "float", "float_exponent_bits": 5}):
         with pytest.raises(LowerError, match="sums"):
             arithmetic.templates("numpy", device(**values), 1 << 34)
+
+
+@pytest.mark.parametrize(
+    ("values", "narrow"),
+    [  # the bits of a product, and of the columns that are summed: 53 together are exact
+        ({"quantise": "int", "vector_bits": 16, "matrix_bits": 16}, 1 << 23),
+        ({"quantise": "int", "vector_bits": 3, "matrix_bits": 16}, 1 << 36),
+        ({"quantise": "log", "vector_bits": 4, "matrix_bits": 4}, 1 << 41),
+        ({"quantise": "log", "vector_bits": 5, "matrix_bits": 3}, 1 << 37),
+        ({"quantise": "float", "float_exponent_bits": 4, "float_mantissa_bits": 3}, 1 << 19),
+    ],
+    ids=lambda item: "-".join(map(str, item.values())) if isinstance(item, dict) else "",
+)
+def test_sums_that_binary64_may_round_are_refused_or_computed_in_parts(
+    values: dict[str, Any], narrow: int
+) -> None:
+    config = device(**values)
+    for columns in (1, narrow):
+        found = arithmetic.templates("numpy", config, columns)
+        assert found == ["numpy", "numbers", "exact", values["quantise"], "narrow", "fp16"]
+    with pytest.raises(LowerError, match=f"a row of {narrow + 1} elements; sums of"):
+        arithmetic.templates("numpy", config, narrow + 1)
+    long = device(quantise="log", vector_bits=16, matrix_bits=16)  # 30 bits each: 20 and 10
+    assert "wide" in arithmetic.templates("numpy", long, 1)
