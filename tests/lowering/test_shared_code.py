@@ -14,7 +14,7 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Product
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import processor_constants, write_code
-from macaw.lowering.shared_code import CodeLibrary
+from macaw.lowering.shared_code import CodeLibrary, IncludeLibrary
 
 _FROM_RECORD = re.compile(r"lw +(\w+), (\d+)\(gp\)")
 
@@ -51,7 +51,7 @@ def test_layers_of_one_kind_share_their_code():
     assert len(few.parameters) == len(many.parameters)
     other = library.code(product_plan(4, 8, 4, "input"))
     assert other.symbol == "array_2"
-    assert list(library.sources()) == ["array_1", "array_2"]
+    assert list(library.sources(IncludeLibrary())) == ["array_1", "array_2"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_with_its_record_the_code_is_that_of_the_layer(plan):
     """Numbers from the record in place of its loads: the code that the layer has for itself."""
     library = CodeLibrary()
     shared = library.code(plan)
-    (source,) = library.sources().values()
+    (source,) = library.sources(IncludeLibrary()).values()
     alone = Listing()
     write_code(alone, plan, "array_1", shared=True)
     values = {name: value for name, (value, _) in processor_constants(plan).items()}
@@ -89,3 +89,11 @@ def _number(expression: str, values: dict[str, str]) -> object:
     for _ in range(2):
         expression = re.sub(r"\b[A-Z]\w*\b", lambda name: values.get(name[0], name[0]), expression)
     return eval(expression) if re.fullmatch(r"[\dxa-f+*<>() -]+", expression) else expression
+
+
+def test_a_text_has_one_file():
+    includes = IncludeLibrary()
+    assert includes.name("shape", "a") == includes.name("shape", "a") == "shape_1.inc"
+    assert includes.name("frame", "a") == "frame_1.inc"
+    assert includes.name("shape", "b") == "shape_2.inc"
+    assert includes.texts() == {"shape_1.inc": "a", "frame_1.inc": "a", "shape_2.inc": "b"}

@@ -16,8 +16,14 @@ from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.listing import Listing
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import write_processor
-from macaw.lowering.row_program import write_rows
-from macaw.lowering.shared_code import RECORD, SharedCode, write_record, write_used_constants
+from macaw.lowering.row_program import SHIFT, WEIGHT_ROOM, write_rows
+from macaw.lowering.shared_code import (
+    RECORD,
+    IncludeLibrary,
+    SharedCode,
+    write_record,
+    write_used_constants,
+)
 from macaw.lowering.slab_padding import ZEROS, PaddedSlabs
 from macaw.lowering.transfers import COPY, write_transfers
 
@@ -73,29 +79,30 @@ def layer_subroutine(
     name: str,
     linkage: Linkage,
     code: SharedCode,
+    includes: IncludeLibrary,
     reasons: Sequence[str] = (),
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes the product of a plan.
 
     It is one file of a network's program: the others define the symbols of `linkage`. Weights and
-    bias are in files as for `layer_source`.
+    bias are in files as for `layer_source`. What layers of the same shape have in common is in a
+    file that they include.
     """
     out = Listing()
-    _head(out, plan, name, reasons)
+    out.extend([*_title(plan, name), "", *reasons])
     out.put(f".global {linkage.entry}")
     x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
     out.put(f".view x, {plan.types.operand}, {x_shape}, at={linkage.x}")
     out.put(f".view y, {plan.types.result}, {y_shape}, at={linkage.y}")
     files = _external_memory(out, plan, name)
-    write_rows(out, plan, linkage.memory)
-    out.title("the command processor")
+    out.comment()
+    out.put(f".equ {WEIGHT_ROOM}, {int(plan.weight_bytes.max())}", "the most weights of a tile")
+    if plan.product.shift is not None:
+        out.put(f".equ {SHIFT}, {plan.product.shift}", "of results")
     out.put(".core cp")
-    data = Listing()
-    write_transfers(data, plan, fills=False)
-    write_used_constants(out, plan, data.lines)
+    out.put("", label=linkage.entry)
     out.block(
         f"""
-{linkage.entry}:
         addi sp, sp, -16
         sw ra, 12(sp)
         la gp, {RECORD}
@@ -105,9 +112,21 @@ def layer_subroutine(
         ret
         """
     )
+    out.put(f'.include "{includes.name("shape", _shape_text(plan, linkage, code))}"')
+    return SourceFiles(out.text(), files)
+
+
+def _shape_text(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> str:
+    """Return what the sources of all layers of the same shape have in common."""
+    out, data = Listing(), Listing()
+    _slices_of_clusters(out, plan)
+    write_transfers(data, plan, fills=False)
+    write_used_constants(out, plan, data.lines)
+    write_rows(out, plan, linkage.memory)
+    out.put(".core cp")
     out.append(data)
     write_record(out, code.parameters)
-    return SourceFiles(out.text(), files)
+    return out.text()
 
 
 def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, NDArray[Any]]:
@@ -161,18 +180,25 @@ def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, ND
 
 
 def _head(out: Listing, plan: ProductPlan, name: str, reasons: Sequence[str]) -> None:
-    product, part = plan.product, plan.partition
-    nonzero = int(np.count_nonzero(product.weights))
-    out.extend(
-        [
-            f"{name}.s - {product.describe()};",
-            f"{nonzero} weights that are not zero. Written by macaw lower.",
-            "",
-            *(reasons or [f"{plan.mapping.name} stationary, split {part.split}."]),
-            "",
-            f"Rows of the array divide {part.dims[0]}, clusters {part.dims[1]}. What each gets:",
-        ]
-    )
+    reasons = reasons or [f"{plan.mapping.name} stationary, split {plan.partition.split}."]
+    out.extend([*_title(plan, name), "", *reasons, ""])
+    _slices_of_clusters(out, plan)
+
+
+def _title(plan: ProductPlan, name: str) -> list[str]:
+    """Return the first comments of a source."""
+    nonzero = int(np.count_nonzero(plan.product.weights))
+    return [
+        f"{name}.s - {plan.product.describe()};",
+        f"{nonzero} weights that are not zero. Written by macaw lower.",
+    ]
+
+
+def _slices_of_clusters(out: Listing, plan: ProductPlan) -> None:
+    """Write a comment for each cluster that says what it computes."""
+    part = plan.partition
+    rows, clusters = part.dims
+    out.comment(f"Rows of the array divide {rows}, clusters {clusters}. What each gets:")
     for p in range(part.rows):
         for q in range(part.clusters):
             out.comment(f"row {p}, cluster {q}: {_slices(plan, p, q)}")

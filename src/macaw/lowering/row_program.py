@@ -40,6 +40,9 @@ from macaw.lowering.plan import ProductPlan
 
 # Numbers of instruction buffers; the products of group g have PRODUCT + g.
 HOLD, BEGIN, RAW, FINAL, PRODUCT = range(5)
+WEIGHTS = "w_tile"  # the array of a tile's weights
+# Symbols of a layer that includes the text of its shape: the bytes of that array, and the shift.
+WEIGHT_ROOM, SHIFT = "WEIGHT_ROOM", "SHIFT"
 
 
 @dataclass(frozen=True)
@@ -123,13 +126,18 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
     """Write the part of the rows (`.core pe, row=0`).
 
     Its arrays are views of the memory at the symbol `memory`, or separate memory if that is empty.
+    In that case the text does not depend on numbers that differ among layers of one shape: weights
+    are the last array, and symbols stand for their bytes and the shift.
     """
     out.title("the array: every row runs this part")
     out.put(".core pe, row=0")
     at = 0
-    for array in all_arrays(plan):
+    weights_last = sorted(all_arrays(plan), key=lambda array: array.name == WEIGHTS)
+    for array in weights_last if memory else all_arrays(plan):
         shape = ", ".join(map(str, array.shape))
         if memory:
+            if array.name == WEIGHTS and not plan.dense:
+                shape = WEIGHT_ROOM
             place = f"{memory} + {at:#x}"
             out.put(f".view {array.name}, {array.dtype}, {shape}, at={place}", array.what)
             at = align_up(at + array.size, DATA_ALIGN)
@@ -137,8 +145,11 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
             out.put(f".array {array.dtype}, {shape}", array.what, label=array.name)
     buffers = sequences(plan)
     for sequence in buffers:
+        header = sequence.header
+        if memory:
+            header = header.replace(f"shift={plan.product.shift}", f"shift={SHIFT}")
         out.comment()
-        out.put(f".seq {sequence.name}{sequence.header}", sequence.what)
+        out.put(f".seq {sequence.name}{header}", sequence.what)
         for line in sequence.options:
             out.put(line)
         for line in sequence.body:
@@ -221,6 +232,11 @@ def align_up(offset: int, align: int) -> int:
     return -(-offset // align) * align
 
 
+def tile_bytes(plan: ProductPlan) -> int:
+    """Return the number of bytes that a plan's arrays take in a half of a unit, in any order."""
+    return sum(align_up(array.size, DATA_ALIGN) for array in all_arrays(plan))
+
+
 def unit_bytes(plan: ProductPlan) -> int:
     """Return the number of bytes that program and arrays take in a half of an on-chip unit."""
     at = program_bytes(plan)
@@ -263,7 +279,7 @@ def arrays(plan: ProductPlan) -> list[Array]:
     weights = int(plan.weight_bytes.max())
     tiles = [
         Array("x_tile", types.operand, (tile.m, clusters, tile.k), "(row, cluster, input)"),
-        Array("w_tile", "uint8", (weights,), "index + value, as many bytes as a tile has at most"),
+        Array(WEIGHTS, "uint8", (weights,), "index + value, as many bytes as a tile has at most"),
     ]
     if plan.has_start_sums:
         what = "what sums begin with: (group, PE, accumulator)"

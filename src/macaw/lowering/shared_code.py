@@ -47,15 +47,17 @@ class CodeLibrary:
         values = {name: value for name, (value, _) in processor_constants(plan).items()}
         return SharedCode(symbol, tuple(_value(item, values) for item in parameters))
 
-    def sources(self) -> dict[str, str]:
+    def sources(self, includes: IncludeLibrary) -> dict[str, str]:
         """Return the source of each subroutine, by its symbol."""
         result = {}
+        constants = Listing()
+        write_fixed_constants(constants)
         for text, symbol in self._symbols.items():
             out = Listing()
             out.comment(f"{symbol}.s - cp's code of some layers. Written by macaw compile.")
             out.put(f".global {symbol}")
             out.put(".core cp")
-            write_fixed_constants(out)
+            out.put(f'.include "{includes.name("frame", constants.text())}"')
             out.comment("gp points to the record of the layer: words with the numbers after #.")
             for line in text:
                 if line:
@@ -64,6 +66,22 @@ class CodeLibrary:
                     out.comment()
             result[symbol] = out.text()
         return result
+
+
+class IncludeLibrary:
+    """Texts that several sources of a network include: a file for each different one."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, str], str] = {}
+
+    def name(self, kind: str, text: str) -> str:
+        """Return the name of the file with a text, which is the kind and a number."""
+        count = sum(other == kind for other, _ in self._names)
+        return self._names.setdefault((kind, text), f"{kind}_{count + 1}.inc")
+
+    def texts(self) -> dict[str, str]:
+        """Return the texts by the names of their files."""
+        return {name: text for (_, text), name in self._names.items()}
 
 
 def _parameterised(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

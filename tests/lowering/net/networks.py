@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ def random_vector_product(rng: np.random.Generator, inputs: int, outputs: int) -
     return Product(1, weights, rng.integers(-99, 99, outputs).astype(np.int32), vector=True)
 
 
-def chain(products: list[Product]) -> Network:
+def chain(products: Sequence[Product]) -> Network:
     """A network in which each product reads the results of the one before, flattened if needed."""
     tensors = {"image": NetTensor("image", "int8", products[0].shapes[0])}
     layers, aliases, before = [], {}, "image"

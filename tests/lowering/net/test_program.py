@@ -55,6 +55,25 @@ def test_every_tensor_equals_numpys(engine):
         np.testing.assert_array_equal(found, values[layer.output], err_msg=layer.name)
 
 
+@pytest.mark.parametrize("device", ["tiny", "base"])
+def test_layers_of_a_shape_share_their_source(device):
+    """Their weights, numbers of zeros and shifts differ; so do the bytes of a tile."""
+    config, rng = load(device), np.random.default_rng(5)
+    products = [random_convolution(rng, (8, 8, 6), 6, 3, padding=1, shift=n) for n in (6, 9, 7)]
+    for product, zeros in zip(products, (0.1, 0.8, 0.5), strict=True):
+        product.weights[rng.random(product.weights.shape) < zeros] = 0
+    network = chain(products)
+    whole = replace(network, outputs=tuple(layer.output for layer in network.layers))
+    program = network_program(whole, config)
+    includes = [re.findall(r'"(shape_.*)"', item.source) for item in program.sources.values()]
+    assert [names for names in includes if names] == [["shape_1.inc"]] * 3
+    x = rng.integers(-128, 128, (8, 8, 6)).astype(np.int8)
+    run = macaw.run(assembled(program), {"image": x})
+    for name, values in expected(network, config, x).items():
+        if name in whole.outputs:
+            np.testing.assert_array_equal(run.outputs[program.symbols[name]], values)
+
+
 def test_tensors_between_layers_share_memory():
     config = load("base")
     network = small_chain(3)

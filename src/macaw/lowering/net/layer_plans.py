@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import DATA_ALIGN
-from macaw.lowering.choose import Choice, choose
+from macaw.lowering.choose import Candidate, Choice, choose
 from macaw.lowering.convolution import Convolution
+from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.network import Layer, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.symbols import layer_symbols
 from macaw.lowering.operation import Product
-from macaw.lowering.row_program import program_bytes, unit_bytes
+from macaw.lowering.plan import ProductPlan
+from macaw.lowering.row_program import program_bytes, tile_bytes, unit_bytes
 
 _GRAIN = 1024  # the memory that layers may use is a multiple of so many bytes
 
@@ -29,23 +34,65 @@ class LayerPlan:
 def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...]:
     """Return the plans of a network's layers. Raises `LowerError` that names the layer."""
     names = layer_symbols(layer.name for layer in network.layers)
-    plans = []
-    for layer in network.layers:
+    plans: dict[int, LayerPlan] = {}
+    chosen: dict[Hashable, Choice] = {}  # by the shape of products
+    for number, layer in sorted(enumerate(network.layers), key=_most_weights_first):
         try:
-            plans.append(LayerPlan(layer, names[layer.name], _choice(layer, config)))
+            choice = _choice(layer, config, chosen)
         except LowerError as error:
             raise LowerError(f"layer {layer.name}: {error}", error.hint) from None
-    return tuple(plans)
+        plans[number] = LayerPlan(layer, names[layer.name], choice)
+    return tuple(plan for _, plan in sorted(plans.items()))
 
 
-def _choice(layer: Layer, config: Configuration) -> Choice | None:
-    if isinstance(layer, ProductLayer):
-        product = layer.product.validated(config)
-        return choose(product, config, operation=_name(layer.product))
+def _most_weights_first(item: tuple[int, Layer]) -> tuple[int, int]:
+    """Return a key for sorting layers by their weights that are not zero, the most first."""
+    number, layer = item
+    if not isinstance(layer, ProductLayer):
+        return 0, number
+    return -int(np.count_nonzero(layer.product.weights)), number
+
+
+def _choice(layer: Layer, config: Configuration, chosen: dict[Hashable, Choice]) -> Choice | None:
+    """Return the choice of a layer's plan: that of a layer of the same shape, if that fits."""
     if isinstance(layer, VectorLayer):
         layer.operation.check()
         return None
-    raise LowerError(f"no core computes a {type(layer).__name__}")
+    if not isinstance(layer, ProductLayer):
+        raise LowerError(f"no core computes a {type(layer).__name__}")
+    product = layer.product.validated(config)
+    shape = _shape(product)
+    if shape in chosen:
+        plan = _plan_of_other(product, chosen[shape].selection.plan)
+        if plan is not None:
+            candidate = Candidate(plan, cost(plan))
+            return Choice(candidate, (candidate,), chosen[shape].preferred)
+    choice = choose(product, config, operation=_name(layer.product))
+    chosen.setdefault(shape, choice)
+    return choice
+
+
+def _shape(product: Product) -> Hashable:
+    """Return what products that may share their plan have in common: all but the numbers."""
+    values = ((field.name, getattr(product, field.name)) for field in fields(product))
+    return type(product), tuple(
+        (name, (value.dtype.str, value.shape) if isinstance(value, np.ndarray) else value)
+        for name, value in values
+        if name != "shift" or value is None
+    )
+
+
+def _plan_of_other(product: Product, plan: ProductPlan) -> ProductPlan | None:
+    """Return a plan for a product of the same shape, or None if the device cannot hold it."""
+    if isinstance(product, Convolution) and not isinstance(plan.product, Convolution):
+        assert product.matrix is not None
+        product = product.matrix
+    plan = replace(plan, product=product)
+    try:
+        plan.check()
+    except LowerError:
+        return None
+    return plan if unit_bytes(plan) <= plan.config["mem.unit_half_bytes"] else None
 
 
 def _name(product: Product) -> str:
@@ -68,7 +115,7 @@ def fitting_plans(network: Network, config: Configuration) -> tuple[tuple[LayerP
             break
         plans = plan_layers(network, config.changed({"mem.unit_half_bytes": room}))
         chosen = [item.choice.selection.plan for item in plans if item.choice is not None]
-        tiles = max((unit_bytes(plan) - program_bytes(plan) for plan in chosen), default=0)
+        tiles = max((tile_bytes(plan) for plan in chosen), default=0)
         packets = sum(program_bytes(plan) for plan in chosen) + DATA_ALIGN
         if packets + tiles <= half:
             return plans, max(tiles, DATA_ALIGN)

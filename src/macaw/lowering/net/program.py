@@ -18,7 +18,7 @@ from macaw.lowering.net.layer_plans import LayerPlan, fitting_plans
 from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.symbols import MEMORY, tensor_symbols
 from macaw.lowering.net.vector.source import VectorLinkage, describe, vector_subroutine
-from macaw.lowering.shared_code import CodeLibrary
+from macaw.lowering.shared_code import CodeLibrary, IncludeLibrary
 from macaw.lowering.transfers import PONG, UNIT
 
 MAIN = "main"
@@ -48,16 +48,20 @@ def network_program(network: Network, config: Configuration) -> NetworkProgram:
     arena = _arena(network)
     names = tensor_symbols(network.tensors, [item.symbol for item in plans])
     sources = {f"{MAIN}.s": _main(network, plans, arena, names, config, memory)}
-    library = CodeLibrary()
+    library, includes = CodeLibrary(), IncludeLibrary()
     for item in plans:
-        sources[f"{item.symbol}.s"] = _layer_source(item, network, names, library)
-    for symbol, text in library.sources().items():
+        sources[f"{item.symbol}.s"] = _layer_source(item, network, names, (library, includes))
+    for symbol, text in library.sources(includes).items():
         sources[f"{symbol}.s"] = SourceFiles(text)
+    sources[f"{MAIN}.s"].texts.update(includes.texts())
     return NetworkProgram(network, plans, arena, names, sources)
 
 
 def _layer_source(
-    item: LayerPlan, network: Network, names: Mapping[str, str], library: CodeLibrary
+    item: LayerPlan,
+    network: Network,
+    names: Mapping[str, str],
+    shared: tuple[CodeLibrary, IncludeLibrary],
 ) -> SourceFiles:
     """Return the source of a layer's subroutine."""
     layer, inputs = item.layer, tuple(_home(network, names, name) for name in item.layer.inputs)
@@ -69,8 +73,8 @@ def _layer_source(
     assert item.choice is not None
     plan, reasons = item.choice.selection.plan, item.choice.reasons()
     (x,) = inputs
-    linkage = Linkage(item.symbol, x, result, MEMORY)
-    return layer_subroutine(plan, item.symbol, linkage, library.code(plan), reasons)
+    linkage, (library, includes) = Linkage(item.symbol, x, result, MEMORY), shared
+    return layer_subroutine(plan, item.symbol, linkage, library.code(plan), includes, reasons)
 
 
 def _home(network: Network, names: Mapping[str, str], name: str) -> str:
