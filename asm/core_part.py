@@ -155,7 +155,10 @@ class CorePart:
         """
 
     def statement_failed(self) -> None:
-        """React to an error in the last statement of this part, which is already reported."""
+        """React to an error in the last statement of this part.
+
+        The assembler has reported the error.
+        """
 
     def padding(self, count: int) -> bytes:
         """Return the `count` bytes with which an alignment fills code of this core."""

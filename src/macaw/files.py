@@ -35,7 +35,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) ->
 
 @contextlib.contextmanager
 def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing, which replaces `path` when the block ends without an error.
+    """Open a new file for writing. When the block ends without an error, it replaces `path`.
 
     If `path` is not a regular file (`/dev/stdout`, a pipe), the block writes to it directly. Raises
     `InputError` if the file cannot be written.

@@ -67,7 +67,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("macaw").addoption(
         "--macaw-update",
         action="store_true",
-        help="record the present results of golden tests, as `macaw test --update` does",
+        help="record the current results of golden tests, as `macaw test --update` does",
     )
 
 

@@ -20,7 +20,7 @@ SHELLS = ("bash", "zsh", "fish")
 def command(ctx: click.Context, shell: str | None) -> int:
     """Print a script by which SHELL (bash, zsh or fish) completes commands, options and names.
 
-    Without SHELL, it is the one of the environment variable SHELL. The scripts are for these files:
+    Without SHELL, the environment variable SHELL names the shell. The scripts are for these files:
 
     \b
     bash  ~/.bashrc                               eval "$(macaw completion bash)"
