@@ -24,7 +24,8 @@ from macaw.input_binding import join_inputs, shape_text
 from macaw.isa.config import Configuration
 from macaw.layer_lowering import write_sources
 from macaw.lowering.layer_source import SourceFiles
-from macaw.lowering.net.assign import Assignment, Edge, to_device, to_model
+from macaw.lowering.net.assign import Assignment, Edge
+from macaw.lowering.net.layouts import to_device, to_model
 from macaw.lowering.net.program import END
 from macaw.lowering.net.report import LayerReport
 from macaw.lowering.onnx import network as model_layers
@@ -242,7 +243,9 @@ class CompiledNetwork:
         for edge in self.assignment.outputs:
             if edge.tensor == name and edge.multipliers is not None:
                 return np.array_equal(_model_values(edge, result), expected[edge.name])
-        return result.dtype == expected[name].dtype and np.array_equal(result, expected[name])
+        real = result.dtype.kind == "f"
+        same = np.array_equal(result, expected[name], equal_nan=real)
+        return same and result.dtype == expected[name].dtype
 
     def _utilisation(self, run: LayerRun) -> float:
         pes = int(self.config["pe.rows"] * self.config["pe.clusters"] * self.config["pe.pes"])
@@ -253,6 +256,8 @@ def _integers(edge: Edge, array: NDArray[Any]) -> NDArray[Any]:
     """Return an input of the model as the integers with which the device computes."""
     if edge.quantisation is not None:
         return quantise_array(array, edge.quantisation, edge.integers)
+    if np.dtype(edge.integers).kind == "f":
+        return array
     return (array.astype(np.int64) - edge.offset).astype(edge.integers)
 
 
@@ -262,4 +267,6 @@ def _model_values(edge: Edge, integers: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(integers.astype(np.float32) * edge.multipliers)
     if edge.quantisation is not None:
         return dequantise_array(integers, edge.quantisation)
+    if np.dtype(edge.dtype).kind == "f":
+        return integers
     return (integers.astype(np.int64) + edge.offset).astype(edge.dtype)

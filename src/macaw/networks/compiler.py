@@ -74,7 +74,7 @@ def _compiled(
         {name: program.symbols[assignment.network.home(name)] for name in program.symbols},
         proto.SerializeToString(),
         dims or {},
-        network,
+        assignment.model,
         assignment,
         program.sources,
     )
@@ -120,7 +120,7 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork:
         description["symbols"],
         proto.SerializeToString(),
         description["dims"],
-        network,
+        assignment.model,
         assignment,
         dict.fromkeys(description["sources"]),
         path,

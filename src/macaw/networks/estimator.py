@@ -102,7 +102,7 @@ def estimate(
             layers = _random_integers(proto, config, sizes)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
-    network, refusals = assign_what_can_be(layers, config, title)
+    layers, network, refusals = assign_what_can_be(layers, config, title)
     plans, more, problem = _plans(network, config, {x.name: x.operator for x in layers.layers})
     reports = tuple(layer_report(plan, config) for plan in plans)
     return Estimate(title, config, reports, (*refusals, *more), problem, is_calibrated)

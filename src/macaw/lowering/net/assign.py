@@ -18,17 +18,17 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.layouts import device_shape
+from macaw.lowering.net.movement_layers import movement, same_places
 from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
+from macaw.lowering.net.rewrite import rewrite, single_shift
 from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.net.vector_layers import NO_CORE, vector_operation
 from macaw.lowering.onnx import network as model_layers
-from macaw.lowering.onnx.network import Quantisation, Requantisation, Tensor
+from macaw.lowering.onnx.network import Dequantisation, Quantisation, Requantisation
 from macaw.lowering.operation import ENTRIES, Product
 
-_SAME_BYTES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity")
-# The largest shift of a sum that equals a product of binary32: for a larger sum than binary32 has,
-# the result saturates.
-_EXACT_SHIFT = 16
+_ELEMENTS = ("int8", "int16", "float32")  # of inputs
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,12 @@ class Edge:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A model as layers of the device, and the edges by which its inputs and outputs connect."""
+    """A model as layers of the device, and the edges by which its inputs and outputs connect.
 
+    `model` is the model with the tensors that the device needs between its layers.
+    """
+
+    model: model_layers.Network
     network: Network
     inputs: tuple[Edge, ...]
     outputs: tuple[Edge, ...]
@@ -70,57 +74,38 @@ class Refusal:
     hint: str = ""
 
 
-def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape on the device of a tensor of the model. Raises `LowerError` for a batch."""
-    if len(shape) == 4:
-        batch, channels, height, width = shape
-        if batch != 1:
-            raise LowerError(f"a batch of {batch}", "one image; `run` repeats the network")
-        return height, width, channels
-    return shape[1:] if len(shape) > 1 and shape[0] == 1 else shape
-
-
-def to_device(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of the model in the order and shape of the device."""
-    ordered = np.moveaxis(array, 1, -1) if array.ndim == 4 else array
-    return np.ascontiguousarray(ordered).reshape(device_shape(array.shape))
-
-
-def to_model(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array of the device in the order and `shape` of the model."""
-    if len(shape) != 4:
-        return array.reshape(shape)
-    batch, channels, height, width = shape
-    return np.moveaxis(array.reshape(batch, height, width, channels), -1, 1).copy()
-
-
 def assign(model: model_layers.Network, config: Configuration, name: str) -> Assignment:
     """Return the layers of a model as layers of the device.
 
     Raises `LowerError` that names the node which no core computes, and why.
     """
-    return _Assigner(model, config, name).assign()
+    return _Assigner(rewrite(model, config), config, name).assign()
 
 
 def assign_what_can_be(
     model: model_layers.Network, config: Configuration, name: str
-) -> tuple[Network, tuple[Refusal, ...]]:
-    """Return the layers that cores compute, and the nodes that none computes.
+) -> tuple[model_layers.Network, Network, tuple[Refusal, ...]]:
+    """Return the rewritten model, the layers that cores compute, and the nodes that none computes.
 
-    The result of a refused node counts as a tensor of the device if it has integers, so the layers
-    that read it are assigned. A QuantizeLinear after a refused node is not listed by itself.
+    The result of a refused node counts as a tensor of the device if its type is one of the
+    device's, so the layers that read it are assigned. A QuantizeLinear after a refused node is not
+    listed by itself.
     """
+    refused: dict[str, LowerError] = {}
+    model = rewrite(model, config, refused)
     assigner = _Assigner(model, config, name)
     refusals = []
     for layer in model.layers:
         try:
+            if layer.name in refused:
+                raise refused[layer.name]
             assigner.layer(layer)
         except LowerError as error:
             if layer.operator != "QuantizeLinear":
                 refusal = Refusal(layer.name, layer.operator, str(error), error.hint)
                 refusals.append(refusal)
             assigner.assume(layer)
-    return assigner.network((), ()), tuple(refusals)
+    return model, assigner.network((), ()), tuple(refusals)
 
 
 class _Assigner:
@@ -132,7 +117,7 @@ class _Assigner:
         self.layers: list[Layer] = []
         self.tensors: dict[str, NetTensor] = {}
         self.aliases: dict[str, str] = {}
-        self.flat: dict[str, tuple[int, int, int]] = {}  # (C, H, W) of images that became vectors
+        self.flat: dict[str, tuple[int, ...]] = {}  # (C, H, W) of images that became vectors
         self.inputs: dict[str, Edge] = {}
         self.outputs: dict[str, Edge] = {}
 
@@ -154,7 +139,7 @@ class _Assigner:
                 )
         inputs = tuple(self.inputs[name] for name in self.model.inputs)
         outputs = tuple(self.outputs[name] for name in self.model.outputs)
-        return Assignment(self.network(inputs, outputs), inputs, outputs)
+        return Assignment(self.model, self.network(inputs, outputs), inputs, outputs)
 
     def network(self, inputs: tuple[Edge, ...], outputs: tuple[Edge, ...]) -> Network:
         """Return the layers so far as a network with these inputs and outputs."""
@@ -168,11 +153,13 @@ class _Assigner:
         )
 
     def assume(self, layer: model_layers.Layer) -> None:
-        """Take the results of a refused layer as tensors of the device if they have integers."""
+        """Take the results of a refused layer as tensors of the device if their types fit."""
         for name in layer.outputs:
-            tensor = self.model.tensors[name]
+            tensor = self.model.tensors.get(name)
+            if tensor is None:  # an output that nothing reads
+                continue
             is_image_of_one = len(tensor.shape) != 4 or tensor.shape[0] == 1
-            if tensor.dtype in ("int8", "int16") and is_image_of_one:
+            if tensor.dtype in _ELEMENTS and is_image_of_one:
                 self._add_tensor(name)
 
     def layer(self, layer: model_layers.Layer) -> None:
@@ -189,10 +176,8 @@ class _Assigner:
 
     def _integer_input(self, name: str) -> None:
         tensor = self.model.tensors[name]
-        if np.dtype(tensor.dtype).kind == "f":
-            raise LowerError(
-                f"the input {name} is {tensor.dtype}, and nothing quantises it", "macaw quantise"
-            )
+        if tensor.dtype not in _ELEMENTS:
+            raise LowerError(f"the input {name} is {tensor.dtype}", " or ".join(_ELEMENTS))
         self._add_tensor(name)
         self.inputs[name] = Edge(name, name, tensor.dtype, tensor.shape, tensor.dtype)
 
@@ -227,7 +212,7 @@ class _Assigner:
     def real(self, layer: model_layers.FloatLayer) -> None:
         """Take the quantisation of an input or the dequantisation of an output."""
         source, result = layer.inputs[0], layer.outputs[0]
-        if layer.operator == "QuantizeLinear" and source in self.model.inputs:
+        if layer.operator == "QuantizeLinear" and self._is_edge(source):
             model, tensor = self.model.tensors[source], self._add_tensor(result)
             quantisation = self._quantisation(layer, tensor.dtype)
             self.inputs[source] = Edge(
@@ -240,8 +225,13 @@ class _Assigner:
             self.outputs[result] = Edge(
                 result, source, integers, model.shape, model.dtype, quantisation
             )
-        elif layer.operator != "DequantizeLinear":  # the layer that reads its result is refused
-            raise LowerError(f"it computes real numbers; {NO_CORE}", "macaw quantise")
+        else:
+            self.vector(layer)
+
+    def _is_edge(self, name: str) -> bool:
+        """Return whether a value is an input of the model that only one layer reads."""
+        readers = sum(name in layer.inputs for layer in self.model.layers)
+        return name in self.model.inputs and readers == 1 and name not in self.model.outputs
 
     def _quantisation(self, layer: model_layers.Layer, dtype: str) -> Quantisation:
         constants = [self.model.constants.get(name) for name in layer.inputs[1:] if name]
@@ -258,7 +248,7 @@ class _Assigner:
     def weights(self, layer: model_layers.WeightLayer) -> None:
         """Give a convolution or product with constant weights to the array."""
         x = self.read(layer.inputs[0])
-        if {x.dtype, str(layer.weights.dtype)} != {self.element}:
+        if x.dtype != self.element or not _fits(layer.weights, self.element):
             raise LowerError(
                 f"its input is {x.dtype}, its weights {layer.weights.dtype}; the array computes"
                 f" with {self.element} (pe.element)"
@@ -272,20 +262,15 @@ class _Assigner:
         (name,) = layer.outputs
         sums = SUM_DTYPES[self.config["pe.element"]]
         result = self._add_tensor(name, self.element if product.requantises else sums)
+        product = replace(product, weights=product.weights.astype(self.element))
         if prod(product.shapes[1]) != prod(result.shape):
             raise LowerError(f"its results are {product.shapes[1]}, not {result.shape}")
         self.layers.append(ProductLayer(layer.name, (layer.inputs[0],), name, product))
-        if not isinstance(layer.output, Requantisation):
-            self._real_sums(layer, name)
+        if isinstance(layer.output, Dequantisation):
+            self._real_sums(layer.output, name)
 
-    def _real_sums(self, layer: model_layers.WeightLayer, name: str) -> None:
+    def _real_sums(self, output: Dequantisation, name: str) -> None:
         """Make the raw sums of a layer an output of real numbers."""
-        output = layer.output
-        assert not isinstance(output, Requantisation)
-        if name not in self.model.outputs:
-            raise LowerError(f"its sums become real numbers; {NO_CORE}", "macaw quantise")
-        if (output.low, output.high) != (-np.inf, np.inf):
-            raise LowerError("an activation of real numbers at an output", "macaw quantise")
         tensor = self.model.tensors[name]
         self.outputs[name] = Edge(
             name, name, self.tensors[name].dtype, tensor.shape, tensor.dtype,
@@ -297,19 +282,15 @@ class _Assigner:
         output = layer.output
         if not isinstance(output, Requantisation):
             return product
-        if output.zero_point:
-            raise LowerError(f"its results have the zero point {output.zero_point}", "0")
-        info = np.iinfo(self.element)
-        shifts, factors = output.shifts, dict[str, Any]()
-        if shifts is not None and not np.ptp(shifts) and 0 <= shifts.flat[0] <= _EXACT_SHIFT:
-            factors["shift"] = int(shifts.flat[0])
+        info, factors = np.iinfo(self.element), dict[str, Any]()
+        shift = single_shift(output, self.element)
+        if shift is not None:
+            factors["shift"] = shift
         else:
             factors["scales"] = np.broadcast_to(output.multipliers, (product.n,)).copy()
         if (output.low, output.high) == (0, info.max) and np.all(output.multipliers > 0):
             factors["activation"] = "relu"
         elif (output.low, output.high) != (info.min, info.max):
-            if self.element != "int8":
-                raise LowerError(f"its results have the range {output.low} to {output.high}")
             numbers = np.arange(ENTRIES, dtype=np.uint8).view(np.int8)
             factors["table"] = np.clip(numbers, output.low, output.high)
         return replace(product, **factors)
@@ -321,8 +302,6 @@ class _Assigner:
         window = layer.window
         if window is None or len(window.kernel) != 2 or len(x.shape) != 3:
             raise LowerError("a convolution of two dimensions is computed, no other")
-        if layer.input_zero and any((*window.before, *window.after)):
-            raise LowerError(f"its padding has the number {layer.input_zero}, not 0")
         outputs, inputs = layer.weights.shape[:2]
         depthwise = layer.groups > 1 and inputs == 1 and outputs == layer.groups
         kernels = layer.weights[:, 0] if depthwise else np.moveaxis(layer.weights, 1, -1)
@@ -396,31 +375,43 @@ class _Assigner:
         self._add_tensor(name)
 
     def move(self, layer: model_layers.MoveLayer) -> None:
-        """Let a tensor share the bytes of another one, if only its shape differs."""
-        if layer.operator not in _SAME_BYTES:
+        """Let a tensor share the bytes of another one if it has them in their order; else move."""
+        if layer.operator == "Concat":
             self.vector(layer)
             return
-        if any(layer.rescales):
-            raise LowerError(NO_CORE)
         (name,), source = layer.outputs, layer.inputs[0]
         tensor = self.read(source)
-        before, after = self.model.tensors[source], self.model.tensors[name]
-        result = self._add_tensor(name, tensor.dtype)
+        if not same_places(self.model, layer):
+            image = self._image_of_products(layer)
+            if not image:
+                self._vector(replace(layer, inputs=(source,)), movement(self.model, layer, tensor))
+                return
+            self.flat[name] = image
+        self._add_tensor(name, tensor.dtype)
         self.aliases[name] = self.aliases.get(source, source)
-        if before.shape != after.shape and not _same_order(before, after):
-            if len(before.shape) != 4 or len(result.shape) != 1:
-                raise LowerError(f"{before.shape} becomes {after.shape} in another order")
-            self.flat[name] = before.shape[1], before.shape[2], before.shape[3]
-        elif source in self.flat:
-            self.flat[name] = self.flat[source]
+
+    def _image_of_products(self, layer: model_layers.MoveLayer) -> tuple[int, ...]:
+        """Return the shape of an image that becomes a vector which products alone read.
+
+        Their weights take the order of the image, so nothing moves. () for anything else.
+        """
+        before, after = (self.model.tensors[x] for x in (layer.inputs[0], layer.outputs[0]))
+        readers = [other for other in self.model.layers if after.name in other.inputs]
+        if after.name in self.model.outputs or layer.operator not in ("Reshape", "Flatten"):
+            return ()
+        if len(before.shape) != 4 or after.shape != (1, prod(before.shape)):
+            return ()
+        products = all(
+            isinstance(other, model_layers.WeightLayer) and other.window is None
+            for other in readers
+        )
+        return before.shape[1:] if products else ()
 
 
-def _same_order(before: Tensor, after: Tensor) -> bool:
-    """Return whether a reshaped tensor has its elements in the same order on the device."""
-    for tensor in (before, after):
-        if len(tensor.shape) == 4 and tensor.shape[1] > 1 and prod(tensor.shape[2:]) > 1:
-            return False
-    return True
+def _fits(weights: NDArray[Any], dtype: str) -> bool:
+    """Return whether all weights are numbers of an integer type."""
+    info = np.iinfo(dtype)
+    return bool(info.min <= weights.min(initial=0) <= weights.max(initial=0) <= info.max)
 
 
 _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
@@ -432,4 +423,6 @@ _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.PoolLayer: _Assigner.vector,
     model_layers.TableLayer: _Assigner.table,
     model_layers.MoveLayer: _Assigner.move,
+    model_layers.RescaleLayer: _Assigner.vector,
+    model_layers.FrameLayer: _Assigner.vector,
 }

@@ -54,13 +54,17 @@ def _vector_layer(
     item: LayerPlan, operation: VectorOperation, config: Configuration
 ) -> LayerReport:
     """Return the report of a layer that vc computes: its bound is that of its bytes."""
-    size = Types.size(operation.dtype)
-    moved = size * sum(map(elements, (*operation.inputs, operation.result)))
+    tensors = zip(
+        (*operation.input_dtypes, operation.result_dtype),
+        (*operation.inputs, operation.result),
+        strict=True,
+    )
+    moved = sum(Types.size(dtype) * elements(shape) for dtype, shape in tensors)
     return LayerReport(
         item.layer.name,
         item.symbol,
         item.layer.output,
-        type(operation).__name__.lower(),
+        operation.title.lower(),
         "vc",
         operation.result,
         0,

@@ -10,24 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.movement_layers import frame
 from macaw.lowering.net.network import NetTensor
+from macaw.lowering.net.vector.conversion import Convert
 from macaw.lowering.net.vector.operations import (
     AveragePool,
     Concat,
     ElementwiseProduct,
     GlobalAveragePool,
     MaxPool,
+    Rescale,
     Sum,
     Table,
     VectorOperation,
 )
 from macaw.lowering.onnx.network import (
+    Dequantisation,
+    FrameLayer,
     Layer,
     MoveLayer,
     Network,
     PoolLayer,
     ProductLayer,
     Requantisation,
+    RescaleLayer,
     SumLayer,
     TableLayer,
 )
@@ -110,14 +116,11 @@ def _product(model: Network, layer: ProductLayer, tensors: Tensors) -> VectorOpe
 
 def _pool(model: Network, layer: PoolLayer, tensors: Tensors) -> VectorOperation:
     (x,) = tensors
-    if len(x.shape) != 3 or layer.input_zero:
-        raise LowerError(f"a pool of {x.shape} with the zero point {layer.input_zero}")
     _check_types(model, layer, tensors)
     if "Max" in layer.operator:
-        if layer.output is not None and not _keeps_integers(layer.output, x.dtype):
-            raise LowerError("its results have another scale than its input")
         if layer.window is None:
-            return MaxPool(x.dtype, x.shape, (x.shape[0], x.shape[1]))
+            image = _reduced(model, layer, x)
+            return MaxPool(x.dtype, image, (image[0], image[1]))
         return MaxPool(x.dtype, x.shape, *_sides(model, layer, layer.window))
     return _mean(model, layer, x)
 
@@ -133,32 +136,42 @@ def _mean(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
         raise LowerError("its scales are not known")
     scale = float(quotient_of_scales(source.scale, result.scale))
     if layer.window is None:
-        if layer.axes != (2, 3):
-            raise LowerError(f"a mean over the axes {layer.axes}", "the axes of an image, 2 and 3")
-        return GlobalAveragePool(x.dtype, x.shape, scale)
+        return GlobalAveragePool(x.dtype, _reduced(model, layer, x), scale)
     sides = _sides(model, layer, layer.window)
-    counts_pads = output.multipliers.size == 1 and any(sides[2])
-    operation = AveragePool(x.dtype, x.shape, *sides, scale, counts_pads)
-    if not _has_multipliers(operation, output.multipliers):
-        raise LowerError("its windows have other numbers of elements")
-    return operation
+    for counts_pads in (False, True):
+        operation = AveragePool(x.dtype, x.shape, *sides, scale, counts_pads)
+        if _has_multipliers(operation, output.multipliers):
+            return operation
+    raise LowerError("its windows have other numbers of elements")
+
+
+def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, int]:
+    """Return the shape of an image whose rows and columns are reduced. Raises `LowerError`."""
+    shape = model.tensors[layer.inputs[0]].shape
+    chosen = np.isin(np.arange(len(shape)), layer.axes)
+    order = (0, 2, 3, 1) if len(shape) == 4 else range(len(shape))
+    flags = [chosen[axis] for axis in order if shape[axis] > 1]
+    if flags != sorted(flags, reverse=True):
+        raise LowerError(
+            f"it reduces the axes {layer.axes} of {shape}", "the first axes, of images 2 and 3"
+        )
+    if len(shape) == 4 and layer.axes == (2, 3):
+        return x.shape[0], x.shape[1], x.shape[2]
+    rows = prod(size for axis, size in enumerate(shape) if chosen[axis])
+    return rows, 1, prod(x.shape) // rows
 
 
 def _sides(model: Network, layer: Layer, window: Window) -> Sides:
     """Return kernel, strides, pads and sizes of the result. Raises `LowerError`."""
-    if window.dilations != (1, 1):
-        raise LowerError(f"its dilations are {window.dilations}")
+    if len(window.kernel) != 2 or window.dilations != (1, 1):
+        raise LowerError(
+            f"a window {window.kernel} with the dilations {window.dilations}",
+            "two dimensions without dilations",
+        )
     height, width = model.tensors[layer.outputs[0]].shape[2:]
     (rows, columns), (down, across) = window.kernel, window.strides
     (top, left), (bottom, right) = window.before, window.after
     return (rows, columns), (down, across), (top, left, bottom, right), (height, width)
-
-
-def _keeps_integers(output: Requantisation, dtype: str) -> bool:
-    """Return whether integers of a type stay as they are."""
-    info = np.iinfo(dtype)
-    limits = (output.zero_point, output.low, output.high) == (0, info.min, info.max)
-    return limits and bool(np.all(output.multipliers == 1))
 
 
 def _has_multipliers(operation: AveragePool, multipliers: NDArray[np.float32]) -> bool:
@@ -182,8 +195,6 @@ def _table(model: Network, layer: TableLayer, tensors: Tensors) -> VectorOperati
 
 
 def _move(model: Network, layer: MoveLayer, tensors: Tensors) -> VectorOperation:
-    if layer.operator != "Concat":
-        raise LowerError(NO_CORE)
     _check_types(model, layer, tensors)
     rank = len(model.tensors[layer.inputs[0]].shape)
     axis = int(layer.node.attributes["axis"]) % rank
@@ -191,15 +202,35 @@ def _move(model: Network, layer: MoveLayer, tensors: Tensors) -> VectorOperation
         raise LowerError("images of a batch are joined", "one image")
     place = _IMAGE_AXES[axis] if rank == 4 else axis - (rank - len(tensors[0].shape))
     scales = []
-    for rescale, zero in zip(layer.rescales, layer.zeros or (0,) * len(tensors), strict=True):
+    for rescale in layer.rescales:
         if rescale is None:
             scales.append(1.0)
             continue
-        if rescale.multipliers.size != 1 or zero or _clip(rescale, tensors[0].dtype) is not None:
-            raise LowerError("its inputs have zero points, or scales by channel")
         scales.append(float(rescale.multipliers.reshape(-1)[0]))
     shapes = tuple(tensor.shape for tensor in tensors)
     return Concat(tensors[0].dtype, shapes, place, tuple(scales))
+
+
+def _rescale(model: Network, layer: RescaleLayer, tensors: Tensors) -> VectorOperation:
+    (x,), output = tensors, layer.output
+    multipliers = tuple(float(number) for number in output.multipliers.reshape(-1))
+    shape = x.shape
+    if len(multipliers) == 1:
+        shape = (prod(shape),)
+    to = model.tensors[layer.outputs[0]].dtype
+    if isinstance(output, Dequantisation):
+        clip = (output.low, output.high)
+        return Convert(x.dtype, shape, to, multipliers, zero=layer.zero, clip=clip)
+    if x.dtype == to and not layer.zero and not output.zero_point and len(multipliers) == 1:
+        return Rescale(to, shape, multipliers[0], _clip(output, to))
+    return Convert(
+        x.dtype, shape, to, multipliers, zero=layer.zero, result_zero=output.zero_point,
+        clip=(output.low, output.high),
+    )  # fmt: skip
+
+
+def _frame(_model: Network, layer: FrameLayer, tensors: Tensors) -> VectorOperation:
+    return frame(layer, tensors[0])
 
 
 _RULES: Mapping[type[Layer], Callable[[Network, Any, Tensors], VectorOperation]] = {
@@ -208,4 +239,6 @@ _RULES: Mapping[type[Layer], Callable[[Network, Any, Tensors], VectorOperation]]
     PoolLayer: _pool,
     TableLayer: _table,
     MoveLayer: _move,
+    RescaleLayer: _rescale,
+    FrameLayer: _frame,
 }

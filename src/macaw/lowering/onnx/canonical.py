@@ -70,12 +70,30 @@ def _pad(draft: Draft, node: Node) -> list[Node]:
 
 
 def _split(draft: Draft, node: Node) -> list[Node]:
-    if "split" in node.attributes:
-        return list(_attributes_as_inputs("split")(draft, node))
-    if len(node.inputs) > 1:
-        return [node]
-    attributes = {**node.attributes, "num_outputs": len(node.outputs)}
-    return [replace(node, attributes=attributes, proto=None)]
+    """Return a Slice for each output, if the sizes are constant."""
+    value = draft.values[node.inputs[0]]
+    axis = int(node.attributes.get("axis", 0))
+    axis += len(value.shape) if axis < 0 else 0
+    sizes = node.attributes.get("split")
+    if len(node.inputs) > 1 and node.inputs[1]:
+        sizes = draft.array(node.inputs[1])
+        if sizes is None:
+            return [node]
+    if sizes is None:
+        each = -(-value.shape[axis] // len(node.outputs))
+        sizes = [each] * len(node.outputs)
+    nodes, first = [], 0
+    for place, (size, result) in enumerate(zip(sizes, node.outputs, strict=False)):
+        label = node.label if len(node.outputs) == 1 else f"{node.label}_{place}"
+        bounds = {"starts": first, "ends": first + int(size), "axes": axis}
+        first += int(size)
+        if result:
+            names = [
+                draft.constant(f"{label}_{name}", np.asarray([number], np.int64))
+                for name, number in bounds.items()
+            ]
+            nodes.append(Node(label, "Slice", (node.inputs[0], *names), (result,)))
+    return nodes
 
 
 def _softmax(draft: Draft, node: Node) -> list[Node]:
@@ -190,7 +208,7 @@ RULES: dict[str, tuple[tuple[int, Rule], ...]] = {
     },
     "Pad": ((11, _pad),),
     "Slice": ((10, _attributes_as_inputs("starts", "ends", "axes")),),
-    "Split": ((18, _split),),
+    "Split": ((_ALWAYS, _split),),
     "Softmax": ((13, _softmax),),
     "LogSoftmax": ((13, _softmax),),
     "Upsample": ((_ALWAYS, _resize),),

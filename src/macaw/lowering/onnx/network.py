@@ -99,12 +99,13 @@ class WeightLayer(Layer):
     `weights` is int8 or int16: (outputs, channels / groups, ...) of Conv, (channels, outputs /
     groups, ...) of ConvTranspose, (outputs, inputs) of Gemm and MatMul. `bias`, int64 (outputs,),
     includes the zero point of the input; it fits 32 bits if `accumulator` is int32. The padding of
-    a Conv has the number `input_zero`. A ConvTranspose subtracts `input_zero` from its input.
+    a Conv has the number `input_zero`. A ConvTranspose subtracts `input_zero` from its input. If
+    `output` is None, the result is the sums.
     """
 
     weights: NDArray[Any] = field(compare=False)
     bias: NDArray[np.int64] = field(compare=False)
-    output: Output = field(compare=False)
+    output: Output | None = field(compare=False)
     accumulator: str  # int32 or int64
     window: Window | None = None
     groups: int = 1
@@ -171,6 +172,31 @@ class MoveLayer(Layer):
     node: Node = field(compare=False)
     rescales: tuple[Requantisation | None, ...] = field(compare=False)
     zeros: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class RescaleLayer(Layer):
+    """The integers or sums (q - zero) in another scale, type or zero point, or as real numbers.
+
+    An array of multipliers belongs to the dimension `axis`.
+    """
+
+    output: Output = field(compare=False)
+    zero: int = 0
+    axis: int = 1
+
+
+@dataclass(frozen=True)
+class FrameLayer(Layer):
+    """An image in a frame of elements `value`, with `steps` - 1 of them between two of its pixels.
+
+    `before` and `after` are the frame, in rows and columns.
+    """
+
+    steps: tuple[int, int]
+    before: tuple[int, int]
+    after: tuple[int, int]
+    value: int = 0
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.network import (
     FloatLayer,
+    FrameLayer,
     Layer,
     MoveLayer,
     Network,
@@ -23,6 +24,7 @@ from macaw.lowering.onnx.network import (
     ProductLayer,
     Quantisation,
     Requantisation,
+    RescaleLayer,
     SignLayer,
     SumLayer,
     TableLayer,
@@ -109,7 +111,10 @@ def weight_sums(network: Network, layer: WeightLayer, x: Array) -> tuple[Array, 
 
 def _weights(network: Network, layer: WeightLayer, arrays: list[Array | None]) -> list[Array]:
     sums, axis = weight_sums(network, layer, _first(arrays))
-    return [finish(sums, layer.output, axis, _dtype(network, layer))]
+    dtype = _dtype(network, layer)
+    if layer.output is None:
+        return [sums.astype(dtype)]
+    return [finish(sums, layer.output, axis, dtype)]
 
 
 def _products(network: Network, layer: ProductLayer, arrays: list[Array | None]) -> list[Array]:
@@ -185,6 +190,22 @@ def _rescaled(q: Array, rescale: Requantisation | None, zero: int, dtype: str) -
     return q if rescale is None else finish(q.astype(np.int64) - zero, rescale, 0, dtype)
 
 
+def _new_scales(network: Network, layer: RescaleLayer, arrays: list[Array | None]) -> list[Array]:
+    centred = _first(arrays).astype(np.int64) - layer.zero
+    return [finish(centred, layer.output, layer.axis, _dtype(network, layer))]
+
+
+def _frames(network: Network, layer: FrameLayer, arrays: list[Array | None]) -> list[Array]:
+    x = _first(arrays)
+    result = np.full(network.tensors[layer.outputs[0]].shape, layer.value, x.dtype)
+    rows, columns = (
+        slice(first, first + (size - 1) * step + 1, step)
+        for first, size, step in zip(layer.before, x.shape[2:], layer.steps, strict=True)
+    )
+    result[:, :, rows, columns] = x
+    return [result]
+
+
 def _signs(network: Network, layer: SignLayer, arrays: list[Array | None]) -> list[Array]:
     return [(_first(arrays).astype(np.int64) + layer.offset).astype(_dtype(network, layer))]
 
@@ -206,6 +227,8 @@ _RULES: dict[type[Layer], Callable[[Network, Any, list[Array | None]], list[Arra
     SumLayer: _sums,
     TableLayer: _tables,
     MoveLayer: _moves,
+    RescaleLayer: _new_scales,
+    FrameLayer: _frames,
     SignLayer: _signs,
     FloatLayer: _floats,
 }

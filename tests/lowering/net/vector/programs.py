@@ -57,9 +57,10 @@ def run(
     shapes = {f"in{number}": shape for number, shape in enumerate(operation.inputs)}
     names = ["out", *list(shapes)[1:]] if in_place else list(shapes)
     tensors = [
-        f".input {name}, {operation.dtype}, {_text(shape)}" for name, shape in shapes.items()
+        f".input {name}, {dtype}, {_text(shape)}"
+        for (name, shape), dtype in zip(shapes.items(), operation.input_dtypes, strict=True)
     ]
-    tensors.append(f".output out, {operation.dtype}, {_text(operation.result)}")
+    tensors.append(f".output out, {operation.result_dtype}, {_text(operation.result)}")
     tensors += [".input guard, int8, 64", ".output guarded, int8, 64"]
     tensors += [f".global {', '.join([*shapes, 'out'])}", ".output cycles, int32, 1"]
     main = _MAIN.format(
@@ -86,12 +87,19 @@ def run(
 def random_inputs(operation: VectorOperation, seed: int) -> list[NDArray[Any]]:
     """Inputs of an operation, extremes more often than other numbers."""
     rng = np.random.default_rng(seed)
-    low, high = operation.limits
-    return [
-        np.where(rng.random(s) < 0.2, rng.choice([low, high, 0, 1, -1], s),
-                 rng.integers(low, high + 1, s)).astype(operation.dtype)
-        for s in operation.inputs
-    ]  # fmt: skip
+    pairs = zip(operation.input_dtypes, operation.inputs, strict=True)
+    return [_random(rng, dtype, shape) for dtype, shape in pairs]
+
+
+def _random(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    if dtype == "float32":
+        numbers = rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4, shape)
+        extremes = [0, 1, -1, 0.5, np.inf, -np.inf, np.nan]
+    else:
+        info = np.iinfo(dtype)
+        numbers = rng.integers(info.min, info.max, shape, endpoint=True)
+        extremes = [info.min, info.max, 0, 1, -1]
+    return np.where(rng.random(shape) < 0.2, rng.choice(extremes, shape), numbers).astype(dtype)
 
 
 def _text(shape: tuple[int, ...]) -> str:

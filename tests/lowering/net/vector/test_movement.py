@@ -18,11 +18,10 @@ from macaw.lowering.net.vector.operations import (
     Concat,
     Pad,
     Resize,
-    Slice,
     Table,
-    Transpose,
     VectorOperation,
 )
+from macaw.lowering.net.vector.rearrangement import Part, Rearrange, rearrangement
 from macaw.lowering.net.vector.reference import compute
 from macaw.lowering.net.vector.source import cycles
 from tests.fuzzing import sessions
@@ -32,22 +31,40 @@ few = settings(sessions, max_examples=max(8, sessions.max_examples // 2))
 
 
 @st.composite
+def movements(draw: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """The numbers of elements after some transposes, slices, repetitions and reshapes."""
+    places = np.arange(np.prod(shape)).reshape(shape)
+    for kind in draw(
+        st.lists(st.sampled_from("transpose slice repeat tile take".split()), max_size=3)
+    ):
+        axis = draw(st.integers(0, places.ndim - 1))
+        if kind == "transpose":
+            places = places.transpose(draw(st.permutations(range(places.ndim))))
+        elif kind == "slice":
+            steps = [slice(None)] * places.ndim
+            steps[axis] = slice(None, None, draw(st.sampled_from([2, 3, -1])))
+            places = places[tuple(steps)]
+        elif kind == "take":
+            chosen = draw(st.lists(st.integers(0, places.shape[axis] - 1), min_size=1, max_size=6))
+            places = places.take(chosen, axis)
+        else:
+            function = np.repeat if kind == "repeat" else _tile
+            places = function(places, draw(st.integers(1, 3)), axis)
+    return places.reshape(-1, places.shape[-1]) if draw(st.booleans()) else places
+
+
+def _tile(places: np.ndarray, count: int, axis: int) -> np.ndarray:
+    return np.concatenate([places] * count, axis)
+
+
+@st.composite
 def operations(draw: Any) -> VectorOperation:
     """Operations of all kinds on tensors of one to four axes."""
     dtype = draw(st.sampled_from(["int8", "int16"]))
     shape = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
-    kind = draw(st.sampled_from([Transpose, Slice, Pad, Resize, Concat]))
-    if kind is Transpose:
-        return Transpose(dtype, shape, tuple(draw(st.permutations(range(len(shape))))))
-    if kind is Slice:
-        starts, sizes, steps = [], [], []
-        for length in shape:
-            start, step = draw(st.integers(0, length - 1)), draw(st.sampled_from([1, 1, 2, 3, -1]))
-            room = (length - 1 - start) // step if step > 0 else start
-            starts.append(start)
-            sizes.append(draw(st.integers(1, room + 1)))
-            steps.append(step)
-        return Slice(dtype, shape, tuple(starts), tuple(sizes), tuple(steps))
+    kind = draw(st.sampled_from([Rearrange, Rearrange, Pad, Resize, Concat]))
+    if kind is Rearrange:
+        return rearrangement(dtype, shape, draw(movements(shape)), "movement")
     if kind is Pad:
         frame = st.tuples(*[st.one_of(st.just(0), st.integers(0, 3), st.just(300))] * len(shape))
         before = tuple(min(n, 300 if axis == 0 else 4) for axis, n in enumerate(draw(frame)))
@@ -69,6 +86,38 @@ def test_results_and_cycles(operation, seed, engine):
     found, measured = run(operation, *inputs, engine=engine)
     np.testing.assert_array_equal(found, compute(operation, *inputs))
     assert abs(cycles(operation, load("tiny")) - measured) <= 0.15 * measured
+
+
+@few
+@given(st.data())
+def test_boxes_are_the_whole_movement(data):
+    """The definition of a movement by its boxes moves the elements that were asked for."""
+    shape = tuple(data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
+    places = data.draw(movements(shape))
+    operation = rearrangement("int16", shape, places, "movement")
+    (x,) = random_inputs(operation, 5)
+    np.testing.assert_array_equal(compute(operation, x), x.reshape(-1)[places])
+
+
+def test_movements_are_few_boxes():
+    """A slice and a transpose are one; so are elements that are repeated, and tiles."""
+    places = np.arange(8 * 6 * 4).reshape(8, 6, 4)
+    for some in (
+        places[::-2].transpose(2, 0, 1),
+        places.repeat(2, 0).repeat(3, 1),
+        _tile(_tile(places, 3, 1), 2, 0),
+        places.reshape(8, 6, 2, 2).transpose(0, 2, 1, 3).reshape(16, 12),
+    ):
+        assert len(rearrangement("int8", places.shape, some, "movement").parts) == 1
+    assert len(rearrangement("int8", (8,), np.array([1, 2, 3, 7, 6, 5, 0]), "some").parts) == 3
+
+
+def test_what_no_part_writes_is_filled():
+    part = Part(1, 0, ((3, 2, 1),))
+    found, _ = run(
+        Rearrange("int8", (3,), (7,), (part,), "frame", -9), np.array([1, 2, 3], np.int8)
+    )
+    assert found.tolist() == [-9, 1, -9, 2, -9, 3, -9]
 
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
@@ -109,9 +158,10 @@ def test_contiguous_axes_become_one_row():
 @pytest.mark.parametrize(
     ("operation", "message"),
     [
-        (Transpose("int8", (2, 3), (0, 0)), "axes in the order (0, 0)"),
-        (Slice("int8", (4,), (0,), (3,), (2,)), "a slice from 0 to 4 of an axis of 4"),
-        (Slice("int8", (4,), (0, 0), (3,), (2,)), "a slice does not have a start"),
+        (
+            Rearrange("int8", (4,), (4,), (Part(0, 0, ((4, 1, 1),)),) * 1025, "Gather"),
+            "a movement of 1,025 boxes",
+        ),
         (Pad("int8", (4,), (-1,), (0,)), "pads of (-1,) and (0,)"),
         (Pad("int8", (4,), (1,), (0, 0)), "a pad does not have two numbers for each axis"),
         (Pad("int8", (4,), (1,), (0,), 128), "a pad of 128, which is no int8"),

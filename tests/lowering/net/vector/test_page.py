@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from macaw.isa.config import load
@@ -18,10 +19,10 @@ from macaw.lowering.net.vector.operations import (
     Resize,
     Sum,
     Table,
-    Transpose,
     VectorOperation,
     elements,
 )
+from macaw.lowering.net.vector.rearrangement import rearrangement
 from macaw.lowering.net.vector.source import cycles
 
 PAGE = Path("docs/networks.md")
@@ -50,7 +51,9 @@ FIGURES: dict[str, VectorOperation] = {
     ),
     "Resize 28 × 28 × 128 to 56 × 56": Resize("int8", (28, 28, 128), (56, 56)),
     "Pad 56 × 56 × 64 by 1": Pad("int8", (56, 56, 64), (1, 1, 0), (1, 1, 0)),
-    "channels first, 56 × 56 × 64": Transpose("int8", (56, 56, 64), (2, 0, 1)),
+    "channels first, 56 × 56 × 64": rearrangement(
+        "int8", (56, 56, 64), np.arange(56 * 56 * 64).reshape(56, 56, 64).transpose(2, 0, 1), ""
+    ),
 }
 
 

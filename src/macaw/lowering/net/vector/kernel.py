@@ -76,12 +76,13 @@ class Kernel:
     """Code of vc that is being written.
 
     `tables` are words in cp's local memory by their label; `spaces` are numbers of bytes in
-    external memory by their label, zeros at the start of the program.
+    external memory by their label, zeros at the start of the program; `constants` are words there.
     """
 
     def __init__(self) -> None:
         self.tables: dict[str, list[str]] = {}
         self.spaces: dict[str, int] = {}
+        self.constants: dict[str, list[str]] = {}
         self._open: list[list[Instruction | Loop]] = [[]]
 
     @property
@@ -164,6 +165,8 @@ def destination(item: Instruction) -> str | None:
 def latency_of(item: Instruction) -> int:
     """Return the cycles from the issue of an instruction to its result, by default settings."""
     family = _family(item)
+    if family == "vector division":
+        return _DEFAULT["vector_div_cycles"]
     if family == "load" or (family == "vector memory" and not is_store(item)):
         return _DEFAULT["local_cycles"] if item.local else _EXTERNAL
     return _DEFAULT["vector_cycles"] if family.startswith("vector") else 1
@@ -236,8 +239,6 @@ class _Scoreboard:
             self.ready[target] = max(done, self.time if mnemonic in ("li", "la") else 0)
 
     def latency(self, family: str) -> int:
-        if family == "vector division":
-            return self.of("vector_div_cycles")
         if family == "vector division":
             return self.of("vector_div_cycles")
         if family.startswith("vector"):

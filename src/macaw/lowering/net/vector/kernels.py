@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from functools import singledispatch
 
 from macaw.lowering.net.vector.average import average_kernel, global_average_kernel
+from macaw.lowering.net.vector.conversion import Convert
+from macaw.lowering.net.vector.conversion_kernel import convert_kernel
 from macaw.lowering.net.vector.elementwise import scaled_kernel, write_scaled
 from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.net.vector.lookup import table_kernel
@@ -53,6 +55,11 @@ def _(operation: GlobalAveragePool) -> Kernel:
 @kernel_of.register
 def _(operation: Table) -> Kernel:
     return table_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: Convert) -> Kernel:
+    return convert_kernel(operation)
 
 
 def rescaling_kernel(rescales: Iterable[tuple[Rescale, str, str]]) -> Kernel:

@@ -10,16 +10,14 @@ import numpy as np
 from macaw.lowering.net.vector.boxes import Box, strides
 from macaw.lowering.net.vector.operations import (
     Concat,
-    Movement,
     Pad,
     Rescale,
     Resize,
     Shape,
-    Slice,
-    Transpose,
     VectorOperation,
     elements,
 )
+from macaw.lowering.net.vector.rearrangement import Rearrange
 from macaw.lowering.operation import Types
 
 _FILL = 256  # bytes that a pad is copied from
@@ -43,28 +41,6 @@ class Moves:
 def moves_of(operation: VectorOperation) -> Moves:
     """Return the copies of an operation."""
     raise TypeError(f"no copies for {type(operation).__name__}")
-
-
-@moves_of.register
-def _(operation: Transpose) -> Moves:
-    size = Types.size(operation.dtype)
-    source = strides(operation.shape, size)
-    return _single(operation, 0, [source[axis] for axis in operation.order])
-
-
-@moves_of.register
-def _(operation: Slice) -> Moves:
-    source = strides(operation.shape, Types.size(operation.dtype))
-    first = sum(start * step for start, step in zip(operation.starts, source, strict=True))
-    return _single(operation, first, [a * b for a, b in zip(operation.steps, source, strict=True)])
-
-
-def _single(operation: Movement, first: int, source: list[int]) -> Moves:
-    """Return one box: the whole result, from the input with these strides."""
-    size = Types.size(operation.dtype)
-    target = strides(operation.result, size)
-    axes = tuple(zip(operation.result, target, source, strict=True))
-    return Moves([Box(("y", 0), ("vc_x0", first), axes, size)])
 
 
 @moves_of.register
@@ -169,4 +145,19 @@ def _(operation: Concat) -> Moves:
         axes = tuple(zip(shape, target, strides(shape, size), strict=True))
         moves.boxes.append(Box(("y", first), (source, 0), axes, size))
         first += shape[operation.axis] * target[operation.axis]
+    return moves
+
+
+@moves_of.register
+def _(operation: Rearrange) -> Moves:
+    size = Types.size(operation.dtype)
+    moves = Moves()
+    if operation.fill is not None:
+        target = strides(operation.result, size)
+        _fill(moves, 0, list(operation.result), target, size)
+        value = np.array(operation.fill, operation.dtype).tobytes()
+        moves.fills["vc_fill"] = (value, _FILL // size)
+    for part in operation.parts:
+        axes = tuple((length, size * to, size * by) for length, to, by in part.axes)
+        moves.boxes.append(Box(("y", size * part.first), ("vc_x0", size * part.source), axes, size))
     return moves

@@ -17,15 +17,34 @@ import numpy as np
 from macaw.lowering.errors import LowerError
 
 Shape = tuple[int, ...]
-DTYPES = ("int8", "int16")
 LARGEST_SCALE = 2.0**64  # of a product's magnitude: no sum of two products becomes infinite
 
 
 @dataclass(frozen=True)
 class VectorOperation(ABC):
-    """An operation whose inputs and result have elements of type `dtype`."""
+    """An operation on elements of type `dtype`, which are those of the result if nothing else is.
+
+    `DTYPES` are the types that it can have.
+    """
 
     dtype: str
+
+    DTYPES: ClassVar[tuple[str, ...]] = ("int8", "int16")
+
+    @property
+    def input_dtypes(self) -> tuple[str, ...]:
+        """The element types of the inputs."""
+        return (self.dtype,) * len(self.inputs)
+
+    @property
+    def result_dtype(self) -> str:
+        """The element type of the result."""
+        return self.dtype
+
+    @property
+    def title(self) -> str:
+        """The operation's name in reports and sources."""
+        return type(self).__name__
 
     @property
     @abstractmethod
@@ -39,10 +58,9 @@ class VectorOperation(ABC):
 
     def check(self) -> None:
         """Raise `LowerError` if the operation cannot be computed."""
-        if self.dtype not in DTYPES:
-            raise LowerError(
-                f"elements of type {self.dtype}", "vc computes layers of " + " and ".join(DTYPES)
-            )
+        if self.dtype not in self.DTYPES:
+            names = " and ".join(self.DTYPES)
+            raise LowerError(f"elements of type {self.dtype}", f"vc computes layers of {names}")
         for shape in (*self.inputs, self.result):
             if any(length < 1 for length in shape):
                 raise LowerError(f"a tensor has the shape {shape}", "at least 1 in each dimension")
@@ -94,8 +112,8 @@ class Sum(Elementwise):
         """Raise `LowerError` if a scale is not finite or the clip is no range."""
         super().check()
         for scale in self.scales:
-            _check_scale(scale)
-        _check_clip(self, self.clip)
+            check_scale(scale)
+        check_clip(self, self.clip)
 
 
 @dataclass(frozen=True)
@@ -108,8 +126,8 @@ class Rescale(Elementwise):
     def check(self) -> None:
         """Raise `LowerError` if the scale is not finite or the clip is no range."""
         super().check()
-        _check_scale(self.scale)
-        _check_clip(self, self.clip)
+        check_scale(self.scale)
+        check_clip(self, self.clip)
 
 
 @dataclass(frozen=True)
@@ -133,7 +151,7 @@ class ElementwiseProduct(Elementwise):
     def check(self) -> None:
         """Raise `LowerError` if the scale is not finite."""
         super().check()
-        _check_scale(self.scale)
+        check_scale(self.scale)
 
 
 @dataclass(frozen=True)
@@ -231,7 +249,7 @@ class AveragePool(Pool):
     def check(self) -> None:
         """Raise `LowerError` if the windows are too large, too."""
         super().check()
-        _check_scale(self.scale)
+        check_scale(self.scale)
         if math.prod(self.kernel) > LARGEST_WINDOW:
             raise LowerError(
                 f"a window of {self.kernel[0]} by {self.kernel[1]}",
@@ -264,7 +282,7 @@ class GlobalAveragePool(VectorOperation):
         if len(self.image) != 3:
             raise LowerError(f"an image has the shape {self.image}", "(height, width, channels)")
         super().check()
-        _check_scale(self.scale)
+        check_scale(self.scale)
         if self.image[0] * self.image[1] * -self.limits[0] > 1 << 31:
             raise LowerError(
                 f"sums of {self.image[0] * self.image[1]:,} elements of {self.dtype}",
@@ -282,52 +300,6 @@ class Movement(VectorOperation):
     def inputs(self) -> tuple[Shape, ...]:
         """The shapes of the inputs."""
         return (self.shape,)
-
-
-@dataclass(frozen=True)
-class Transpose(Movement):
-    """The axes in another order: axis i of the result is axis `order[i]` of the input."""
-
-    order: tuple[int, ...]
-
-    @property
-    def result(self) -> Shape:
-        """The shape of the result."""
-        return tuple(self.shape[axis] for axis in self.order)
-
-    def check(self) -> None:
-        """Raise `LowerError` if the order is no permutation of the axes."""
-        if sorted(self.order) != list(range(len(self.shape))):
-            raise LowerError(f"axes in the order {self.order}", f"each of {len(self.shape)} once")
-        super().check()
-
-
-@dataclass(frozen=True)
-class Slice(Movement):
-    """In each axis `sizes` elements from `starts` on, each `steps` after the one before.
-
-    A step may be negative.
-    """
-
-    starts: tuple[int, ...]
-    sizes: tuple[int, ...]
-    steps: tuple[int, ...]
-
-    @property
-    def result(self) -> Shape:
-        """The shape of the result."""
-        return self.sizes
-
-    def check(self) -> None:
-        """Raise `LowerError` if an element is outside the input."""
-        if not len(self.shape) == len(self.starts) == len(self.sizes) == len(self.steps):
-            raise LowerError("a slice does not have a start, a size and a step for each axis")
-        super().check()
-        for axis, length in enumerate(self.shape):
-            first = self.starts[axis]
-            last = first + (self.sizes[axis] - 1) * self.steps[axis]
-            if not (0 <= first < length and 0 <= last < length):
-                raise LowerError(f"a slice from {first} to {last} of an axis of {length}")
 
 
 @dataclass(frozen=True)
@@ -420,15 +392,17 @@ class Concat(VectorOperation):
                 raise LowerError(f"shapes {first} and {shape} differ besides axis {self.axis}")
         super().check()
         for scale in self.scales:
-            _check_scale(scale)
+            check_scale(scale)
 
 
-def _check_scale(scale: float) -> None:
+def check_scale(scale: float) -> None:
+    """Raise `LowerError` unless a scale is finite, and a sum of two products is too."""
     if not abs(scale) < LARGEST_SCALE:  # a NaN, too
         raise LowerError(f"a scale is {scale}", "a number of magnitude below 2**64")
 
 
-def _check_clip(operation: VectorOperation, clip: tuple[int, int] | None) -> None:
+def check_clip(operation: VectorOperation, clip: tuple[int, int] | None) -> None:
+    """Raise `LowerError` if a clip is no range of an operation's elements."""
     low, high = operation.limits
     if clip is not None and not low <= clip[0] <= clip[1] <= high:
         raise LowerError(

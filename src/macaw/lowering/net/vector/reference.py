@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.lowering.net.vector.conversion import Convert
 from macaw.lowering.net.vector.operations import (
     AveragePool,
     Concat,
@@ -19,13 +20,13 @@ from macaw.lowering.net.vector.operations import (
     Pool,
     Rescale,
     Resize,
-    Slice,
     Sum,
     Table,
-    Transpose,
     VectorOperation,
+    elements,
     mean_scale,
 )
+from macaw.lowering.net.vector.rearrangement import Rearrange
 
 Numbers = NDArray[Any]
 
@@ -84,17 +85,29 @@ def _(operation: GlobalAveragePool, x: Numbers) -> Numbers:
 
 
 @compute.register
-def _(operation: Transpose, x: Numbers) -> Numbers:
-    return np.ascontiguousarray(x.transpose(operation.order))
+def _(operation: Convert, x: Numbers) -> Numbers:
+    factors = np.asarray(operation.multipliers, np.float32)
+    real = x if operation.is_real else (x.astype(np.int64) - operation.zero).astype(np.float32)
+    with np.errstate(all="ignore"):
+        real = real / factors if operation.divides else real * factors
+    low, high = operation.range
+    if operation.to == "float32":
+        return np.asarray(np.clip(real, np.float32(low), np.float32(high)))
+    steps = np.nan_to_num(np.rint(real).astype(np.float64), nan=0.0)
+    return np.clip(steps + operation.result_zero, low, high).astype(operation.to)
 
 
 @compute.register
-def _(operation: Slice, x: Numbers) -> Numbers:
-    for axis, (start, size, step) in enumerate(
-        zip(operation.starts, operation.sizes, operation.steps, strict=True)
-    ):
-        x = x.take([start + step * i for i in range(size)], axis)
-    return x
+def _(operation: Rearrange, x: Numbers) -> Numbers:
+    source, result = x.reshape(-1), np.zeros(elements(operation.result), operation.dtype)
+    result[:] = operation.fill or 0
+    for part in operation.parts:
+        to, by = np.asarray(part.first), np.asarray(part.source)
+        for length, step, source_step in part.axes:
+            places = np.arange(length)
+            to, by = to[..., None] + places * step, by[..., None] + places * source_step
+        result[to] = source[by]
+    return result.reshape(operation.result)
 
 
 @compute.register

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,13 @@ from macaw.lowering.net.vector.kernel import Items, Kernel, kernel_cycles, write
 from macaw.lowering.net.vector.kernels import kernel_of, rescaling_kernel
 from macaw.lowering.net.vector.movement import Moves, moves_of
 from macaw.lowering.net.vector.operations import Concat, Movement, VectorOperation
+from macaw.lowering.net.vector.rearrangement import Rearrange
 from macaw.lowering.net.vector.reorder import fastest_order
 
 # Labels and views of all sources; besides these `vc_x`, `vc_copy` and `vc_scratch` with a number.
-VECTOR_LABELS = frozenset("run_vc vc_rows vc_rows_2 vc_zeros vc_scratch vc_table vc_fill y".split())
+VECTOR_LABELS = frozenset(
+    "run_vc vc_rows vc_rows_2 vc_zeros vc_scratch vc_table vc_fill vc_factors y".split()
+)
 _LINE = 6  # words of a table in a line of the source
 _CALL = 8  # cycles of cp for a call and the return
 _START = 18  # cycles of cp and vc for the start, the end and the wait
@@ -43,9 +46,10 @@ def vector_subroutine(operation: VectorOperation, name: str, linkage: VectorLink
     out = Listing()
     out.extend([f"{name}.s - {describe(operation)}. Written by macaw compile."])
     out.put(f".global {linkage.entry}")
-    for number, (symbol, shape) in enumerate(zip(linkage.inputs, operation.inputs, strict=True)):
-        out.put(_view(f"vc_x{number}", operation.dtype, shape, symbol))
-    out.put(_view("y", operation.dtype, operation.result, linkage.output))
+    tensors = zip(linkage.inputs, operation.input_dtypes, operation.inputs, strict=True)
+    for number, (symbol, dtype, shape) in enumerate(tensors):
+        out.put(_view(f"vc_x{number}", dtype, shape, symbol))
+    out.put(_view("y", operation.result_dtype, operation.result, linkage.output))
     _write_parts(out, linkage.entry, _parts(operation))
     return SourceFiles(out.text())
 
@@ -75,7 +79,7 @@ class _Parts:
 
 
 def _parts(operation: VectorOperation) -> _Parts:
-    if not isinstance(operation, Movement | Concat):
+    if not isinstance(operation, Movement | Concat | Rearrange):
         code = kernel_of(operation)
         return _Parts(code, fastest_order(code.items), [], Moves())
     moves = moves_of(operation)
@@ -90,7 +94,7 @@ def describe(operation: VectorOperation) -> str:
     """Return the name of an operation with its shapes."""
     shapes = " and ".join("x".join(map(str, shape)) for shape in operation.inputs)
     result = "x".join(map(str, operation.result))
-    return f"{type(operation).__name__} of {operation.dtype}: {shapes} to {result}"
+    return f"{operation.title} of {operation.dtype}: {shapes} to {result}"
 
 
 def _view(name: str, dtype: str, shape: tuple[int, ...], symbol: str) -> str:
@@ -111,6 +115,10 @@ def _write_parts(out: Listing, entry: str, parts: _Parts) -> None:
         out.put(".balign 64")
         number = int.from_bytes(value, "little")
         out.put(f".fill {count}, {len(value)}, {number:#x}", "what a pad is", label=label)
+    for label, words in (kernel.constants if kernel else {}).items():
+        out.put(".data")
+        out.put(".balign 64")
+        _write_words(out, label, words)
     out.put(".core cp")
     out.put("", label=entry)
     if kernel:
@@ -131,9 +139,7 @@ def _write_parts(out: Listing, entry: str, parts: _Parts) -> None:
         out.put(".section .data.cp")
         out.put(".balign 4")
     for label, words in tables.items():
-        for number in range(0, len(words), _LINE):
-            some = ", ".join(words[number : number + _LINE])
-            out.put(f".word {some}", label="" if number else label)
+        _write_words(out, label, words)
     if kernel:
         out.put(".core vc")
         out.put("", label="run_vc")
@@ -145,3 +151,9 @@ def _write_parts(out: Listing, entry: str, parts: _Parts) -> None:
         ecall
             """
         )
+
+
+def _write_words(out: Listing, label: str, words: Sequence[str]) -> None:
+    for number in range(0, len(words), _LINE):
+        some = ", ".join(words[number : number + _LINE])
+        out.put(f".word {some}", label="" if number else label)

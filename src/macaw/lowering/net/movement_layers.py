@@ -1,0 +1,84 @@
+"""Make movements of elements on the device from the nodes of a model that move elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.layouts import device_shape, to_device
+from macaw.lowering.net.network import NetTensor
+from macaw.lowering.net.vector.operations import Pad, Resize, VectorOperation
+from macaw.lowering.net.vector.rearrangement import Part, Rearrange, rearrangement
+from macaw.lowering.net.vector.reference import compute as device_result
+from macaw.lowering.onnx.network import FrameLayer, MoveLayer, Network
+from macaw.lowering.onnx.operators.table import compute
+
+
+def places_of(model: Network, layer: MoveLayer) -> NDArray[Any]:
+    """Return the number of the input's element at each place of the result, on the device.
+
+    Both are counted in the order of the device; what is no element of the input is -1.
+    """
+    shape = model.tensors[layer.inputs[0]].shape
+    numbers = np.arange(np.prod(shape, dtype=np.int64))
+    inverse = np.empty_like(numbers)
+    inverse[to_device(numbers.reshape(shape)).reshape(-1)] = numbers
+    constants = [model.constants.get(name) if name else None for name in layer.inputs[1:]]
+    if any(name and array is None for name, array in zip(layer.inputs[1:], constants, strict=True)):
+        raise LowerError("its places depend on an input")
+    if layer.operator == "Pad":
+        constants[1] = np.asarray(-1)
+    (moved,) = compute(layer.node, [numbers.reshape(shape), *constants])
+    result = to_device(moved)
+    return np.where(result < 0, -1, inverse[result]).reshape(device_shape(moved.shape))
+
+
+def same_places(model: Network, layer: MoveLayer) -> bool:
+    """Return whether the result has the elements of the input in their order on the device."""
+    places = places_of(model, layer)
+    count = int(np.prod(model.tensors[layer.inputs[0]].shape))
+    return places.size == count and bool(np.all(places.reshape(-1) == np.arange(count)))
+
+
+def movement(model: Network, layer: MoveLayer, x: NetTensor) -> VectorOperation:
+    """Return the operation that moves the elements of tensor `x`. Raises `LowerError`."""
+    places = places_of(model, layer)
+    if layer.operator == "Pad" and (places < 0).any():
+        return _pad(model, layer, x, places)
+    if layer.operator == "Resize" and len(x.shape) == len(places.shape) == 3:
+        operation = Resize(x.dtype, x.shape, (places.shape[0], places.shape[1]))
+        numbers = np.arange(int(np.prod(x.shape))).reshape(x.shape)
+        if np.array_equal(device_result(operation, numbers), places):
+            return operation
+    return rearrangement(x.dtype, x.shape, places, layer.operator)
+
+
+def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -> VectorOperation:
+    """Return a frame of a constant around elements that stay in their order."""
+    value = model.constants[layer.inputs[2]]
+    before, after = [], []
+    for axis, size in enumerate(x.shape):
+        others = tuple(other for other in range(places.ndim) if other != axis)
+        inside = np.flatnonzero((places >= 0).any(others))
+        if places.ndim != len(x.shape) or len(inside) != size:
+            raise LowerError(f"it pads {x.shape} to {places.shape} and leaves elements out")
+        before.append(int(inside[0]))
+        after.append(places.shape[axis] - int(inside[-1]) - 1)
+    return Pad(x.dtype, x.shape, tuple(before), tuple(after), int(value.reshape(-1)[0]))
+
+
+def frame(layer: FrameLayer, x: NetTensor) -> VectorOperation:
+    """Return the operation that puts an image into a frame. Raises `LowerError`."""
+    height, width, channels = x.shape
+    (top, left), (bottom, right), (down, across) = layer.before, layer.after, layer.steps
+    if layer.steps == (1, 1):
+        return Pad(x.dtype, x.shape, (top, left, 0), (bottom, right, 0), layer.value)
+    rows, columns = (height - 1) * down + 1 + top + bottom, (width - 1) * across + 1 + left + right
+    pitch = columns * channels
+    axes = ((height, down * pitch, width * channels), (width, across * channels, channels),
+            (channels, 1, 1))  # fmt: skip
+    part = Part(top * pitch + left * channels, 0, axes)
+    return Rearrange(x.dtype, x.shape, (rows, columns, channels), (part,), "Frame", layer.value)

@@ -1,0 +1,423 @@
+"""Rewrite layers that no core computes as several layers that cores compute.
+
+The result is a network of the same inputs, outputs and tensors, with more tensors between them. The
+reference evaluator computes it, too, and each tensor of the model stays bit for bit what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from macaw.isa.config import Configuration
+from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.accumulators import check_accumulators
+from macaw.lowering.onnx.network import (
+    Dequantisation,
+    FloatLayer,
+    FrameLayer,
+    Layer,
+    MoveLayer,
+    Network,
+    Output,
+    PoolLayer,
+    ProductLayer,
+    Quantisation,
+    Requantisation,
+    RescaleLayer,
+    SignLayer,
+    SumLayer,
+    Tensor,
+    WeightLayer,
+)
+from macaw.lowering.onnx.requantise import dequantisation, requantisation
+from macaw.lowering.onnx.views import offset_of
+from macaw.lowering.onnx.window import Window
+
+_WIDE = "int16"  # integers of int8 minus any zero point fit it
+# The largest shift of a sum that equals a product of binary32, by the type of the result: for a
+# larger sum than binary32 has, the result saturates.
+EXACT_SHIFTS = {"int8": 16, "int16": 9}
+
+
+def rewrite(
+    model: Network, config: Configuration, refused: dict[str, LowerError] | None = None
+) -> Network:
+    """Return a network whose layers are those of the device's cores, as far as there are rules.
+
+    Raises `LowerError` that names the node. With `refused`, such layers stay as they are, and their
+    errors are put there by the names of the layers.
+    """
+    return _Rewriter(model, config).rewrite(refused)
+
+
+def single_shift(output: Requantisation, dtype: str) -> int | None:
+    """Return the right shift that equals the multipliers for all sums, or None."""
+    shifts = output.shifts
+    if shifts is None or np.ptp(shifts) or not 0 <= shifts.flat[0] <= EXACT_SHIFTS[dtype]:
+        return None
+    return int(shifts.flat[0])
+
+
+class _Rewriter:
+    """Goes through the layers once; `tensors` has those of the model and the new ones."""
+
+    def __init__(self, model: Network, config: Configuration) -> None:
+        self.model = model
+        self.element = OPERAND_DTYPES[config["pe.element"]]
+        self.sums = SUM_DTYPES[config["pe.element"]]
+        self.tensors = dict(model.tensors)
+        self.constants = dict(model.constants)
+        self.signed: set[str] = set()  # tensors that are made although a SignLayer follows
+        self.layers: list[Layer] = []
+        self.names: set[str] = set()  # of layers
+        self.reads: dict[str, int] = {}
+        for layer in model.layers:
+            for name in layer.inputs:
+                self.reads[name] = self.reads.get(name, 0) + 1
+
+    def rewrite(self, refused: dict[str, LowerError] | None) -> Network:
+        for layer in self.model.layers:
+            rule = _RULES.get(type(layer))
+            before = len(self.layers)
+            try:
+                if rule is None or not rule(self, layer):
+                    self.add(layer)
+            except LowerError as error:
+                if refused is None:
+                    message = f"node {layer.name} ({layer.operator}): {error}"
+                    raise LowerError(message, error.hint) from None
+                del self.layers[before:]
+                self.add(layer)
+                refused[self.layers[-1].name] = error
+        return replace(
+            self.model, layers=tuple(self.layers), tensors=self.tensors, constants=self.constants
+        )
+
+    def add(self, layer: Layer) -> None:
+        """Append a layer, whose name becomes unique."""
+        name, number = layer.name, 2
+        while name in self.names:
+            name, number = f"{layer.name}_{number}", number + 1
+        self.names.add(name)
+        self.layers.append(replace(layer, name=name))
+
+    def tensor(self, name: str, like: Tensor, **changes: Any) -> str:
+        """Add a tensor like another one, with a name that no other has; return the name."""
+        unique, number = name, 2
+        while unique in self.tensors or unique in self.constants:
+            unique, number = f"{name}_{number}", number + 1
+        self.tensors[unique] = replace(like, name=unique, **changes)
+        return unique
+
+    # --- new types, zero points and scales ---
+
+    def rescale(
+        self,
+        layer: Layer,
+        source: str,
+        result: str,
+        output: Output,
+        *,
+        zero: int = 0,
+        axis: int = 1,
+    ) -> None:
+        """Append the layer that makes tensor `result` of tensor `source`."""
+        last = result in layer.outputs and layer.name not in self.names
+        name = layer.name if last else f"{layer.name}_rescale"
+        self.add(
+            RescaleLayer(name, "Rescale", (source,), (result,), layer.parts, output, zero, axis)
+        )
+
+    def centred(self, layer: Layer, name: str, zero: int) -> str:
+        """Return a tensor of int16 with the integers of another one minus a zero point."""
+        tensor = self.tensors[name]
+        if tensor.dtype == _WIDE and not zero:
+            return name
+        if tensor.dtype != "int8":
+            raise LowerError(
+                f"its input is {tensor.dtype} with the zero point {zero}", "int8, or 0"
+            )
+        scale = tensor.quantisation.scale if tensor.quantisation else 1.0
+        wide = self.tensor(f"{name}_wide", tensor, dtype=_WIDE, quantisation=Quantisation(scale))
+        same = requantisation(1.0, Quantisation(scale), _WIDE)
+        self.rescale(layer, name, wide, same, zero=zero)
+        return wide
+
+    def finished(self, layer: Layer, output: Requantisation) -> tuple[str, Requantisation]:
+        """Return an int16 result of a layer and its output; append what finishes it afterwards.
+
+        The finishing layer is made by `finish`.
+        """
+        tensor = self.tensors[layer.outputs[0]]
+        scale = tensor.quantisation.scale if tensor.quantisation else 1.0
+        if tensor.dtype == _WIDE and output.zero_point:
+            raise LowerError(f"its result is int16 with the zero point {output.zero_point}", "0")
+        wide = self.tensor(
+            f"{tensor.name}_wide", tensor, dtype=_WIDE, quantisation=Quantisation(scale)
+        )
+        return wide, requantisation(output.multipliers, Quantisation(scale), _WIDE)
+
+    def finish(self, layer: Layer, source: str, output: Requantisation) -> None:
+        """Append the zero point, type and range of a layer's result."""
+        last = replace(output, multipliers=np.asarray(1.0, np.float32))
+        self.rescale(layer, source, layer.outputs[0], last)
+
+    def is_plain(self, names: Iterable[str], zeros: Iterable[int], output: Requantisation) -> bool:
+        """Return whether all tensors have one type and there is no zero point."""
+        types = {self.tensors[name].dtype for name in names}
+        return len(types) == 1 and not any(zeros) and not output.zero_point
+
+    def elementwise(self, layer: SumLayer | ProductLayer) -> bool:
+        """Rewrite a sum or product with zero points or several types in int16."""
+        output = layer.output
+        if not isinstance(output, Requantisation):
+            return False
+        if self.is_plain((*layer.inputs, *layer.outputs), layer.zeros, output):
+            return False
+        inputs = tuple(
+            self.centred(layer, name, zero)
+            for name, zero in zip(layer.inputs, layer.zeros, strict=True)
+        )
+        wide, middle = self.finished(layer, output)
+        zeros: Any = (0,) * len(inputs)
+        self.add(replace(layer, inputs=inputs, outputs=(wide,), zeros=zeros, output=middle))
+        self.finish(layer, wide, output)
+        return True
+
+    def pool(self, layer: PoolLayer) -> bool:
+        """Rewrite a mean with zero points in int16, and a maximum in another scale."""
+        output, (name,) = layer.output, layer.inputs
+        if output is None:
+            return False
+        source, result = self.tensors[name], self.tensors[layer.outputs[0]]
+        if "Max" in layer.operator:
+            same = self.tensor(f"{result.name}_max", source, shape=result.shape)
+            self.add(replace(layer, outputs=(same,), output=None))
+            self.rescale(layer, same, result.name, output, zero=layer.input_zero)
+            return True
+        if self.is_plain((name, result.name), (layer.input_zero,), output):
+            return False
+        wide, middle = self.finished(layer, output)
+        centred = self.centred(layer, name, layer.input_zero)
+        self.add(replace(layer, inputs=(centred,), outputs=(wide,), output=middle, input_zero=0))
+        self.finish(layer, wide, output)
+        return True
+
+    def move(self, layer: MoveLayer) -> bool:
+        """Rescale before a movement; a concatenation rescales by a factor alone."""
+        if not any(layer.rescales):
+            return False
+        result = self.tensors[layer.outputs[0]]
+        joins = layer.operator == "Concat"
+        inputs, rescales = list(layer.inputs), list(layer.rescales)
+        for place, rescale in enumerate(layer.rescales):
+            if rescale is None:
+                continue
+            zero = layer.zeros[place] if layer.zeros else 0
+            source = self.tensors[inputs[place]]
+            if joins and self.is_plain((source.name, result.name), (zero,), rescale):
+                continue
+            if layer.operator == "Identity":
+                self.rescale(layer, source.name, result.name, rescale, zero=zero)
+                return True
+            name = self.tensor(
+                f"{result.name}_{source.name}_rescaled", source, dtype=result.dtype,
+                quantisation=result.quantisation,
+            )  # fmt: skip
+            self.rescale(layer, source.name, name, rescale, zero=zero)
+            inputs[place], rescales[place] = name, None
+        node = replace(layer.node, inputs=tuple(inputs))
+        self.add(replace(layer, inputs=node.inputs, node=node, rescales=tuple(rescales)))
+        return True
+
+    def real(self, layer: FloatLayer) -> bool:
+        """Let vc dequantise what is no output, or is read by other layers, too."""
+        name = layer.outputs[0]
+        if layer.operator == "QuantizeLinear":
+            return self._signed_integers(layer)
+        if layer.operator != "DequantizeLinear" or layer.inputs[0] not in self.tensors:
+            return False
+        if name in self.model.outputs and name not in self.reads:
+            return False
+        scale, zero = (self.model.constants.get(x) for x in (*layer.inputs[1:], "")[:2])
+        if scale is None or scale.size != 1:
+            return False
+        point = 0 if zero is None else int(zero.reshape(-1)[0])
+        self.rescale(
+            layer, layer.inputs[0], name, dequantisation(float(scale.reshape(-1)[0])), zero=point
+        )
+        return True
+
+    def _signed_integers(self, layer: FloatLayer) -> bool:
+        """Quantise to signed integers at once, where the model makes unsigned ones."""
+        (name,) = layer.outputs
+        tensor = self.tensors[name]
+        offset = offset_of(tensor.dtype)
+        point = self.constants.get(layer.inputs[2]) if len(layer.inputs) > 2 else np.asarray(0)
+        readers = [other for other in self.model.layers if name in other.inputs]
+        if not offset or point is None or name in self.model.outputs:
+            return False
+        if not readers or not all(isinstance(other, SignLayer) for other in readers):
+            return False
+        (result,) = readers[0].outputs  # there is one signed tensor of each unsigned one
+        signed = self.tensors[result]
+        zero = self.tensor(f"{layer.name}_zero", signed)
+        del self.tensors[zero]
+        self.constants[zero] = (point.astype(np.int64) + offset).astype(signed.dtype)
+        inputs = (*layer.inputs[:2], zero)
+        node = replace(layer.node, inputs=inputs, outputs=(result,))
+        self.add(replace(layer, inputs=inputs, outputs=(result,), node=node))
+        self.signed.add(result)
+        del self.tensors[name]
+        return True
+
+    def sign(self, layer: SignLayer) -> bool:
+        """Leave out what a quantisation to signed integers does at once."""
+        return layer.outputs[0] in self.signed
+
+    # --- convolutions and products ---
+
+    def weights(self, layer: WeightLayer) -> bool:
+        """Rewrite what the array has not: frames of a zero point, transposed convolutions."""
+        first = self._framed(layer)
+        x = self.tensors[first.inputs[0]]
+        if x.dtype == "int8" and self.element == _WIDE:
+            first = replace(first, inputs=(self.centred(layer, x.name, 0),))
+        self._results(layer, first)
+        return True
+
+    def _framed(self, layer: WeightLayer) -> WeightLayer:
+        """Return a convolution whose frame is an image before it, or the layer as it is."""
+        window, (name,) = layer.window, layer.inputs
+        x = self.tensors[name]
+        if window is None or len(window.kernel) != 2 or len(x.shape) != 4:
+            return layer
+        if layer.operator == "ConvTranspose":
+            return self._transposed(layer, window, x)
+        if not layer.input_zero or not any((*window.before, *window.after)):
+            return replace(layer, input_zero=0) if layer.input_zero else layer
+        framed = self._frame(layer, x, (1, 1), window.before, window.after)
+        inner = replace(window, before=(0, 0), after=(0, 0))
+        return replace(layer, inputs=(framed,), window=inner, input_zero=0)
+
+    def _frame(
+        self, layer: WeightLayer, x: Tensor, steps: tuple[int, ...], before: tuple[int, ...],
+        after: tuple[int, ...],
+    ) -> str:  # fmt: skip
+        """Append a frame of zero points around and between the pixels; return the image's name."""
+        sizes = (
+            (size - 1) * step + 1 + first + last
+            for size, step, first, last in zip(x.shape[2:], steps, before, after, strict=True)
+        )
+        framed = self.tensor(f"{layer.outputs[0]}_frame", x, shape=(*x.shape[:2], *sizes))
+        self.add(
+            FrameLayer(
+                f"{layer.name}_frame", "Pad", (x.name,), (framed,), layer.parts,
+                (steps[0], steps[1]), (before[0], before[1]), (after[0], after[1]),
+                layer.input_zero,
+            )
+        )  # fmt: skip
+        return framed
+
+    def _transposed(self, layer: WeightLayer, window: Window, x: Tensor) -> WeightLayer:
+        """Return a convolution of the image with zero points between its pixels."""
+        reach, sizes = window.reach, self.tensors[layer.outputs[0]].shape[2:]
+        before = tuple(size - 1 - cut for size, cut in zip(reach, window.before, strict=True))
+        spans = (
+            (size - 1) * step + 1 + first
+            for size, step, first in zip(x.shape[2:], window.strides, before, strict=True)
+        )
+        after = tuple(
+            size + far - 1 - span for size, far, span in zip(sizes, reach, spans, strict=True)
+        )
+        if min((*before, *after)) < 0:
+            raise LowerError("it leaves out more of its result than its kernel", "smaller pads")
+        framed = self._frame(layer, x, window.strides, before, after)
+        groups, w = layer.groups, layer.weights  # (channels, outputs / groups, rows, columns)
+        each = w.reshape(groups, -1, *w.shape[1:]).swapaxes(1, 2)
+        turned = each.reshape(-1, *each.shape[2:])[..., ::-1, ::-1]
+        bias = layer.bias - layer.input_zero * turned.astype(np.int64).sum((1, 2, 3))
+        inner = Window(window.kernel, (1, 1), window.dilations, (0, 0), (0, 0))
+        return self._checked(
+            replace(
+                layer, operator="Conv", inputs=(framed,), weights=np.ascontiguousarray(turned),
+                bias=bias, window=inner, input_zero=0,
+            )
+        )  # fmt: skip
+
+    def _checked(self, layer: WeightLayer) -> WeightLayer:
+        """Return a layer with a new bias. Raises `LowerError` if its sums could overflow."""
+        rows = layer.weights.reshape(len(layer.weights), -1)
+        check_accumulators(rows, layer.bias, self.tensors[layer.inputs[0]].dtype, layer.accumulator)
+        return layer
+
+    def _results(self, layer: WeightLayer, first: WeightLayer) -> None:
+        """Append a product, and what its sums become if the array does not make it."""
+        output, name = layer.output, layer.outputs[0]
+        assert output is not None
+        tensor = self.tensors[name]
+        axis = 1 if layer.window is not None else len(tensor.shape) - 1
+        if isinstance(output, Dequantisation):
+            plain = (output.low, output.high) == (-np.inf, np.inf)
+            if plain and name in self.model.outputs and name not in self.reads:
+                self.add(first)
+            else:
+                self._sums(layer, first, output, axis)
+            return
+        if self._is_direct(tensor, output):
+            self.add(self._with_zero(first, output))
+        elif self.element == _WIDE and (tensor.dtype == "int8" or not output.zero_point):
+            wide, middle = self.finished(first, output)
+            self.add(replace(first, outputs=(wide,), output=middle))
+            self.finish(layer, wide, output)
+        else:
+            self._sums(layer, first, output, axis)
+
+    def _is_direct(self, tensor: Tensor, output: Requantisation) -> bool:
+        """Return whether the array makes the results of sums: a table limits int8 to any range."""
+        info = np.iinfo(self.element)
+        ranges = (info.min, info.max), (0, info.max)
+        if tensor.dtype != self.element or (output.zero_point and not self._shifted(output)):
+            return False
+        return self.element == "int8" or (output.low, output.high) in ranges
+
+    def _shifted(self, output: Requantisation) -> bool:
+        """Return whether a shifted bias is the same as the zero point: ties go to even numbers."""
+        even = not output.zero_point % 2
+        return even and self.element == "int8" and single_shift(output, "int8") is not None
+
+    def _with_zero(self, layer: WeightLayer, output: Requantisation) -> WeightLayer:
+        """Return a layer whose zero point is part of the bias."""
+        if not output.zero_point:
+            return layer
+        shift = single_shift(output, "int8") or 0
+        bias = layer.bias + (output.zero_point << shift)
+        plain = replace(output, zero_point=0)
+        return self._checked(replace(layer, bias=bias, output=plain))
+
+    def _sums(self, layer: Layer, first: WeightLayer, output: Output, axis: int) -> None:
+        """Append a product that gives its sums, and their new scale."""
+        if self.sums != "int32":
+            raise LowerError(
+                f"the array's sums have {self.sums}, which vc does not read", "zero points 0"
+            )
+        tensor = self.tensors[layer.outputs[0]]
+        sums = self.tensor(f"{tensor.name}_sums", tensor, dtype=self.sums, quantisation=None)
+        self.add(replace(first, outputs=(sums,), output=None))
+        self.rescale(layer, sums, tensor.name, output, axis=axis)
+
+
+_RULES: Mapping[type[Layer], Callable[[_Rewriter, Any], bool]] = {
+    WeightLayer: _Rewriter.weights,
+    SumLayer: _Rewriter.elementwise,
+    ProductLayer: _Rewriter.elementwise,
+    PoolLayer: _Rewriter.pool,
+    MoveLayer: _Rewriter.move,
+    FloatLayer: _Rewriter.real,
+    SignLayer: _Rewriter.sign,
+}

@@ -1,0 +1,63 @@
+"""Random small networks for random devices: exact in every tensor, or refused with a reason."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.lowering.onnx.reference import evaluate
+from tests.lowering.net.random_networks import random_device, random_input, random_model
+from tests.lowering.onnx.running import network_of
+
+REASONS = re.compile(r"^(node|layer) .+: .+")
+
+
+def compiled(seed: int) -> macaw.CompiledNetwork | str:
+    """The network for its device, or the reason for which it is refused."""
+    try:
+        return macaw.compile(random_model(seed), device=random_device(seed))
+    except macaw.InputError as error:
+        assert REASONS.match(str(error)), str(error)
+        return str(error)
+
+
+def check(seed: int, network: macaw.CompiledNetwork) -> list[float]:
+    """Compare all tensors with the definition; return predicted cycles over measured ones."""
+    model = random_model(seed)
+    x = {"x": random_input(model, seed)}
+    run = network.run(x)
+    assert [layer.report.name for layer in run.layers if not layer.equal] == []
+    expected = evaluate(network_of(model), x)
+    for name, output in run.outputs.items():
+        np.testing.assert_array_equal(output, expected[name], err_msg=name)
+    for name in run.tensors.keys() & expected.keys():
+        if run.tensors[name].dtype == expected[name].dtype:  # sums of an output are integers
+            np.testing.assert_array_equal(run.tensors[name], expected[name], err_msg=name)
+    return [layer.report.predicted / layer.cycles for layer in run.layers]
+
+
+@pytest.mark.parametrize("seed", [1, 24, 28])
+def test_a_network_is_exact(seed):
+    network = compiled(seed)
+    assert isinstance(network, macaw.CompiledNetwork), network
+    check(seed, network)
+
+
+@pytest.mark.long
+def test_three_hundred_networks():
+    answers: Counter[str] = Counter()
+    errors: list[float] = []
+    for seed in range(300):
+        network = compiled(seed)
+        if isinstance(network, str):
+            answers[re.sub(r"\d+", "N", network.split(": ", 1)[1])] += 1
+            continue
+        answers["exact"] += 1
+        errors += [abs(ratio - 1) for ratio in check(seed, network)]
+    print(*answers.most_common(), sep="\n")
+    print(f"errors of predictions: median {np.median(errors):.1%}, worst {max(errors):.1%}")
+    assert answers["exact"] >= 240

@@ -1,0 +1,133 @@
+"""Layers rewritten as those of the cores: every tensor of the model stays bit for bit what it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import macaw
+from macaw.isa.config import load
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.rewrite import rewrite
+from macaw.lowering.onnx.network import Network, Quantisation, RescaleLayer, Tensor, WeightLayer
+from macaw.lowering.onnx.reference import evaluate
+from macaw.lowering.onnx.requantise import requantisation
+from tests.fuzzing import sessions
+from tests.lowering.net.models import ModelBuilder
+from tests.lowering.net.random_networks import random_device, random_input, random_model
+from tests.lowering.onnx.running import network_of
+
+few = settings(sessions, max_examples=max(10, sessions.max_examples // 2))
+
+
+@few
+@given(st.integers(0, 2**31))
+def test_tensors_stay_what_they_were(seed):
+    model, device = random_model(seed), random_device(seed)
+    network = network_of(model)
+    x = {"x": random_input(model, seed)}
+    before, after = evaluate(network, x), evaluate(rewrite(network, device), x)
+    names = before.keys() & after.keys()
+    assert {layer.outputs[0] for layer in network.layers if layer.operator == "Conv"} <= names
+    assert set(network.outputs) <= names
+    for name in names:
+        np.testing.assert_array_equal(before[name], after[name], err_msg=name)
+
+
+def product(output_zero: int, multiplier: float, dtype: str = "int8", low: int = -128) -> Network:
+    """A product of two numbers whose result has a zero point."""
+    result = Tensor("y", (1, 2), dtype, Quantisation(1.0, output_zero))
+    output = requantisation(multiplier, Quantisation(1.0, output_zero), dtype)
+    layer = WeightLayer(
+        "fc", "Gemm", ("x",), ("y",), ("fc",), np.eye(2, dtype=np.int8), np.zeros(2, np.int64),
+        output, "int32",
+    )  # fmt: skip
+    x = Tensor("x", (1, 2), dtype, Quantisation(1.0))
+    return Network((layer,), {"x": x, "y": result}, {}, ("x",), ("y",))
+
+
+def operators(network: Network) -> list[str]:
+    return [layer.operator for layer in network.layers]
+
+
+def test_an_even_zero_point_is_part_of_the_bias_of_a_shift():
+    """Ties go to even numbers, which stay even. An odd zero point would turn them."""
+    base = load("base")
+    (layer,) = rewrite(product(-128, 0.5), base).layers
+    assert isinstance(layer, WeightLayer)
+    assert layer.bias.tolist() == [-256, -256]
+    x = {"x": np.array([[3, -5]], np.int8)}
+    assert evaluate(rewrite(product(6, 0.5), base), x)["y"].tolist() == [[8, 4]]
+    assert evaluate(product(6, 0.5), x)["y"].tolist() == [[8, 4]]
+    for zero, multiplier in ((7, 0.5), (6, 0.3)):
+        network = rewrite(product(zero, multiplier), base)
+        assert operators(network) == ["Gemm", "Rescale"]
+        assert network.tensors["y_sums"].dtype == "int32"
+
+
+def test_int8_in_an_array_of_int16():
+    network = rewrite(product(7, 0.3), load("base").changed({"pe.element": "int16"}))
+    assert operators(network) == ["Rescale", "Gemm", "Rescale"]
+    assert [network.tensors[x.outputs[0]].dtype for x in network.layers] == ["int16"] * 2 + ["int8"]
+
+
+def test_names_of_layers_are_different():
+    """A network made elsewhere may have two nodes of one name; helpers are named after theirs."""
+    network = product(7, 0.3)
+    again = RescaleLayer(
+        "fc", "Rescale", ("y",), ("z",), (), requantisation(1.0, Quantisation(1.0), "int8")
+    )
+    tensors = {**network.tensors, "z": Tensor("z", (1, 2), "int8")}
+    both = Network((*network.layers, again), tensors, {}, ("x",), ("z",))
+    names = [layer.name for layer in rewrite(both, load("base")).layers]
+    assert names == ["fc", "fc_rescale", "fc_2"]
+
+
+@pytest.mark.parametrize(
+    ("zero", "dtype", "element", "message"),
+    [
+        (3, "int16", "int16", "node fc (Gemm): the array's sums have int64"),
+    ],
+)
+def test_refusals(zero, dtype, element, message):
+    device = load("base").changed({"pe.element": element})
+    with pytest.raises(LowerError) as error:
+        rewrite(product(zero, 0.3, dtype), device)
+    assert str(error.value).startswith(message)
+
+
+def refusal(builder: ModelBuilder, device: Any = "base") -> str:
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(builder.model(), device=device)
+    return str(caught.value)
+
+
+def test_a_sum_of_int16_with_zero_points_is_refused():
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    left = builder.value
+    builder.value = "x"
+    factors = [
+        builder.constant("wide_s", np.float32(0.01)),
+        builder.constant("wide_z", np.int16(5)),
+    ]
+    integers = builder.node("QuantizeLinear", ["x", *factors], "wide_q")
+    builder.value = builder.node("DequantizeLinear", [integers, *factors], "wide_dq")
+    builder.add("sum", left)
+    assert refusal(builder).startswith(
+        "node /sum/Add (Add): its input is int16 with the zero point 5"
+    )
+
+
+def test_a_transposed_convolution_that_cuts_more_than_its_kernel_is_refused():
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    numbers = np.ones((2, 2, 1, 1), np.int8)
+    inputs = [builder.constant("w", numbers), builder.constant("ws", np.float32(0.5))]
+    weights = builder.node("DequantizeLinear", inputs, "wdq")
+    builder.value = builder.node("ConvTranspose", [builder.value, weights], "up", pads=[1] * 4)
+    builder.shape = (1, 2, 2, 2)
+    builder.quantise("up", 0.5)
+    assert refusal(builder).startswith("node /up/ConvTranspose (ConvTranspose): it leaves out more")
