@@ -24,10 +24,10 @@ def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def refused_model() -> onnx.ModelProto:
-    """A convolution, a softmax that no core computes, and a convolution of its results."""
+    """A convolution, a LogSoftmax, which no core computes, and a convolution of its results."""
     builder = ModelBuilder(0, (1, 3, 8, 8))
     builder.conv("first", 4, 3)
-    builder.value = builder.node("Softmax", [builder.value], "soft", axis=1)
+    builder.value = builder.node("LogSoftmax", [builder.value], "soft", axis=1)
     builder.quantise("soft", 2.0**-6)
     builder.conv("second", 4, 3)
     return builder.model()
@@ -59,14 +59,16 @@ def test_a_floating_point_model_costs_what_it_costs_with_integers():
 
 def test_the_other_layers_of_a_model_with_a_refused_node():
     estimate = macaw.estimate(refused_model(), device="tiny")
-    assert [layer.name for layer in estimate.layers] == ["/first/Conv", "/second/Conv"]
+    assert [layer.name for layer in estimate.layers] == [
+        "/first/Conv", "first_dq", "/soft_q/QuantizeLinear", "/second/Conv",
+    ]  # fmt: skip
     ((name, operator, reason),) = [(x.name, x.operator, x.reason) for x in estimate.refusals]
-    assert (name, operator) == ("/soft/Softmax", "Softmax")
+    assert (name, operator) == ("/soft/LogSoftmax", "LogSoftmax")
     with pytest.raises(macaw.InputError) as caught:
         macaw.compile(refused_model(), device="tiny")
     assert str(caught.value) == f"node {name} ({operator}): {reason}"
     assert not estimate.is_complete
-    assert repr(estimate).endswith("2 layers, 1 node refused>")
+    assert repr(estimate).endswith("4 layers, 1 node refused>")
     builder = ModelBuilder(0, (1, 3, 8, 8))
     builder.conv("first", 4, 3)
     alone = macaw.estimate(builder.model(), device="tiny")
@@ -122,15 +124,15 @@ def test_the_command(tmp_path):
 
 def test_the_command_lists_refused_nodes(tmp_path):
     builder = ModelBuilder(0, (1, 2, 2, 2))
-    builder.value = builder.node("Softmax", [builder.value], "soft", axis=1)
+    builder.value = builder.node("LogSoftmax", [builder.value], "soft", axis=1)
     onnx.save(builder.model(), tmp_path / "m.onnx")
     done = command("m.onnx", cwd=tmp_path)
     assert done.returncode == 1
-    assert "refused: node /soft/Softmax (Softmax): it computes real numbers" in done.stdout
+    assert "refused: node /soft/LogSoftmax (LogSoftmax): it computes real numbers" in done.stdout
     assert "1 node refused: `macaw compile` would not accept the model" in done.stdout
     done = command("m.onnx", "--csv", cwd=tmp_path)
-    assert "Softmax" not in done.stdout
-    assert "refused: node /soft/Softmax" in done.stderr
+    assert "LogSoftmax" not in done.stdout
+    assert "refused: node /soft/LogSoftmax" in done.stderr
     (refusal,) = json.loads(command("m.onnx", "--json", cwd=tmp_path).stdout)["refusals"]
     assert refusal["hint"] == "macaw quantise"
 

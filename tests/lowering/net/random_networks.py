@@ -16,7 +16,7 @@ import onnx
 from macaw.isa.config import Configuration, load
 from tests.lowering.net.models import ModelBuilder
 
-NUMBERS = {"int8": np.int8, "uint8": np.uint8, "int16": np.int16}
+NUMBERS: dict[str, Any] = {"int8": np.int8, "uint8": np.uint8, "int16": np.int16}
 
 
 @dataclass(frozen=True)

@@ -343,9 +343,9 @@ class _Assigner:
 
     def vector(self, layer: model_layers.Layer) -> None:
         """Give a layer on whole tensors to vc."""
-        tensors = [self.read(name) for name in layer.inputs]
-        operation, order = vector_operation(self.model, layer, tensors)
-        inputs = tuple(layer.inputs[number] for number in order)
+        names = [name for name in layer.inputs if name and name not in self.model.constants]
+        operation, order = vector_operation(self.model, layer, [self.read(x) for x in names])
+        inputs = tuple(names[number] for number in order)
         self._vector(replace(layer, inputs=inputs), operation)
 
     def table(self, layer: model_layers.TableLayer) -> None:

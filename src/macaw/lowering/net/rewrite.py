@@ -16,6 +16,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.accumulators import check_accumulators
+from macaw.lowering.onnx.integer_layers import KEEPING
 from macaw.lowering.onnx.network import (
     Dequantisation,
     FloatLayer,
@@ -38,6 +39,7 @@ from macaw.lowering.onnx.requantise import dequantisation, requantisation
 from macaw.lowering.onnx.views import offset_of
 from macaw.lowering.onnx.window import Window
 
+_MOVES = (*(name for name in KEEPING if not name.endswith("MaxPool")), "Concat")
 _WIDE = "int16"  # integers of int8 minus any zero point fit it
 # The largest shift of a sum that equals a product of binary32, by the type of the result: for a
 # larger sum than binary32 has, the result saturates.
@@ -238,6 +240,14 @@ class _Rewriter:
     def real(self, layer: FloatLayer) -> bool:
         """Let vc dequantise what is no output, or is read by other layers, too."""
         name = layer.outputs[0]
+        if layer.operator in _MOVES and self.tensors[name].dtype == "float32":
+            self.add(
+                MoveLayer(
+                    layer.name, layer.operator, layer.inputs, layer.outputs, layer.parts,
+                    layer.node, (None,) * len(layer.inputs),
+                )
+            )  # fmt: skip
+            return True
         if layer.operator == "QuantizeLinear":
             return self._signed_integers(layer)
         if layer.operator != "DequantizeLinear" or layer.inputs[0] not in self.tensors:

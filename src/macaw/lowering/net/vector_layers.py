@@ -24,8 +24,11 @@ from macaw.lowering.net.vector.operations import (
     Table,
     VectorOperation,
 )
+from macaw.lowering.net.vector.real_function import LayerNormalization, RealFunction, Softmax
+from macaw.lowering.onnx.formulas import Steps, formula
 from macaw.lowering.onnx.network import (
     Dequantisation,
+    FloatLayer,
     FrameLayer,
     Layer,
     MoveLayer,
@@ -41,6 +44,7 @@ from macaw.lowering.onnx.requantise import quotient_of_scales
 from macaw.lowering.onnx.window import Window
 
 NO_CORE = "no core of the device computes it yet"
+_REAL = "it computes real numbers"
 # The axes (height, width, channels) of an image on the device, by those of the model.
 _IMAGE_AXES = {1: 2, 2: 0, 3: 1}
 Tensors = Sequence[NetTensor]
@@ -188,10 +192,27 @@ def _has_multipliers(operation: AveragePool, multipliers: NDArray[np.float32]) -
 
 def _table(model: Network, layer: TableLayer, tensors: Tensors) -> VectorOperation:
     (x,) = tensors
-    _check_types(model, layer, tensors)
-    if layer.table is None:
-        raise LowerError(f"a function of {x.dtype}", "functions of int8 are tables")
+    if layer.table is None or layer.table.dtype != np.int8:
+        return _function(model, layer, x)
     return Table(x.dtype, x.shape, tuple(int(entry) for entry in layer.table))
+
+
+def _function(model: Network, layer: TableLayer, x: NetTensor) -> VectorOperation:
+    """Return a function that is computed in binary32, for int16."""
+    source, result = (model.tensors[name] for name in (*layer.inputs, *layer.outputs))
+    assert source.quantisation is not None
+    assert result.quantisation is not None
+    steps: Steps = ()
+    for node in layer.nodes:
+        some = formula(node, {name: layer.constants.get(name) for name in node.inputs})
+        if some is None:
+            raise LowerError(f"a function of {x.dtype}: {node.operator}", "int8, which has tables")
+        steps += some
+    return RealFunction(
+        x.dtype, (prod(x.shape),), steps, layer.operator, result.dtype,
+        zero=source.quantisation.zero_point, scale=source.quantisation.scale,
+        divisor=result.quantisation.scale, result_zero=result.quantisation.zero_point,
+    )  # fmt: skip
 
 
 def _move(model: Network, layer: MoveLayer, tensors: Tensors) -> VectorOperation:
@@ -233,6 +254,59 @@ def _frame(_model: Network, layer: FrameLayer, tensors: Tensors) -> VectorOperat
     return frame(layer, tensors[0])
 
 
+def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperation:
+    """Return the operation of a node that computes real numbers."""
+    dtype = model.tensors[layer.outputs[0]].dtype
+    types = {tensor.dtype for tensor in tensors}
+    if types == {"float32"} and layer.operator == "QuantizeLinear":
+        return _quantised(model, layer, tensors[0], dtype)
+    if types != {"float32"} or dtype != "float32":
+        raise LowerError(f"{_REAL} of " + ", ".join(sorted({*types, dtype})), "float32")
+    if layer.operator in ("Softmax", "LayerNormalization"):
+        return _rows(model, layer, tensors[0])
+    steps = formula(layer.node, {name: model.constants.get(name) for name in layer.inputs})
+    if steps is None:
+        raise LowerError(f"{_REAL}; {NO_CORE}", "macaw quantise")
+    if len({tensor.shape for tensor in tensors}) > 1:
+        raise LowerError("its tensors have different shapes")
+    shape = (prod(tensors[0].shape),)
+    return RealFunction(dtype, shape, steps, layer.operator, count=len(tensors))
+
+
+def _quantised(model: Network, layer: FloatLayer, x: NetTensor, dtype: str) -> VectorOperation:
+    constants = [model.constants.get(name) for name in layer.inputs[1:] if name]
+    scale = constants[0]
+    zero = constants[1] if len(constants) > 1 else np.zeros((), np.int64)
+    if scale is None or zero is None or scale.size != 1 or zero.size != 1:
+        raise LowerError("its scale is no single constant")
+    divisor, point = float(scale.reshape(-1)[0]), int(zero.reshape(-1)[0])
+    shape = (prod(x.shape),)
+    return Convert(x.dtype, shape, dtype, (divisor,), divides=True, result_zero=point)
+
+
+def _rows(model: Network, layer: FloatLayer, x: NetTensor) -> VectorOperation:
+    """Return a Softmax or LayerNormalization over the last axis on the device."""
+    shape = model.tensors[layer.inputs[0]].shape
+    rank, attributes = len(shape), layer.node.attributes
+    axis = int(attributes.get("axis", -1)) % rank
+    if layer.operator == "Softmax":
+        last = axis == (1 if rank == 4 else rank - 1)
+        length = shape[axis]
+    else:
+        last, length = rank != 4, prod(shape[axis:])
+    if not last:
+        raise LowerError(f"it is over axis {axis} of {shape}", "the channels, or the last axis")
+    rows = (prod(x.shape) // length, length)
+    if layer.operator == "Softmax":
+        return Softmax(x.dtype, rows)
+    tables = [model.constants.get(name) for name in layer.inputs[1:] if name]
+    if any(table is None or table.size != length for table in tables):
+        raise LowerError("its factors are no constants for each place")
+    factors, *offsets = [tuple(float(n) for n in np.ravel(table)) for table in tables]
+    epsilon = float(attributes.get("epsilon", 1e-5))
+    return LayerNormalization(x.dtype, rows, factors, offsets[0] if offsets else (), epsilon)
+
+
 _RULES: Mapping[type[Layer], Callable[[Network, Any, Tensors], VectorOperation]] = {
     SumLayer: _sum,
     ProductLayer: _product,
@@ -241,4 +315,5 @@ _RULES: Mapping[type[Layer], Callable[[Network, Any, Tensors], VectorOperation]]
     MoveLayer: _move,
     RescaleLayer: _rescale,
     FrameLayer: _frame,
+    FloatLayer: _real,
 }

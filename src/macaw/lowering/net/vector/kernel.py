@@ -94,6 +94,10 @@ class Kernel:
         """Append an instruction."""
         self._open[-1].append(Instruction(text, comment, local))
 
+    def append(self, item: Instruction | Loop) -> None:
+        """Append an instruction or a loop of another kernel."""
+        self._open[-1].append(item)
+
     def block(self, *texts: str) -> None:
         """Append instructions."""
         for text in texts:

@@ -22,6 +22,9 @@ from macaw.lowering.net.vector.operations import (
     Table,
     VectorOperation,
 )
+from macaw.lowering.net.vector.real_function import LayerNormalization, RealFunction, Softmax
+from macaw.lowering.net.vector.real_kernel import function_kernel
+from macaw.lowering.net.vector.row_kernel import normalization_kernel, softmax_kernel
 
 
 @singledispatch
@@ -60,6 +63,21 @@ def _(operation: Table) -> Kernel:
 @kernel_of.register
 def _(operation: Convert) -> Kernel:
     return convert_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: RealFunction) -> Kernel:
+    return function_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: Softmax) -> Kernel:
+    return softmax_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: LayerNormalization) -> Kernel:
+    return normalization_kernel(operation)
 
 
 def rescaling_kernel(rescales: Iterable[tuple[Rescale, str, str]]) -> Kernel:

@@ -296,6 +296,8 @@ class Movement(VectorOperation):
 
     shape: Shape
 
+    DTYPES: ClassVar[tuple[str, ...]] = ("int8", "int16", "float32")
+
     @property
     def inputs(self) -> tuple[Shape, ...]:
         """The shapes of the inputs."""
@@ -324,7 +326,7 @@ class Pad(Movement):
         if min(self.before + self.after, default=0) < 0:
             raise LowerError(f"pads of {self.before} and {self.after}", "at least 0")
         super().check()
-        low, high = self.limits
+        low, high = self.limits if self.dtype != "float32" else (0, 0)
         if not low <= self.value <= high:
             raise LowerError(f"a pad of {self.value}, which is no {self.dtype}")
 
@@ -365,6 +367,8 @@ class Concat(VectorOperation):
     shapes: tuple[Shape, ...]
     axis: int
     scales: tuple[float, ...]
+
+    DTYPES: ClassVar[tuple[str, ...]] = ("int8", "int16", "float32")
 
     @property
     def inputs(self) -> tuple[Shape, ...]:

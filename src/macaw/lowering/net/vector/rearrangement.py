@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,8 @@ class Rearrange(VectorOperation):
     parts: tuple[Part, ...]
     name: str
     fill: int | None = None
+
+    DTYPES: ClassVar[tuple[str, ...]] = ("int8", "int16", "float32")
 
     @property
     def inputs(self) -> tuple[Shape, ...]:

@@ -26,7 +26,12 @@ from macaw.lowering.net.vector.operations import (
     elements,
     mean_scale,
 )
+from macaw.lowering.net.vector.real_function import LayerNormalization, RealFunction, Softmax
 from macaw.lowering.net.vector.rearrangement import Rearrange
+from macaw.lowering.onnx.formulas import evaluate
+from macaw.lowering.onnx.network import Quantisation
+from macaw.lowering.onnx.operators.elementwise import row_sums, softmax
+from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
 
 Numbers = NDArray[Any]
 
@@ -92,9 +97,39 @@ def _(operation: Convert, x: Numbers) -> Numbers:
         real = real / factors if operation.divides else real * factors
     low, high = operation.range
     if operation.to == "float32":
-        return np.asarray(np.clip(real, np.float32(low), np.float32(high)))
+        return np.asarray(np.clip(np.asarray(real), np.float32(low), np.float32(high)))
     steps = np.nan_to_num(np.rint(real).astype(np.float64), nan=0.0)
-    return np.clip(steps + operation.result_zero, low, high).astype(operation.to)
+    return np.asarray(np.clip(steps + operation.result_zero, low, high)).astype(operation.to)
+
+
+@compute.register
+def _(operation: RealFunction, *inputs: Numbers) -> Numbers:
+    source = Quantisation(operation.scale, operation.zero)
+    real = [x if operation.dtype == "float32" else dequantise_array(x, source) for x in inputs]
+    result = evaluate(operation.steps, *real)
+    if operation.to == "float32":
+        return result
+    return quantise_array(
+        result, Quantisation(operation.divisor, operation.result_zero), operation.to
+    )
+
+
+@compute.register
+def _(_operation: Softmax, x: Numbers) -> Numbers:
+    with np.errstate(all="ignore"):
+        return softmax(x, -1)
+
+
+@compute.register
+def _(operation: LayerNormalization, x: Numbers) -> Numbers:
+    with np.errstate(all="ignore"):
+        less = x - row_sums(x) / np.float32(x.shape[-1])
+        spread = row_sums(less * less) / np.float32(x.shape[-1])
+        result = less / np.sqrt(spread + np.float32(operation.epsilon))
+        result = result * np.asarray(operation.factors, np.float32)
+        if operation.offsets:
+            result = result + np.asarray(operation.offsets, np.float32)
+    return np.asarray(result)
 
 
 @compute.register

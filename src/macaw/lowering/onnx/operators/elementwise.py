@@ -1,7 +1,9 @@
 """Functions of elements, sums over axes, and norms.
 
-Each operation rounds to the element type of its operands. A transcendental function is computed in
-binary64 and rounded once, so that every machine gives the same bits.
+Each operation rounds to the element type of its operands. Sigmoid, tanh, erf, Gelu, Swish and the
+exponential of binary32 are the steps of `macaw.lowering.onnx.formulas`, and sums over the last axes
+of Softmax and LayerNormalization have the order of vc. Other transcendental functions are computed
+in binary64 and rounded once, so that every machine gives the same bits.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from onnx import helper
 
 from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx import formulas
 from macaw.lowering.onnx.graph import Node
 
 Array = NDArray[Any]
@@ -38,8 +41,11 @@ def optional(arrays: Arrays, place: int) -> Array | None:
 def _curve(function: Callable[[Array], Array]) -> Operator:
     """Return the operator of a function that is computed in binary64 and rounded once."""
 
-    def operator(_node: Node, arrays: Arrays) -> list[Array]:
+    def operator(node: Node, arrays: Arrays) -> list[Array]:
         x = first(arrays)
+        steps = _STEPS.get(node.operator)
+        if steps is not None and x.dtype == np.float32:
+            return [formulas.evaluate(steps, x)]
         return [np.asarray(function(x.astype(np.float64))).astype(x.dtype)]
 
     return operator
@@ -100,14 +106,16 @@ def erf(x: Array) -> Array:
 
 
 def exponential(x: Array) -> Array:
-    """Return exp(x), computed in binary64 and rounded to the type of x."""
+    """Return exp(x): of binary32 that of vc, else of binary64, rounded to the type of x."""
+    if x.dtype == np.float32:
+        return formulas.evaluate(formulas.EXP, x)
     return np.asarray(np.exp(x.astype(np.float64))).astype(x.dtype)
 
 
 def hard_sigmoid(x: Array, alpha: Any, beta: Any) -> Array:
     """Return max(0, min(1, alpha · x + beta)), each step rounded to the type of x."""
     zero, one = x.dtype.type(0), x.dtype.type(1)
-    return np.asarray(np.maximum(zero, np.minimum(one, alpha * x + beta)))
+    return np.asarray(np.fmax(zero, np.fmin(one, alpha * x + beta)))
 
 
 def _hard_swish(_node: Node, arrays: Arrays) -> list[Array]:
@@ -118,12 +126,17 @@ def _hard_swish(_node: Node, arrays: Arrays) -> list[Array]:
 def _swish(node: Node, arrays: Arrays) -> list[Array]:
     x = first(arrays)
     alpha = x.dtype.type(node.attributes.get("alpha", 1.0))
+    if x.dtype == np.float32:
+        return [formulas.evaluate(formulas.swish(float(alpha)), x)]
     return [x * sigmoid((alpha * x).astype(np.float64)).astype(x.dtype)]
 
 
 def _gelu(node: Node, arrays: Arrays) -> list[Array]:
     x = first(arrays)
     kind = x.dtype.type
+    steps = formulas.formula(node, {}) if x.dtype == np.float32 else None
+    if steps is not None:
+        return [formulas.evaluate(steps, x)]
     if node.attributes.get("approximate", "none") == "tanh":
         inner = kind(math.sqrt(2 / math.pi)) * (x + kind(0.044715) * (x * x * x))
         curve = np.tanh(inner.astype(np.float64)).astype(x.dtype)
@@ -140,8 +153,8 @@ def _mish(_node: Node, arrays: Arrays) -> list[Array]:
 
 def _clip(_node: Node, arrays: Arrays) -> list[Array]:
     x, least, most = first(arrays), optional(arrays, 1), optional(arrays, 2)
-    x = x if least is None else np.maximum(x, least)
-    return [np.asarray(x if most is None else np.minimum(x, most))]
+    x = x if least is None else np.fmax(x, least)
+    return [np.asarray(x if most is None else np.fmin(x, most))]
 
 
 def _prelu(_node: Node, arrays: Arrays) -> list[Array]:
@@ -239,10 +252,26 @@ def _extreme_place(function: Callable[..., Any]) -> Operator:
     return operator
 
 
+def row_sums(rows: Array) -> Array:
+    """Return the sums over the last axis, which keeps one element, in the order of vc.
+
+    There are four partial sums, of the elements whose number modulo 4 is 0, 1, 2 and 3. Then these
+    are added from the first to the last.
+    """
+    missing = -rows.shape[-1] % 4
+    whole = np.concatenate([rows, np.zeros((*rows.shape[:-1], missing), rows.dtype)], -1)
+    parts = whole.reshape(*rows.shape[:-1], -1, 4)
+    four = np.add.accumulate(parts, -2, dtype=rows.dtype)[..., -1, :]
+    return np.asarray(np.add.accumulate(four, -1, dtype=rows.dtype)[..., -1:])
+
+
 def softmax(x: Array, axis: int) -> Array:
     """Return exp(x - max) / sum; difference, exponential, sum and quotient are each rounded."""
-    powers = exponential(np.asarray(x - np.max(x, axis=axis, keepdims=True)))
-    return np.asarray(powers / np.sum(powers, axis=axis, keepdims=True, dtype=x.dtype))
+    rows = np.moveaxis(x, axis, -1)
+    if not rows.size:
+        return x
+    powers = exponential(np.asarray(rows - np.max(rows, axis=-1, keepdims=True)))
+    return np.moveaxis(np.asarray(powers / row_sums(powers)), -1, axis)
 
 
 def _softmax(node: Node, arrays: Arrays) -> list[Array]:
@@ -259,14 +288,16 @@ def _log_softmax(node: Node, arrays: Arrays) -> list[Array]:
 def _layer_normalization(node: Node, arrays: Arrays) -> list[Array]:
     x, scale, bias = first(arrays), first(arrays, 1), optional(arrays, 2)
     axis = int(node.attributes.get("axis", -1)) % x.ndim
-    axes = tuple(range(axis, x.ndim))
-    middle = mean(x, axes, True)
-    less = x - middle
-    spread = mean(less * less, axes, True)
+    rows = x.reshape(*x.shape[:axis], -1)
+    count = x.dtype.type(rows.shape[-1])
+    middle = row_sums(rows) / count
+    less = rows - middle
+    spread = row_sums(less * less) / count
     root = np.sqrt(spread + x.dtype.type(node.attributes.get("epsilon", 1e-5)))
-    y = less / root * scale
+    y = (less / root).reshape(x.shape) * scale
+    ones = (*x.shape[:axis], *(1,) * (x.ndim - axis))
     inverse = np.asarray(x.dtype.type(1) / root)
-    results = [y if bias is None else y + bias, middle, inverse]
+    results = [y if bias is None else y + bias, middle.reshape(ones), inverse.reshape(ones)]
     return results[: len(node.outputs)]
 
 
@@ -320,13 +351,16 @@ _CURVES: dict[str, Callable[[Array], Array]] = {
     "Sinh": np.sinh, "Cosh": np.cosh, "Asinh": np.arcsinh, "Acosh": np.arccosh,
     "Atanh": np.arctanh, "Softplus": _log_softplus,
 }  # fmt: skip
+_STEPS = {
+    "Exp": formulas.EXP, "Sigmoid": formulas.SIGMOID, "Tanh": formulas.TANH, "Erf": formulas.ERF,
+}  # fmt: skip
 ELEMENTWISE: dict[str, Operator] = {
     **{name: _curve(function) for name, function in _CURVES.items()},
     "Abs": _one(np.abs), "Neg": _one(np.negative), "Sqrt": _one(np.sqrt), "Floor": _one(np.floor),
     "Ceil": _one(np.ceil), "Round": _one(np.rint), "Sign": _one(np.sign),
     "Not": _one(np.logical_not), "Identity": _one(lambda x: x), "IsNaN": _one(np.isnan),
     "Reciprocal": _one(lambda x: x.dtype.type(1) / x),
-    "Relu": _one(lambda x: np.maximum(x, x.dtype.type(0))),
+    "Relu": _one(lambda x: np.fmax(x, x.dtype.type(0))),
     "Softsign": _one(lambda x: x / (x.dtype.type(1) + np.abs(x))),
     "HardSwish": _hard_swish, "Swish": _swish, "Gelu": _gelu, "Mish": _mish, "Clip": _clip,
     "HardSigmoid": _parameters(hard_sigmoid, alpha=0.2, beta=0.5),
@@ -346,7 +380,7 @@ ELEMENTWISE: dict[str, Operator] = {
     ),
     "PRelu": _prelu, "Cast": _cast, "Add": _two(np.add), "Sub": _two(np.subtract),
     "Mul": _two(np.multiply), "Div": _two(_divide), "Pow": _two(_power), "Mod": _mod,
-    "Max": _chain(np.maximum), "Min": _chain(np.minimum), "Sum": _chain(np.add), "Mean": _mean,
+    "Max": _chain(np.fmax), "Min": _chain(np.fmin), "Sum": _chain(np.add), "Mean": _mean,
     "Equal": _two(np.equal), "Greater": _two(np.greater), "Less": _two(np.less),
     "GreaterOrEqual": _two(np.greater_equal), "LessOrEqual": _two(np.less_equal),
     "And": _two(np.logical_and), "Or": _two(np.logical_or), "Xor": _two(np.logical_xor),

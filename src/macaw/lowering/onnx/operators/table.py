@@ -40,7 +40,7 @@ def compute(node: Node, arrays: Arrays) -> list[Array]:
     clip = node.attributes.get("activation_range")
     if clip is not None:
         low, high = (results[0].dtype.type(bound) for bound in clip)
-        results = [np.clip(results[0], low, high), *results[1:]]
+        results = [np.fmin(np.fmax(results[0], low), high), *results[1:]]
     return [np.asarray(result) for result in results]
 
 

@@ -1,0 +1,124 @@
+"""Describe functions of real numbers that vc computes in binary32, step by step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.vector.operations import Shape, VectorOperation
+from macaw.lowering.onnx.formulas import Steps
+
+_TYPES = ("int8", "int16", "float32")
+CONSTANTS = 14  # different ones in the steps
+
+
+@dataclass(frozen=True)
+class RealFunction(VectorOperation):
+    """A function of each element of `count` tensors of one shape, by `steps` in binary32.
+
+    Integers q of the input are the real numbers f32(q - zero) · scale. A result r of integers is
+    saturate(rne(r / divisor) + result_zero), where NaN counts as 0; of binary32 it is r.
+    """
+
+    shape: Shape
+    steps: Steps
+    name: str
+    to: str = "float32"
+    count: int = 1
+    zero: int = 0
+    scale: float = 1.0
+    divisor: float = 1.0
+    result_zero: int = 0
+
+    DTYPES: ClassVar[tuple[str, ...]] = _TYPES
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return (self.shape,) * self.count
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return self.shape
+
+    @property
+    def result_dtype(self) -> str:
+        """The element type of the result."""
+        return self.to
+
+    @property
+    def title(self) -> str:
+        """The name of the function."""
+        return self.name
+
+    @property
+    def constants(self) -> tuple[float, ...]:
+        """The numbers in the steps."""
+        numbers = (x for step in self.steps for x in step.operands if isinstance(x, float))
+        return tuple(dict.fromkeys(numbers))
+
+    def check(self) -> None:
+        """Raise `LowerError` if a type has no meaning, or there are too many constants."""
+        super().check()
+        if self.to not in _TYPES:
+            raise LowerError(f"results of type {self.to}", " or ".join(_TYPES))
+        if len(self.constants) > CONSTANTS:
+            raise LowerError(
+                f"a function with {len(self.constants)} constants", f"at most {CONSTANTS}"
+            )
+
+
+@dataclass(frozen=True)
+class Softmax(VectorOperation):
+    """exp(x - max) / sum over the last axis, in binary32; the sum has the order of `row_sums`."""
+
+    shape: Shape
+
+    DTYPES: ClassVar[tuple[str, ...]] = ("float32",)
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return (self.shape,)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return self.shape
+
+
+@dataclass(frozen=True)
+class LayerNormalization(VectorOperation):
+    """(x - mean) / sqrt(variance + epsilon) · factors + offsets over the last axis, in binary32.
+
+    Sums have the order of `row_sums`. `factors` and `offsets` have a number for each place of the
+    last axis; `offsets` may be empty.
+    """
+
+    shape: Shape
+    factors: tuple[float, ...]
+    offsets: tuple[float, ...]
+    epsilon: float
+
+    DTYPES: ClassVar[tuple[str, ...]] = ("float32",)
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return (self.shape,)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return self.shape
+
+    def check(self) -> None:
+        """Raise `LowerError` if there are not as many factors and offsets as places."""
+        super().check()
+        if len(self.factors) != self.shape[-1] or len(self.offsets) not in (0, self.shape[-1]):
+            raise LowerError(
+                f"{len(self.factors)} factors and {len(self.offsets)} offsets for the shape"
+                f" {self.shape}"
+            )

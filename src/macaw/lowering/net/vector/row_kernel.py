@@ -1,0 +1,221 @@
+"""Write Softmax and LayerNormalization as code of vc: for each row several passes over its places.
+
+A pass works on four groups of 4 places at a time. The last places of a row, fewer than 4, are
+loaded with what follows in memory, which a mask replaces; their results are stored one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+import numpy as np
+
+from macaw.lowering.net.vector.arithmetic import splat
+from macaw.lowering.net.vector.columns import Columns
+from macaw.lowering.net.vector.conversion_kernel import float_words
+from macaw.lowering.net.vector.kernel import Kernel
+from macaw.lowering.net.vector.real_function import LayerNormalization, Softmax
+
+_LANES = 4
+_BYTES = 16  # of a group
+_LOADED = ("vr0", "vr1", "vr2", "vr3")
+_MASK, _TOTAL, _FIRST, _SECOND = "vr12", "vr13", "vr14", "vr15"
+_X, _Y, _FACTORS, _OFFSETS = "a1", "a3", "a4", "a5"
+_ROW, _RESULT = "a0", "a2"
+
+
+def softmax_kernel(operation: Softmax) -> Kernel:
+    """Return the code of a Softmax; the input is at `vc_x0`, the result at `y`."""
+    k = Kernel()
+    _Softmax(k, operation.shape).write()
+    return k
+
+
+def normalization_kernel(operation: LayerNormalization) -> Kernel:
+    """Return the code of a normalisation; the input is at `vc_x0`, the result at `y`."""
+    k = Kernel()
+    places = -(-operation.shape[-1] // _LANES) * _LANES
+    tables = [operation.factors, operation.offsets] if operation.offsets else [operation.factors]
+    words = np.zeros((len(tables), places), np.float32)
+    words[:, : operation.shape[-1]] = np.asarray(tables, np.float32)
+    k.constants["vc_factors"] = float_words(words.reshape(-1))
+    _Normalization(k, operation.shape, operation).write()
+    return k
+
+
+class _Rows:
+    """Code that goes over the rows of a tensor; subclasses write the passes over a row."""
+
+    def __init__(self, k: Kernel, shape: tuple[int, ...]) -> None:
+        self.k, self.count, self.length = k, prod(shape[:-1]), shape[-1]
+        self.columns = Columns(self.length, "float32", _LANES)
+        self.whole, self.rest = divmod(self.length, _LANES)
+
+    def write(self) -> None:
+        """Write the code."""
+        k = self.k
+        self.columns.begin(k)
+        k.block("la a0, vc_x0", "la a2, y")
+        if self.rest:
+            k.put(f"vsplat.w {_MASK}, zero")
+            k.put("li t0, -1")
+            for lane in range(self.rest):
+                k.put(f"vins.w {_MASK}, t0, {lane}")
+        with k.loop(self.count, _ROW, 4 * self.length, "s1", "a row"):
+            self.row()
+            k.add(_ROW, 4 * self.length)
+            k.add(_RESULT, 4 * self.length)
+
+    def row(self) -> None:
+        """Write the passes over a row."""
+        raise NotImplementedError
+
+    def over(
+        self, source: str, act: Callable[[Sequence[str], bool], None], tables: int = 0
+    ) -> None:
+        """Write a pass: `act` on groups loaded from `source`; the last may be masked.
+
+        The pointers of the result and of tables go on with that of the source.
+        """
+        k = self.k
+        pointers = [_X, _Y, *(_FACTORS, _OFFSETS)[:tables]]
+        k.put(f"mv {_X}, {source}")
+        k.put(f"mv {_Y}, {_RESULT}")
+        if tables:
+            k.put(f"la {_FACTORS}, vc_factors")
+        if tables > 1:
+            k.put(f"la {_OFFSETS}, vc_factors + {-(-self.length // _LANES) * _BYTES}")
+
+        def some(registers: Sequence[str], last: bool) -> None:
+            for number, register in enumerate(registers):
+                self.columns.load(k, [register], _X, _BYTES * number)
+            act(registers, last)
+            for pointer in pointers:
+                k.add(pointer, _BYTES * len(registers))
+
+        four, more = divmod(self.whole, len(_LOADED))
+        if four:
+            with k.loop(four, _X, _BYTES * len(_LOADED), "t6", "16 places"):
+                some(_LOADED, False)
+        if more:
+            some(_LOADED[:more], False)
+        if self.rest:
+            some(_LOADED[:1], True)
+
+    def masked(self, register: str, other: str) -> None:
+        """Replace what is not in the row by the lanes of another register."""
+        self.k.put(f"vsel {register}, {register}, {other}, {_MASK}")
+
+    def store(self, registers: Sequence[str], last: bool) -> None:
+        """Store groups at the pointer of the result."""
+        for number, register in enumerate(registers):
+            if not last:
+                self.columns.store(self.k, [register], _Y, _BYTES * number)
+                continue
+            for lane in range(self.rest):
+                self.k.put(f"vext.w t0, {register}, {lane}")
+                self.k.put(f"sw t0, {4 * lane}({_Y})")
+
+    def add(self, registers: Sequence[str], last: bool) -> None:
+        """Add groups to the four partial sums."""
+        if last:
+            self.k.put("vsplat.w vr11, zero")
+            self.masked(registers[0], "vr11")
+        for register in registers:
+            self.k.put(f"vadd.f32 {_TOTAL}, {_TOTAL}, {register}")
+
+    def total(self, target: str) -> None:
+        """Put the sum of the partial sums into all lanes of a register."""
+        k = self.k
+        k.put(f"vsum.f32 {_TOTAL}, {_TOTAL}")
+        k.put(f"vext.w t0, {_TOTAL}, 0")
+        k.put(f"vsplat.w {target}, t0")
+
+
+class _Softmax(_Rows):
+    """The passes of Softmax: the maximum, exponentials and their sum, quotients."""
+
+    def row(self) -> None:
+        k = self.k
+        splat(k, _FIRST, -np.inf, "-infinity")
+        k.put(f"vmov {_SECOND}, {_FIRST}")
+        self.over(_ROW, self._maximum)
+        for lane in range(_LANES):
+            k.put(f"vext.w t0, {_FIRST}, {lane}")
+            k.put(f"vsplat.w {_LOADED[lane]}, t0")
+        k.put(f"vmax.f32 {_LOADED[0]}, {_LOADED[0]}, {_LOADED[1]}")
+        k.put(f"vmax.f32 {_LOADED[2]}, {_LOADED[2]}, {_LOADED[3]}")
+        k.put(f"vmax.f32 {_FIRST}, {_LOADED[0]}, {_LOADED[2]}")
+        k.put(f"vsplat.w {_TOTAL}, zero")
+        self.over(_ROW, self._powers)
+        self.total(_SECOND)
+        self.over(_RESULT, self._quotients)
+
+    def _maximum(self, registers: Sequence[str], last: bool) -> None:
+        if last:
+            self.masked(registers[0], _SECOND)
+        for register in registers:
+            self.k.put(f"vmax.f32 {_FIRST}, {_FIRST}, {register}")
+
+    def _powers(self, registers: Sequence[str], last: bool) -> None:
+        for register in registers:
+            self.k.put(f"vsub.f32 {register}, {register}, {_FIRST}")
+        for register in registers:
+            self.k.put(f"vexp.f32 {register}, {register}")
+        self.store(registers, last)
+        self.add(registers, last)
+
+    def _quotients(self, registers: Sequence[str], last: bool) -> None:
+        for register in registers:
+            self.k.put(f"vdiv.f32 {register}, {register}, {_SECOND}")
+        self.store(registers, last)
+
+
+class _Normalization(_Rows):
+    """The passes of LayerNormalization: the mean, the variance, the results."""
+
+    def __init__(self, k: Kernel, shape: tuple[int, ...], operation: LayerNormalization) -> None:
+        super().__init__(k, shape)
+        self.operation = operation
+        self.places = "vr10"
+
+    def row(self) -> None:
+        k = self.k
+        splat(k, self.places, float(self.length))
+        k.put(f"vsplat.w {_TOTAL}, zero")
+        self.over(_ROW, self.add)
+        self.total(_FIRST)
+        k.put(f"vdiv.f32 {_FIRST}, {_FIRST}, {self.places}")
+        k.put(f"vsplat.w {_TOTAL}, zero")
+        self.over(_ROW, self._squares)
+        self.total(_SECOND)
+        k.put(f"vdiv.f32 {_SECOND}, {_SECOND}, {self.places}")
+        splat(k, "vr11", float(np.float32(self.operation.epsilon)))
+        k.put(f"vadd.f32 {_SECOND}, {_SECOND}, vr11")
+        k.put(f"vsqrt.f32 {_SECOND}, {_SECOND}")
+        self.over(_ROW, self._results, 2 if self.operation.offsets else 1)
+
+    def _less(self, registers: Sequence[str]) -> None:
+        for register in registers:
+            self.k.put(f"vsub.f32 {register}, {register}, {_FIRST}")
+
+    def _squares(self, registers: Sequence[str], last: bool) -> None:
+        self._less(registers)
+        for register in registers:
+            self.k.put(f"vmul.f32 {register}, {register}, {register}")
+        self.add(registers, last)
+
+    def _results(self, registers: Sequence[str], last: bool) -> None:
+        k = self.k
+        self._less(registers)
+        for register in registers:
+            k.put(f"vdiv.f32 {register}, {register}, {_SECOND}")
+        tables = [("vmul", _FACTORS)]
+        tables += [("vadd", _OFFSETS)] if self.operation.offsets else []
+        for word, pointer in tables:
+            for number, register in enumerate(registers):
+                table = f"vr{4 + number}"
+                k.put(f"vld {table}, {_BYTES * number}({pointer})")
+                k.put(f"{word}.f32 {register}, {register}, {table}")
+        self.store(registers, last)

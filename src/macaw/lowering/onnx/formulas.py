@@ -1,0 +1,222 @@
+"""Functions of real numbers as steps of binary32, which vc computes one after the other.
+
+The steps are the definition: each rounds once, and the exponential is that of vc. Errors against
+the exact functions are below 5e-7, or 5e-7 of the result if it is greater than 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.numerics import exponential
+from macaw.lowering.onnx.graph import Node
+
+Float = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Variable `target` becomes an operation of operands: variables (int) or constants (float).
+
+    Variables 0 and 1 are the inputs, and 0 is the result. There are three. `select` gives the
+    second operand where the first is below 0, else the third.
+    """
+
+    operation: str
+    target: int
+    operands: tuple[int | float, ...]
+
+
+Steps = tuple[Step, ...]
+VARIABLES = 3
+_OPERATIONS: Mapping[str, Any] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.fmax,
+    "min": np.fmin, "exp": exponential, "sqrt": np.sqrt, "neg": np.negative, "abs": np.abs,
+    "select": lambda a, b, c: np.where(a < 0, b, c),
+}  # fmt: skip
+
+
+def evaluate(steps: Steps, *inputs: Float) -> Float:
+    """Return the result of steps for one or two arrays of binary32."""
+    values: dict[int, Any] = dict(enumerate(inputs))
+    with np.errstate(all="ignore"):
+        for step in steps:
+            operands = [
+                np.float32(item) if isinstance(item, float) else values[item]
+                for item in step.operands
+            ]
+            values[step.target] = np.asarray(_OPERATIONS[step.operation](*operands), np.float32)
+    return np.asarray(values[0])
+
+
+def _steps(text: str, **constants: float) -> Steps:
+    """Return steps from words: an operation, its target, its operands, for each line."""
+    result = []
+    for line in text.strip().splitlines():
+        operation, target, *operands = line.split()
+        result.append(
+            Step(
+                operation,
+                int(target),
+                tuple(int(x) if x in "012" else constants.get(x) or float(x) for x in operands),
+            )
+        )
+    return tuple(result)
+
+
+# Abramowitz and Stegun 7.1.26, of variable 2: |erf| in variable 1 needs its exponential, too.
+_ERF = """
+    mul 2 2 0.3275911
+    add 2 2 1.0
+    div 2 1.0 2
+    mul 1 2 1.061405429
+    add 1 1 -1.453152027
+    mul 1 1 2
+    add 1 1 1.421413741
+    mul 1 1 2
+    add 1 1 -0.284496736
+    mul 1 1 2
+    add 1 1 0.254829592
+    mul 1 1 2
+"""
+# The sign of variable 0 for variable 1.
+_SIGN = """
+    neg 2 1
+    select 1 0 2 1
+"""
+# tanh of |variable 1|, with the sign of variable 0.
+_TANH = f"""
+    abs 1 1
+    mul 1 1 -2.0
+    exp 1 1
+    sub 2 1.0 1
+    add 1 1 1.0
+    div 1 2 1
+    {_SIGN}
+"""
+_LOGISTIC = """
+    neg 1 1
+    exp 1 1
+    add 1 1 1.0
+    div 1 1.0 1
+"""
+_KEEP = "mul 1 0 1.0"  # variable 1 becomes variable 0
+_TAKE = "mul 0 1 1.0"
+
+
+def _joined(*parts: str) -> str:
+    lines = (line for part in parts for line in part.strip().splitlines())
+    return "\n".join(line for line in lines if line.strip())
+
+
+EXP: Steps = _steps("exp 0 0")
+SIGMOID: Steps = _steps(_joined(_KEEP, _LOGISTIC, _TAKE))
+TANH: Steps = _steps(_joined(_KEEP, _TANH, _TAKE))
+_POWER = "mul 2 2 2\nneg 2 2\nexp 2 2\nmul 1 1 2\nsub 1 1.0 1"
+ERF: Steps = _steps(_joined("abs 2 0", _ERF, "mul 2 0 1.0", _POWER, _SIGN, _TAKE))
+_GELU_END = "add 1 1 1.0\nmul 0 0 0.5\nmul 0 0 1"
+GELU: Steps = _steps(
+    _joined("div 2 0 root", "abs 2 2", _ERF, "div 2 0 root", _POWER, _SIGN, _GELU_END),
+    root=math.sqrt(2),
+)
+GELU_TANH: Steps = _steps(
+    _joined("mul 1 0 0\nmul 1 1 0\nmul 1 1 0.044715\nadd 1 0 1\nmul 1 1 root", _TANH, _GELU_END),
+    root=math.sqrt(2 / math.pi),
+)
+
+
+def swish(alpha: float) -> Steps:
+    """Return the steps of x / (1 + exp(-alpha · x))."""
+    return (Step("mul", 1, (0, alpha)), *_steps(_joined(_LOGISTIC, "mul 0 0 1")))
+
+
+def formula(node: Node, constants: Mapping[str, NDArray[Any] | None]) -> Steps | None:
+    """Return the steps of a function of one or two tensors of one shape, or None if it has none.
+
+    `constants` has None for inputs that are no constants.
+    """
+    rule = _RULES.get(node.operator)
+    operands: list[int | float] = []
+    number = 0
+    for name in node.inputs:
+        array = constants.get(name) if name else None
+        if not name:
+            operands.append(math.nan)
+        elif array is None:
+            operands.append(number)
+            number += 1
+        elif array.size != 1 or array.dtype != np.float32:
+            return None
+        else:
+            operands.append(float(array.reshape(-1)[0]))
+    if rule is None or not 1 <= number <= 2 or len(node.outputs) != 1:
+        return None
+    steps: Steps | None = rule(node, operands)
+    limits = node.attributes.get("activation_range")
+    if steps is None or limits is None:
+        return steps
+    return (*steps, *_limited(*limits))
+
+
+def _limited(low: float, high: float) -> Steps:
+    pairs = (("max", low), ("min", high))
+    return tuple(Step(name, 0, (0, bound)) for name, bound in pairs if math.isfinite(bound))
+
+
+def _one(steps: Steps) -> Any:
+    return lambda _node, operands: steps if len(operands) == 1 else None
+
+
+def _two(operation: str) -> Any:
+    """Return the rule of an operation on two tensors, or a tensor and a constant."""
+    return lambda _node, operands: (
+        (Step(operation, 0, tuple(operands)),) if len(operands) == 2 else None
+    )
+
+
+def _clip(_node: Node, operands: Sequence[int | float]) -> Steps | None:
+    low, high = (*operands[1:], math.nan, math.nan)[:2]
+    if isinstance(low, int) or isinstance(high, int):
+        return None
+    return _limited(-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
+
+
+def _leaky(node: Node, _operands: Sequence[int | float]) -> Steps:
+    alpha = float(node.attributes.get("alpha", 0.01))
+    return (Step("mul", 1, (alpha, 0)), Step("select", 0, (0, 1, 0)))
+
+
+def _hard(node: Node, _operands: Sequence[int | float]) -> Steps:
+    if node.operator == "HardSwish":
+        return (*_hard_sigmoid(1 / 6, 0.5), Step("mul", 0, (0, 1)))
+    attributes = node.attributes
+    steps = _hard_sigmoid(attributes.get("alpha", 0.2), attributes.get("beta", 0.5))
+    return (*steps, Step("mul", 0, (1, 1.0)))
+
+
+def _hard_sigmoid(alpha: float, beta: float) -> Steps:
+    return (
+        Step("mul", 1, (float(alpha), 0)), Step("add", 1, (1, float(beta))),
+        Step("min", 1, (1, 1.0)), Step("max", 1, (1, 0.0)),
+    )  # fmt: skip
+
+
+def _gelu(node: Node, _operands: Sequence[int | float]) -> Steps:
+    return GELU_TANH if node.attributes.get("approximate", "none") == "tanh" else GELU
+
+
+_RULES: Mapping[str, Any] = {
+    "Exp": _one(EXP), "Sigmoid": _one(SIGMOID), "Tanh": _one(TANH), "Erf": _one(ERF),
+    "Gelu": _gelu, "Swish": lambda node, _operands: swish(float(node.attributes.get("alpha", 1.0))),
+    "Neg": _one((Step("neg", 0, (0,)),)), "Abs": _one((Step("abs", 0, (0,)),)),
+    "Sqrt": _one((Step("sqrt", 0, (0,)),)), "Reciprocal": _one((Step("div", 0, (1.0, 0)),)),
+    "Relu": _one((Step("max", 0, (0, 0.0)),)), "Clip": _clip, "LeakyRelu": _leaky,
+    "HardSigmoid": _hard, "HardSwish": _hard, "Add": _two("add"), "Sub": _two("sub"),
+    "Mul": _two("mul"), "Div": _two("div"), "Max": _two("max"), "Min": _two("min"),
+}  # fmt: skip

@@ -1,0 +1,107 @@
+"""Parts of networks that stay real: the device has the bits of the definition, in binary32."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import macaw
+from tests.lowering.net.models import ModelBuilder
+
+
+def run(builder: ModelBuilder, device: str = "tiny") -> macaw.NetworkRun:
+    """The run of a model: all layers equal the definition, the output nearly onnxruntime's."""
+    network = macaw.compile(builder.model(), device=device)
+    shape = network.assignment.inputs[0].shape
+    x = np.random.default_rng(3).normal(scale=2, size=shape).astype(np.float32)
+    run = network.run(x=x)
+    assert [layer.report.name for layer in run.layers if not layer.equal] == []
+    (wanted,) = onnxruntime.InferenceSession(network.model).run(None, {"x": x})
+    found = run.outputs["y"]
+    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+    np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=2e-6)
+    return run
+
+
+def operators(run: macaw.NetworkRun) -> list[str]:
+    return [layer.report.operator for layer in run.layers]
+
+
+def test_softmax_of_channels_and_of_classes():
+    builder = ModelBuilder(0, (1, 3, 4, 5))
+    builder.value = builder.node("Softmax", [builder.value], "soft", axis=1)
+    assert operators(run(builder)) == ["convert", "softmax"]
+    builder = ModelBuilder(0, (1, 6, 1, 1))
+    builder.flatten()
+    builder.gemm("classes", 5)
+    builder.value = builder.node("Softmax", [builder.value], "soft")
+    assert operators(run(builder)) == ["product", "convert", "softmax"]
+
+
+def test_functions_norms_and_sums():
+    builder = ModelBuilder(1, (1, 5, 12))
+    start = builder.value
+    factors = [builder.constant(f"factors{n}", builder.rng.normal(size=12).astype("f4"))
+               for n in range(2)]  # fmt: skip
+    builder.value = builder.node("LayerNormalization", [builder.value, *factors], "norm")
+    builder.value = builder.node("Gelu", [builder.value], "gelu")
+    builder.value = builder.node("Add", [builder.value, start], "sum")
+    builder.value = builder.node("Transpose", [builder.value], "turned", perm=[0, 2, 1])
+    builder.value = builder.node("Clip", [builder.value, builder.constant("low", np.float32(0))],
+                                 "clip")  # fmt: skip
+    builder.shape = (1, 12, 5)
+    names = ["convert", "layernormalization", "gelu", "add", "transpose", "clip"]
+    assert operators(run(builder)) == names
+
+
+def test_integers_after_real_numbers():
+    """Also unsigned ones; and an input that two layers read stays real."""
+    builder = ModelBuilder(2, (1, 4, 3, 3))
+    builder.value = builder.node("Sigmoid", ["x"], "sigmoid")
+    factors = [builder.constant("s", np.float32(1 / 256)), builder.constant("z", np.uint8(0))]
+    integers = builder.node("QuantizeLinear", [builder.value, *factors], "q")
+    builder.value = builder.node("DequantizeLinear", [integers, *factors], "dq")
+    builder.scale = 1 / 256
+    builder.conv("conv", 4, 1, relu=False)
+    run_of = run(builder)
+    assert operators(run_of) == ["quantizelinear" if x == "q" else x for x in operators(run_of)]
+    assert run_of.layers[0].report.operator == "sigmoid"
+    assert run_of.tensors["q_signed"].dtype == np.int8
+
+
+def refusal(builder: ModelBuilder) -> str:
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(builder.model(), device="tiny")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes", "message"),
+    [
+        ("Softmax", {"axis": 2}, "it is over axis 2 of (1, 3, 4, 5)"),
+        ("LogSoftmax", {}, "it computes real numbers; no core of the device computes it yet"),
+        ("Cast", {"to": 7}, "it computes real numbers of float32, int64"),
+    ],
+)
+def test_refusals(operator: str, attributes: dict[str, Any], message: str):
+    builder = ModelBuilder(0, (1, 3, 4, 5))
+    builder.value = builder.node(operator, [builder.value], "real", **attributes)
+    if operator == "Cast":
+        builder.value = builder.node("Cast", [builder.value], "back", to=1)
+    assert refusal(builder) == f"node /real/{operator} ({operator}): {message}"
+
+
+def test_tensors_of_different_shapes_are_refused():
+    builder = ModelBuilder(0, (1, 3, 4, 5))
+    mean = builder.value
+    builder.average("mean")
+    builder.value = builder.node("Div", [mean, builder.value], "quotient")
+    builder.shape = (1, 3, 4, 5)
+    assert refusal(builder) == "node /quotient/Div (Div): its tensors have different shapes"
+    builder = ModelBuilder(0, (1, 3, 4))
+    x = builder.value
+    builder.value = builder.node("LayerNormalization", [x, x], "norm")
+    assert refusal(builder).startswith("node /norm/LayerNormalization")
