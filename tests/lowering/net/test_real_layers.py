@@ -9,7 +9,8 @@ import onnxruntime
 import pytest
 
 import macaw
-from tests.lowering.net.models import ModelBuilder
+from macaw.isa.config import load
+from tests.lowering.net.models import ModelBuilder, float_model
 
 
 def run(builder: ModelBuilder, device: str = "tiny") -> macaw.NetworkRun:
@@ -105,3 +106,17 @@ def test_tensors_of_different_shapes_are_refused():
     x = builder.value
     builder.value = builder.node("LayerNormalization", [x, x], "norm")
     assert refusal(builder).startswith("node /norm/LayerNormalization")
+
+
+def test_a_layer_of_int16_among_layers_of_int8():
+    rng = np.random.default_rng(4)
+    data = rng.uniform(-2, 2, (8, 2, 6, 9)).astype(np.float32)
+    quantised = macaw.quantise(float_model(), data, dims={"rows": 6}, layers={"/c/Conv": "int16"})
+    device = load("tiny").changed({"pe.element": "int16"})
+    network = macaw.compile(quantised.model, device=device)
+    types = {tensor.dtype for tensor in network.network.tensors.values()}
+    assert {"int8", "int16"} <= types
+    run = network.run({"x": data[:1]})
+    assert [layer.report.name for layer in run.layers if not layer.equal] == []
+    (wanted,) = onnxruntime.InferenceSession(network.model).run(None, {"x": data[:1]})
+    np.testing.assert_array_equal(run.outputs["y"], wanted)
