@@ -120,3 +120,36 @@ def test_a_layer_of_int16_among_layers_of_int8():
     assert [layer.report.name for layer in run.layers if not layer.equal] == []
     (wanted,) = onnxruntime.InferenceSession(network.model).run(None, {"x": data[:1]})
     np.testing.assert_array_equal(run.outputs["y"], wanted)
+
+
+def test_constants_and_tensors_of_other_shapes():
+    """Numbers for each channel and for each place, quantised ones and real ones."""
+    builder = ModelBuilder(0, (1, 3, 4, 5))
+    image = builder.value
+    numbers = [builder.constant("n", np.array([[[3]], [[-7]], [[9]]], np.int8)),
+               builder.constant("ns", np.float32(0.25))]  # fmt: skip
+    row = builder.node("DequantizeLinear", numbers, "ndq")
+    builder.add("sum", row)
+    builder.multiply("product", row, 2.0**-3)
+    builder.join("join", row_of(builder, (1, 2, 4, 5)), 2, 2.0**-4)
+    image = builder.value
+    builder.average("mean")
+    builder.value = builder.node("Sub", [image, builder.value], "less")
+    builder.shape = (1, 5, 4, 5)
+    builder.quantise("less", 2.0**-5)
+    real = builder.constant("real", np.linspace(-1, 1, 5).astype("f4"))
+    builder.value = builder.node("Mul", [real, builder.value], "real_product")
+    builder.value = builder.node(
+        "Div", [builder.value, builder.constant("c", np.float32(3))], "end"
+    )
+    found = operators(run(builder))
+    assert found[:2] == ["sum", "elementwiseproduct"]
+    assert "expand" in found
+    assert found[-3:] == ["convert", "mul", "div"]
+
+
+def row_of(builder: ModelBuilder, shape: tuple[int, ...]) -> str:
+    """Constant integers."""
+    numbers = builder.rng.integers(-99, 99, shape).astype(np.int8)
+    inputs = [builder.constant("k", numbers), builder.constant("ks", np.float32(2.0**-4))]
+    return builder.node("DequantizeLinear", inputs, "kdq")

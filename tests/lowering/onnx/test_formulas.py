@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from macaw.lowering.onnx.formulas import Step, evaluate, formula
 from macaw.lowering.onnx.graph import Node
 
 ERF = np.vectorize(math.erf)
-EXACT = {
+EXACT: dict[str, Any] = {
     "EXP": np.exp,
     "SIGMOID": lambda x: 1 / (1 + np.exp(-x)),
     "TANH": np.tanh,

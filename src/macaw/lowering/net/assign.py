@@ -18,7 +18,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
-from macaw.lowering.net.layouts import device_shape
+from macaw.lowering.net.layouts import device_shape, to_device
 from macaw.lowering.net.movement_layers import movement, same_places
 from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.rewrite import rewrite, single_shift
@@ -117,6 +117,7 @@ class _Assigner:
         self.layers: list[Layer] = []
         self.tensors: dict[str, NetTensor] = {}
         self.aliases: dict[str, str] = {}
+        self.constants: dict[str, NDArray[Any]] = {}
         self.flat: dict[str, tuple[int, ...]] = {}  # (C, H, W) of images that became vectors
         self.inputs: dict[str, Edge] = {}
         self.outputs: dict[str, Edge] = {}
@@ -150,6 +151,7 @@ class _Assigner:
             tuple(edge.tensor for edge in inputs),
             tuple(dict.fromkeys(self.aliases.get(x.tensor, x.tensor) for x in outputs)),
             self.aliases,
+            self.constants,
         )
 
     def assume(self, layer: model_layers.Layer) -> None:
@@ -184,6 +186,9 @@ class _Assigner:
     def read(self, name: str) -> NetTensor:
         """Return the tensor that a layer reads. Raises `LowerError` if it is no integers."""
         if name not in self.tensors:
+            if name in self.model.constants and name in self.model.tensors:
+                self.constants[name] = to_device(self.model.constants[name])
+                return self._add_tensor(name)
             if name not in self.model.inputs:
                 raise LowerError(f"its input {name} is no tensor of the device")
             self._integer_input(name)
@@ -343,7 +348,8 @@ class _Assigner:
 
     def vector(self, layer: model_layers.Layer) -> None:
         """Give a layer on whole tensors to vc."""
-        names = [name for name in layer.inputs if name and name not in self.model.constants]
+        constants = self.model.constants.keys() - self.model.tensors.keys()
+        names = [name for name in layer.inputs if name and name not in constants]
         operation, order = vector_operation(self.model, layer, [self.read(x) for x in names])
         inputs = tuple(names[number] for number in order)
         self._vector(replace(layer, inputs=inputs), operation)

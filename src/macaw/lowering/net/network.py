@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
+
+from numpy.typing import NDArray
 
 from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.operation import Product, Types
@@ -61,6 +64,7 @@ class Network:
     outputs: tuple[str, ...]
     # tensors that have no bytes of their own, with the tensor whose bytes they share
     aliases: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, NDArray[Any]] = field(default_factory=dict)  # values of tensors
 
     def home(self, name: str) -> str:
         """Return the name of the tensor that has the bytes of tensor `name`: itself or another."""

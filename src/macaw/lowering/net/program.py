@@ -88,7 +88,7 @@ def _arena(network: Network) -> Arena:
     steps = [
         ([home(name) for name in layer.inputs], [home(layer.output)]) for layer in network.layers
     ]
-    ends = {*network.inputs, *network.outputs}
+    ends = {*network.inputs, *network.outputs, *network.constants}
     inner = {
         name: tensor.size
         for name, tensor in network.tensors.items()
@@ -125,6 +125,13 @@ def _main(
             tensor = network.tensors[name]
             out.put(f".view {_typed(names[name], tensor)}, at=arena + {offset:#x}", name)
             out.put(f".global {names[name]}")
+    files = {f"{names[name]}.npy": array for name, array in network.constants.items()}
+    if files:
+        out.put(".data")
+    for name in network.constants:
+        out.put(".balign 64")
+        out.put(f'.npy "{names[name]}.npy"', name, label=names[name])
+        out.put(f".global {names[name]}")
     out.title("the memory of each unit")
     out.put(".core pe, row=0")
     out.put(".list first", "packets of all layers follow")
@@ -157,7 +164,7 @@ _start: la a0, fill_ping # packets and sequences to both halves of all units
     rows, image = int(config["pe.rows"]), f"load_address(first), {MEMORY} - first"
     for label, add in (("fill_ping", ""), ("fill_pong", f" + {PONG:#x}")):
         out.put(f".word first{add}, {image}, {rows}, {UNIT:#x}, 0", label=label)
-    return SourceFiles(out.text(), {}, texts)
+    return SourceFiles(out.text(), files, texts)
 
 
 def _typed(symbol: str, tensor: NetTensor) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.accumulators import check_accumulators
+from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.integer_layers import KEEPING
 from macaw.lowering.onnx.network import (
     Dequantisation,
@@ -40,6 +42,7 @@ from macaw.lowering.onnx.views import offset_of
 from macaw.lowering.onnx.window import Window
 
 _MOVES = (*(name for name in KEEPING if not name.endswith("MaxPool")), "Concat")
+_PAIRS = ("Add", "Sub", "Mul", "Div", "Max", "Min")
 _WIDE = "int16"  # integers of int8 minus any zero point fit it
 # The largest shift of a sum that equals a product of binary32, by the type of the result: for a
 # larger sum than binary32 has, the result saturates.
@@ -174,8 +177,49 @@ class _Rewriter:
         types = {self.tensors[name].dtype for name in names}
         return len(types) == 1 and not any(zeros) and not output.zero_point
 
+    # --- operands ---
+
+    def operands(self, layer: Layer, expands: bool = True) -> tuple[str, ...]:
+        """Return tensors for all inputs of a layer: constants, and what is used at many places.
+
+        If it `expands`, they have the shape of the result. A number for each channel of an image
+        stays one if a Mul reads it.
+        """
+        result = self.tensors[layer.outputs[0]].shape
+        return tuple(self._operand(layer, name, result, expands) for name in layer.inputs)
+
+    def _operand(self, layer: Layer, name: str, result: tuple[int, ...], expands: bool) -> str:
+        array = None if name in self.tensors else self.constants[name]
+        before = array.shape if array is not None else self.tensors[name].shape
+        shape = (*(1,) * (len(result) - len(before)), *before) if expands else before
+        by_channel = len(shape) == 4 and shape[1] == result[1] and prod(shape) == shape[1]
+        if expands and not (by_channel and layer.operator == "Mul" and layer.inputs[0] != name):
+            shape = result
+        if array is not None:
+            like = Tensor(name, shape, array.dtype.name)
+            unique = self.tensor(f"{name}_tensor", like)
+            self.constants[unique] = np.broadcast_to(array, shape).copy()
+            return unique
+        if shape == before:
+            return name
+        unique = self.tensor(f"{name}_expanded", self.tensors[name], shape=shape)
+        sizes = f"{unique}_shape"
+        self.constants[sizes] = np.asarray(shape, np.int64)
+        inputs = (name, sizes)
+        node = Node(f"{layer.name}_expand", "Expand", inputs, (unique,))
+        self.add(MoveLayer(node.name, "Expand", inputs, (unique,), layer.parts, node, (None, None)))
+        return unique
+
     def elementwise(self, layer: SumLayer | ProductLayer) -> bool:
         """Rewrite a sum or product with zero points or several types in int16."""
+        if layer.operator == "MatMul":
+            return False
+        layer = replace(layer, inputs=self.operands(layer))
+        if not self._in_int16(layer):
+            self.add(layer)
+        return True
+
+    def _in_int16(self, layer: SumLayer | ProductLayer) -> bool:
         output = layer.output
         if not isinstance(output, Requantisation):
             return False
@@ -212,8 +256,12 @@ class _Rewriter:
 
     def move(self, layer: MoveLayer) -> bool:
         """Rescale before a movement; a concatenation rescales by a factor alone."""
+        if layer.operator == "Concat":
+            names = self.operands(layer, expands=False)
+            layer = replace(layer, inputs=names, node=replace(layer.node, inputs=names))
         if not any(layer.rescales):
-            return False
+            self.add(layer)
+            return True
         result = self.tensors[layer.outputs[0]]
         joins = layer.operator == "Concat"
         inputs, rescales = list(layer.inputs), list(layer.rescales)
@@ -241,13 +289,11 @@ class _Rewriter:
         """Let vc dequantise what is no output, or is read by other layers, too."""
         name = layer.outputs[0]
         if layer.operator in _MOVES and self.tensors[name].dtype == "float32":
-            self.add(
-                MoveLayer(
-                    layer.name, layer.operator, layer.inputs, layer.outputs, layer.parts,
-                    layer.node, (None,) * len(layer.inputs),
-                )
-            )  # fmt: skip
-            return True
+            rescales = (None,) * len(layer.inputs)
+            parts = layer.inputs, layer.outputs, layer.parts, layer.node, rescales
+            return self.move(MoveLayer(layer.name, layer.operator, *parts))
+        if layer.operator in _PAIRS and self.tensors[name].dtype == "float32":
+            return self._pair(layer)
         if layer.operator == "QuantizeLinear":
             return self._signed_integers(layer)
         if layer.operator != "DequantizeLinear" or layer.inputs[0] not in self.tensors:
@@ -261,6 +307,19 @@ class _Rewriter:
         self.rescale(
             layer, layer.inputs[0], name, dequantisation(float(scale.reshape(-1)[0])), zero=point
         )
+        return True
+
+    def _pair(self, layer: FloatLayer) -> bool:
+        """Give both operands of a function of two tensors the shape of the result."""
+        shape = self.tensors[layer.outputs[0]].shape
+        known = [self.tensors.get(name) for name in layer.inputs]
+        alone = [tensor for tensor in known if tensor is not None]
+        sizes = [self.constants[x].size for x in layer.inputs if x not in self.tensors]
+        if all(size == 1 for size in sizes) and all(tensor.shape == shape for tensor in alone):
+            return False
+        names = self.operands(replace(layer, operator=""))
+        node = replace(layer.node, inputs=names)
+        self.add(replace(layer, inputs=names, node=node))
         return True
 
     def _signed_integers(self, layer: FloatLayer) -> bool:

@@ -264,7 +264,10 @@ def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperatio
         raise LowerError(f"{_REAL} of " + ", ".join(sorted({*types, dtype})), "float32")
     if layer.operator in ("Softmax", "LayerNormalization"):
         return _rows(model, layer, tensors[0])
-    steps = formula(layer.node, {name: model.constants.get(name) for name in layer.inputs})
+    constants = {
+        name: None if name in model.tensors else model.constants.get(name) for name in layer.inputs
+    }
+    steps = formula(layer.node, constants)
     if steps is None:
         raise LowerError(f"{_REAL}; {NO_CORE}", "macaw quantise")
     if len({tensor.shape for tensor in tensors}) > 1:
@@ -302,7 +305,9 @@ def _rows(model: Network, layer: FloatLayer, x: NetTensor) -> VectorOperation:
     tables = [model.constants.get(name) for name in layer.inputs[1:] if name]
     if any(table is None or table.size != length for table in tables):
         raise LowerError("its factors are no constants for each place")
-    factors, *offsets = [tuple(float(n) for n in np.ravel(table)) for table in tables]
+    factors, *offsets = [
+        tuple(np.asarray(table, np.float64).reshape(-1).tolist()) for table in tables
+    ]
     epsilon = float(attributes.get("epsilon", 1e-5))
     return LayerNormalization(x.dtype, rows, factors, offsets[0] if offsets else (), epsilon)
 

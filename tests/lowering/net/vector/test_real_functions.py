@@ -41,8 +41,8 @@ def functions(draw: Any) -> RealFunction:
     name = draw(st.sampled_from(sorted(STEPS)))
     zero = draw(st.sampled_from([0, 0, -128, 5, 127]))
     result_zero = draw(st.sampled_from([0, 0, -128, 7, 127]))
-    scales = [draw(st.sampled_from([1.0, 0.125, 0.037])) for _ in range(2)]
-    return RealFunction(dtype, shape, STEPS[name], name, to, 1, zero, *scales, result_zero)
+    scale, divisor = (draw(st.sampled_from([1.0, 0.125, 0.037])) for _ in range(2))
+    return RealFunction(dtype, shape, STEPS[name], name, to, 1, zero, scale, divisor, result_zero)
 
 
 @few

@@ -57,7 +57,7 @@ class _Function:
             outer.put(f"la {pointer}, vc_x{number}")
         outer.put(f"la {_RESULT}, y")
         for (letter, bits), register in self.numbers.items():
-            number = np.int32(np.uint32(bits).view(np.int32)) if letter == "w" else bits
+            number = int(np.uint32(bits).view(np.int32)) if letter == "w" else bits
             outer.put(f"li {register}, {number}")
         count = -(-elements(self.operation.shape) // GROUP)
         with outer.loop(count, _POINTERS[0], self.step, _END, "16 elements"):
