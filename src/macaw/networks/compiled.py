@@ -233,7 +233,8 @@ class CompiledNetwork:
     def _output(self, edge: Edge, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
         """Return an output of the model from the tensors of the device."""
         home = self.assignment.network.home(edge.tensor)
-        integers = tensors[home].reshape(self.network.tensors[edge.tensor].shape)
+        shape = self.network.tensors[edge.tensor].shape
+        integers = to_model(to_device(tensors[home]), shape)  # the same bytes
         return _model_values(edge, integers).reshape(edge.shape)
 
     def _is_right(

@@ -153,3 +153,30 @@ def row_of(builder: ModelBuilder, shape: tuple[int, ...]) -> str:
     numbers = builder.rng.integers(-99, 99, shape).astype(np.int8)
     inputs = [builder.constant("k", numbers), builder.constant("ks", np.float32(2.0**-4))]
     return builder.node("DequantizeLinear", inputs, "kdq")
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes", "keep"),
+    [
+        ((1, 3, 4, 5), (1,), 1), ((1, 3, 4, 5), (2,), 0), ((1, 3, 4, 5), (3,), 0),
+        ((1, 3, 4, 5), (1, 2, 3), 0), ((1, 4, 6), (2,), 1), ((1, 3, 2, 4, 5), (2, 4), 0),
+    ],
+)  # fmt: skip
+def test_means_over_any_axes(shape, axes, keep):
+    """Of integers. Axes that are not the first ones on the device are moved there."""
+    builder = ModelBuilder(1, shape)
+    inputs = [builder.value, builder.constant("axes", np.array(axes, np.int64))]
+    builder.value = builder.node("ReduceMean", inputs, "mean", keepdims=keep)
+    builder.shape = tuple(
+        1 if axis in axes else size for axis, size in enumerate(shape) if keep or axis not in axes
+    )
+    builder.quantise("mean", builder.scale)
+    run(builder)
+
+
+def test_a_maximum_of_a_row_in_another_scale():
+    builder = ModelBuilder(1, (1, 4, 6))
+    builder.value = builder.node("GlobalMaxPool", [builder.value], "most")
+    builder.shape = (1, 4, 1)
+    builder.quantise("most", builder.scale * 2)
+    assert operators(run(builder)) == ["transpose", "maxpool", "rescale"]

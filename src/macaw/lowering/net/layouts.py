@@ -14,6 +14,11 @@ from numpy.typing import NDArray
 from macaw.lowering.errors import LowerError
 
 
+def device_order(rank: int) -> tuple[int, ...]:
+    """Return the axes of the model, but the first one, in the order of the device."""
+    return (2, 3, 1) if rank == 4 else tuple(range(1, rank))
+
+
 def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape on the device of a tensor of the model. Raises `LowerError` for a batch."""
     if len(shape) == 4:

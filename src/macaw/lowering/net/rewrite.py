@@ -12,10 +12,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.layouts import device_order
 from macaw.lowering.onnx.accumulators import check_accumulators
 from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.integer_layers import KEEPING
@@ -203,8 +205,7 @@ class _Rewriter:
         if shape == before:
             return name
         unique = self.tensor(f"{name}_expanded", self.tensors[name], shape=shape)
-        sizes = f"{unique}_shape"
-        self.constants[sizes] = np.asarray(shape, np.int64)
+        sizes = self._constant(f"{unique}_shape", np.asarray(shape, np.int64))
         inputs = (name, sizes)
         node = Node(f"{layer.name}_expand", "Expand", inputs, (unique,))
         self.add(MoveLayer(node.name, "Expand", inputs, (unique,), layer.parts, node, (None, None)))
@@ -237,6 +238,8 @@ class _Rewriter:
 
     def pool(self, layer: PoolLayer) -> bool:
         """Rewrite a mean with zero points in int16, and a maximum in another scale."""
+        if layer.window is None and self._turned(layer):
+            return True
         output, (name,) = layer.output, layer.inputs
         if output is None:
             return False
@@ -253,6 +256,60 @@ class _Rewriter:
         self.add(replace(layer, inputs=(centred,), outputs=(wide,), output=middle, input_zero=0))
         self.finish(layer, wide, output)
         return True
+
+    def _turned(self, layer: PoolLayer) -> bool:
+        """Bring the axes that are reduced before the others, in the order of the device."""
+        x, result = (self.tensors[name] for name in (*layer.inputs, *layer.outputs))
+        rank = len(x.shape)
+        if not rank > 1 or x.shape[0] != 1:
+            return False
+        there = [axis for axis in device_order(rank) if x.shape[axis] > 1]
+        chosen = [axis for axis in there if axis in layer.axes]
+        turns = there[: len(chosen)] != chosen
+        if not turns and (layer.keep or rank != 4):
+            return False
+        turn = list(range(rank))  # the axis of the input, by that of the turned one
+        if turns:
+            ones = [axis for axis in range(1, rank) if x.shape[axis] == 1]
+            order = [*chosen, *(axis for axis in there if axis not in chosen), *ones]
+            for place, axis in zip(device_order(rank), order, strict=True):
+                turn[place] = axis
+        turned = self._moved(layer, x.name, f"{x.name}_turned", turn)
+        axes = tuple(sorted(turn.index(axis) for axis in layer.axes))
+        shape = tuple(
+            1 if axis in axes else size for axis, size in enumerate(self.tensors[turned].shape)
+        )
+        name = self.tensor(f"{result.name}_turned", result, shape=shape)
+        pooled = replace(layer, inputs=(turned,), outputs=(name,), axes=axes, keep=True)
+        if not self.pool(pooled):
+            self.add(pooled)
+        whole = self._moved(
+            layer, name, f"{result.name}_whole", [turn.index(axis) for axis in range(rank)]
+        )
+        sizes = self._constant(f"{result.name}_shape", np.asarray(result.shape, np.int64))
+        inputs = (whole, sizes)
+        node = Node(f"{layer.name}_reshape", "Reshape", inputs, (result.name,))
+        rescales = (None, None)
+        self.add(MoveLayer(node.name, "Reshape", inputs, node.outputs, layer.parts, node, rescales))
+        return True
+
+    def _moved(self, layer: Layer, name: str, result: str, turn: list[int]) -> str:
+        """Append a Transpose of a tensor, if it changes anything; return its result's name."""
+        if turn == sorted(turn):
+            return name
+        x = self.tensors[name]
+        unique = self.tensor(result, x, shape=tuple(x.shape[axis] for axis in turn))
+        node = Node(f"{layer.name}_turn", "Transpose", (name,), (unique,), {"perm": turn})
+        self.add(MoveLayer(node.name, "Transpose", (name,), (unique,), layer.parts, node, (None,)))
+        return unique
+
+    def _constant(self, name: str, array: NDArray[Any]) -> str:
+        """Add a constant, which is no tensor of the device; return its name."""
+        unique, number = name, 2
+        while unique in self.tensors or unique in self.constants:
+            unique, number = f"{name}_{number}", number + 1
+        self.constants[unique] = array
+        return unique
 
     def move(self, layer: MoveLayer) -> bool:
         """Rescale before a movement; a concatenation rescales by a factor alone."""
@@ -335,9 +392,8 @@ class _Rewriter:
             return False
         (result,) = readers[0].outputs  # there is one signed tensor of each unsigned one
         signed = self.tensors[result]
-        zero = self.tensor(f"{layer.name}_zero", signed)
-        del self.tensors[zero]
-        self.constants[zero] = (point.astype(np.int64) + offset).astype(signed.dtype)
+        number = (point.astype(np.int64) + offset).astype(signed.dtype)
+        zero = self._constant(f"{layer.name}_zero", number)
         inputs = (*layer.inputs[:2], zero)
         node = replace(layer.node, inputs=inputs, outputs=(result,))
         self.add(replace(layer, inputs=inputs, outputs=(result,), node=node))

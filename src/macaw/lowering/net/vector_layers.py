@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.layouts import device_order
 from macaw.lowering.net.movement_layers import frame
 from macaw.lowering.net.network import NetTensor
 from macaw.lowering.net.vector.conversion import Convert
@@ -153,12 +154,10 @@ def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, 
     """Return the shape of an image whose rows and columns are reduced. Raises `LowerError`."""
     shape = model.tensors[layer.inputs[0]].shape
     chosen = np.isin(np.arange(len(shape)), layer.axes)
-    order = (0, 2, 3, 1) if len(shape) == 4 else range(len(shape))
+    order = (0, *device_order(len(shape)))
     flags = [chosen[axis] for axis in order if shape[axis] > 1]
     if flags != sorted(flags, reverse=True):
-        raise LowerError(
-            f"it reduces the axes {layer.axes} of {shape}", "the first axes, of images 2 and 3"
-        )
+        raise LowerError(f"it reduces the axes {layer.axes} of {shape}")
     if len(shape) == 4 and layer.axes == (2, 3):
         return x.shape[0], x.shape[1], x.shape[2]
     rows = prod(size for axis, size in enumerate(shape) if chosen[axis])
