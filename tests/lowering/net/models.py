@@ -195,7 +195,7 @@ def float_model() -> onnx.ModelProto:
         )
         for place in (1, 2)
     }
-    attributes = {"pads": [1, 1, 1, 1]}
+    attributes: Any = {"pads": [1, 1, 1, 1]}
     nodes = [
         helper.make_node("Conv", ["x", "w1"], ["a"], "/a/Conv", **attributes),
         helper.make_node("Relu", ["a"], ["b"], "/b/Relu"),
