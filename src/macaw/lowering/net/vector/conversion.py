@@ -21,7 +21,8 @@ class Convert(VectorOperation):
     For each element q there is the real number r = f32(q - zero) · multiplier, or if `divides`
     f32(q - zero) / multiplier, in binary32. There is one multiplier, or one for each channel (the
     last axis). A result of integers is rne(r) + result_zero, of binary32 it is r. Both are limited
-    to the range `clip`, in units of the result; integers also to their type. NaN becomes 0 + zero.
+    to the range `clip`, in units of the result; integers also to their type. NaN becomes the
+    zero point of integers, and the least number of a clip.
     """
 
     shape: Shape

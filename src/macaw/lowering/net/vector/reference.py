@@ -96,8 +96,10 @@ def _(operation: Convert, x: Numbers) -> Numbers:
     with np.errstate(all="ignore"):
         real = real / factors if operation.divides else real * factors
     low, high = operation.range
+    if operation.to == "float32" and operation.clip:
+        return np.asarray(np.fmin(np.fmax(real, np.float32(low)), np.float32(high)))
     if operation.to == "float32":
-        return np.asarray(np.clip(np.asarray(real), np.float32(low), np.float32(high)))
+        return np.asarray(real)
     steps = np.nan_to_num(np.rint(real).astype(np.float64), nan=0.0)
     return np.asarray(np.clip(steps + operation.result_zero, low, high)).astype(operation.to)
 
