@@ -1,9 +1,10 @@
 """The connection to gdb: a thread reads and acknowledges packets, the caller answers them.
 
-gdb sends no new packet before it has the answer to the last one, but it may repeat the packet or
-ask for the answer again. The thread acknowledges each packet at once, even before the program is
-loaded, because gdb waits only two seconds for that. When an interrupt arrives while the program
-runs, the thread calls `on_interrupt`.
+gdb sends no new packet before it has acknowledged the answer to the last one. But it may repeat a
+packet, or ask for the answer again. The same packet again, before that acknowledgement, is such a
+repetition; the first packet is repeated if the server needs seconds to start. The thread
+acknowledges each packet at once, even before the program is loaded, because gdb waits only two
+seconds for that. When an interrupt arrives while the program runs, the thread calls `on_interrupt`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from macaw.debugger.gdb.packets import (
+    ACKNOWLEDGED,
     BAD,
     INTERRUPT,
     LONG,
@@ -50,6 +52,8 @@ class Link:
         self._lock = threading.Lock()  # protects the two attributes above, and writing
         self._last = b""  # the last answer, as it was sent
         self._is_asked = False  # a packet is not answered yet
+        self._is_confirmed = True  # gdb has acknowledged the last answer
+        self._question = b""  # the data of the last packet
         self._packets: SimpleQueue[bytes | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._read, name="gdb", daemon=True)
 
@@ -69,6 +73,7 @@ class Link:
         with self._lock:
             if is_answer:
                 self._running = self._is_asked = False
+                self._is_confirmed = not self.acknowledges
             self._last = frame(data)
             self._write(self._last)
 
@@ -109,14 +114,19 @@ class Link:
         with self._lock:
             if isinstance(item, Packet) or item == LONG:
                 data = item.data if isinstance(item, Packet) else LONG.encode()
-                is_repeated = self.acknowledges and self._is_asked
+                is_repeated = self.acknowledges and (
+                    self._is_asked or (not self._is_confirmed and data == self._question)
+                )
                 if self.acknowledges:
                     self._write(b"+")
                 if not is_repeated:
                     self._running |= data.startswith(RESUMES)
                     self.acknowledges &= data != b"QStartNoAckMode"
                     self._is_asked = True
+                    self._question = data
                     self._packets.put(data)
+            elif item == ACKNOWLEDGED:
+                self._is_confirmed = not self._is_asked
             elif item == BAD and self.acknowledges:
                 self._write(b"-")
             elif item == REFUSED and self._last and not self._is_asked:

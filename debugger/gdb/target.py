@@ -29,6 +29,8 @@ OK, UNKNOWN, ERROR = "OK", "", "E01"
 _SAY_ERRORS = "cCsSbvgGpPMXZzH"
 TEXT_BYTES = MOST_BYTES // 2 - 16  # bytes of text in one packet, in hexadecimal
 GENERAL = 33  # number of registers in `g` and `G`, each of 4 bytes
+LEAVE = "kill or detach ends the session, quit leaves gdb\n"
+BLOCK = "more lines follow, each after `monitor`; the last one is `monitor end`\n"
 STALE = "gdb has not noticed the change: `maintenance flush register-cache` (docs/gdb.md)\n"
 
 
@@ -242,10 +244,15 @@ class Target:
         """Execute a command of the debugger, with its answer on gdb's console."""
         line = parse_bytes(text).decode("utf-8", "replace")
         self._has_moved = False
+        was_in_block = self.interpreter.in_block
         answer = self._run_command(line)
         printed = answer_text(answer, line)
         if printed:
             self._say(printed + "\n")
+        if answer.leaves:
+            self._say(LEAVE)
+        if self.interpreter.in_block and not was_in_block:
+            self._say(BLOCK)
         if self._has_moved:
             self.motion.thread = self.machine.stopped_thread()
             self._say(STALE)

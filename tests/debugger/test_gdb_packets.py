@@ -99,6 +99,30 @@ def test_packets_are_acknowledged_and_questions_answered_before_the_program_is_l
     assert run.end() == "gdb has closed the connection"
 
 
+def test_packets_from_before_the_start_of_the_server_are_repetitions():
+    """gdb sends its first packet again each two seconds, until somebody reads it."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    gdb = socket.create_connection(listener.getsockname())
+    gdb.settimeout(30)
+    gdb.sendall(3 * frame(b"qSupported"))
+    link = Link(SocketChannel(listener.accept()[0]))
+    link.start()
+    assert link.receive() == b"qSupported"
+    link.send(b"")
+    gdb.sendall(frame(b"qSupported"))  # crosses the answer
+    gdb.sendall(b"+" + frame(b"qSupported"))  # gdb has the answer: another question
+    assert link.receive() == b"qSupported"
+    link.send(b"OK")
+    expected = b"$#00", b"$OK#9a"
+    received = b""
+    while expected[1] not in received or received.count(b"+") < 5:
+        received += gdb.recv(100)
+    assert [received.count(x) for x in (*expected, b"+")] == [1, 1, 5]
+    gdb.close()
+    listener.close()
+    assert link.receive() is None
+
+
 def test_a_packet_that_is_too_long_is_refused():
     run = Serving(target_of(of_source(".core cp\n_start: ebreak\n")))
     assert run.client.ask("m" + "0" * packets.MOST_BYTES) == "E.the packet is too long"

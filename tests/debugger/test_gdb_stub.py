@@ -152,6 +152,16 @@ def test_packets_that_are_wrong_or_small_are_answered(calls, packet, answer):
     assert calls.client.ask(packet) == answer
 
 
+def test_monitor_says_how_lines_that_follow_end(calls):
+    client = calls.client
+    assert client.say("if 1") == (
+        "more lines follow, each after `monitor`; the last one is `monitor end`\n"
+    )
+    assert client.say("echo body\\n") == ""
+    assert client.say("end") == "body\n"
+    assert client.say("quit") == "kill or detach ends the session, quit leaves gdb\n"
+
+
 def test_memory_is_read_to_its_end_and_written_as_an_edit(calls):
     client = calls.client
     assert client.ask("m10000,4") == "13053000"
