@@ -201,9 +201,12 @@ def _register_rows(
         core.sync()
     for field in fields:
         one, two = (np.asarray(getattr(core.state, field)) for core in cores)
-        if one.dtype == object or one.shape != two.shape:
-            if repr(one) != repr(two):
-                rows.append((field, repr(one), repr(two)))
+        if one.shape != two.shape:
+            rows.append((f"{name}.{field}", *(_size_text(x) for x in (one, two))))
+            continue
+        if one.dtype == object:
+            texts = [value_text(plain(x.tolist())) for x in (one, two)]
+            rows += [(f"{name}.{field}", *texts)] if texts[0] != texts[1] else []
             continue
         for at in np.argwhere(one != two).tolist():
             first = int(np.ravel_multi_index(at, one.shape)) if at else 0
@@ -212,6 +215,11 @@ def _register_rows(
             if len(rows) == LISTED:
                 return rows
     return rows
+
+
+def _size_text(values: np.ndarray[Any, Any]) -> str:
+    """Return the size of a register file that the other run has in another size."""
+    return f"{' x '.join(map(str, values.shape)) or 1} elements"
 
 
 def _shown(value: Any) -> str:

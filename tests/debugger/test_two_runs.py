@@ -244,6 +244,11 @@ def test_the_command_line(tmp_path):
     result = run_here([*head, "--against-engine", "reference", "-e", "compare cycles"], tmp_path)
     assert result.returncode == 0
     assert result.stdout.startswith("no difference of cycles up to the ends of both runs")
+    registers = "compare registers pe[0]"
+    result = run_here([*head, "--against-device", "base", "-e", registers], tmp_path)
+    assert result.returncode == 1
+    assert re.search(r"\npe\[0\].accumulators +2 x 4 x 4 elements +\d+ x ", result.stdout)
+    assert "array(" not in result.stdout
     result = run_here([*head, "--against-engine", "none", "-e", "compare y"], tmp_path)
     assert result.returncode == 2
     assert "no engine is called 'none', there are fast, reference" in result.stderr
