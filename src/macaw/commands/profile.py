@@ -121,6 +121,7 @@ def _core_and_size(text: str) -> tuple[str, int]:
     metavar="KEY=V",
     help="Use V as the threshold of a metric.",
 )
+@click.option("--layers", is_flag=True, help="Of a compiled network: print a row for each layer.")
 @click.option("--guide", is_flag=True, help="Say which step of the optimisation loop comes next.")
 @click.option("--against", metavar="OLD.json", help="Say what improved since an earlier --json.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the profile as JSON; - prints it.")
@@ -146,6 +147,7 @@ def command(
     scheduler: str | None,
     goals: dict[str, float],
     thresholds: dict[str, float],
+    layers: bool,
     guide: bool,
     against: str | None,
     json_file: str | None,
@@ -171,6 +173,8 @@ def command(
     earlier = None if against is None else from_json(_read_json(against), against)
     inputs_read = [*inputs.values(), *([against] if against else [])]
     program = load_program(sources, device, inputs_read, outputs, "another name", choice=choice)
+    if layers and program.network is None:
+        raise click.UsageError("--layers is for the folder of a compiled network")
     options = Options(
         mode,
         num,
@@ -197,10 +201,9 @@ def command(
         def show(what: str, done: int, total: int) -> None:
             state[:] = what, done, total
 
-        report = profile(
-            program, arrays, options, device=device, watch=show, name=", ".join(sources)
-        )
-    _write(report, json_file, perfetto_file, html_file)
+        name = ", ".join(sources) if program.network is None else program.network.name
+        report = profile(program, arrays, options, device=device, watch=show, name=name)
+    _write(report, json_file, perfetto_file, html_file, layers=layers)
     return EXIT_FAILURE if report.missed else EXIT_SUCCESS
 
 
@@ -220,7 +223,12 @@ def _read_json(path: str) -> object:
 
 
 def _write(
-    profile: Profile, json_file: str | None, perfetto_file: str | None, html_file: str | None
+    profile: Profile,
+    json_file: str | None,
+    perfetto_file: str | None,
+    html_file: str | None,
+    *,
+    layers: bool,
 ) -> None:
     """Write the files and print the report, or the JSON if `json_file` is `-`."""
     import json
@@ -247,4 +255,4 @@ def _write(
         return
     from macaw.profiling import terminal_report
 
-    terminal_report.print_report(profile, console.stdout())
+    terminal_report.print_report(profile, console.stdout(), layers=layers)

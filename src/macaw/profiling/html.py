@@ -79,6 +79,7 @@ class _PageData:
             "about": run_summary(profile),
             "cycles": profile.cycles,
             "tracks": [self.track(track) for track in profile.tracks],
+            "layers": self.layers(),
             "series": [
                 {"name": s.name, "unit": s.unit, "row": s.row, "most": s.most, "points": s.points}
                 for s in profile.series
@@ -121,6 +122,32 @@ class _PageData:
             "records": len(track.slices),
             "lanes": [[self.slice(item) for item in lane] for lane in levels_of_core],
         }
+
+    def layers(self) -> dict[str, Any] | None:
+        """Return the layers of a network as a track, and as rows of a table; None without them."""
+        layers = self.profile.layers
+        if not layers:
+            return None
+        rows = [track.row for track in self.profile.rows]
+        lane = [
+            (item.begin, item.end, number, 1, self.string(item.name), self.string(item.operator),
+             0, {row: item.busy.get(row, 0) for row in rows}, ())
+            for number, item in enumerate(layers)
+        ]  # fmt: skip
+        return {
+            "core": "layers",
+            "row": "layers",
+            "busy": [(layers[0].begin, layers[-1].end)],
+            "cycles": layers[-1].end - layers[0].begin,
+            "records": len(layers),
+            "lanes": [lane],
+            "rows": rows,
+            "table": [
+                (x.name, x.operator, x.core, x.begin, x.end, x.predicted, x.bound,
+                 [x.busy.get(row, 0) / max(x.cycles, 1) for row in rows])
+                for x in layers
+            ],
+        }  # fmt: skip
 
     def slice(self, item: Slice) -> tuple[Any, ...]:
         """Return the fields of a slice in the order that the script's function `slice` expects."""

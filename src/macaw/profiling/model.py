@@ -14,7 +14,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from macaw.errors import InputError
 from macaw.phrases import one_line, plural
 
-FORMAT = 2  # version of the JSON format
+FORMAT = 3  # version of the JSON format
 KIND = "macaw profile"
 
 Interval = tuple[int, int]
@@ -34,6 +34,7 @@ class Slice:
     place: str = ""  # of the first instruction in the source: "layer.s:12"
     counters: Mapping[str, int] = field(default_factory=dict)  # by `macaw.isa.trace.GROUP`
     waited: int = 0  # cycles of it in which the core waited for others
+    layer: str = ""  # of a network: the layer in which it began
 
     @property
     def cycles(self) -> int:
@@ -59,7 +60,8 @@ class Slice:
     def where(self) -> str:
         """The source position and the name, if known, such as `layer.s:12: dma.wait x0`."""
         what = self.name or f"instruction {self.first:,}"
-        return f"{self.place}: {what}" if self.place else what
+        text = f"{self.place}: {what}" if self.place else what
+        return f"{text} (layer {self.layer})" if self.layer else text
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,29 @@ class Track:
     def busy_cycles(self) -> int:
         """The number of cycles in all busy intervals."""
         return sum(end - begin for begin, end in self.busy)
+
+
+@dataclass(frozen=True)
+class LayerSpan:
+    """A layer of a compiled network: the cycles from its begin to that of the next one.
+
+    `busy` has by row the cycles in which it worked during the layer. `predicted` and `bound` are
+    those of the compiler's report.
+    """
+
+    name: str  # of the node in the model
+    operator: str
+    core: str
+    begin: int
+    end: int
+    predicted: int
+    bound: int
+    busy: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def cycles(self) -> int:
+        """The number of cycles from `begin` to `end`."""
+        return self.end - self.begin
 
 
 @dataclass(frozen=True)
@@ -234,6 +259,7 @@ class Profile:
         default_factory=dict
     )  # by row, from all its records
     subject: Subject = Subject()
+    layers: tuple[LayerSpan, ...] = ()  # of a compiled network, in the order of execution
 
     def __repr__(self) -> str:
         parts = [plural(self.cycles, "cycle")]

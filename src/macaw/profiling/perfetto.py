@@ -48,6 +48,10 @@ class _Writer:
     def profile(self, profile: Profile) -> None:
         self.metrics = {group.slice.key: group for group in profile.groups}
         self._process(profile)
+        if profile.layers:
+            about = "layers of the network, from begin to begin"
+            uuid = self._track("layers", PROCESS, len(profile.rows) + len(profile.series), about)
+            self._slices(uuid, ((item.begin, item.end, item.name, None) for item in profile.layers))
         for rank, row in enumerate(profile.rows):
             uuid = self._busy(row, PROCESS, rank)
             cores = profile.cores(row.row) or (row,)

@@ -24,6 +24,7 @@ from macaw.profiling import (
     bottleneck,
     comparison,
     jobs,
+    layer_spans,
     metrics,
     recording,
     replay,
@@ -375,7 +376,8 @@ class _Profiler:
         }
         tracks = timeline.tracks(self.cores, records, waits, lost_records)
         names, series = self._name_slices(first, job, lost_records)
-        tracks = replay.with_names(tracks, names)
+        layers = layer_spans.layer_spans(self.program.network, first.layers, tracks)
+        tracks = layer_spans.with_layers(replay.with_names(tracks, names), layers)
         series += replay.bandwidth(tracks, cycles, self.machine.width)
         slices = [item for track in timeline.core_tracks(tracks) for item in track.slices]
         if options.mode == "mark" and not slices:
@@ -413,6 +415,7 @@ class _Profiler:
             runs=runs,
             ratios=rows,
             subject=recording.digest_subject(self.job),
+            layers=layers,
         )
         if options.against is not None:
             differences = comparison.differences(options.against, report)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.asm.program import Program
+from macaw.emu.breaks import Break, Breakable
 from macaw.emu.core import Core
 from macaw.emu.device import Device
 from macaw.emu.waits import Waiting
@@ -100,6 +102,7 @@ class Recording:
     begun: Mapping[str, int]  # by core, instructions started
     lost: Mapping[str, int]  # by core, records without room
     failure: str = ""
+    layers: Mapping[int, int] = field(default_factory=dict)  # begins of a network's, by number
 
 
 def make_job(
@@ -137,6 +140,7 @@ def run_job(job: Job) -> Recording:
         for register, value in values.items():
             device.cores[name].write_trace(register, value)
     waits = {name: _log_waits(core) for name, core in device.cores.items()}
+    layers = _log_layers(device, job.program)
     stop = device.run(max_cycles=job.max_cycles)
     device.sync()
     return Recording(
@@ -146,7 +150,28 @@ def run_job(job: Job) -> Recording:
         {name: core.start_count for name, core in device.cores.items()},
         {name: device.cores[name].trace.read("trace_lost") for name in job.parameters},
         "" if stop.reason == "exit" else str(stop),
+        layers,
     )
+
+
+def _log_layers(device: Device, program: Program) -> dict[int, int]:
+    """Return a dictionary to which a run will add the begin of each layer of a network.
+
+    The number after the last layer has the cycle in which all are done.
+    """
+    log: dict[int, int] = {}
+    control = device.order[0]
+    entries = program.layer_entries
+    if entries and isinstance(control, Breakable):
+
+        def note(number: int) -> bool:
+            log[number] = device.cycle
+            return False
+
+        control.set_breaks(
+            {address: Break(partial(note, number)) for address, number in entries.items()}
+        )
+    return log
 
 
 def _log_waits(core: Core) -> list[Wait]:

@@ -40,14 +40,14 @@ STYLES = ("blue", "magenta", "green", "cyan", "yellow", "red")
 PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d", "→": "->", "µ": "u"}
 
 
-def print_report(profile: Profile, screen: Console) -> None:
-    """Print the whole report in the width of the screen."""
-    _Report(profile, screen).show()
+def print_report(profile: Profile, screen: Console, *, layers: bool = False) -> None:
+    """Print the whole report in the width of the screen; with `layers`, a table of layers, too."""
+    _Report(profile, screen, layers).show()
 
 
 class _Report:
-    def __init__(self, profile: Profile, screen: Console) -> None:
-        self.profile, self.screen = profile, screen
+    def __init__(self, profile: Profile, screen: Console, layers: bool) -> None:
+        self.profile, self.screen, self.layers = profile, screen, layers
         self.ascii = not screen.encoding.lower().startswith("utf")
 
     def show(self) -> None:
@@ -56,6 +56,8 @@ class _Report:
         self._print_timeline()
         if any(profile.cores(track.row) for track in profile.rows):
             self._print_cores()
+        if self.layers:
+            self._print_layers()
         self._print_bottleneck()
         if profile.groups:
             self._print_groups()
@@ -222,6 +224,30 @@ class _Report:
 
     def _print_hidden(self, count: int, word: str) -> None:
         self.screen.print(self._text(f"{plural(count, f'more {word}')} not shown", "dim"))
+
+    def _print_layers(self) -> None:
+        """Print the layers of a network: their cycles, and the share in which each row worked."""
+        layers, screen = self.profile.layers, self.screen
+        self._print_heading(f"layers: {len(layers):,}")
+        busy = [row.row for row in self.profile.rows if any(x.busy.get(row.row) for x in layers)]
+        names, numbers = ["layer"], ["cycles", "predicted"]
+        if screen.width >= WIDE:
+            names, numbers = ["operation", "core", "layer"], ["begin", *numbers, "bound"]
+        headings = [*names, *numbers, *busy]
+        rows = []
+        for item in layers:
+            values = {
+                "layer": item.name,
+                "operation": item.operator,
+                "core": item.core,
+                "begin": f"{item.begin:,}",
+                "cycles": f"{item.cycles:,}",
+                "predicted": f"{item.predicted:,}",
+                "bound": f"{item.bound:,}",
+                **{row: share_text(item.busy.get(row, 0), item.cycles) for row in busy},
+            }
+            rows.append([self._text(values[name]) for name in headings])
+        self._print_table(headings, rows, len(names))
 
     def _print_bottleneck(self) -> None:
         bottleneck = self.profile.bottleneck

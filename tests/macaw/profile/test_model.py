@@ -51,7 +51,7 @@ SMALL = Profile("a.s", "tiny", 9, (Track("cp", "cp", (Slice("cp", "cp", 0, 9, 0,
     [
         (lambda data: [], "x.json holds no profile"),
         (lambda data: {**data, "kind": "a letter"}, "x.json holds no profile"),
-        (lambda data: {**data, "format": 9}, "x.json is a profile of format 9, this macaw reads 2"),
+        (lambda data: {**data, "format": 9}, "x.json is a profile of format 9, this macaw reads 3"),
         (
             lambda data: {**data, "colour": 1},
             "x.json holds no profile: Profile has other fields: colour",

@@ -24,6 +24,18 @@ function addSections() {
   if (data.findings.length)
     section("Findings", element("ol", "", "", ...data.findings.map((item) =>
       element("li", "", "", element("b", "", `${item.core} ${item.where}`), ` ${item.note} `, element("br"), item.sentence))));
+  if (data.layers) {
+    const rows = data.layers.table.map(([name, operator, core, begin, end, predicted, bound, busy]) => {
+      const go = element("button", "", number(begin));
+      go.type = "button";
+      go.title = "show it in the timeline";
+      go.addEventListener("click", () => { showAround(begin, end); timeline.scrollIntoView({ block: "nearest" }); });
+      return element("tr", "", "", element("td", "name", name), element("td", "name", operator), element("td", "name", core),
+        element("td", "", "", go), ...[end - begin, predicted, bound].map((cycles) => element("td", "", number(cycles))),
+        ...busy.map((share) => element("td", "", `${(100 * share).toFixed(1)}%`)));
+    });
+    section("Layers", table(["layer", "operation", "core", "begin", "cycles", "predicted", "bound", ...data.layers.rows], rows, 3));
+  }
   if (data.groups.length) {
     const rows = data.groups.map((group) => {
       const go = element("button", "", number(group.begin));

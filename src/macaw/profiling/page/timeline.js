@@ -16,6 +16,7 @@ const plural = (count, word) => `${number(count)} ${word}${count === 1 ? "" : "s
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 // Colours of the rows, in turn.
 const kinds = new Map(data.tracks.filter((track) => track.core === track.row).map((track, place) => [track.row, `row${place % 6}`]));
+if (data.layers) kinds.set(data.layers.row, "series");
 const text = (index) => data.strings[index];
 
 /** An element with a class, text and children; texts are never HTML. */
@@ -209,6 +210,10 @@ function showTip(title, lines, counters, x, y) {
 const hideTip = () => { tip.hidden = true; };
 
 function describe(track, item) {
+  if (track === data.layers) {
+    const lines = [`layer ${number(item.first + 1)}, ${item.place}`, `cycles ${number(item.begin)} to ${number(item.end)}: ${number(item.end - item.begin)}`];
+    return [item.name, lines, Object.entries(item.counters).map(([row, cycles]) => [`${row} busy`, cycles])];
+  }
   const last = item.first + item.count - 1;
   const which = item.count === 1 ? `instruction ${number(item.first)}` : `instructions ${number(item.first)} to ${number(last)}`;
   const lines = [`${track.core}, ${which}${item.place ? `, ${item.place}` : ""}`,

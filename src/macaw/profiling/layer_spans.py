@@ -1,0 +1,51 @@
+"""Divide a profile by the layers of a compiled network."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from macaw.asm.network import ProgramNetwork
+from macaw.profiling.model import Interval, LayerSpan, Slice, Track
+
+
+def layer_spans(
+    network: ProgramNetwork | None, begins: Mapping[int, int], tracks: Sequence[Track]
+) -> tuple[LayerSpan, ...]:
+    """Return the layers that a run has executed.
+
+    `begins` are the cycles in which layers began, by number, and that of the end after the last.
+    """
+    spans = []
+    for number, layer in enumerate(network.layers if network is not None else ()):
+        if number not in begins or number + 1 not in begins:
+            continue
+        begin, end = begins[number], begins[number + 1]
+        busy = {x.row: _inside(x.busy, begin, end) for x in tracks if x.core == x.row}
+        spans.append(
+            LayerSpan(
+                layer.name, layer.operator, layer.core, begin, end, layer.predicted, layer.bound,
+                busy,
+            )
+        )  # fmt: skip
+    return tuple(spans)
+
+
+def _inside(intervals: Sequence[Interval], begin: int, end: int) -> int:
+    """Return the number of cycles of intervals between two cycles."""
+    return sum(max(0, min(high, end) - max(low, begin)) for low, high in intervals)
+
+
+def with_layers(tracks: Sequence[Track], spans: Sequence[LayerSpan]) -> tuple[Track, ...]:
+    """Return the tracks with the layer of each slice: the one in which it began."""
+    if not spans:
+        return tuple(tracks)
+    starts = [span.begin for span in spans]
+
+    def named(item: Slice) -> Slice:
+        place = bisect_right(starts, item.begin) - 1
+        inside = place >= 0 and item.begin < spans[place].end
+        return replace(item, layer=spans[place].name) if inside else item
+
+    return tuple(replace(item, slices=tuple(map(named, item.slices))) for item in tracks)
