@@ -259,7 +259,7 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
         ),
     ),
     (
-        r"end",
+        r"end\s*",
         Advice("end is the last line of commands, define, document, if, while and python"),
     ),
     (r"define-prefix(\s.*)?", Advice("the name of a command is one word", "define NAME")),
