@@ -190,10 +190,10 @@ def test_ipython_shows_html_and_errors(ipython: Any, capsys: pytest.CaptureFixtu
     assert formatted["text/plain"] == "<run: 3 cycles, exit code 0>"
     assert formatted["text/html"].startswith('<div class="macaw">')
     capsys.readouterr()
-    failed = ipython.run_cell("%%macaw\nfrob\n")
+    failed = ipython.run_cell("%%macaw\nfrob\n", store_history=True)
     assert not failed.success
     shown = capsys.readouterr()
-    assert "In[" in shown.out + shown.err
+    assert f"In[{failed.execution_count}]" in shown.out + shown.err
     assert "Traceback" not in shown.out + shown.err
     assert "cell_magic.py" not in shown.out + shown.err
 

@@ -52,6 +52,16 @@ def register(shell: Shell) -> None:
     shell.register_magic_function(macaw, "cell", MAGIC)
 
 
+def _cell_number(shell: Shell) -> int:
+    """Return the number of the cell that is executed.
+
+    In some versions of IPython `execution_count` is already the number of the next cell.
+    """
+    result = getattr(getattr(shell, "displayhook", None), "exec_result", None)
+    number = getattr(result, "execution_count", None)
+    return shell.execution_count if number is None else int(number)
+
+
 def run_cell(shell: Shell, line: str, cell: str) -> Run | Program | None:
     """Assemble and run a cell with the options in `line`; return what the cell displays.
 
@@ -59,7 +69,7 @@ def run_cell(shell: Shell, line: str, cell: str) -> Run | Program | None:
     `click.ClickException`, which a shell shows without a traceback.
     """
     # The line of the magic is the first line of the cell.
-    source = Source(f"\n{cell}", f"In[{shell.execution_count}]", Path.cwd())
+    source = Source(f"\n{cell}", f"In[{_cell_number(shell)}]", Path.cwd())
     try:
         values = _parse(line)
         return None if values is None else _assemble_and_run(shell, source, **values)
