@@ -10,6 +10,7 @@ import pytest
 
 import macaw
 from macaw.isa.config import load
+from macaw.lowering.net.network import ProductLayer
 from tests.lowering.net.models import ModelBuilder, float_model
 
 
@@ -180,3 +181,22 @@ def test_a_maximum_of_a_row_in_another_scale():
     builder.shape = (1, 4, 1)
     builder.quantise("most", builder.scale * 2)
     assert operators(run(builder)) == ["transpose", "maxpool", "rescale"]
+
+
+def test_zeros_of_a_frame_are_predicted():
+    """Between the pixels of a transposed convolution: the array skips them."""
+    builder = ModelBuilder(3, (1, 4, 6, 6))
+    numbers = builder.rng.integers(1, 9, (4, 4, 3, 3)).astype(np.int8)
+    inputs = [builder.constant("w", numbers), builder.constant("ws", np.float32(2.0**-6))]
+    weights = builder.node("DequantizeLinear", inputs, "wdq")
+    builder.value = builder.node("ConvTranspose", [builder.value, weights], "up", strides=[2, 2])
+    builder.shape = (1, 4, 13, 13)
+    builder.quantise("up", 2.0**-3)
+    (frame, convolution) = run(builder).layers
+    assert frame.report.operator == "frame"
+    assert convolution.report.predicted == pytest.approx(convolution.cycles, rel=0.15)
+    (layer,) = (
+        x for x in macaw.compile(builder.model(), device="tiny").assignment.network.layers
+        if isinstance(x, ProductLayer)
+    )  # fmt: skip
+    assert layer.density == 36 / 15**2

@@ -270,9 +270,23 @@ class _Assigner:
         product = replace(product, weights=product.weights.astype(self.element))
         if prod(product.shapes[1]) != prod(result.shape):
             raise LowerError(f"its results are {product.shapes[1]}, not {result.shape}")
-        self.layers.append(ProductLayer(layer.name, (layer.inputs[0],), name, product))
+        self.layers.append(
+            ProductLayer(layer.name, (layer.inputs[0],), name, product, self._density(x))
+        )
         if isinstance(layer.output, Dequantisation):
             self._real_sums(layer.output, name)
+
+    def _density(self, x: NetTensor) -> float:
+        """Return the share of a tensor's elements that are not zeros of a frame."""
+        frames = (
+            layer
+            for layer in self.model.layers
+            if isinstance(layer, model_layers.FrameLayer) and layer.outputs == (x.name,)
+        )
+        frame = next(frames, None)
+        if frame is None or frame.value:
+            return 1.0
+        return prod(self.model.tensors[frame.inputs[0]].shape) / prod(x.shape)
 
     def _real_sums(self, output: Dequantisation, name: str) -> None:
         """Make the raw sums of a layer an output of real numbers."""

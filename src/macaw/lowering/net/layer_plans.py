@@ -60,14 +60,14 @@ def _choice(layer: Layer, config: Configuration, chosen: dict[Hashable, Choice])
         return None
     if not isinstance(layer, ProductLayer):
         raise LowerError(f"no core computes a {type(layer).__name__}")
-    product = layer.product.validated(config)
-    shape = _shape(product)
+    product, density = layer.product.validated(config), layer.density
+    shape = _shape(product), density
     if shape in chosen:
         plan = _plan_of_other(product, chosen[shape].selection.plan)
         if plan is not None:
-            candidate = Candidate(plan, cost(plan))
+            candidate = Candidate(plan, cost(plan, density))
             return Choice(candidate, (candidate,), chosen[shape].preferred)
-    choice = choose(product, config, operation=_name(layer.product))
+    choice = choose(product, config, density=density, operation=_name(layer.product))
     chosen.setdefault(shape, choice)
     return choice
 

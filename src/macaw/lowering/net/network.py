@@ -44,6 +44,7 @@ class ProductLayer(Layer):
     """A matrix product or a convolution, which the array computes."""
 
     product: Product
+    density: float = 1.0  # the share of activations that may be other than 0
 
 
 @dataclass(frozen=True)

@@ -409,10 +409,10 @@ class _Rewriter:
 
     def weights(self, layer: WeightLayer) -> bool:
         """Rewrite what the array has not: frames of a zero point, transposed convolutions."""
-        first = self._framed(layer)
-        x = self.tensors[first.inputs[0]]
+        first, x = layer, self.tensors[layer.inputs[0]]
         if x.dtype == "int8" and self.element == _WIDE:
-            first = replace(first, inputs=(self.centred(layer, x.name, 0),))
+            first = replace(layer, inputs=(self.centred(layer, x.name, 0),))
+        first = self._framed(first)
         self._results(layer, first)
         return True
 
