@@ -44,7 +44,7 @@ def check(seed: int, network: macaw.CompiledNetwork) -> float:
     return predicted / sum(layer.cycles for layer in run.layers)
 
 
-@pytest.mark.parametrize("seed", [41, 46, 122])
+@pytest.mark.parametrize("seed", [46, 71, 122])
 def test_a_network_is_exact(seed):
     network = compiled(seed)
     assert isinstance(network, macaw.CompiledNetwork), network

@@ -269,8 +269,6 @@ def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperatio
     steps = formula(layer.node, constants)
     if steps is None:
         raise LowerError(f"{_REAL}; {NO_CORE}", "macaw quantise")
-    if len({tensor.shape for tensor in tensors}) > 1:
-        raise LowerError("its tensors have different shapes")
     shape = (prod(tensors[0].shape),)
     return RealFunction(dtype, shape, steps, layer.operator, count=len(tensors))
 
