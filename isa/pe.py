@@ -13,7 +13,6 @@ from macaw.isa import common
 from macaw.isa.descriptors.pe import BLOCKS as BLOCKS
 from macaw.isa.descriptors.pe import CLUSTERS as CLUSTERS
 from macaw.isa.descriptors.pe import DESCRIPTOR
-from macaw.isa.descriptors.pe import UNITS as UNITS
 from macaw.isa.kinds import Choice, Immediate
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import (
@@ -33,9 +32,7 @@ from macaw.isa.pe_elements import ELEMENT_TYPES as ELEMENT_TYPES
 from macaw.isa.pe_elements import ELEMENTS as ELEMENTS
 from macaw.isa.pe_elements import OPERAND_DTYPES as OPERAND_DTYPES
 from macaw.isa.pe_elements import SUM_DTYPES as SUM_DTYPES
-from macaw.isa.pe_elements import Element as Element
 from macaw.isa.pe_elements import available as available
-from macaw.isa.pe_elements import is_floating as is_floating
 from macaw.isa.pe_elements import widest_of as widest_of
 from macaw.isa.pe_layouts import ACCUMULATORS as ACCUMULATORS
 from macaw.isa.pe_layouts import COMMAND, EXE, LD, MAC, MARKER, SPU, ST, SUMS
