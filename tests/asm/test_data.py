@@ -200,6 +200,7 @@ def test_decimal_numbers_against_numpy(
         assert floats.bits(repr(value), form) == int(wanted.view(bits))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("kind", FORMATS[:1])
 def test_every_half(kind: tuple[floats.FloatFormat, Any, Any]) -> None:
     form, numpy_type, bits = kind

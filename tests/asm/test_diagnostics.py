@@ -165,6 +165,7 @@ def test_the_text_of_an_error_names_the_first_hundred() -> None:
     assert str(error).endswith("a.s:101:1: error: cp has no instruction 'nope'\n3 more errors")
 
 
+@pytest.mark.once
 def test_hints_end_when_too_many_words_are_wrong() -> None:
     """All errors are said; the names of a source are not compared with thousands of wrong words."""
     lines = "".join(f"ad{place}d a0, a1, a2\n" for place in range(2000))
@@ -174,6 +175,7 @@ def test_hints_end_when_too_many_words_are_wrong() -> None:
     assert found[-1].hint == "'macaw isa cp' lists what it has"
 
 
+@pytest.mark.once
 def test_errors_in_many_expansions_are_counted() -> None:
     """The way to each of them is worked out for the first ones alone."""
     text = ".core cp\n.macro m\nnope\n.endm\n.rept 3000\nm\n.endr\n"

@@ -301,6 +301,7 @@ def test_operands_behind_a_tab() -> None:
     assert words(found, "core") >= {"cp", "pe"}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("cut", range(0, len(INCLUDING), 5))
 def test_half_a_source_with_macros_never_fails(cut: int, tmp_path: Path) -> None:
     (tmp_path / "more.inc").write_text(INCLUDED)
@@ -313,6 +314,7 @@ def test_half_a_source_with_macros_never_fails(cut: int, tmp_path: Path) -> None
     document.outline()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("cut", range(0, len(TEXT), 7))
 def test_half_a_source_never_fails(cut: int) -> None:
     """While somebody types, nothing is whole."""

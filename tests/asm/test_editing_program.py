@@ -395,6 +395,7 @@ def corrected(source: Document, text: str) -> tuple[int, str]:
     return len(found), with_fix(text, found[-1]) if found else text
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("path", MISSPELT, ids=lambda path: path.stem)
 def test_each_did_you_mean_is_a_correction(path: Path) -> None:
     """Each hint with a word gives an edit, and after it the error is another one or gone."""

@@ -155,6 +155,7 @@ def test_no_signature(text: str) -> None:
     assert signatures(text) == []
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("core", [core.name for core in registry.cores() if core.section])
 def test_every_mnemonic_has_signatures(core: str) -> None:
     """Each operand of each row is found in the row's syntax."""

@@ -379,6 +379,7 @@ def programs(draw: st.DrawFn) -> Program:
     )
 
 
+@pytest.mark.once
 @properties
 @given(programs())
 def test_any_program_comes_back(program: Program) -> None:

@@ -55,6 +55,7 @@ def probe(row: Instruction, text: str) -> Program:
     return built(f"{LAYER}{first}        .list probe\n{text}\n        .endlist\n{AFTER}")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("row", SCALAR, ids=lambda row: f"{row.mnemonic}-{row.syntax}")
 def test_an_example_of_cp_is_its_row(row: Instruction | Pseudo) -> None:
     data = words(row.example)
@@ -148,6 +149,7 @@ def _frames() -> list[tuple[str, str, str]]:
     return found
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("name", "frame", "example"), _frames(), ids=lambda text: text[:12])
 def test_an_example_of_a_directive_or_function(name: str, frame: str, example: str) -> None:
     pattern = rf"(^|[\s(]){re.escape(name)}(\s|\(|$)"

@@ -24,6 +24,7 @@ def ours(text: str) -> gnu.Bytes:
     return {".text": found.get(".text.cp", ""), ".data": found.get(".data", "")}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", CASES)
 def test_same_bytes(name: str) -> None:
     wanted, found = gnu.expected(name), ours(CASES[name])
@@ -33,6 +34,7 @@ def test_same_bytes(name: str) -> None:
         )
 
 
+@pytest.mark.once
 @needs_gnu
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs.program())
@@ -41,6 +43,7 @@ def test_random_programs_of_macros(text: str) -> None:
     assert bytes.fromhex(found[".data"]) == bytes.fromhex(wanted[".data"])
 
 
+@pytest.mark.once
 @needs_gnu
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs.resetting())

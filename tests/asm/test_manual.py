@@ -16,6 +16,7 @@ NAMES += [row.name for row in TEXT_DIRECTIVES.values()]
 NAMES += [row.name for core in cores() for row in core.directives]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", NAMES)
 def test_directive_is_in_the_manual(name: str) -> None:
     words = MANUAL.read_text(encoding="utf-8").replace("`", " ").replace(",", " ").split()

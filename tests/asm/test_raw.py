@@ -156,6 +156,7 @@ def shown(text: str) -> dict[int, int]:
     return found
 
 
+@pytest.mark.once
 @some
 @given(sources.cp_source() | sources.pe_source())
 def test_no_byte_is_lost(source: str) -> None:
@@ -200,6 +201,7 @@ def test_objdump_says_the_same(path: Path, tmp_path: Path) -> None:
     compare(program, tmp_path)
 
 
+@pytest.mark.once
 def test_objdump_says_the_same_of_the_samples(tmp_path: Path) -> None:
     for path in (HERE.parents[1] / "programs").glob("*/*.s"):
         compare(assemble(str(path)), tmp_path)

@@ -168,6 +168,7 @@ def test_without_c_they_are_undefined() -> None:
     }
 
 
+@pytest.mark.once
 def test_weak_symbols_are_the_linkers(tmp_path: Path) -> None:
     """Another object's definition replaces ours; without any the value is 0."""
     text = (

@@ -37,6 +37,7 @@ def back(program: Program) -> Program:
     return assemble(Source(disassemble(program), "back.s"))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "preset",
     [

@@ -119,6 +119,7 @@ NAMES = ["threadId", "frameId", "variablesReference", "name", "value", "expressi
 FUZZED = sorted(WRONG.keys() - {"launch", "restart"})
 
 
+@pytest.mark.once
 @given(
     st.lists(
         st.tuples(

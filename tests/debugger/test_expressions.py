@@ -48,6 +48,7 @@ TREES = st.recursive(
 )
 
 
+@pytest.mark.once
 @settings(max_examples=150, deadline=None)
 @given(TREES)
 def test_numbers_are_the_assemblers(text):

@@ -70,6 +70,7 @@ def _folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("form", TABLE["same"])
 def test_a_form_of_gdb_is_a_line_of_this_debugger(form: str) -> None:
     ours = TABLE["same"][form]
@@ -88,6 +89,7 @@ def test_a_form_of_gdb_works(form: str) -> None:
     assert lines[: len(expected)] == expected
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("form", TABLE["says"])
 def test_a_form_of_gdb_is_answered_with_what_to_type(form: str) -> None:
     answer, _ = ask(fresh(), form)

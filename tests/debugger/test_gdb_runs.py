@@ -277,6 +277,7 @@ def split_at_marks(lines: list[str]) -> Iterator[list[str]]:
         yield lines[begin:end]
 
 
+@pytest.mark.once
 @needs_gdb
 @pytest.mark.parametrize("seed", range(3))
 def test_gdb_reads_what_the_session_says(seed, tmp_path):

@@ -228,6 +228,7 @@ def words_of(debug, kind):
     return list(found)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("folder", "kind"), [("nnp_mlp", "nnp"), ("fim_gru", "fim")])
 def test_breakpoints_on_words_of_other_cores(folder, kind):
     """All engines stop before the same words in the same states, and end as without stops."""

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.once
 MANY = int(os.environ.get("MACAW_FUZZ", "0")) // 100 or 12
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(MANY))
 def test_a_walk_stops_where_a_plain_machine_would(seed):
     walk = Walk(seed)

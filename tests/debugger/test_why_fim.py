@@ -118,6 +118,7 @@ def test_through_a_buffer_between_blocks(engine):
     }
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("folder", "element", "of"),
     [

@@ -13,6 +13,7 @@ from macaw.isa import config
 OLD, OTHER = 12, 10
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("instruction", "new"),

@@ -224,6 +224,7 @@ def expected(device: Device, transfer: tuple[int, int, int, int, int, int]) -> d
     return {base: array.tobytes() for base, array in arrays.items()}
 
 
+@pytest.mark.once
 @settings(max_examples=150, deadline=None)
 @given(
     descriptions(),
@@ -246,6 +247,7 @@ def test_transfers_equal_numpy_slices(
     assert device.counters()["dma"]["bytes"] == transfer[2] * transfer[3]
 
 
+@pytest.mark.once
 @settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(REGIONS),

@@ -114,6 +114,7 @@ def test_fault(name: str) -> None:
     assert fault.kind in kinds(error.device.cores[str(fault.core)].table)
 
 
+@pytest.mark.few(30)
 @pytest.mark.once
 @pytest.mark.parametrize("name", [path.name for path in SOURCES])
 def test_the_command_says_it_and_fails(name: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,6 +153,7 @@ def test_as_a_process_of_its_own() -> None:
     assert "store_overflow.s:15:11: fault: pe[0]: store overflow at " in done.stderr
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("core", registry.cores(), ids=lambda core: core.name)
 def test_a_kind_that_the_code_of_a_core_names_is_in_its_table(core: Core) -> None:
     """What its folder of `emu` raises; `test_fault` has what a core meets in another one."""

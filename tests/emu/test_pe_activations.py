@@ -62,6 +62,7 @@ def test_every_activation_has_a_witness() -> None:
     assert sorted(WITNESSES) == sorted(COMPUTED)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("element", ["int8", "int16"])
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("name", COMPUTED)

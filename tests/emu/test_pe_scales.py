@@ -50,6 +50,7 @@ def edge_sums(element: str, rng: np.random.Generator) -> NDArray[Any]:
     return np.array([*found, ends.min, ends.max, 0, *random.tolist()], SUMS[element])
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("element", ["int8", "int16"])
 def test_requantise_by_scale_in_exact_numbers(element: str) -> None:
     rng = np.random.default_rng(7)

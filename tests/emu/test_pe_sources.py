@@ -52,6 +52,7 @@ def run(tmp_path: Path, text: str, arrays: dict[str, NDArray[Any]], **inputs: An
     return macaw.run(program, **inputs)
 
 
+@pytest.mark.once
 def test_convolution(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     kernels, x = rng.integers(-3, 4, (8, 3, 3)), rng.integers(-4, 5, (16, 16))

@@ -28,6 +28,7 @@ def some(rng: np.random.Generator, element: str, *shape: int) -> Any:
     return rng.integers(ends.min, ends.max, shape, endpoint=True)
 
 
+@pytest.mark.once
 @every_engine
 @pytest.mark.parametrize("form", ["weights", "compressed", "numbered"])
 @pytest.mark.parametrize("types", INTEGERS + REALS, ids="-".join)

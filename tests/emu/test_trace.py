@@ -109,6 +109,7 @@ def feed(block: TraceBlock, spans: list[tuple[int, int]], events: list[tuple]) -
             block.count_occurrence(what, time, time + count, count, i)
 
 
+@pytest.mark.once
 @given(WINDOW_PARAMETERS, st.integers(1, 6), st.booleans().flatmap(programs), EVENTS)
 @settings(max_examples=300, deadline=None)
 def test_any_parameters(parameters, groups, spans, events) -> None:
@@ -160,6 +161,7 @@ def counted(run: Run, spans: list[tuple[int, int]], events: list[tuple]) -> dict
     }
 
 
+@pytest.mark.once
 @given(WINDOW_PARAMETERS, st.booleans().flatmap(programs), EVENTS, st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
 def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:

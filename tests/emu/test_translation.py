@@ -42,7 +42,7 @@ def followed(devices, chance, spans):
             return reasons
 
 
-@pytest.mark.few(15)
+@pytest.mark.few(9)
 @pytest.mark.parametrize("core", CORE_MODULES)
 @pytest.mark.parametrize("seed", range(16))
 def test_random_loops_stop_in_the_same_state(core, seed):
@@ -190,7 +190,7 @@ def test_a_row_as_text_is_the_row_as_an_act(core, row):
     chance = random.Random(row.mnemonic)
     text = cp_machine.TEXT if core == "cp" else EXTERNAL + 0x400
     base = 0x40000 if core == "cp" else EXTERNAL + 0x8000
-    for _ in range(12):
+    for _ in range(8):
         values = random_values(row, chance)
         code = b"".join(encode(*line).to_bytes(4, "little") for line in ((row, values), EBREAK))
         content = random_bytes(chance, 0x1000)

@@ -183,6 +183,7 @@ def check(one: Case, row: Instruction | None = None) -> None:
             assert not own or change.field in TRAFFIC, f"reads {word}: {change}"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("one", CASES, ids=lambda one: one.name)
 def test_a_step_reads_and_writes_what_its_row_says(one: Case) -> None:
     check(one)

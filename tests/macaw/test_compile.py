@@ -43,6 +43,7 @@ def folder(compiled, image, tmp_path_factory) -> Path:
     return path
 
 
+@pytest.mark.once
 def test_every_layer_equals_the_reference_evaluator(compiled, image):
     run = compiled.run(x=image)
     expected = reference.evaluate(compiled.network, {"x": image})
@@ -96,6 +97,7 @@ def test_the_outputs_equal_those_of_onnxruntime(compiled, image):
     np.testing.assert_array_equal(compiled.run({"x": image}).outputs["y"], wanted)
 
 
+@pytest.mark.once
 def test_both_engines_take_the_same_cycles(image):
     network = macaw.compile(small_model(1), device="tiny")
     fast, slow = (network.run(x=image, engine=engine) for engine in ("fast", "reference"))
@@ -103,6 +105,7 @@ def test_both_engines_take_the_same_cycles(image):
     assert fast.cycles == slow.cycles
 
 
+@pytest.mark.once
 def test_the_cycles_of_the_layers_are_those_of_the_program(compiled, image):
     run = compiled.run(x=image)
     integers = run.tensors["in_q"][0].transpose(1, 2, 0)

@@ -43,6 +43,7 @@ def test_a_source_that_runs(macaw: Macaw, weights: Path, tmp_path: Path) -> None
     np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), wanted)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("operation", ["conv2d", "depthwise"])
 def test_convolutions(macaw: Macaw, tmp_path: Path, operation: str) -> None:
     shape = (3, 3, 3, 2) if operation == "conv2d" else (2, 3, 3)

@@ -79,6 +79,7 @@ def error(result, made, samples=DATA):
 LIMITS = {"int8": 0.12, "int16": 0.001}
 
 
+@pytest.mark.once
 @pytest.mark.few(5)
 @pytest.mark.parametrize("element_type", ["int8", "int16"])
 @pytest.mark.parametrize("scales", ["power-of-two", "real"])

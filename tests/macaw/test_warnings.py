@@ -56,6 +56,7 @@ RUNS = '        .core   cp\n.L:\n        .warning "careful"\n        li a7, 93\n
 CONCORD = ROOT / "src" / "macaw" / "samples" / "nnp"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "command",
     [

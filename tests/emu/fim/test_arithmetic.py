@@ -169,6 +169,7 @@ def columns(draw, mode, count):
     return (random.normal(size=(count, lanes)) * scale).astype(mode.dtype)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("mode", list(modes()), ids=label)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())

@@ -201,6 +201,7 @@ def test_a_later_program_may_use_the_columns(engine):
     assert machine.run().reason == "exit"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", sorted(path.name for path in FAULTS.glob("fim_*.s")))
 def test_each_fault_is_that_of_both_engines(engine, name):
     """Where, when and with which state a fault stops a program does not depend on the engine."""

@@ -154,6 +154,7 @@ def run(memory, stream, step):
                 time = memory.access(bank, row, time, write, step)[0]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("device", DEVICES)
 @settings(max_examples=40, deadline=None)
 @given(stream=requests, step=st.sampled_from([1, 1, 3]))

@@ -154,6 +154,7 @@ any_pair = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.once
 @settings(max_examples=150)
 @given(any_pair, st.integers(0, 31), st.integers(1, 3), st.integers(1, 5), st.integers(1, 5),
        st.booleans(), st.integers(0, 2**32 - 1))  # fmt: skip
@@ -219,6 +220,7 @@ def test_bfp_long_is_rounded_once() -> None:
     assert out(-(2**73), 32, np.float16) == 0xFC00
 
 
+@pytest.mark.once
 @settings(max_examples=400)
 @example(-(2**73), 32)
 @example(2**73 - 1, 32)

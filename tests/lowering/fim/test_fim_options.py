@@ -75,6 +75,7 @@ def test_each_pair_of_four_islands(shape):
         check(option, graph, a, b, BASE, "base")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("layout", range(4))
 def test_each_way_of_a_product(layout):
     """Not the least alone: some of a pair's ways."""

@@ -112,6 +112,7 @@ def test_a_guide_and_what_improved(tool: Tool, layer: Path) -> None:
     assert "728" in done.stdout
 
 
+@pytest.mark.once
 def test_against_names_what_is_not_the_same(tool: Tool, layer: Path) -> None:
     """Another program, another device, other inputs (F33)."""
     tool("-i", "x=x.npy", "--json", "old.json")

@@ -15,6 +15,7 @@ from macaw.profiling import model
 from macaw.profiling.model import Profile, Slice, Track, from_json, to_json
 
 
+@pytest.mark.once
 @given(st.from_type(Profile))
 @settings(max_examples=15, deadline=None)
 def test_json_keeps_everything(profile: Profile) -> None:

@@ -160,6 +160,7 @@ def test_a_merged_run_without_jitter_is_the_run() -> None:
         assert found.bottleneck == whole.bottleneck
 
 
+@pytest.mark.few(1)
 @pytest.mark.once
 @pytest.mark.parametrize("seed", [1, 40, 900])
 def test_jittered_segments_are_within_a_hundredth_of_their_runs(seed: int) -> None:
