@@ -199,7 +199,9 @@ class _Compiler:
             except ValueError as error:
                 raise ExpressionError(f"{self.text}: {error}") from None
             except (TypeError, OverflowError):
-                raise ExpressionError(f"{self.text}: these values do not go together") from None
+                raise ExpressionError(
+                    f"{self.text}: not possible with values of these types"
+                ) from None
 
         return value
 

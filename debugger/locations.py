@@ -70,7 +70,9 @@ def locate(debuggee: Debuggee, text: str) -> Location:
         return Location(f"*{value:#x}", (value,))
     section = debuggee.program.section_at(value)
     if section is None:
-        raise LocationError(f"{text} is {value:#x}, where the program has nothing; *{text} insists")
+        raise LocationError(
+            f"{text} is {value:#x}, where the program has nothing; *{text} allows it"
+        )
     return Location(text, (_piece_starts(debuggee, section).get(value, value),))
 
 

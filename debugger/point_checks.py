@@ -108,7 +108,7 @@ def _check_event(debuggee: Debuggee, point: Point) -> None:
             raise PointError(f"{event.name} happens on {does}, never on {core.name}")
         change = state_event_of(event.name, device, core, [])
         if change is not None and change.missing:
-            raise PointError(f"{core.name} has no {change.missing}: {event.name} is never there")
+            raise PointError(f"{core.name} has no {change.missing}, so {event.name} never happens")
 
 
 def _check_place(debuggee: Debuggee, point: Point) -> None:

@@ -67,7 +67,7 @@ class Members:
         """
         name = steps[0]
         if not isinstance(name, str):
-            raise AccessError(f"{self.place} goes no deeper; name something of it")
+            raise AccessError(f"{self.place} takes no index here; name a register or field of it")
         kinds = [
             self._register,
             self._queue,
@@ -87,7 +87,7 @@ class Members:
             if access is not None:
                 return access
         if name in self.names():
-            raise AccessError(f"{self.place}.{name} goes no deeper")
+            raise AccessError(f"{self.place}.{name} has no parts")
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:

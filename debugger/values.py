@@ -109,7 +109,7 @@ def convert_like(value: Any, old: Any, text: str) -> Any:
         return bool(value)
     if isinstance(old, int) and isinstance(value, int | np.integer):
         return int(value)
-    raise AccessError(f"{text} cannot be set to that")
+    raise AccessError(f"{text} cannot be set to a value of this kind")
 
 
 def differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:

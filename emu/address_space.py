@@ -109,7 +109,7 @@ class AddressSpace:
                 self.regions.append(Region(start, start + pages.size, name, pages))
             for item in core.table.windows:
                 if not isinstance(core, Windowed):
-                    raise TypeError(f"{core.name} does not answer at its window {item.name}")
+                    raise TypeError(f"{core.name} has the window {item.name} but is not Windowed")
                 window = Window(item, core)
                 self.regions.append(Region(window.start, window.end, window.name, None, window))
         self.regions.sort(key=lambda region: region.start)

@@ -110,7 +110,7 @@ CONTRACT = (
     StateField("running", "bool", meaning="it has a program, list or transfer that is not done"),
     StateField("waiting", "object", meaning="what it waits for: on, since, cores; or None"),
     StateField("retired", "int", meaning="instructions or transfers that are done"),
-    StateField("waited", "int", meaning="cycles of waits for other cores that are over"),
+    StateField("waited", "int", meaning="cycles of completed waits for other cores"),
 )
 
 

@@ -163,7 +163,7 @@ class Memory(MemorySystem):
         if address >> REGION_SHIFT == ONCHIP:
             raise Fault(
                 "out-of-range access",
-                f"a record of a trace at {address:#010x}, in on-chip memory, where none can go",
+                f"a trace cannot write a record at {address:#010x}, in on-chip memory",
                 {"address": address, "size": len(data)},
             )
         pages.write(offset, data)

@@ -65,7 +65,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         row("free",        "int64",  (len(UNITS),), "by unit: first cycle in which it can take another vector"),
         row("done",        "int",    meaning="cycle in which all writes so far can be read"),
         row("stored",      "int",    meaning="cycle in which all writes to Dram so far can be read"),
-        row("stored_before", "int",  meaning="the same of the chains before the open one"),
+        row("stored_before", "int",  meaning="cycle in which writes of earlier chains to Dram can be read"),
         row("net_in",      "object", meaning="native vectors in NetInQ, as bytes", initial=[]),
         row("arriving",    "object", meaning="bytes of an incomplete vector", initial=b""),
         row("message",     "object", meaning="received bytes of a message's head: its structure and its words of s_wr", initial=b""),
@@ -75,7 +75,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         row("unsent",      "object", meaning="vectors of the last iteration that wait for room in NetOutQ: the cycle from which they could be read, bytes", initial=[]),
         row("leaving",     "int",    meaning="bytes of the first one that were read"),
         row("begun",       "int",    meaning="chains that have begun"),
-        row("chains",      "int",    meaning="chains done, each iteration for itself"),
+        row("chains",      "int",    meaning="finished chains; each iteration counts as one"),
         row("tiles",       "int",    meaning="products of a tile and a vector"),
         row("vectors",     "int",    meaning="vectors that chains wrote"),
         row("initial_codes",     "int16", (vectors, native), "InitialVrf: codes"),
@@ -84,7 +84,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         row("matrix_exponents",  "memory", (tiles * native,), "MatrixRf: exponents + 15 of the tiles' rows"),
         row("ready_initial", "int64", (vectors,), "entries of InitialVrf"),
         row("ready_matrix",  "int64", (tiles,),   "entries of MatrixRf"),
-        row("used_matrix",   "int64", (tiles,),   "cycle from which a product needs the entry no more"),
+        row("used_matrix",   "int64", (tiles,),   "cycle from which no product needs the entry"),
     ]
     # fmt: on
     for memory, field in HOST_FILES.items():

@@ -54,7 +54,7 @@ def segment_type(clusters: list[Cluster], packet: Packet, number: int) -> int:
         names = " and ".join(ELEMENTS[x] for x in sorted(found))
         raise Fault(
             "segment mismatch",
-            f"segment {number} does not say its element type, and its clusters take {names}",
+            f"segment {number} gives no element type, and its clusters expect {names}",
             {"segment": number},
             address=lead.shape.address(packet["address"]),
         )

@@ -278,7 +278,7 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
         ("1.5 & x", "& takes whole numbers"),
         ("x << 0.5", "<< takes whole numbers"),
         ("~(1.5 * x)", "~ takes whole numbers"),
-        ("nnp.next[0]", "nnp.next goes no deeper"),
+        ("nnp.next[0]", "nnp.next has no parts"),
         ("x[1e999, 0]", "a subscript is a whole number"),
         ("x[0, 0:1.5]", "a subscript is a whole number"),
         ("mem[0.5]", "a subscript is a whole number"),

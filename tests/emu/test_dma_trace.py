@@ -220,4 +220,4 @@ def test_records_do_not_go_to_on_chip_memory(engine: str) -> None:
     stop = device.run()
     assert stop.fault is not None
     assert stop.fault.kind == "out-of-range access"
-    assert "in on-chip memory, where none can go" in stop.message
+    assert "a trace cannot write a record at" in stop.message

@@ -1,8 +1,9 @@
-"""Share cp's code among the layers of a network: each layer has a record with its numbers.
+"""Lets the layers of a network share cp's code; each layer has a record with its numbers.
 
-The code of a layer is written as for a program of its own. Then each `li` and `la` of a number or
-label of that layer becomes a load from the layer's record, whose address is in gp. Layers for which
-the same text results call the same subroutine.
+This module first takes a layer's code as written for a program of its own. If an `li` or `la` has a
+number or a label that may differ between layers, the module replaces it by a load from the layer's
+record. gp has the address of this record. Layers whose code is then the same text call the same
+subroutine.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ _FIXED = re.compile(r"0|NOTHING|PARTIAL|RESULTS|UNIT|PONG")  # the same for all 
 _STATEMENT = re.compile(r"(?P<label>(?:\w+:\s*)*)(?P<code>[^#]*?)\s*(?P<comment>#.*)?")
 _LOAD = re.compile(r"(?:li|la) (?P<register>\w+), (?P<value>.+)")
 _NAME = re.compile(r"\b[A-Za-z_]\w*\b")
-_LINE = 8  # words of a record in a line of the source
+_LINE = 8  # words of a record on one line of the source
 
 
 @dataclass(frozen=True)
 class SharedCode:
-    """A subroutine for a layer: its symbol, and the words of the layer's record."""
+    """A subroutine for a layer: its symbol, and the words of this layer's record."""
 
     symbol: str
     parameters: tuple[str, ...]
 
 
 class CodeLibrary:
-    """The subroutines of a network's layers: one for each different text."""
+    """The subroutines for the layers of a network, each with a different text."""
 
     def __init__(self) -> None:
         self._symbols: dict[tuple[str, ...], str] = {}
 
     def code(self, plan: ProductPlan) -> SharedCode:
-        """Return the subroutine that computes a plan; add it if there is none yet."""
+        """Return the subroutine that computes a plan; add it to the library if it is new."""
         out = Listing()
         write_code(out, plan, _ENTRY, shared=True)
         text, parameters = _parameterised(out.lines)
@@ -85,7 +86,7 @@ class IncludeLibrary:
 
 
 def _parameterised(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return lines of code that load numbers from a record, and the record's words."""
+    """Return lines of code that load numbers from a record, and the words of this record."""
     words: list[str] = []
     places: dict[str, int] = {}
     result = []
@@ -97,7 +98,8 @@ def _parameterised(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ..
             result.append(line.strip())
             continue
         value = load["value"]
-        if value not in places or value[0].isdigit():  # equal numbers may differ in another layer
+        # numbers that are equal here may differ in another layer
+        if value not in places or value[0].isdigit():
             places[value] = len(words)
             words.append(value)
         what = value if _NAME.search(value) else (parts["comment"] or "").lstrip("# ")
@@ -107,8 +109,8 @@ def _parameterised(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def _value(expression: str, values: dict[str, str]) -> str:
-    """Return an expression with the values of constants instead of their names."""
-    for _ in range(2):  # a pitch contains the name of an element's size
+    """Return an expression with the values of constants in place of their names."""
+    for _ in range(2):  # the value of a pitch contains the name of an element's size
         expression = _NAME.sub(lambda name: values.get(name[0], name[0]), expression)
     return expression
 
@@ -123,7 +125,7 @@ def write_record(out: Listing, words: Sequence[str]) -> None:
 
 
 def write_used_constants(out: Listing, plan: ProductPlan, lines: Sequence[str]) -> None:
-    """Write those constants of a plan that lines of data name."""
+    """Write those constants of a plan whose names occur in lines of data."""
     used = {name for line in lines for name in _NAME.findall(line.partition("#")[0])}
     constants = processor_constants(plan)
     fixed = Listing()

@@ -218,7 +218,7 @@ GRU = {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 3, 1)}
 INDEX = np.array([[1], [1]])
 REFUSED = [
     (with_more("sparse_initializer"), "sparse initializers are not read"),
-    (with_more("opset_import"), "the model does not say its operator set once"),
+    (with_more("opset_import"), "the model does not name exactly one ONNX operator set"),
     (shapeless(), "the input x: it has no shape"),
     (model([helper.make_node("Relu", ["x"], ["y"])], {"x": (1,)}, ["z"]), "no node makes the output z"),
     (declared(elem_type=TensorProto.DOUBLE), "the output y is of float, the model says double"),

@@ -96,7 +96,7 @@ def test_scatter_until_operator_set_10():
         SCATTER
     ]
     node = NODE("Scatter", ["x", "i", "u"], ["y"], name="it")
-    with pytest.raises(LowerError, match=r"node it \(Scatter\): operator set 13 has no such"):
+    with pytest.raises(LowerError, match=r"node it \(Scatter\): operator set 13 no longer has"):
         read(older(model([node], {"x": (4, 4)}, **constants), 13))
 
 

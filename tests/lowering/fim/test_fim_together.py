@@ -122,7 +122,7 @@ def test_why_not_together():
     graph = Graph()
     x = graph.tensor("x", 5, 5)
     graph.pointwise("add", graph.product(x, graph.constant("w", numbers((5, 5), 1))), x)
-    assert refusal(graph) == "x is no row that all of t0 share, and known"
+    assert refusal(graph) == "x is no constant row that is the same for all rows of t0"
     graph = Graph()
     x = graph.tensor("x", 5, 5)
     graph.product(graph.constant("w", numbers((5, 5), 1)), graph.pointwise("relu", x))

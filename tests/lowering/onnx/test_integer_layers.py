@@ -576,6 +576,6 @@ def test_scales_of_half_precision_are_refused():
         **constants,
     )
     with pytest.raises(
-        LowerError, match=r"^node it \(QLinearMatMul\): scales of float16 are not done$"
+        LowerError, match=r"^node it \(QLinearMatMul\): scales of float16 are not supported$"
     ):
         network_of(made)

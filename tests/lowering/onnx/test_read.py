@@ -151,7 +151,7 @@ REFUSED = [
     (model([NODE("If", ["c"], ["y"], name="it", then_branch=LOOP, else_branch=LOOP)], {"x": (2,)}, c=np.array([True, False])), r"node it \(If\): its condition has 2 values"),
     (model([NODE("Relu", ["x"], ["y"], name="it", domain="mine")], {"x": (2,)}), r"node it \(Relu\): the domain mine is not ONNX's own"),
     (model([NODE("NonZero", ["x"], ["y"], name="it")], {"x": (2,)}), r"node it \(NonZero\): the size of its result is not known beforehand"),
-    (model([NODE("Loop", ["n", "c"], ["y"], name="it", body=LOOP)], {"x": (2,)}, n=np.int64(2), c=np.True_), r"node it \(Loop\): it runs a graph of its own"),
+    (model([NODE("Loop", ["n", "c"], ["y"], name="it", body=LOOP)], {"x": (2,)}, n=np.int64(2), c=np.True_), r"node it \(Loop\): it executes a graph of its own"),
     (model([NODE("Expand", ["x", "s"], ["y"], name="it")], {"x": (1,)}, s=np.array([10**6, 10**6])), r"node it \(Expand\): 1,000,000,000,000 numbers take 4,000,000,000,000 bytes"),
     (model([NODE("Relu", ["x"], ["y"])], {"x": (10**6, 10**6)}), "the input x: 1,000,000,000,000 numbers take"),
     (model([NODE("Relu", ["x"], ["y"])], {"x": ((2,), TensorProto.STRING)}), "the input x: it is of string, no type of numbers"),

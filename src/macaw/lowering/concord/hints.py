@@ -79,7 +79,7 @@ def check_places(program: Program, tensors: Iterable[Tensor], config: Configurat
             if other.at and other.address < end and start < other.address + other.size:
                 raise LowerError(
                     f"{tensor.name} lies in Dram where '{other.name}' is in external memory, which"
-                    f" the dma moves through {other.at}: that is not followed",
+                    f" the dma moves through {other.at}; macaw does not follow such data",
                     "data that Dram counts from its begin come first: `.data` and `.array`",
                 )
 

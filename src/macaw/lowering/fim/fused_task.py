@@ -73,7 +73,7 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
         else:
             raise CannotError(f"at one start a product comes first, not a {task.kind}")
     if len(parts) > 2:
-        raise CannotError("three products at one start")
+        raise CannotError("one start can do two products, not three")
     return parts
 
 
@@ -87,9 +87,11 @@ def _append(part: FusedTask, task: Task) -> FusedTask:
     if first is not part.output:
         raise CannotError(f"{task.function} takes {part.output.name} as its right operand")
     if other.data is None or np.any(other.data != other.data[:1]):
-        raise CannotError(f"{other.name} is no row that all of {first.name} share, and known")
+        raise CannotError(
+            f"{other.name} is no constant row that is the same for all rows of {first.name}"
+        )
     if part.product.inputs[1].data is None:
-        raise CannotError(f"{part.product.inputs[1].name} is not known, {other.name} goes with it")
+        raise CannotError(f"{part.product.inputs[1].name} is no constant, but {other.name} is one")
     return FusedTask(part.product, (*part.after, number), (*part.rows, other), task.output)
 
 

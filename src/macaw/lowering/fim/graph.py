@@ -366,4 +366,4 @@ def _evaluate_task(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray
             return np.asarray(1 / (1 + np.exp(-x)))
         case "tanh":
             return np.tanh(x)
-    raise LowerError(f"{task.function} is of bits, not of numbers")
+    raise LowerError(f"{task.function} is a function of bits, not of numbers")

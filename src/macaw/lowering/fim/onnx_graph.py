@@ -151,7 +151,7 @@ class _Translator:
             raise _no_task()
         values = [value for value in inputs if value is not None]
         if all(value.constant for value in values):
-            raise LowerError("it is not computed beforehand, though its inputs are known")
+            raise LowerError("its inputs are constants, but macaw does not compute it on constants")
         name = node.outputs[0]
         if kind in TWO:
             return [self._binary(TWO[kind], values, name)]

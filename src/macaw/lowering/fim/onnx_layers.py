@@ -38,7 +38,7 @@ def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
     right = b.shape if len(b.shape) > 1 else (*b.shape, 1)
     if any(size != 1 for size in right[:-2]):
-        raise LowerError(f"a right side of the shape {b.shape}", "two dimensions are done")
+        raise LowerError(f"a right side of the shape {b.shape}", "two dimensions are supported")
     product = values.graph.product(
         values.tensor(a, f"{name}_a", *matrix(left)),
         values.tensor(b, f"{name}_b", *right[-2:]),
@@ -121,7 +121,7 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     if weights.array is None:
         raise LowerError("its weights depend on an input")
     if len(x.shape) not in (3, 4):
-        raise LowerError(f"an image of the shape {x.shape}", "one or two dimensions are done")
+        raise LowerError(f"an image of the shape {x.shape}", "one or two dimensions are supported")
     groups = int(attributes.get("group", 1))
     outputs, own, *kernel = weights.array.shape
     batch, channels, *image = x.shape
@@ -271,12 +271,12 @@ def _plain(attributes: Mapping[str, Any], inputs: Inputs) -> None:
     """Raise `LowerError` for variants of GRU that are not supported."""
     direction = attributes.get("direction", "forward")
     if direction != "forward":
-        raise LowerError(f"the direction {direction}", "forward is done")
+        raise LowerError(f"the direction {direction}", "only forward is supported")
     names = [row.decode(errors="replace") for row in attributes.get("activations", [])]
     if names not in ([], ["Sigmoid", "Tanh"]):
-        raise LowerError(f"the functions {' '.join(names)}", "Sigmoid and Tanh are done")
+        raise LowerError(f"the functions {' '.join(names)}", "only Sigmoid and Tanh are supported")
     if attributes.get("layout", 0) or "clip" in attributes or _optional(inputs, 4) is not None:
-        raise LowerError("layout 1, clip and sequence_lens are not done")
+        raise LowerError("layout 1, clip and sequence_lens are not supported")
 
 
 class _Cell:

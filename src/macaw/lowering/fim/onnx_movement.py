@@ -122,7 +122,7 @@ def _scatter(move: Move) -> list[TaskValue]:
     assert updates is not None
     how = move.node.attributes.get("reduction", "none")
     if how != "none":
-        raise LowerError(f"the reduction {how}", "none is done")
+        raise LowerError(f"the reduction {how}", "only none is supported")
     if not math.prod(updates.shape):
         return [data]
     count = math.prod(data.shape)

@@ -134,9 +134,9 @@ def _resize(draft: Draft, node: Node) -> list[Node]:
 
 def _batch_normalization(_draft: Draft, node: Node) -> list[Node]:
     if not node.attributes.get("spatial", 1):
-        raise LowerError("a mean for each pixel (spatial=0) is not done")
+        raise LowerError("a mean for each pixel (spatial=0) is not supported")
     if any(node.outputs[1:]):
-        raise LowerError("training is not done")
+        raise LowerError("training is not supported")
     return [replace(node, attributes=_without(node, "spatial", "momentum"), proto=None)]
 
 
@@ -151,7 +151,7 @@ def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> t
     """Return a DequantizeLinear of (values, scale, zero point), and the name of its result."""
     element = draft.values[names[1]].element
     if element != TensorProto.FLOAT:
-        raise LowerError(f"scales of {element_name(element)} are not done", "float")
+        raise LowerError(f"scales of {element_name(element)} are not supported", "float")
     result = draft.value(f"{names[0]}_dequantized", draft.values[names[0]].shape, element)
     attributes = {"axis": axis} if draft.values[names[1]].shape not in ((), (1,)) else {}
     inputs = tuple(name for name in names if name)

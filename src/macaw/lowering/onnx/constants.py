@@ -63,7 +63,7 @@ class Evaluator:
         """
         kind = node.op_type
         if kind not in FOLDED and kind not in SLOW:
-            raise LowerError("it is not computed beforehand, though its inputs are known")
+            raise LowerError("its inputs are constants, but macaw does not compute it on constants")
         if kind not in _BOUNDED and any(form and form.shape is None for form in forms):
             raise LowerError("the size of its result is not known beforehand")
         values = [value for value in inputs if value is not None]
@@ -71,8 +71,8 @@ class Evaluator:
         count += sum(form.numbers for form in forms if form)
         if kind in SLOW and count > SMALL:
             raise LowerError(
-                f"{count:,} numbers, though its inputs are known",
-                f"at most {SMALL:,} are computed beforehand",
+                f"its inputs are constants of {count:,} numbers",
+                f"macaw computes it on at most {SMALL:,}",
             )
         self._spend(count + _products(kind, values, forms))
         return self.evaluate(node, [value.array if value else None for value in inputs])

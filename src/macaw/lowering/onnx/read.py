@@ -178,7 +178,7 @@ class _Reader:
         if any(
             row.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for row in proto.attribute
         ):
-            raise LowerError("it runs a graph of its own again and again, which is not read")
+            raise LowerError("it executes a graph of its own repeatedly, which is not supported")
         forms = results(proto, inputs, self.version)
         if proto.op_type == "Dropout" and inputs[0]:  # early operator sets infer no mask
             forms = [form and Form(form.element, inputs[0].shape) for form in forms]

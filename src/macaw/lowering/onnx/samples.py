@@ -91,7 +91,7 @@ def samples(
     counts = {name: len(parts) for name, parts in rows.items()}
     if len(set(counts.values())) != 1:
         text = ", ".join(f"{message_name(name)} {count}" for name, count in counts.items())
-        raise LowerError(f"the inputs have several numbers of samples: {text}")
+        raise LowerError(f"the inputs have different numbers of samples: {text}")
     return [dict(zip(rows, parts, strict=True)) for parts in zip(*rows.values(), strict=True)]
 
 
@@ -101,7 +101,7 @@ def _cut(
     """Return the parts of one array of samples. Raises `LowerError`."""
     declared = row.type.tensor_type
     if not declared.HasField("shape"):
-        raise LowerError("the model gives the input no shape")
+        raise LowerError("the model declares no shape for the input")
     rank = len(declared.shape.dim)
     dtype = _element_type(row)
     if array.dtype.kind not in "biuf" or dtype.kind not in "biuf":

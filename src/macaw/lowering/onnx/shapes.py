@@ -43,7 +43,7 @@ def opset(model: onnx.ModelProto) -> int:
     """Return the version of the ONNX operator set that a model uses. Raises `LowerError`."""
     versions = [row.version for row in model.opset_import if row.domain in STANDARD]
     if len(versions) != 1:
-        raise LowerError("the model does not say its operator set once")
+        raise LowerError("the model does not name exactly one ONNX operator set")
     newest = onnx.defs.onnx_opset_version()
     if not OLDEST <= versions[0] <= newest:
         raise LowerError(
@@ -69,7 +69,7 @@ def results(
     try:
         schema = onnx.defs.get_schema(node.op_type, version, "")
         if schema.deprecated:
-            raise LowerError(f"operator set {version} has no such operator any more")
+            raise LowerError(f"operator set {version} no longer has this operator")
         forms = shape_inference.infer_node_outputs(
             schema, node, types, data, opset_imports=[helper.make_opsetid("", version)]
         )

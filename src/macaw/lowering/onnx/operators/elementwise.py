@@ -304,7 +304,7 @@ def _layer_normalization(node: Node, arrays: Arrays) -> list[Array]:
 def _batch_normalization(node: Node, arrays: Arrays) -> list[Array]:
     x = first(arrays)
     if node.attributes.get("training_mode", 0) or len(node.outputs) > 1:
-        raise LowerError("training is not done")
+        raise LowerError("training is not supported")
     shape = (1, -1) + (1,) * (x.ndim - 2)
     scale, bias, middle, spread = (first(arrays, place).reshape(shape) for place in range(1, 5))
     root = np.sqrt(spread + spread.dtype.type(node.attributes.get("epsilon", 1e-5)))

@@ -90,7 +90,7 @@ def _matmul_integer(_node: Node, arrays: Arrays) -> list[Array]:
 def _max_pool(node: Node, arrays: Arrays) -> list[Array]:
     x = first(arrays)
     if any(node.outputs[1:]):
-        raise LowerError("the places of its maxima are not done")
+        raise LowerError("the places of its maxima are not supported")
     window = window_of(node.attributes, x.shape[2:], node.attributes["kernel_shape"])
     return [maxima(x, window)]
 
@@ -194,9 +194,9 @@ def resized_axes(node: Node, arrays: Arrays) -> list[tuple[int, int, float]]:
     x, scales, sizes = first(arrays), optional(arrays, 2), optional(arrays, 3)
     attributes = node.attributes
     if attributes.get("antialias", 0):
-        raise LowerError("antialias is not done")
+        raise LowerError("antialias is not supported")
     if attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch":
-        raise LowerError("a keep_aspect_ratio_policy is not done")
+        raise LowerError("a keep_aspect_ratio_policy is not supported")
     axes = [int(axis) % x.ndim for axis in attributes.get("axes", range(x.ndim))]
     rows = []
     for place, axis in enumerate(axes):
@@ -216,7 +216,7 @@ def resized_axes(node: Node, arrays: Arrays) -> list[tuple[int, int, float]]:
 def _resize(node: Node, arrays: Arrays) -> list[Array]:
     x, mode = first(arrays), node.attributes.get("mode", "nearest")
     if mode not in ("nearest", "linear"):
-        raise LowerError(f"the mode {mode}", "nearest and linear are done")
+        raise LowerError(f"the mode {mode}", "nearest and linear are supported")
     how = node.attributes.get("coordinate_transformation_mode", "half_pixel")
     for axis, size, scale in resized_axes(node, arrays):
         places = coordinates(x.shape[axis], size, scale, how)

@@ -118,7 +118,7 @@ def pad(x: Array, pads: list[tuple[int, int]], mode: str, fill: Any) -> Array:
     if mode == "constant":
         return np.pad(x[cut], wide, constant_values=fill)
     if mode not in ("reflect", "edge", "wrap"):
-        raise LowerError(f"the mode {mode}", "constant, reflect, edge and wrap are done")
+        raise LowerError(f"the mode {mode}", "constant, reflect, edge and wrap are supported")
     kinds: dict[str, Any] = {"mode": mode}
     return np.asarray(np.pad(x[cut], wide, **kinds))
 

@@ -32,7 +32,7 @@ def _spread(array: Array, x: Array, node: Node) -> Array:
 def limits(dtype: str) -> tuple[int, int]:
     """Return the least and the greatest number of an integer type. Raises `LowerError`."""
     if dtype not in _TYPES:
-        raise LowerError(f"quantisation to {dtype}", "integers of 2 to 32 bits are done")
+        raise LowerError(f"quantisation to {dtype}", "integers of 2 to 32 bits are supported")
     if dtype in _RANGES:
         return _RANGES[dtype]
     info = np.iinfo(dtype)

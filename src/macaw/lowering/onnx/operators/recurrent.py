@@ -34,13 +34,13 @@ def _checked(node: Node, arrays: Arrays, default: list[str]) -> tuple[str, bool]
     direction = attributes.get("direction", "forward")
     count = 2 if direction == "bidirectional" else 1
     if names not in ([], default * count):
-        raise LowerError(f"the functions {' '.join(names)}", f"{' '.join(default)} are done")
+        raise LowerError(f"the functions {' '.join(names)}", f"{' '.join(default)} are supported")
     if "clip" in attributes or attributes.get("input_forget", 0):
-        raise LowerError("clip and input_forget are not done")
+        raise LowerError("clip and input_forget are not supported")
     lengths = optional(arrays, 4)
     steps = first(arrays).shape[1 if attributes.get("layout", 0) else 0]
     if lengths is not None and not np.all(lengths == steps):
-        raise LowerError("sequences of several lengths are not done")
+        raise LowerError("sequences of different lengths are not supported")
     return direction, bool(attributes.get("layout", 0))
 
 
