@@ -1,4 +1,4 @@
-"""Follow the layers of a network while its program runs: which have begun, and when."""
+"""Records which layers of a network have begun, and when, while its program runs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 class LayerState:
     """A layer of the network at the present moment.
 
-    `state` is "done", "running", "to come" or "not seen": the session has not executed its begin,
-    because of a jump over it. `cycles` are those from its begin to that of the next layer, or up to
-    now; None if the session has not executed both.
+    `state` is "done", "running", "to come" or "not seen". The last one means that the session has
+    jumped over the begin of the layer. `begin` is the cycle in which the layer began. `cycles`
+    counts from there to the begin of the next layer, or to now. It is None if the session has not
+    executed both.
     """
 
     number: int
@@ -33,9 +34,9 @@ class LayerState:
 
 
 def layer_breaks(debuggee: Debuggee, breaks: Mapping[int, Break]) -> dict[int, Break]:
-    """Return breaks with which a run notes the begin of each layer, and does not stop.
+    """Return `breaks` with additional ones that record the begin of each layer and do not stop.
 
-    They are for the first core, which begins the layers. Its other `breaks` stop as before.
+    They are for the first core, which calls the layers. The given breaks stop as before.
     """
     entries = debuggee.program.layer_entries
     return {
@@ -48,14 +49,14 @@ def layer_breaks(debuggee: Debuggee, breaks: Mapping[int, Break]) -> dict[int, B
 
 
 def _begin(debuggee: Debuggee, number: int, other: Break | None) -> bool:
-    """Note the begin of a layer; return whether another break at its address stops."""
+    """Record the begin of a layer; return whether another break at its address stops the core."""
     debuggee.layer_starts[number] = debuggee.device.cycle
     test: Callable[[], bool] | None = None if other is None else other.test
     return other is not None and (test is None or test())
 
 
 def present_layer(debuggee: Debuggee) -> int | None:
-    """Return the number of the layer that runs now, by the calls of the first core, or None."""
+    """Return the number of the layer that the first core's calls are in now, or None."""
     program = debuggee.program
     if program.network is None:
         return None
@@ -94,8 +95,9 @@ def layer_states(debuggee: Debuggee) -> list[LayerState]:
 class TensorState:
     """A tensor of the network at the present moment.
 
-    `state` says whether its bytes are there: "input", "to come", "in work", "there", "not seen" as
-    its layer, or "overwritten by" and the layer whose result has taken its memory.
+    `state` says what its bytes are now. They are "input", "to come" (not computed yet), "in work"
+    (being computed), "there" (complete), "not seen" (like the layer that makes it), or "overwritten
+    by" a layer, which is named.
     """
 
     name: str
@@ -133,7 +135,7 @@ _STATES = {"done": "there", "running": "in work", "to come": "to come", "not see
 
 
 def _is_alias(program: Program, name: str, makers: Mapping[str, LayerState]) -> bool:
-    """Return whether a tensor has the bytes of one that a layer makes."""
+    """Return whether a tensor has the same bytes as one that a layer makes."""
     assert program.network is not None
     symbols = program.network.tensors
     return any(symbols.get(other) == symbols[name] for other in makers)

@@ -95,8 +95,9 @@ class WatchSet:
         self._watch_pages()
 
     def rest(self) -> None:
-        """Stop watching after a run. Probes stay set for the next run, but their reports are
-        ignored.
+        """Stop watching after a run.
+
+        Probes stay set for the next run, but their reports are ignored.
         """
         self._is_on = False
 

@@ -51,9 +51,7 @@ class Inspectable(Agent):
         return "", self.next_address
 
     def moment(self, address: int) -> object:
-        """Return a value that identifies one arrival at the instruction at `address`: the present
-        one.
-        """
+        """Return a value that identifies the present arrival at the instruction at `address`."""
         return self.retired
 
     @property

@@ -58,7 +58,7 @@ def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
 def rows(causes: list[Cause], depth: int = DEPTH) -> Iterator[CauseRow]:
     """Yield the lines of `lines`, each with its cause.
 
-    A setting has one line, where it is first used. The steps of a core that computed it follow.
+    A setting appears once, at its first use, and then the steps of the core that computed it.
     Settings that are visible in the text of the instruction are left out.
     """
     shown: set[Any] = set()

@@ -215,7 +215,7 @@ class Op(TypedDict):
     """A step of a run: an instruction, or a step that follows from the exe's flags.
 
     `reads` and `writes` are masks of input-buffer blocks, `sums` of accumulators, `blocks` of
-    output-queue blocks. The step reserves these from the start of its run until it is done.
+    output-queue blocks. They are reserved from the start of the run until the step is done.
     """
 
     # index in the sequence of the instruction; for an implied step, of the one before it

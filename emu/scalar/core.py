@@ -191,7 +191,7 @@ class ScalarCore(Core, Startable, Instrumented):
     def exit(self, code: int) -> Stop | None:
         """Return the stop of `ecall` 93, which ends the program with exit code `code`.
 
-        A subclass may return None, because only its core ends.
+        A subclass returns None if the call ends only its own core.
         """
         after = self.time + self.timing.of_family["system"]
         return Stop("exit", after, f"exit with code {code}", code, core=self.name, address=self.pc)

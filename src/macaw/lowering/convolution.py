@@ -23,11 +23,12 @@ class Convolution(Product):
     `layout` and `out_layout` are the memory layouts of image and results: `hwc` or `cwh`. `weights`
     have shape (outputs, kernel height · kernel width · channels), or for a depthwise convolution
     (channels, kernel height · kernel width). `m` is the number of output rows. With `turned`, x and
-    y have one row; each of its elements counts as a row here, which is the same in memory.
+    y have a single row. The plan then treats each element of this row as a row of its own, because
+    the bytes in memory are the same.
 
     A dilation puts zeros between the kernel's weights. With groups, each output has zeros for the
-    channels of other groups. These zeros are neither stored nor multiplied. With `images`, x and y
-    have a first axis of so many images; 0 means that there is no such axis.
+    channels of other groups. These zeros are neither stored nor multiplied. `images` is the length
+    of an additional first axis of x and y; 0 means that there is no such axis.
     """
 
     width: int = 1

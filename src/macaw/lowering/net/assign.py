@@ -1,7 +1,6 @@
-"""Assign the layers of a quantised model to the cores of a device.
+"""Assigns the layers of a quantised model to the cores of a device.
 
-Images of the model are (1, channels, height, width); on the device they are (height, width,
-channels). Other tensors keep their order and lose a leading dimension of 1.
+`macaw.lowering.net.layouts` says how the tensors of the model are stored on the device.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx.network import Dequantisation, Quantisation, Requantisation
 from macaw.lowering.operation import ENTRIES, Product
 
-_ELEMENTS = ("int8", "int16", "float32")  # of inputs
+_ELEMENTS = ("int8", "int16", "float32")  # element types of inputs
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,9 @@ class Edge:
     """An input or output of a model, and the tensor of the device that has its integers.
 
     `integers` is the element type of that tensor. `shape` and `dtype` are those of the model.
-    `quantisation` says which real numbers the integers stand for, or is None if the model has
-    integers too; `multipliers` are those of sums that become real numbers. `offset` is what a
-    signed integer lacks of the model's unsigned one.
+    `quantisation` says which real numbers the integers stand for; it is None if the model has
+    integers too. If the tensor has sums of the array, `multipliers` are the factors that make real
+    numbers of them. An integer of the model is the device's integer plus `offset`.
     """
 
     name: str
@@ -53,9 +52,10 @@ class Edge:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A model as layers of the device, and the edges by which its inputs and outputs connect.
+    """The layers of the device that compute a model, and the model's inputs and outputs.
 
-    `model` is the model with the tensors that the device needs between its layers.
+    `model` is the rewritten model. It also has the tensors that the device needs between its
+    layers.
     """
 
     model: model_layers.Network
@@ -66,7 +66,10 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A node of a model that no core computes, why, and what would help (`hint`, or empty)."""
+    """A node of a model that no core computes, with the reason.
+
+    `hint` says what would help; it may be empty.
+    """
 
     name: str
     operator: str
@@ -77,7 +80,7 @@ class Refusal:
 def assign(model: model_layers.Network, config: Configuration, name: str) -> Assignment:
     """Return the layers of a model as layers of the device.
 
-    Raises `LowerError` that names the node which no core computes, and why.
+    Raises `LowerError` if no core computes a node; the message names the node and the reason.
     """
     return _Assigner(rewrite(model, config), config, name).assign()
 
@@ -85,11 +88,10 @@ def assign(model: model_layers.Network, config: Configuration, name: str) -> Ass
 def assign_what_can_be(
     model: model_layers.Network, config: Configuration, name: str
 ) -> tuple[model_layers.Network, Network, tuple[Refusal, ...]]:
-    """Return the rewritten model, the layers that cores compute, and the nodes that none computes.
+    """Return the rewritten model, the layers that cores compute, and the refused nodes.
 
-    The result of a refused node counts as a tensor of the device if its type is one of the
-    device's, so the layers that read it are assigned. A QuantizeLinear after a refused node is not
-    listed by itself.
+    The result of a refused node counts as a tensor of the device if the device has its type. So the
+    layers that read it are assigned. The list of nodes leaves out each QuantizeLinear.
     """
     refused: dict[str, LowerError] = {}
     model = rewrite(model, config, refused)
@@ -109,7 +111,7 @@ def assign_what_can_be(
 
 
 class _Assigner:
-    """Goes through the layers of a model once; knows which tensors share bytes."""
+    """Goes through the layers of a model once, and records which tensors share bytes."""
 
     def __init__(self, model: model_layers.Network, config: Configuration, name: str) -> None:
         self.model, self.config, self.name = model, config, name
@@ -118,7 +120,7 @@ class _Assigner:
         self.tensors: dict[str, NetTensor] = {}
         self.aliases: dict[str, str] = {}
         self.constants: dict[str, NDArray[Any]] = {}
-        self.flat: dict[str, tuple[int, ...]] = {}  # (C, H, W) of images that became vectors
+        self.flat: dict[str, tuple[int, ...]] = {}  # (C, H, W) of images that are read as vectors
         self.inputs: dict[str, Edge] = {}
         self.outputs: dict[str, Edge] = {}
 
@@ -143,7 +145,7 @@ class _Assigner:
         return Assignment(self.model, self.network(inputs, outputs), inputs, outputs)
 
     def network(self, inputs: tuple[Edge, ...], outputs: tuple[Edge, ...]) -> Network:
-        """Return the layers so far as a network with these inputs and outputs."""
+        """Return the layers assigned so far as a network with these inputs and outputs."""
         return Network(
             self.name,
             self.tensors,
@@ -155,7 +157,7 @@ class _Assigner:
         )
 
     def assume(self, layer: model_layers.Layer) -> None:
-        """Take the results of a refused layer as tensors of the device if their types fit."""
+        """Add the results of a refused layer as tensors, if the device has their types."""
         for name in layer.outputs:
             tensor = self.model.tensors.get(name)
             if tensor is None:  # an output that nothing reads
@@ -165,7 +167,7 @@ class _Assigner:
                 self._add_tensor(name)
 
     def layer(self, layer: model_layers.Layer) -> None:
-        """Give a layer to a core. Raises `LowerError`."""
+        """Assign a layer to a core. Raises `LowerError`."""
         rule = _RULES.get(type(layer))
         if rule is None:
             raise LowerError(NO_CORE)
@@ -184,7 +186,7 @@ class _Assigner:
         self.inputs[name] = Edge(name, name, tensor.dtype, tensor.shape, tensor.dtype)
 
     def read(self, name: str) -> NetTensor:
-        """Return the tensor that a layer reads. Raises `LowerError` if it is no integers."""
+        """Return the tensor that a layer reads. Raises `LowerError` if the device has none."""
         if name not in self.tensors:
             if name in self.model.constants and name in self.model.tensors:
                 self.constants[name] = to_device(self.model.constants[name])
@@ -197,7 +199,7 @@ class _Assigner:
     # --- edges ---
 
     def sign(self, layer: model_layers.SignLayer) -> None:
-        """Take a change between unsigned and signed integers, at an input or output."""
+        """Make an edge of a change between unsigned and signed integers at an input or output."""
         (source,), (result,) = layer.inputs, layer.outputs
         if source in self.model.inputs:
             model = self.model.tensors[source]
@@ -215,7 +217,7 @@ class _Assigner:
             raise LowerError(NO_CORE)
 
     def real(self, layer: model_layers.FloatLayer) -> None:
-        """Take the quantisation of an input or the dequantisation of an output."""
+        """Make an edge of an input's quantisation or output's dequantisation, else let vc do it."""
         source, result = layer.inputs[0], layer.outputs[0]
         if layer.operator == "QuantizeLinear" and self._is_edge(source):
             model, tensor = self.model.tensors[source], self._add_tensor(result)
@@ -234,7 +236,7 @@ class _Assigner:
             self.vector(layer)
 
     def _is_edge(self, name: str) -> bool:
-        """Return whether a value is an input of the model that only one layer reads."""
+        """Return whether a value is an input of the model, has one reader, and is no output."""
         readers = sum(name in layer.inputs for layer in self.model.layers)
         return name in self.model.inputs and readers == 1 and name not in self.model.outputs
 
@@ -251,7 +253,7 @@ class _Assigner:
     # --- layers ---
 
     def weights(self, layer: model_layers.WeightLayer) -> None:
-        """Give a convolution or product with constant weights to the array."""
+        """Assign a convolution or a product with constant weights to the array."""
         x = self.read(layer.inputs[0])
         if x.dtype != self.element or not _fits(layer.weights, self.element):
             raise LowerError(
@@ -289,7 +291,7 @@ class _Assigner:
         return prod(self.model.tensors[frame.inputs[0]].shape) / prod(x.shape)
 
     def _real_sums(self, output: Dequantisation, name: str) -> None:
-        """Make the raw sums of a layer an output of real numbers."""
+        """Make an edge of a layer's sums, which the host converts to the output's real numbers."""
         tensor = self.model.tensors[name]
         self.outputs[name] = Edge(
             name, name, self.tensors[name].dtype, tensor.shape, tensor.dtype,
@@ -297,7 +299,7 @@ class _Assigner:
         )  # fmt: skip
 
     def _finish(self, layer: model_layers.WeightLayer, product: Product) -> Product:
-        """Return a product with what makes results of its sums. Raises `LowerError`."""
+        """Return a product with the parameters that convert its sums to results."""
         output = layer.output
         if not isinstance(output, Requantisation):
             return product
@@ -341,7 +343,7 @@ class _Assigner:
     def _product(self, layer: model_layers.WeightLayer, x: NetTensor) -> Product:
         weights = layer.weights
         source = layer.inputs[0]
-        if source in self.flat:  # the device has the image's elements in another order
+        if source in self.flat:  # the device stores the image's elements in another order
             channels, height, width = self.flat[source]
             images = weights.reshape(-1, channels, height, width)
             weights = np.moveaxis(images, 1, -1).reshape(weights.shape)
@@ -354,14 +356,14 @@ class _Assigner:
         return self._finish(layer, product)
 
     def _vector(self, layer: model_layers.Layer, operation: VectorOperation) -> None:
-        """Give a layer to vc."""
+        """Assign a layer to vc, with its operation."""
         operation.check()
         (name,) = layer.outputs
         self._add_tensor(name)
         self.layers.append(VectorLayer(layer.name, layer.inputs, name, operation))
 
     def vector(self, layer: model_layers.Layer) -> None:
-        """Give a layer on whole tensors to vc."""
+        """Assign a layer on whole tensors to vc."""
         constants = self.model.constants.keys() - self.model.tensors.keys()
         names = [name for name in layer.inputs if name and name not in constants]
         operation, order = vector_operation(self.model, layer, [self.read(x) for x in names])
@@ -369,7 +371,7 @@ class _Assigner:
         self._vector(replace(layer, inputs=inputs), operation)
 
     def table(self, layer: model_layers.TableLayer) -> None:
-        """Let the array look results up, if nothing else reads them; else give the table to vc."""
+        """Let the array do a table lookup that alone reads its results, else let vc."""
         (source,), (name,) = layer.inputs, layer.outputs
         before = next((item for item in self.layers if item.output == source), None)
         readers = sum(source in other.inputs for other in self.model.layers)
@@ -384,7 +386,8 @@ class _Assigner:
             self.vector(layer)
             return
         product, numbers = before.product, np.arange(ENTRIES, dtype=np.uint8).view(np.int8)
-        if product.activation == "relu":  # as good after the rounding: it keeps the order
+        # relu may follow the rounding, because rounding keeps the order
+        if product.activation == "relu":
             numbers = np.maximum(numbers, 0)
         elif product.table is not None:
             numbers = product.table
@@ -395,7 +398,7 @@ class _Assigner:
         self._add_tensor(name)
 
     def move(self, layer: model_layers.MoveLayer) -> None:
-        """Let a tensor share the bytes of another one if it has them in their order; else move."""
+        """Let a result share the input's bytes if the order is the same; else move the elements."""
         if layer.operator == "Concat":
             self.vector(layer)
             return
@@ -411,9 +414,9 @@ class _Assigner:
         self.aliases[name] = self.aliases.get(source, source)
 
     def _image_of_products(self, layer: model_layers.MoveLayer) -> tuple[int, ...]:
-        """Return the shape of an image that becomes a vector which products alone read.
+        """Return the (C, H, W) of an image that is flattened for products only; else ().
 
-        Their weights take the order of the image, so nothing moves. () for anything else.
+        The weights of these products are put into the image's order, so the image is not moved.
         """
         before, after = (self.model.tensors[x] for x in (layer.inputs[0], layer.outputs[0]))
         readers = [other for other in self.model.layers if after.name in other.inputs]
@@ -429,7 +432,7 @@ class _Assigner:
 
 
 def _fits(weights: NDArray[Any], dtype: str) -> bool:
-    """Return whether all weights are numbers of an integer type."""
+    """Return whether an integer type has all the weights."""
     info = np.iinfo(dtype)
     return bool(info.min <= weights.min(initial=0) <= weights.max(initial=0) <= info.max)
 

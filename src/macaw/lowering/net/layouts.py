@@ -1,7 +1,7 @@
-"""Place the tensors of a model on the device.
+"""Converts shapes and arrays between the model's layouts and the device's.
 
-Images of the model are (1, channels, height, width); on the device they are (height, width,
-channels). Other tensors keep their order and lose a leading dimension of 1.
+Images of the model have the shape (1, channels, height, width). On the device they have the shape
+(height, width, channels). Other tensors keep their order and lose a leading dimension of 1.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from macaw.lowering.errors import LowerError
 
 
 def device_order(rank: int) -> tuple[int, ...]:
-    """Return the axes of the model, but the first one, in the order of the device."""
+    """Return the model's axes, without the first one, in the order of the device."""
     return (2, 3, 1) if rank == 4 else tuple(range(1, rank))
 
 
 def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape on the device of a tensor of the model. Raises `LowerError` for a batch."""
+    """Return the device's shape for a shape of the model. Raises `LowerError` for a batch."""
     if len(shape) == 4:
         batch, channels, height, width = shape
         if batch != 1:
@@ -30,13 +30,13 @@ def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def to_device(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of the model in the order and shape of the device."""
+    """Return an array of the model with the order and shape of the device."""
     ordered = np.moveaxis(array, 1, -1) if array.ndim == 4 else array
     return np.ascontiguousarray(ordered).reshape(device_shape(array.shape))
 
 
 def to_model(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array of the device in the order and `shape` of the model."""
+    """Return an array of the device with the model's order and the model's `shape`."""
     if len(shape) != 4:
         return array.reshape(shape)
     batch, channels, height, width = shape

@@ -1,4 +1,4 @@
-"""Make movements of elements on the device from the nodes of a model that move elements."""
+"""Makes movements of elements on the device from nodes of a model that move elements."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from macaw.lowering.onnx.operators.table import compute
 
 
 def places_of(model: Network, layer: MoveLayer) -> NDArray[Any]:
-    """Return the number of the input's element at each place of the result, on the device.
+    """Return, for each element of the result, the number of the input's element that it copies.
 
-    Both are counted in the order of the device; what is no element of the input is -1.
+    The elements of both are numbered in the order of the device. -1 stands for a value that is no
+    element of the input.
     """
     shape = model.tensors[layer.inputs[0]].shape
     numbers = np.arange(np.prod(shape, dtype=np.int64))
@@ -37,7 +38,7 @@ def places_of(model: Network, layer: MoveLayer) -> NDArray[Any]:
 
 
 def same_places(model: Network, layer: MoveLayer) -> bool:
-    """Return whether the result has the elements of the input in their order on the device."""
+    """Return whether the result has just the input's elements, in their order on the device."""
     places = places_of(model, layer)
     count = int(np.prod(model.tensors[layer.inputs[0]].shape))
     return places.size == count and bool(np.all(places.reshape(-1) == np.arange(count)))
@@ -57,7 +58,7 @@ def movement(model: Network, layer: MoveLayer, x: NetTensor) -> VectorOperation:
 
 
 def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -> VectorOperation:
-    """Return a frame of a constant around elements that stay in their order."""
+    """Return the operation that puts a frame of a constant around the input."""
     value = model.constants[layer.inputs[2]]
     before, after = [], []
     for axis, size in enumerate(x.shape):

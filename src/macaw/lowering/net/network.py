@@ -63,9 +63,9 @@ class Network:
     layers: tuple[Layer, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    # tensors that have no bytes of their own, with the tensor whose bytes they share
+    # tensors without bytes of their own: for each, the tensor that has its bytes
     aliases: dict[str, str] = field(default_factory=dict)
-    constants: dict[str, NDArray[Any]] = field(default_factory=dict)  # values of tensors
+    constants: dict[str, NDArray[Any]] = field(default_factory=dict)  # values of constant tensors
 
     def home(self, name: str) -> str:
         """Return the name of the tensor that has the bytes of tensor `name`: itself or another."""

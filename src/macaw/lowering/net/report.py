@@ -1,4 +1,4 @@
-"""Reports of networks: a row a layer with its predicted cost and the least that it could cost."""
+"""Reports on a network: for each layer its predicted cycles, and the least number possible."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from macaw.lowering.operation import Product, Types
 
 @dataclass(frozen=True)
 class LayerReport:
-    """One layer of a compiled network: what computes it, how much work it is, and its cost.
+    """One layer of a compiled network: what computes it, its amount of work, and its cost.
 
-    `name` is that of the node in the model, `tensor` that of its result; `symbol` is the name of
-    the layer's subroutine in the program. `macs` are the products of weights that are not zero.
-    `bound` is the least number of cycles on the device: that of `macs` on all PEs, or of the bytes
-    that must be moved. `limiter` names what takes the most cycles in the prediction.
+    `name` is the name of the node in the model, `tensor` the name of its result. `symbol` is the
+    name of the layer's subroutine in the program. `macs` counts the products of nonzero weights.
+    `bound` is the least number of cycles that the device needs: for `macs` if all PEs work, or for
+    moving the bytes, whichever is greater. `limiter` names the part of the device that needs the
+    most cycles in the prediction.
     """
 
     name: str
@@ -53,7 +54,7 @@ def layer_report(item: LayerPlan, config: Configuration) -> LayerReport:
 def _vector_layer(
     item: LayerPlan, operation: VectorOperation, config: Configuration
 ) -> LayerReport:
-    """Return the report of a layer that vc computes: its bound is that of its bytes."""
+    """Return the report of a layer that vc computes. Its bound is the time to move its bytes."""
     tensors = zip(
         (*operation.input_dtypes, operation.result_dtype),
         (*operation.inputs, operation.result),
@@ -98,13 +99,13 @@ def _array_layer(item: LayerPlan, choice: Choice, config: Configuration) -> Laye
 
 
 def _limiter(cost: Cost) -> str:
-    """Return the name of what takes the most cycles: the array, the dma or cp."""
+    """Return which part needs the most cycles: the array, the dma or cp."""
     times = {"array": cost.rows, "dma": cost.dma, "cp": cost.cp}
     return max(times, key=times.__getitem__)
 
 
 def operator(product: Product) -> str:
-    """Return a short name of a product's operation, with the size of a kernel."""
+    """Return a short name of a product's operation, with the size of a convolution's kernel."""
     table = "" if product.table is None else " + table"
     if not isinstance(product, Convolution):
         return f"product{table}"
@@ -116,12 +117,12 @@ def operator(product: Product) -> str:
 
 
 def nonzero_macs(product: Product) -> int:
-    """Return the number of products of weights that are not zero, with all activations."""
+    """Return how many products of a nonzero weight and an activation the product has."""
     positions = product.m * product.columns if isinstance(product, Convolution) else product.m
     return positions * int(np.count_nonzero(product.weights))
 
 
 def least_bytes(product: Product, config: Configuration) -> int:
-    """Return the bytes of activations, weights that are not zero with indices, and results."""
+    """Return the bytes of activations, results, and nonzero weights with their indices."""
     entry = ENTRY.size + Types.size(product.types(config).operand)
     return product.tensor_bytes(config) + entry * int(np.count_nonzero(product.weights))

@@ -1,7 +1,7 @@
-"""Rewrite layers that no core computes as several layers that cores compute.
+"""Replaces a layer that no core computes by several layers that cores compute.
 
-The result is a network of the same inputs, outputs and tensors, with more tensors between them. The
-reference evaluator computes it, too, and each tensor of the model stays bit for bit what it was.
+The result is a network with the same inputs, outputs and tensors, and with new tensors between
+them. The reference evaluator also computes it. Each tensor of the model keeps its exact value.
 """
 
 from __future__ import annotations
@@ -45,25 +45,25 @@ from macaw.lowering.onnx.window import Window
 
 _MOVES = (*(name for name in KEEPING if not name.endswith("MaxPool")), "Concat")
 _PAIRS = ("Add", "Sub", "Mul", "Div", "Max", "Min")
-_WIDE = "int16"  # integers of int8 minus any zero point fit it
-# The largest shift of a sum that equals a product of binary32, by the type of the result: for a
-# larger sum than binary32 has, the result saturates.
+_WIDE = "int16"  # has any int8 minus any zero point of int8
+# By the type of the result: the largest right shift that equals a product in binary32 for every
+# sum. Each sum that binary32 cannot represent then saturates.
 EXACT_SHIFTS = {"int8": 16, "int16": 9}
 
 
 def rewrite(
     model: Network, config: Configuration, refused: dict[str, LowerError] | None = None
 ) -> Network:
-    """Return a network whose layers are those of the device's cores, as far as there are rules.
+    """Return the network with each layer replaced for which there is a rule.
 
-    Raises `LowerError` that names the node. With `refused`, such layers stay as they are, and their
-    errors are put there by the names of the layers.
+    Raises `LowerError` that names the node. If `refused` is a dictionary, this function does not
+    raise: it keeps such a layer, and adds the error to `refused` under the layer's name.
     """
     return _Rewriter(model, config).rewrite(refused)
 
 
 def single_shift(output: Requantisation, dtype: str) -> int | None:
-    """Return the right shift that equals the multipliers for all sums, or None."""
+    """Return the right shift that does the same to every sum as the multipliers, or None."""
     shifts = output.shifts
     if shifts is None or np.ptp(shifts) or not 0 <= shifts.flat[0] <= EXACT_SHIFTS[dtype]:
         return None
@@ -79,9 +79,10 @@ class _Rewriter:
         self.sums = SUM_DTYPES[config["pe.element"]]
         self.tensors = dict(model.tensors)
         self.constants = dict(model.constants)
-        self.signed: set[str] = set()  # tensors that are made although a SignLayer follows
+        # signed tensors that a QuantizeLinear makes itself, so their SignLayer is left out
+        self.signed: set[str] = set()
         self.layers: list[Layer] = []
-        self.names: set[str] = set()  # of layers
+        self.names: set[str] = set()  # names of layers
         self.reads: dict[str, int] = {}
         for layer in model.layers:
             for name in layer.inputs:
@@ -106,7 +107,7 @@ class _Rewriter:
         )
 
     def add(self, layer: Layer) -> None:
-        """Append a layer, whose name becomes unique."""
+        """Append a layer; change its name if another layer has it."""
         name, number = layer.name, 2
         while name in self.names:
             name, number = f"{layer.name}_{number}", number + 1
@@ -114,7 +115,7 @@ class _Rewriter:
         self.layers.append(replace(layer, name=name))
 
     def tensor(self, name: str, like: Tensor, **changes: Any) -> str:
-        """Add a tensor like another one, with a name that no other has; return the name."""
+        """Add a copy of tensor `like`, with changes and a new name like `name`; return the name."""
         unique, number = name, 2
         while unique in self.tensors or unique in self.constants:
             unique, number = f"{name}_{number}", number + 1
@@ -133,7 +134,7 @@ class _Rewriter:
         zero: int = 0,
         axis: int = 1,
     ) -> None:
-        """Append the layer that makes tensor `result` of tensor `source`."""
+        """Append the layer that makes tensor `result` from tensor `source`."""
         last = result in layer.outputs and layer.name not in self.names
         name = layer.name if last else f"{layer.name}_rescale"
         self.add(
@@ -141,7 +142,7 @@ class _Rewriter:
         )
 
     def centred(self, layer: Layer, name: str, zero: int) -> str:
-        """Return a tensor of int16 with the integers of another one minus a zero point."""
+        """Return a new int16 tensor with a tensor's integers minus a zero point; append a layer."""
         tensor = self.tensors[name]
         if tensor.dtype == _WIDE and not zero:
             return name
@@ -156,9 +157,9 @@ class _Rewriter:
         return wide
 
     def finished(self, layer: Layer, output: Requantisation) -> tuple[str, Requantisation]:
-        """Return an int16 result of a layer and its output; append what finishes it afterwards.
+        """Return a new int16 tensor for the result of a layer, and the requantisation to it.
 
-        The finishing layer is made by `finish`.
+        The caller then calls `finish`, which converts this tensor to the layer's own result.
         """
         tensor = self.tensors[layer.outputs[0]]
         scale = tensor.quantisation.scale if tensor.quantisation else 1.0
@@ -170,7 +171,7 @@ class _Rewriter:
         return wide, requantisation(output.multipliers, Quantisation(scale), _WIDE)
 
     def finish(self, layer: Layer, source: str, output: Requantisation) -> None:
-        """Append the zero point, type and range of a layer's result."""
+        """Append the layer that adds the zero point and limits the result to its type and range."""
         last = replace(output, multipliers=np.asarray(1.0, np.float32))
         self.rescale(layer, source, layer.outputs[0], last)
 
@@ -182,10 +183,10 @@ class _Rewriter:
     # --- operands ---
 
     def operands(self, layer: Layer, expands: bool = True) -> tuple[str, ...]:
-        """Return tensors for all inputs of a layer: constants, and what is used at many places.
+        """Return tensors for all inputs of a layer; make tensors of the constants.
 
-        If it `expands`, they have the shape of the result. A number for each channel of an image
-        stays one if a Mul reads it.
+        With `expands`, they have the shape of the result. The exception is the second factor of a
+        Mul if it has one number for each channel of an image: it keeps one number for each.
         """
         result = self.tensors[layer.outputs[0]].shape
         return tuple(self._operand(layer, name, result, expands) for name in layer.inputs)
@@ -212,7 +213,7 @@ class _Rewriter:
         return unique
 
     def elementwise(self, layer: SumLayer | ProductLayer) -> bool:
-        """Rewrite a sum or product with zero points or several types in int16."""
+        """Rewrite a sum or product that has zero points or several types to int16."""
         if layer.operator == "MatMul":
             return False
         layer = replace(layer, inputs=self.operands(layer))
@@ -237,7 +238,7 @@ class _Rewriter:
         return True
 
     def pool(self, layer: PoolLayer) -> bool:
-        """Rewrite a mean with zero points in int16, and a maximum in another scale."""
+        """Rewrite a mean with zero points to int16, and a maximum that also changes the scale."""
         if layer.window is None and self._turned(layer):
             return True
         output, (name,) = layer.output, layer.inputs
@@ -258,7 +259,7 @@ class _Rewriter:
         return True
 
     def _turned(self, layer: PoolLayer) -> bool:
-        """Bring the axes that are reduced before the others, in the order of the device."""
+        """Transpose so that a pool reduces the first axes, because vc can reduce no others."""
         x, result = (self.tensors[name] for name in (*layer.inputs, *layer.outputs))
         rank = len(x.shape)
         if not rank > 1 or x.shape[0] != 1:
@@ -268,7 +269,7 @@ class _Rewriter:
         turns = there[: len(chosen)] != chosen
         if not turns and (layer.keep or rank != 4):
             return False
-        turn = list(range(rank))  # the axis of the input, by that of the turned one
+        turn = list(range(rank))  # for each axis of the transposed tensor, the axis of the input
         if turns:
             ones = [axis for axis in range(1, rank) if x.shape[axis] == 1]
             order = [*chosen, *(axis for axis in there if axis not in chosen), *ones]
@@ -294,7 +295,7 @@ class _Rewriter:
         return True
 
     def _moved(self, layer: Layer, name: str, result: str, turn: list[int]) -> str:
-        """Append a Transpose of a tensor, if it changes anything; return its result's name."""
+        """Append a Transpose if it changes anything; return the name of its result."""
         if turn == sorted(turn):
             return name
         x = self.tensors[name]
@@ -304,7 +305,7 @@ class _Rewriter:
         return unique
 
     def _constant(self, name: str, array: NDArray[Any]) -> str:
-        """Add a constant, which is no tensor of the device; return its name."""
+        """Add a constant that is no tensor of the device; return its name."""
         unique, number = name, 2
         while unique in self.tensors or unique in self.constants:
             unique, number = f"{name}_{number}", number + 1
@@ -312,7 +313,7 @@ class _Rewriter:
         return unique
 
     def move(self, layer: MoveLayer) -> bool:
-        """Rescale before a movement; a concatenation rescales by a factor alone."""
+        """Append rescaling layers before a movement. A Concat itself can multiply by a factor."""
         if layer.operator == "Concat":
             names = self.operands(layer, expands=False)
             layer = replace(layer, inputs=names, node=replace(layer.node, inputs=names))
@@ -343,7 +344,7 @@ class _Rewriter:
         return True
 
     def real(self, layer: FloatLayer) -> bool:
-        """Let vc dequantise what is no output, or is read by other layers, too."""
+        """Let vc dequantise a tensor, unless it is an output that no layer reads."""
         name = layer.outputs[0]
         if layer.operator in _MOVES and self.tensors[name].dtype == "float32":
             rescales = (None,) * len(layer.inputs)
@@ -367,7 +368,7 @@ class _Rewriter:
         return True
 
     def _pair(self, layer: FloatLayer) -> bool:
-        """Give both operands of a function of two tensors the shape of the result."""
+        """Expand both operands of a function of two tensors to the shape of the result."""
         shape = self.tensors[layer.outputs[0]].shape
         known = [self.tensors.get(name) for name in layer.inputs]
         alone = [tensor for tensor in known if tensor is not None]
@@ -380,7 +381,7 @@ class _Rewriter:
         return True
 
     def _signed_integers(self, layer: FloatLayer) -> bool:
-        """Quantise to signed integers at once, where the model makes unsigned ones."""
+        """Let a QuantizeLinear make signed integers at once, if only those are needed."""
         (name,) = layer.outputs
         tensor = self.tensors[name]
         offset = offset_of(tensor.dtype)
@@ -390,7 +391,7 @@ class _Rewriter:
             return False
         if not readers or not all(isinstance(other, SignLayer) for other in readers):
             return False
-        (result,) = readers[0].outputs  # there is one signed tensor of each unsigned one
+        (result,) = readers[0].outputs  # each unsigned tensor has one signed tensor
         signed = self.tensors[result]
         number = (point.astype(np.int64) + offset).astype(signed.dtype)
         zero = self._constant(f"{layer.name}_zero", number)
@@ -402,13 +403,13 @@ class _Rewriter:
         return True
 
     def sign(self, layer: SignLayer) -> bool:
-        """Leave out what a quantisation to signed integers does at once."""
+        """Leave out a SignLayer if the quantisation already makes signed integers."""
         return layer.outputs[0] in self.signed
 
     # --- convolutions and products ---
 
     def weights(self, layer: WeightLayer) -> bool:
-        """Rewrite what the array has not: frames of a zero point, transposed convolutions."""
+        """Rewrite what the array cannot do: padding with zero points, transposed convolutions."""
         first, x = layer, self.tensors[layer.inputs[0]]
         if x.dtype == "int8" and self.element == _WIDE:
             first = replace(layer, inputs=(self.centred(layer, x.name, 0),))
@@ -417,7 +418,7 @@ class _Rewriter:
         return True
 
     def _framed(self, layer: WeightLayer) -> WeightLayer:
-        """Return a convolution whose frame is an image before it, or the layer as it is."""
+        """Return a convolution that reads its padding from a new image, or the same layer."""
         window, (name,) = layer.window, layer.inputs
         x = self.tensors[name]
         if window is None or len(window.kernel) != 2 or len(x.shape) != 4:
@@ -434,7 +435,7 @@ class _Rewriter:
         self, layer: WeightLayer, x: Tensor, steps: tuple[int, ...], before: tuple[int, ...],
         after: tuple[int, ...],
     ) -> str:  # fmt: skip
-        """Append a frame of zero points around and between the pixels; return the image's name."""
+        """Append a layer that puts zero points around and between pixels; return its result."""
         sizes = (
             (size - 1) * step + 1 + first + last
             for size, step, first, last in zip(x.shape[2:], steps, before, after, strict=True)
@@ -450,7 +451,7 @@ class _Rewriter:
         return framed
 
     def _transposed(self, layer: WeightLayer, window: Window, x: Tensor) -> WeightLayer:
-        """Return a convolution of the image with zero points between its pixels."""
+        """Return a convolution of the framed image that equals a transposed convolution."""
         reach, sizes = window.reach, self.tensors[layer.outputs[0]].shape[2:]
         before = tuple(size - 1 - cut for size, cut in zip(reach, window.before, strict=True))
         spans = (
@@ -476,13 +477,13 @@ class _Rewriter:
         )  # fmt: skip
 
     def _checked(self, layer: WeightLayer) -> WeightLayer:
-        """Return a layer with a new bias. Raises `LowerError` if its sums could overflow."""
+        """Return the layer. Raises `LowerError` if its new bias could make sums overflow."""
         rows = layer.weights.reshape(len(layer.weights), -1)
         check_accumulators(rows, layer.bias, self.tensors[layer.inputs[0]].dtype, layer.accumulator)
         return layer
 
     def _results(self, layer: WeightLayer, first: WeightLayer) -> None:
-        """Append a product, and what its sums become if the array does not make it."""
+        """Append a product, and layers for its results if the array cannot make them itself."""
         output, name = layer.output, layer.outputs[0]
         assert output is not None
         tensor = self.tensors[name]
@@ -504,7 +505,7 @@ class _Rewriter:
             self._sums(layer, first, output, axis)
 
     def _is_direct(self, tensor: Tensor, output: Requantisation) -> bool:
-        """Return whether the array makes the results of sums: a table limits int8 to any range."""
+        """Return whether the array makes the results itself; for int8 a table can limit them."""
         info = np.iinfo(self.element)
         ranges = (info.min, info.max), (0, info.max)
         if tensor.dtype != self.element or (output.zero_point and not self._shifted(output)):
@@ -512,12 +513,15 @@ class _Rewriter:
         return self.element == "int8" or (output.low, output.high) in ranges
 
     def _shifted(self, output: Requantisation) -> bool:
-        """Return whether a shifted bias is the same as the zero point: ties go to even numbers."""
+        """Return whether a change of the bias can replace the zero point.
+
+        Only an even zero point keeps the rounding, because ties go to even numbers.
+        """
         even = not output.zero_point % 2
         return even and self.element == "int8" and single_shift(output, "int8") is not None
 
     def _with_zero(self, layer: WeightLayer, output: Requantisation) -> WeightLayer:
-        """Return a layer whose zero point is part of the bias."""
+        """Return a layer with the zero point added to the bias."""
         if not output.zero_point:
             return layer
         shift = single_shift(output, "int8") or 0
@@ -526,7 +530,7 @@ class _Rewriter:
         return self._checked(replace(layer, bias=bias, output=plain))
 
     def _sums(self, layer: Layer, first: WeightLayer, output: Output, axis: int) -> None:
-        """Append a product that gives its sums, and their new scale."""
+        """Append a product whose results are its sums, and a layer that rescales them."""
         if self.sums != "int32":
             raise LowerError(
                 f"the array's sums have {self.sums}, which vc does not read", "zero points 0"

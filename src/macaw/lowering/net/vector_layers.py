@@ -1,4 +1,4 @@
-"""Make operations of vc from the layers of a quantised model."""
+"""Makes operations of vc from the layers of a quantised model."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from macaw.lowering.onnx.window import Window
 
 NO_CORE = "no core of the device computes it yet"
 _REAL = "it computes real numbers"
-# The axes (height, width, channels) of an image on the device, by those of the model.
+# By the axis of an image in the model: its axis on the device, (height, width, channels).
 _IMAGE_AXES = {1: 2, 2: 0, 3: 1}
 Tensors = Sequence[NetTensor]
 Sides = tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int], tuple[int, int]]
@@ -55,7 +55,7 @@ Sides = tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int], tuple
 def vector_operation(
     model: Network, layer: Layer, tensors: Tensors
 ) -> tuple[VectorOperation, tuple[int, ...]]:
-    """Return the operation that computes a layer, and the numbers of its inputs in their order.
+    """Return the operation that computes a layer, and the numbers of the inputs in its order.
 
     `tensors` are the layer's inputs on the device. Raises `LowerError`.
     """
@@ -70,12 +70,15 @@ def vector_operation(
 
 
 def _is_smaller(one: NetTensor, other: NetTensor) -> bool:
-    """Return whether only the first tensor has no positions, just channels."""
+    """Return whether the first tensor has only one position, and the other one has several."""
     return prod(one.shape[:-1]) == 1 < prod(other.shape[:-1])
 
 
 def _clip(output: Requantisation, dtype: str) -> tuple[int, int] | None:
-    """Return the range of results, None for that of their type. Raises `LowerError`."""
+    """Return the range to which results are limited; None if it is that of their type.
+
+    Raises `LowerError` if results have a zero point.
+    """
     if output.zero_point:
         raise LowerError(f"its results have the zero point {output.zero_point}", "0")
     info = np.iinfo(dtype)
@@ -151,7 +154,10 @@ def _mean(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
 
 
 def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, int]:
-    """Return the shape of an image whose rows and columns are reduced. Raises `LowerError`."""
+    """Return the shape of the input as an image whose rows and columns a pool reduces.
+
+    Raises `LowerError` if other axes are reduced.
+    """
     shape = model.tensors[layer.inputs[0]].shape
     chosen = np.isin(np.arange(len(shape)), layer.axes)
     order = (0, *device_order(len(shape)))
@@ -165,7 +171,7 @@ def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, 
 
 
 def _sides(model: Network, layer: Layer, window: Window) -> Sides:
-    """Return kernel, strides, pads and sizes of the result. Raises `LowerError`."""
+    """Return kernel, strides, pads, and rows and columns of the result. Raises `LowerError`."""
     if len(window.kernel) != 2 or window.dilations != (1, 1):
         raise LowerError(
             f"a window {window.kernel} with the dilations {window.dilations}",
@@ -178,7 +184,7 @@ def _sides(model: Network, layer: Layer, window: Window) -> Sides:
 
 
 def _has_multipliers(operation: AveragePool, multipliers: NDArray[np.float32]) -> bool:
-    """Return whether an operation multiplies the sum of each window by the given number."""
+    """Return whether the operation's factor for each window equals the given number."""
     rows, columns = (
         np.asarray(
             [operation.counted(axis, place) for place in range(operation.result[axis])], np.float32
@@ -197,7 +203,7 @@ def _table(model: Network, layer: TableLayer, tensors: Tensors) -> VectorOperati
 
 
 def _function(model: Network, layer: TableLayer, x: NetTensor) -> VectorOperation:
-    """Return a function that is computed in binary32, for int16."""
+    """Return the operation that computes a function in binary32. Raises `LowerError`."""
     source, result = (model.tensors[name] for name in (*layer.inputs, *layer.outputs))
     assert source.quantisation is not None
     assert result.quantisation is not None
@@ -254,7 +260,7 @@ def _frame(_model: Network, layer: FrameLayer, tensors: Tensors) -> VectorOperat
 
 
 def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperation:
-    """Return the operation of a node that computes real numbers."""
+    """Return the operation of a node that computes real numbers. Raises `LowerError`."""
     dtype = model.tensors[layer.outputs[0]].dtype
     types = {tensor.dtype for tensor in tensors}
     if types == {"float32"} and layer.operator == "QuantizeLinear":
@@ -285,7 +291,10 @@ def _quantised(model: Network, layer: FloatLayer, x: NetTensor, dtype: str) -> V
 
 
 def _rows(model: Network, layer: FloatLayer, x: NetTensor) -> VectorOperation:
-    """Return a Softmax or LayerNormalization over the last axis on the device."""
+    """Return a Softmax or LayerNormalization over the last axis on the device.
+
+    Raises `LowerError` if the node is over another axis.
+    """
     shape = model.tensors[layer.inputs[0]].shape
     rank, attributes = len(shape), layer.node.attributes
     axis = int(attributes.get("axis", -1)) % rank

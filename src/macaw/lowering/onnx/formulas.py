@@ -1,7 +1,7 @@
-"""Functions of real numbers as steps of binary32, which vc computes one after the other.
+"""Functions of real numbers as steps in binary32, which vc computes one after the other.
 
-The steps are the definition: each rounds once, and the exponential is that of vc. Errors against
-the exact functions are below 5e-7, or 5e-7 of the result if it is greater than 1.
+The steps define the results: each step rounds once, and the exponential is vc's instruction. The
+error against the exact function is below 5e-7; if the result is greater than 1, below 5e-7 of it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ Float = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Step:
-    """Variable `target` becomes an operation of operands: variables (int) or constants (float).
+    """One operation: its result becomes the value of variable `target`.
 
-    Variables 0 and 1 are the inputs, and 0 is the result. There are three. `select` gives the
-    second operand where the first is below 0, else the third.
+    Operands are variables (int) or constants (float). There are three variables. Variables 0 and 1
+    start as the inputs, and variable 0 is the result in the end. `select` gives the second operand
+    where the first is below 0, else the third.
     """
 
     operation: str
@@ -43,7 +44,7 @@ _OPERATIONS: Mapping[str, Any] = {
 
 
 def evaluate(steps: Steps, *inputs: Float) -> Float:
-    """Return the result of steps for one or two arrays of binary32."""
+    """Return the result of the steps for one or two arrays of binary32."""
     values: dict[int, Any] = dict(enumerate(inputs))
     with np.errstate(all="ignore"):
         for step in steps:
@@ -56,7 +57,7 @@ def evaluate(steps: Steps, *inputs: Float) -> Float:
 
 
 def _steps(text: str, **constants: float) -> Steps:
-    """Return steps from words: an operation, its target, its operands, for each line."""
+    """Return the steps of a text. Each line has an operation, its target and its operands."""
     result = []
     for line in text.strip().splitlines():
         operation, target, *operands = line.split()
@@ -70,7 +71,8 @@ def _steps(text: str, **constants: float) -> Steps:
     return tuple(result)
 
 
-# Abramowitz and Stegun 7.1.26, of variable 2: |erf| in variable 1 needs its exponential, too.
+# Variable 1 becomes the polynomial of Abramowitz and Stegun 7.1.26 for x in variable 2, x >= 0.
+# `_POWER` makes erf(x) from it.
 _ERF = """
     mul 2 2 0.3275911
     add 2 2 1.0
@@ -85,7 +87,7 @@ _ERF = """
     add 1 1 0.254829592
     mul 1 1 2
 """
-# The sign of variable 0 for variable 1.
+# Give variable 1, which is not negative, the sign of variable 0.
 _SIGN = """
     neg 2 1
     select 1 0 2 1
@@ -106,7 +108,7 @@ _LOGISTIC = """
     add 1 1 1.0
     div 1 1.0 1
 """
-_KEEP = "mul 1 0 1.0"  # variable 1 becomes variable 0
+_KEEP = "mul 1 0 1.0"  # variable 1 gets the value of variable 0
 _TAKE = "mul 0 1 1.0"
 
 
@@ -137,7 +139,7 @@ def swish(alpha: float) -> Steps:
 
 
 def formula(node: Node, constants: Mapping[str, NDArray[Any] | None]) -> Steps | None:
-    """Return the steps of a function of one or two tensors of one shape, or None if it has none.
+    """Return the steps of a node's function of one or two tensors, or None if there are no steps.
 
     `constants` has None for inputs that are no constants.
     """

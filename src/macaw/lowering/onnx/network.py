@@ -176,9 +176,10 @@ class MoveLayer(Layer):
 
 @dataclass(frozen=True)
 class RescaleLayer(Layer):
-    """The integers or sums (q - zero) in another scale, type or zero point, or as real numbers.
+    """A tensor converted to another scale, type or zero point, or to real numbers.
 
-    An array of multipliers belongs to the dimension `axis`.
+    The input has integers or sums; `zero` is its zero point. If `output` has several multipliers,
+    they belong to the elements along dimension `axis`.
     """
 
     output: Output = field(compare=False)
@@ -188,9 +189,10 @@ class RescaleLayer(Layer):
 
 @dataclass(frozen=True)
 class FrameLayer(Layer):
-    """An image in a frame of elements `value`, with `steps` - 1 of them between two of its pixels.
+    """An image in a frame of elements `value`, which are also put between the pixels.
 
-    `before` and `after` are the frame, in rows and columns.
+    `before` and `after` are the rows and columns of the frame. The distance from a pixel to the
+    next becomes `steps` (rows, columns).
     """
 
     steps: tuple[int, int]

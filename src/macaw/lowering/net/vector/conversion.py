@@ -1,4 +1,4 @@
-"""Describe conversions between integers, sums of the array and binary32, which vc computes."""
+"""Describes conversions of types on vc: between integers, sums of the array and binary32."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _RESULTS = ("int8", "int16", "float32")
 
 @dataclass(frozen=True)
 class Convert(VectorOperation):
-    """A tensor in another type, scale or zero point.
+    """A tensor with another type, scale or zero point.
 
-    For each element q there is the real number r = f32(q - zero) · multiplier, or if `divides`
-    f32(q - zero) / multiplier, in binary32. There is one multiplier, or one for each channel (the
-    last axis). A result of integers is rne(r) + result_zero, of binary32 it is r. Both are limited
-    to the range `clip`, in units of the result; integers also to their type. NaN becomes the
-    zero point of integers, and the least number of a clip.
+    An element q becomes a real number r in binary32: f32(q - zero) · multiplier, or with `divides`
+    f32(q - zero) / multiplier. There is one multiplier, or one for each channel (the last axis).
+    The result is r itself if its type is binary32, else rne(r) + result_zero. It is limited to the
+    range `clip`; an integer is also limited to its type. A NaN becomes `result_zero` in integers.
+    In binary32 it becomes the least number of the clip, or stays NaN without a clip.
     """
 
     shape: Shape
@@ -52,7 +52,7 @@ class Convert(VectorOperation):
 
     @property
     def is_real(self) -> bool:
-        """Whether the input has real numbers."""
+        """Whether the input is of binary32."""
         return self.dtype == "float32"
 
     @property
@@ -65,7 +65,7 @@ class Convert(VectorOperation):
         return max(low, info.min), min(high, info.max)
 
     def check(self) -> None:
-        """Raise `LowerError` if a type, a multiplier or a zero point has no meaning."""
+        """Raise `LowerError` if a type, a multiplier or a zero point is not possible."""
         super().check()
         if self.to not in _RESULTS:
             raise LowerError(f"results of type {self.to}", " or ".join(_RESULTS))

@@ -1,8 +1,9 @@
-"""Write conversions between integers, sums and binary32 as code of vc.
+"""Writes conversions between integers, sums and binary32 as code of vc.
 
-A pass of the loop converts 16 elements and loads the next ones. Factors of channels are in external
-memory, repeated until their number is a multiple of 16, so that all accesses are aligned. The code
-writes up to the next multiple of 64 bytes after the result, and reads at most 64 bytes more.
+One iteration of the loop converts 16 elements and loads the next 16. Factors of channels are stored
+in external memory. They are repeated until their number is a multiple of 16, so that all accesses
+are aligned. After the result, the code writes up to the next multiple of 64 bytes. It reads at most
+64 bytes after the input.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _SCALE, _MASKS = SECOND[0], SECOND[1:]
 
 
 def float_words(numbers: NDArray[np.float32]) -> list[str]:
-    """Return the words of binary32 numbers."""
+    """Return binary32 numbers as words of the source."""
     return [f"{int(word):#x}" for word in np.asarray(numbers, "<f4").view("<u4")]
 
 
@@ -49,7 +50,7 @@ def convert_kernel(operation: Convert) -> Kernel:
 
 
 class _Conversion:
-    """Code for a conversion that is being written."""
+    """Writes the code for a conversion."""
 
     def __init__(self, k: Kernel, operation: Convert) -> None:
         self.k, self.operation = k, operation
@@ -91,7 +92,7 @@ class _Conversion:
         if not self.by_channel:
             splat(k, _SCALE, float(np.float32(operation.multipliers[0])))
         letter = "h" if operation.dtype == "int8" else "w"
-        if operation.zero or operation.is_real:  # real numbers: 0 takes the place of NaN
+        if operation.zero or operation.is_real:  # of binary32: 0 replaces NaN
             k.put(f"li t0, {operation.zero}", "the input's zero point")
             k.put(f"vsplat.{letter} {_ZERO}, t0")
         if operation.to == "float32":
@@ -112,7 +113,7 @@ class _Conversion:
             self.k.put(f"vld {register}, {offset + VECTOR_BYTES * number}(a0)")
 
     def _group(self) -> None:
-        """Write the conversion of 16 elements, and load the next ones."""
+        """Write code that converts 16 elements and loads the next ones."""
         k = self.k
         self._widen()
         self._load(self.step)
@@ -128,7 +129,7 @@ class _Conversion:
         k.put(f"addi a2, a2, {self.result_step}")
 
     def _widen(self) -> None:
-        """Write the elements minus the zero point into the quarters, as binary32."""
+        """Write code that converts the elements minus the zero point to binary32."""
         k, operation = self.k, self.operation
         if operation.dtype == "int8":
             widen_halves(k, self.loaded, FIRST)
@@ -165,9 +166,9 @@ class _Conversion:
                 each(self.k, word, FIRST, register)
 
     def _round(self) -> Sequence[str]:
-        """Write rounding, zero point and saturation; return the registers of the results."""
+        """Write code that rounds, saturates and adds the zero point; return result registers."""
         k, operation = self.k, self.operation
-        if operation.is_real:  # NaN becomes 0
+        if operation.is_real:  # 0 replaces NaN
             for number, quarter in enumerate(FIRST):
                 mask = _MASKS[number % len(_MASKS)]
                 k.put(f"vceq.f32 {mask}, {quarter}, {quarter}")

@@ -1,8 +1,8 @@
-"""Collect the code of vc as instructions and counted loops, write it, and predict its cycles.
+"""Collects the code of vc as instructions and counted loops, writes it, and predicts its cycles.
 
 The prediction follows the rules of docs/timing-vc.md: instructions issue in order, each when the
-registers that it names are ready. It simulates a loop until an iteration leaves the registers as
-ready as the iteration before, and multiplies.
+registers that it names are ready. The prediction simulates iterations of a loop until two have the
+same length and leave registers ready after the same waits. It then multiplies.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ _ROWS = {row.mnemonic: row for row in CORE.instructions}
 _FAMILY_OF_PSEUDO = {"li": "immediate", "la": "immediate", "mv": "immediate", "bnez": "branch",
                      "vsplat.f32": "vector move"}  # fmt: skip
 _DEFAULT = {setting.name.partition(".")[2]: int(setting.default) for setting in CORE.settings}
-_EXTERNAL = 21  # cycles from a load of external memory to its result, by default
-_REACH = 4096  # bytes, of a branch
-_FAR = 100  # added to the number of a loop's label: of its end
+_EXTERNAL = 21  # default number of cycles from a load of external memory to its result
+_REACH = 4096  # the reach of a branch, in bytes
+_FAR = 100  # added to the label at the start of a loop, gives the label at its end
 _ACCESS = {"load": 4, "store": 4}  # families of scalar accesses, which take one beat
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """An instruction: a statement of the source with a comment; `local`: of cp's memory."""
+    """An instruction: a statement of the source with a comment.
+
+    If `local`, it accesses cp's local memory.
+    """
 
     text: str
     comment: str = ""
@@ -44,7 +47,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Loop:
-    """Instructions that are executed `count` times; then the pointer equals the end register."""
+    """Instructions that are executed `count` times, until the pointer equals the register `end`."""
 
     count: int
     pointer: str
@@ -54,13 +57,13 @@ class Loop:
 
     @property
     def words(self) -> int:
-        """The most words of the loop's code."""
+        """The largest possible size of the loop's code, in words."""
         inner = sum(item.words if isinstance(item, Loop) else 2 for item in self.body)
         return inner + 2
 
     @property
     def is_near(self) -> bool:
-        """Whether a branch reaches from the end of the loop to its begin."""
+        """Whether a branch can reach from the end of the loop to its start."""
         return 4 * self.words < _REACH
 
 
@@ -68,15 +71,15 @@ Items = Sequence[Instruction | Loop]
 
 
 def place(symbol: str, offset: int) -> str:
-    """Return the expression of an address."""
+    """Return the expression of the address `symbol` + `offset`."""
     return f"{symbol} + {offset}" if offset else symbol
 
 
 class Kernel:
-    """Code of vc that is being written.
+    """Code of vc that is being written, and its data.
 
-    `tables` are words in cp's local memory by their label; `spaces` are numbers of bytes in
-    external memory by their label, zeros at the start of the program; `constants` are words there.
+    By label, `tables` are words in cp's local memory, and `constants` are words in external memory.
+    `spaces` are sizes of external memory in bytes, which is zero when the program starts.
     """
 
     def __init__(self) -> None:
@@ -87,7 +90,7 @@ class Kernel:
 
     @property
     def items(self) -> Items:
-        """The instructions and loops so far."""
+        """The instructions and loops written so far."""
         return tuple(self._open[0])
 
     def put(self, text: str, comment: str = "", *, local: bool = False) -> None:
@@ -104,7 +107,7 @@ class Kernel:
             self.put(text)
 
     def add(self, register: str, amount: int) -> None:
-        """Add a constant to a register; a large one takes t5."""
+        """Add a constant to a register. For a large constant the code changes register t5."""
         if -2048 <= amount < 2048:
             if amount:
                 self.put(f"addi {register}, {register}, {amount}")
@@ -115,9 +118,10 @@ class Kernel:
     def loop(
         self, count: int, pointer: str, step: int, end: str, comment: str = ""
     ) -> Iterator[None]:
-        """Repeat what is appended inside `count` times; it adds `step` to the pointer each time.
+        """Repeat what is appended inside the `with` statement `count` times.
 
-        The register `end` gets the last value of the pointer. The comment says what a pass is.
+        That code must add `step` to the register `pointer`. Register `end` gets the pointer's last
+        value. `comment` says in the source what one iteration handles.
         """
         if count > 1:
             self.block(f"li {end}, {count * step}", f"add {end}, {pointer}, {end}")
@@ -131,7 +135,7 @@ class Kernel:
 
 
 def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
-    """Append the statements of a kernel to a source; labels of loops are numbers."""
+    """Append the statements of a kernel to a source. The labels of loops are numbers."""
     for item in items:
         if isinstance(item, Instruction):
             out.put(item.text, item.comment)
@@ -167,7 +171,7 @@ def destination(item: Instruction) -> str | None:
 
 
 def latency_of(item: Instruction) -> int:
-    """Return the cycles from the issue of an instruction to its result, by default settings."""
+    """Return the cycles from the issue of an instruction to its result, with default settings."""
     family = _family(item)
     if family == "vector division":
         return _DEFAULT["vector_div_cycles"]
@@ -178,7 +182,7 @@ def latency_of(item: Instruction) -> int:
 
 @dataclass
 class _Scoreboard:
-    """The next cycle of issue, and the first cycle in which each register may be used."""
+    """The cycle of the next issue, and for each register the first cycle in which it is ready."""
 
     config: Mapping[str, Any]
     time: int = 0
@@ -201,7 +205,7 @@ class _Scoreboard:
             before = (waits, length)
             length = self.time - start
             waits = {name: at - self.time for name, at in self.ready.items() if at > self.time}
-            rest = loop.count - done - 2  # whole iterations that end with a taken branch
+            rest = loop.count - done - 2  # remaining iterations that end with a taken branch
             if (waits, length) == before and rest > 0:
                 self.time += rest * length
                 self.ready = {name: at + self.time for name, at in waits.items()}
@@ -211,13 +215,14 @@ class _Scoreboard:
 
     def branch(self, loop: Loop, taken: bool) -> None:
         at = max(self.time, self.ready.get(loop.pointer, 0), self.ready.get(loop.end, 0))
-        ends = taken == loop.is_near  # with a taken branch; else a jump follows, or nothing
+        # whether the loop ends with a taken branch here; else a jump follows, or nothing
+        ends = taken == loop.is_near
         self.time = at + (self.of("branch_taken_cycles") if ends else self.of())
         if taken and not loop.is_near:
             self.time += self.of("branch_taken_cycles")
 
     def of(self, name: str = "") -> int:
-        """Return a setting of vc in device cycles; without a name one cycle of vc."""
+        """Return a setting of vc in device cycles; without a name, one cycle of vc."""
         return int(self.config["vc.divider"]) * (int(self.config[f"vc.{name}"]) if name else 1)
 
     def issue(self, item: Instruction) -> None:
@@ -265,7 +270,7 @@ def _words(text: str) -> int:
 
 
 def kernel_cycles(items: Items, config: Mapping[str, Any]) -> int:
-    """Return the device cycles from the first issue of a kernel to the end of all its results."""
+    """Return the device cycles from the first issue of a kernel until all its results are ready."""
     board = _Scoreboard(config)
     board.run(items)
     return max([board.time, *board.ready.values()])

@@ -1,4 +1,4 @@
-"""Choose the code of vc for each operation."""
+"""Chooses the code of vc for each operation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from macaw.lowering.net.vector.row_kernel import normalization_kernel, softmax_k
 
 @singledispatch
 def kernel_of(operation: VectorOperation) -> Kernel:
-    """Return the code of vc that computes an operation; inputs `vc_x0`, `vc_x1`, result `y`."""
+    """Return the code of vc for an operation. Its inputs are `vc_x0`, `vc_x1`, its result `y`."""
     raise TypeError(f"no code for {type(operation).__name__}")
 
 
@@ -81,7 +81,10 @@ def _(operation: LayerNormalization) -> Kernel:
 
 
 def rescaling_kernel(rescales: Iterable[tuple[Rescale, str, str]]) -> Kernel:
-    """Return code that rescales several tensors: (operation, input's symbol, result's symbol)."""
+    """Return code that rescales several tensors.
+
+    Each item is (operation, symbol of the input, symbol of the result).
+    """
     k = Kernel()
     for operation, source, target in rescales:
         write_scaled(k, operation, [source], target)

@@ -1,4 +1,4 @@
-"""Describe operations that move elements as copies of boxes."""
+"""Describes operations that move elements as copies of boxes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from macaw.lowering.net.vector.operations import (
 from macaw.lowering.net.vector.rearrangement import Rearrange
 from macaw.lowering.operation import Types
 
-_FILL = 256  # bytes that a pad is copied from
+_FILL = 256  # size of the block that pads are copied from, in bytes
 
 
 @dataclass
 class Moves:
-    """What an operation does: rescale inputs into `spaces`, then copy boxes in their order.
+    """The steps of an operation: first rescale inputs, then copy the boxes in their order.
 
-    `rescales` are (operation, symbol of the input, symbol of the result); `spaces` are the bytes of
-    memory by symbol, `fills` of constants: bytes of an element, and how many.
+    `rescales` are (operation, symbol of the input, symbol of the result). `spaces` gives, for each
+    symbol of memory that rescaled inputs need, its size in bytes. `fills` gives, for the symbol of
+    a block of constants, the bytes of one element and how many there are.
     """
 
     boxes: list[Box] = field(default_factory=list)
@@ -39,13 +40,13 @@ class Moves:
 
 @singledispatch
 def moves_of(operation: VectorOperation) -> Moves:
-    """Return the copies of an operation."""
+    """Return the rescaling and the copies that do an operation."""
     raise TypeError(f"no copies for {type(operation).__name__}")
 
 
 @moves_of.register
 def _(operation: Pad) -> Moves:
-    """Copy the frame as two slabs an axis, the later axes inside the earlier ones' middle."""
+    """Fill two slabs for each axis, and copy the input. Slabs leave out those of earlier axes."""
     size = Types.size(operation.dtype)
     target = strides(operation.result, size)
     inner = list(operation.result)
@@ -67,7 +68,7 @@ def _(operation: Pad) -> Moves:
 
 
 def _fill(moves: Moves, first: int, slab: list[int], target: Shape, size: int) -> None:
-    """Append copies of constants to a box of the result."""
+    """Append copies that fill a box of the result with the constant."""
     run = size
     axes: list[tuple[int, int, int]] = []
     for length, stride in reversed(list(zip(slab, target, strict=True))):
@@ -85,10 +86,10 @@ def _fill(moves: Moves, first: int, slab: list[int], target: Shape, size: int) -
 
 @moves_of.register
 def _(operation: Resize) -> Moves:
-    """Copy the columns of all rows into memory between, then its rows.
+    """Copy the columns of all rows into intermediate memory, then its rows to the result.
 
-    A transfer whose source and destination overlap would wait for each row's write, so rows are
-    not copied inside the result.
+    Rows are not copied inside the result: if source and destination of a transfer overlap, each
+    read waits for the write of the previous row.
     """
     size = Types.size(operation.dtype)
     height, width, channels = operation.shape
@@ -112,7 +113,10 @@ def _(operation: Resize) -> Moves:
 
 
 def _places(operation: Resize, axis: int) -> list[tuple[int, int, int, int]]:
-    """Return (position, first place, length, step of positions) of places that count up by one."""
+    """Return the rows or columns to copy as runs, in which the input's places count up by one.
+
+    Each run is (position in the result, first place, length, step of positions).
+    """
     old, new = operation.shape[axis], operation.sizes[axis]
     if new % old == 0:
         return [(phase, 0, old, new // old) for phase in range(new // old)]
@@ -120,7 +124,7 @@ def _places(operation: Resize, axis: int) -> list[tuple[int, int, int, int]]:
 
 
 def _runs(places: list[int]) -> list[tuple[int, int, int]]:
-    """Return (position, first place, length) of the runs in which places count up by one."""
+    """Return the runs in which places count up by one, as (position, first place, length)."""
     runs: list[tuple[int, int, int]] = []
     for position, place in enumerate(places):
         if runs and place == runs[-1][1] + runs[-1][2]:

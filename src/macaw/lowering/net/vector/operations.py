@@ -1,8 +1,8 @@
-"""Describe the operations on integer tensors that vc and the dma compute between products.
+"""Describes the operations on tensors that vc and the dma compute between products.
 
-Elements are int8 or int16. Images have the shape (height, width, channels). Each operation says the
-shapes of its inputs and of its result, and `check` refuses what has no meaning. `reference.py`
-defines the results.
+Images have the shape (height, width, channels). Each operation gives the shapes of its inputs and
+of its result. Its method `check` raises an error if it cannot be computed. `reference.py` defines
+the results.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ import numpy as np
 from macaw.lowering.errors import LowerError
 
 Shape = tuple[int, ...]
-LARGEST_SCALE = 2.0**64  # of a product's magnitude: no sum of two products becomes infinite
+# limit of a product's magnitude, so that no sum of two products becomes infinite
+LARGEST_SCALE = 2.0**64
 
 
 @dataclass(frozen=True)
 class VectorOperation(ABC):
-    """An operation on elements of type `dtype`, which are those of the result if nothing else is.
+    """An operation on elements of type `dtype`. Its results have this type too, by default.
 
-    `DTYPES` are the types that it can have.
+    `DTYPES` are the types that the operation allows.
     """
 
     dtype: str
@@ -67,18 +68,16 @@ class VectorOperation(ABC):
 
     @property
     def limits(self) -> tuple[int, int]:
-        """The least and the greatest element."""
+        """The least and the greatest value of an element."""
         info = np.iinfo(self.dtype)
         return int(info.min), int(info.max)
 
 
 @dataclass(frozen=True)
 class Elementwise(VectorOperation):
-    """An operation whose result has the shape `shape` of its inputs.
+    """An operation whose inputs and result all have the shape `shape`.
 
-    Results are clipped to the range `clip`, as for ReLU: (least, greatest), in the units of the
-    result. Its subclasses are computed on elements in the order of memory, so the result may take
-    the place of an input.
+    The code goes through the elements in the order of memory, so the result may overwrite an input.
     """
 
     shape: Shape
@@ -100,7 +99,8 @@ class Elementwise(VectorOperation):
 class Sum(Elementwise):
     """The sum of two tensors: saturate(rne(f32(a) * scales[0] + f32(b) * scales[1])), clipped.
 
-    Each of the three operations is rounded to binary32.
+    Both products and their sum are each rounded to binary32. Results are limited to the range
+    `clip`, (least, greatest), in units of the result; this can compute a ReLU.
     """
 
     scales: tuple[float, float]
@@ -109,7 +109,7 @@ class Sum(Elementwise):
     count: ClassVar[int] = 2
 
     def check(self) -> None:
-        """Raise `LowerError` if a scale is not finite or the clip is no range."""
+        """Raise `LowerError` if a scale is not finite or `clip` is not a range of the type."""
         super().check()
         for scale in self.scales:
             check_scale(scale)
@@ -118,13 +118,13 @@ class Sum(Elementwise):
 
 @dataclass(frozen=True)
 class Rescale(Elementwise):
-    """A tensor in another scale: saturate(rne(f32(x) * scale)), clipped."""
+    """A tensor with another scale: saturate(rne(f32(x) * scale)), limited to the range `clip`."""
 
     scale: float
     clip: tuple[int, int] | None = None
 
     def check(self) -> None:
-        """Raise `LowerError` if the scale is not finite or the clip is no range."""
+        """Raise `LowerError` if the scale is not finite or `clip` is not a range of the type."""
         super().check()
         check_scale(self.scale)
         check_clip(self, self.clip)
@@ -132,10 +132,10 @@ class Rescale(Elementwise):
 
 @dataclass(frozen=True)
 class ElementwiseProduct(Elementwise):
-    """The product of two tensors: saturate(rne(f32(a * b) * scale)); a * b is exact.
+    """The product of two tensors: saturate(rne(f32(a * b) * scale)), where a * b is exact.
 
-    If `by_channel`, b has the shape (channels,) and is used at each position, as in
-    squeeze-and-excitation; then the result may not take the place of a.
+    With `by_channel`, b has the shape (channels,), and each position uses the same b. The result
+    then may not overwrite a.
     """
 
     scale: float
@@ -156,12 +156,12 @@ class ElementwiseProduct(Elementwise):
 
 @dataclass(frozen=True)
 class Table(Elementwise):
-    """A function of one int8 element: result `entries[x + 128]`; 256 entries of int8."""
+    """A function of int8 elements: x becomes `entries[x + 128]`. The 256 entries are of int8."""
 
     entries: tuple[int, ...]
 
     def check(self) -> None:
-        """Raise `LowerError` unless elements are int8 and there are 256 entries of int8."""
+        """Raise `LowerError` unless elements are of int8 and there are 256 entries of int8."""
         super().check()
         if self.dtype != "int8":
             raise LowerError(f"a table of {self.dtype}", "tables are functions of int8")
@@ -174,8 +174,9 @@ class Table(Elementwise):
 class Pool(VectorOperation):
     """An operation on windows of an image (height, width, channels).
 
-    `kernel` and `strides` are (rows, columns), `pads` (top, left, bottom, right). `sizes` are the
-    rows and columns of the result if they differ from the usual ones, as with ONNX's `ceil_mode`.
+    `kernel` and `strides` are (rows, columns), `pads` are (top, left, bottom, right). `sizes` are
+    the rows and columns of the result. None stands for the usual ones, which leave out a window
+    that does not fit; with ONNX's `ceil_mode` there are more.
     """
 
     image: Shape
@@ -200,12 +201,15 @@ class Pool(VectorOperation):
         return (padded - self.kernel[axis]) // self.strides[axis] + 1
 
     def window(self, axis: int, place: int) -> range:
-        """Return the rows (axis 0) or columns (1) of the image in a window of the result."""
+        """Return the rows (axis 0) or columns (axis 1) of the image that lie in a window.
+
+        `place` is the row or column of the window's result.
+        """
         first = place * self.strides[axis] - self.pads[axis]
         return range(max(first, 0), min(first + self.kernel[axis], self.image[axis]))
 
     def check(self) -> None:
-        """Raise `LowerError` if a parameter has no meaning or a window is outside the image."""
+        """Raise `LowerError` if a parameter is not possible or a window is outside the image."""
         if len(self.image) != 3:
             raise LowerError(f"an image has the shape {self.image}", "(height, width, channels)")
         if min(*self.kernel, *self.strides) < 1 or min(self.pads) < 0:
@@ -222,32 +226,32 @@ class Pool(VectorOperation):
 
 @dataclass(frozen=True)
 class MaxPool(Pool):
-    """The greatest element of each window; padding counts for nothing."""
+    """The greatest element of each window, without the padding."""
 
 
-LARGEST_WINDOW = 256  # elements that AveragePool adds in 16 bits
+LARGEST_WINDOW = 256  # largest number of elements that AveragePool adds in 16 bits
 
 
 @dataclass(frozen=True)
 class AveragePool(Pool):
     """The mean of each window: saturate(rne(f32(sum) * m)), m = f32(f32(scale) / n).
 
-    The sum is exact. n is the number of elements of the window in the image; if `counts_pads`, in
-    the image with its pads, which are zeros.
+    The sum is exact. n is the number of the window's elements inside the image. With `counts_pads`,
+    n also counts the elements in the padding, which are zeros.
     """
 
     scale: float = 1.0
     counts_pads: bool = False
 
     def counted(self, axis: int, place: int) -> int:
-        """Return how many rows (axis 0) or columns (1) of a window count."""
+        """Return how many rows (axis 0) or columns (axis 1) of a window count for the mean."""
         if not self.counts_pads:
             return len(self.window(axis, place))
         first = place * self.strides[axis] - self.pads[axis]
         return min(first + self.kernel[axis], self.image[axis] + self.pads[axis + 2]) - first
 
     def check(self) -> None:
-        """Raise `LowerError` if the windows are too large, too."""
+        """Raise `LowerError` if a parameter is not possible or the windows are too large."""
         super().check()
         check_scale(self.scale)
         if math.prod(self.kernel) > LARGEST_WINDOW:
@@ -261,7 +265,7 @@ class AveragePool(Pool):
 class GlobalAveragePool(VectorOperation):
     """The mean of each channel of an image: saturate(rne(f32(sum) * m)), m = f32(f32(scale) / n).
 
-    The result has the shape (1, 1, channels); n is height times width, and the sum is exact.
+    The result has the shape (1, 1, channels). n is height · width, and the sum is exact.
     """
 
     image: Shape
@@ -292,7 +296,7 @@ class GlobalAveragePool(VectorOperation):
 
 @dataclass(frozen=True)
 class Movement(VectorOperation):
-    """An operation that moves elements and changes none; `shape` is that of its input."""
+    """An operation that copies elements to other places. Its input has the shape `shape`."""
 
     shape: Shape
 
@@ -306,7 +310,10 @@ class Movement(VectorOperation):
 
 @dataclass(frozen=True)
 class Pad(Movement):
-    """The input in a frame of elements `value`: `before` and `after` it in each axis."""
+    """The input in a frame of elements `value`.
+
+    `before` and `after` are the numbers of added elements before and after the input, by axis.
+    """
 
     before: tuple[int, ...]
     after: tuple[int, ...]
@@ -320,7 +327,7 @@ class Pad(Movement):
         )
 
     def check(self) -> None:
-        """Raise `LowerError` if the frame or its value has no meaning."""
+        """Raise `LowerError` if the frame or its value is not possible."""
         if not len(self.shape) == len(self.before) == len(self.after):
             raise LowerError("a pad does not have two numbers for each axis")
         if min(self.before + self.after, default=0) < 0:
@@ -333,10 +340,10 @@ class Pad(Movement):
 
 @dataclass(frozen=True)
 class Resize(Movement):
-    """An image (height, width, channels) in `sizes` rows and columns, from the nearest elements.
+    """An image (height, width, channels) resized to `sizes` rows and columns by nearest elements.
 
-    Row i of the result is row floor(i * height / sizes[0]) of the input; columns are the same.
-    These are ONNX's `nearest_mode=floor` with `asymmetric` coordinates.
+    Row i of the result is row floor(i * height / sizes[0]) of the input; columns follow the same
+    rule. It is ONNX's Resize with `nearest_mode=floor` and `asymmetric` coordinates.
     """
 
     sizes: tuple[int, int]
@@ -347,7 +354,7 @@ class Resize(Movement):
         return (*self.sizes, self.shape[-1])
 
     def places(self, axis: int) -> list[int]:
-        """Return the rows (axis 0) or columns (1) of the input in the order of the result."""
+        """Return, for each row (axis 0) or column (axis 1) of the result, that of the input."""
         return [i * self.shape[axis] // self.sizes[axis] for i in range(self.sizes[axis])]
 
     def check(self) -> None:
@@ -359,9 +366,9 @@ class Resize(Movement):
 
 @dataclass(frozen=True)
 class Concat(VectorOperation):
-    """Inputs of `shapes` one after the other along `axis`; input i is rescaled by `scales[i]`.
+    """Tensors of `shapes` joined along `axis`, each rescaled by its number in `scales`.
 
-    An input with the scale 1 is copied. The others become saturate(rne(f32(x) * scale)).
+    An input with the scale 1 is copied. Others become saturate(rne(f32(x) * scale)).
     """
 
     shapes: tuple[Shape, ...]
@@ -400,13 +407,13 @@ class Concat(VectorOperation):
 
 
 def check_scale(scale: float) -> None:
-    """Raise `LowerError` unless a scale is finite, and a sum of two products is too."""
-    if not abs(scale) < LARGEST_SCALE:  # a NaN, too
+    """Raise `LowerError` unless a scale is finite and not too large for the sum of two products."""
+    if not abs(scale) < LARGEST_SCALE:  # also true for a NaN
         raise LowerError(f"a scale is {scale}", "a number of magnitude below 2**64")
 
 
 def check_clip(operation: VectorOperation, clip: tuple[int, int] | None) -> None:
-    """Raise `LowerError` if a clip is no range of an operation's elements."""
+    """Raise `LowerError` if `clip` is not a range of the operation's elements."""
     low, high = operation.limits
     if clip is not None and not low <= clip[0] <= clip[1] <= high:
         raise LowerError(
@@ -415,7 +422,7 @@ def check_clip(operation: VectorOperation, clip: tuple[int, int] | None) -> None
 
 
 def mean_scale(scale: float, count: int) -> np.float32:
-    """Return the factor of a sum of `count` elements: the scale divided by the count, binary32."""
+    """Return the factor for a sum of `count` elements: scale divided by count, in binary32."""
     return np.float32(np.float32(scale) / np.float32(count))
 
 

@@ -1,4 +1,4 @@
-"""Describe functions of real numbers that vc computes in binary32, step by step."""
+"""Describes functions of real numbers that vc computes in binary32, step by step."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from macaw.lowering.net.vector.operations import Shape, VectorOperation
 from macaw.lowering.onnx.formulas import Steps
 
 _TYPES = ("int8", "int16", "float32")
-CONSTANTS = 14  # different ones in the steps
+CONSTANTS = 14  # different constants in the steps
 
 
 @dataclass(frozen=True)
 class RealFunction(VectorOperation):
-    """A function of each element of `count` tensors of one shape, by `steps` in binary32.
+    """A function of the elements of `count` tensors of one shape, computed by `steps` in binary32.
 
-    Integers q of the input are the real numbers f32(q - zero) · scale. A result r of integers is
-    saturate(rne(r / divisor) + result_zero), where NaN counts as 0; of binary32 it is r.
+    An integer q of an input stands for the real number f32(q - zero) · scale. If the result has
+    integers, a real number r becomes saturate(rne(r / divisor) + result_zero); a NaN counts as 0.
     """
 
     shape: Shape
@@ -55,12 +55,12 @@ class RealFunction(VectorOperation):
 
     @property
     def constants(self) -> tuple[float, ...]:
-        """The numbers in the steps."""
+        """The constants in the steps."""
         numbers = (x for step in self.steps for x in step.operands if isinstance(x, float))
         return tuple(dict.fromkeys(numbers))
 
     def check(self) -> None:
-        """Raise `LowerError` if a type has no meaning, or there are too many constants."""
+        """Raise `LowerError` if a type is not possible or there are too many constants."""
         super().check()
         if self.to not in _TYPES:
             raise LowerError(f"results of type {self.to}", " or ".join(_TYPES))
@@ -72,7 +72,7 @@ class RealFunction(VectorOperation):
 
 @dataclass(frozen=True)
 class Softmax(VectorOperation):
-    """exp(x - max) / sum over the last axis, in binary32; the sum has the order of `row_sums`."""
+    """exp(x - max) / sum over the last axis, in binary32; `row_sums` defines how to add."""
 
     shape: Shape
 
@@ -93,8 +93,8 @@ class Softmax(VectorOperation):
 class LayerNormalization(VectorOperation):
     """(x - mean) / sqrt(variance + epsilon) · factors + offsets over the last axis, in binary32.
 
-    Sums have the order of `row_sums`. `factors` and `offsets` have a number for each place of the
-    last axis; `offsets` may be empty.
+    `row_sums` defines the order of additions. `factors` and `offsets` have one number for each
+    place of the last axis; `offsets` may be empty.
     """
 
     shape: Shape
@@ -115,7 +115,7 @@ class LayerNormalization(VectorOperation):
         return self.shape
 
     def check(self) -> None:
-        """Raise `LowerError` if there are not as many factors and offsets as places."""
+        """Raise `LowerError` unless there is one factor and one offset for each place."""
         super().check()
         if len(self.factors) != self.shape[-1] or len(self.offsets) not in (0, self.shape[-1]):
             raise LowerError(

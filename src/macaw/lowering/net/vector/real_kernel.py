@@ -1,5 +1,6 @@
-"""Write functions of real numbers as code of vc: 16 elements in a pass, each variable in four
-registers.
+"""Writes functions of real numbers as code of vc.
+
+One iteration computes 16 elements. Each variable takes four registers.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ from macaw.lowering.onnx.formulas import Step
 from macaw.lowering.operation import Types
 
 _VARIABLES = tuple(tuple(f"vr{4 * n + quarter}" for quarter in range(4)) for n in range(3))
-_CONSTANTS = ("vr12", "vr13")  # of a step
+_CONSTANTS = ("vr12", "vr13")  # registers for the constants of a step
 _MASK = "vr14"
 _SPARE = "vr15"
 _POINTERS, _RESULT, _END = ("a0", "a1"), "a2", "t6"
-# Registers of constants, and of the numbers of the conversions at both ends.
+# Scalar registers for constants, and for scales and zero points of the inputs and the result.
 _NUMBERS = (*(f"s{number}" for number in range(12)), "a3", "a4", "a5", "a6", "a7", "t2", "t3", "t4")
 
 
 def function_kernel(operation: RealFunction) -> Kernel:
-    """Return the code of a function; inputs are at `vc_x0` and `vc_x1`, the result at `y`."""
+    """Return the code of a function. Its inputs are `vc_x0` and `vc_x1`, its result is `y`."""
     k = Kernel()
     _Function(k, operation).write()
     return k
 
 
 class _Function:
-    """Code for a function that is being written."""
+    """Writes the code for a function."""
 
     def __init__(self, k: Kernel, operation: RealFunction) -> None:
         self.k, self.operation = k, operation
@@ -47,7 +48,7 @@ class _Function:
         self.numbers: dict[tuple[str, int], str] = {}
 
     def write(self) -> None:
-        """Write the code; the registers of constants are known when the body has been written."""
+        """Write the code: first the body, because it decides which constants need registers."""
         body = Kernel()
         self.k, outer = body, self.k
         self._body()
@@ -65,7 +66,7 @@ class _Function:
                 outer.append(item)
 
     def _splat(self, register: str, number: int | float, letter: str = "w") -> str:
-        """Put a number into all lanes of a register, which is returned."""
+        """Put a number into all lanes of a register; return the register."""
         if isinstance(number, float):
             number = int(np.float32(number).view(np.uint32))
         key = letter, number & 0xFFFFFFFF if letter == "w" else number
@@ -89,7 +90,7 @@ class _Function:
         self.k.put(f"addi {_RESULT}, {_RESULT}, {GROUP * Types.size(operation.to)}")
 
     def _load(self, pointer: str, variable: Sequence[str]) -> None:
-        """Write 16 elements as binary32 into a variable."""
+        """Write code that loads 16 elements into a variable, as binary32."""
         k, operation = self.k, self.operation
         loaded = variable if operation.dtype == "float32" else _CONSTANTS
         count = self.step // VECTOR_BYTES
@@ -128,7 +129,7 @@ class _Function:
             k.put(f"v{step.operation}.f32 {result}, {', '.join(sources)}")
 
     def _round(self, quarters: Sequence[str]) -> Sequence[str]:
-        """Write the division by the scale, rounding, zero point and saturation."""
+        """Write code that divides by the scale, rounds, adds the zero point and saturates."""
         k, operation = self.k, self.operation
         if operation.divisor != 1:
             each(k, "vdiv.f32", quarters, self._splat(_CONSTANTS[0], float(operation.divisor)))
@@ -149,7 +150,7 @@ class _Function:
         return quarters[:1]
 
     def _shift(self, registers: Sequence[str], letter: str) -> None:
-        """Limit the numbers so that the zero point leads to no overflow, and add it."""
+        """Write code that limits the numbers against overflow, and then adds the zero point."""
         zero = self.operation.result_zero
         if not zero:
             return

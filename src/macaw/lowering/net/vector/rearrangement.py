@@ -1,7 +1,8 @@
-"""Describe how elements change their places: any movement as a few copies of boxes.
+"""Describes any movement of elements as a few copies of boxes.
 
-A movement is an array with the number of the input's element for each element of the result. It is
-divided into boxes, in which these numbers grow by a constant along each axis.
+A movement is an array that has, for each element of the result, the number of an element of the
+input. This module divides the array into boxes in which these numbers grow by a constant along each
+axis.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Part:
-    """A box of the result: the first element's number there and in the input.
+    """A box of the result. `first` and `source` number its first element in result and input.
 
     `axes` are (length, step in the result, step in the input), in elements.
     """
@@ -35,9 +36,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Rearrange(VectorOperation):
-    """Elements of the input `shape` at other places of the result `sizes`; `name` says which ones.
+    """A result of shape `sizes` that has elements of the input, of shape `shape`, at other places.
 
-    The parts are copied in their order. With a `fill`, elements that no part writes have its value.
+    The parts are copied in their order. Elements that no part writes get the value `fill`, if there
+    is one. `name` is the name of the movement.
     """
 
     shape: Shape
@@ -73,9 +75,10 @@ class Rearrange(VectorOperation):
 
 
 def rearrangement(dtype: str, shape: Shape, places: Places, name: str) -> Rearrange:
-    """Return the movement to a result whose elements are those of the input with numbers `places`.
+    """Return the movement that copies the input's elements with the numbers `places`.
 
-    `shape` is that of the input. Raises `LowerError` for a result without elements.
+    `places` has the shape of the result, `shape` is that of the input. Raises `LowerError` for a
+    result without elements.
     """
     if not places.size:
         raise LowerError("its result has no elements")
@@ -84,7 +87,10 @@ def rearrangement(dtype: str, shape: Shape, places: Places, name: str) -> Rearra
 
 
 def _parts(places: Places, first: int, steps: Shape) -> Iterator[Part]:
-    """Yield the boxes of a part of the result, which begins at `first` and has these steps."""
+    """Yield the boxes of one part of the result.
+
+    `first` is the number of the part's first element, `steps` are its steps along each axis.
+    """
     changes = [_change(places, axis) for axis in range(places.ndim)]
     odd = next((axis for axis, change in enumerate(changes) if change is None), None)
     if odd is None:
@@ -104,7 +110,7 @@ def _parts(places: Places, first: int, steps: Shape) -> Iterator[Part]:
 
 
 def _change(places: Places, axis: int) -> int | None:
-    """Return by how much the numbers grow along an axis, None if that is not constant."""
+    """Return by how much the numbers grow along an axis; None if this is not constant."""
     if places.shape[axis] == 1:
         return 0
     changes = np.diff(places, axis=axis)
@@ -113,7 +119,10 @@ def _change(places: Places, axis: int) -> int | None:
 
 
 def _period(places: Places, axis: int) -> int:
-    """Return the largest length of pieces of an axis with a constant change in each; 0: none."""
+    """Return the largest length of equal pieces of an axis in which the numbers grow by a constant.
+
+    0 stands for none.
+    """
     length = places.shape[axis]
     for size in range(length // 2, 1, -1):
         if length % size == 0:
@@ -124,7 +133,10 @@ def _period(places: Places, axis: int) -> int:
 
 
 def _runs(places: Places, axis: int) -> Iterator[tuple[int, int]]:
-    """Yield (first, length) of the runs of slices that grow by the same constant everywhere."""
+    """Yield (first, length) of runs of slices along an axis.
+
+    In a run, each number grows by the same constant from slice to slice.
+    """
     changes = np.moveaxis(np.diff(places, axis=axis), axis, 0).reshape(places.shape[axis] - 1, -1)
     same = (changes == changes[:, :1]).all(1)
     first = 0

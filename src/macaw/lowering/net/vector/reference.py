@@ -1,4 +1,4 @@
-"""What each operation computes, in NumPy: the definition that the device equals bit for bit."""
+"""Computes each operation in NumPy. The results of the device equal these bit for bit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Numbers = NDArray[Any]
 
 @singledispatch
 def compute(operation: VectorOperation, *inputs: Numbers) -> Numbers:
-    """Return the result of an operation on arrays of its type and shapes."""
+    """Return the result of an operation on arrays of its types and shapes."""
     raise TypeError(f"no definition of {type(operation).__name__}")
 
 
@@ -168,7 +168,7 @@ def _(operation: Concat, *inputs: Numbers) -> Numbers:
 
 
 def _windows(operation: Pool, x: Numbers) -> Iterator[tuple[int, int, Numbers]]:
-    """Yield row, column and window of each element of a pool's result."""
+    """Yield the row and the column of each element of a pool's result, and its window."""
     for i in range(operation.result[0]):
         rows = operation.window(0, i)
         for j in range(operation.result[1]):

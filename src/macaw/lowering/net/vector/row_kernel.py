@@ -1,7 +1,8 @@
-"""Write Softmax and LayerNormalization as code of vc: for each row several passes over its places.
+"""Writes Softmax and LayerNormalization as code of vc, which passes over each row several times.
 
-A pass works on four groups of 4 places at a time. The last places of a row, fewer than 4, are
-loaded with what follows in memory, which a mask replaces; their results are stored one by one.
+A pass handles 16 places at a time, as four groups of 4. If fewer than 4 places remain in a row, the
+last group also loads the elements after the row, and a mask replaces these. The results of this
+group are stored one by one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.net.vector.real_function import LayerNormalization, Softmax
 
 _LANES = 4
-_BYTES = 16  # of a group
+_BYTES = 16  # bytes of a group
 _LOADED = ("vr0", "vr1", "vr2", "vr3")
 _MASK, _TOTAL, _FIRST, _SECOND = "vr12", "vr13", "vr14", "vr15"
 _X, _Y, _FACTORS, _OFFSETS = "a1", "a3", "a4", "a5"
@@ -26,14 +27,14 @@ _ROW, _RESULT = "a0", "a2"
 
 
 def softmax_kernel(operation: Softmax) -> Kernel:
-    """Return the code of a Softmax; the input is at `vc_x0`, the result at `y`."""
+    """Return the code of a Softmax. Its input is `vc_x0`, its result is `y`."""
     k = Kernel()
     _Softmax(k, operation.shape).write()
     return k
 
 
 def normalization_kernel(operation: LayerNormalization) -> Kernel:
-    """Return the code of a normalisation; the input is at `vc_x0`, the result at `y`."""
+    """Return the code of a LayerNormalization. Its input is `vc_x0`, its result is `y`."""
     k = Kernel()
     places = -(-operation.shape[-1] // _LANES) * _LANES
     tables = [operation.factors, operation.offsets] if operation.offsets else [operation.factors]
@@ -45,7 +46,7 @@ def normalization_kernel(operation: LayerNormalization) -> Kernel:
 
 
 class _Rows:
-    """Code that goes over the rows of a tensor; subclasses write the passes over a row."""
+    """Writes code that goes over the rows of a tensor; subclasses write the passes over a row."""
 
     def __init__(self, k: Kernel, shape: tuple[int, ...]) -> None:
         self.k, self.count, self.length = k, prod(shape[:-1]), shape[-1]
@@ -74,9 +75,11 @@ class _Rows:
     def over(
         self, source: str, act: Callable[[Sequence[str], bool], None], tables: int = 0
     ) -> None:
-        """Write a pass: `act` on groups loaded from `source`; the last may be masked.
+        """Write a pass over a row, which loads groups from `source`.
 
-        The pointers of the result and of tables go on with that of the source.
+        `act` writes the code for the loaded registers. Its second argument says whether they are
+        the last group, with fewer places. The code also advances the pointer of the result, and
+        those of `tables` tables.
         """
         k = self.k
         pointers = [_X, _Y, *(_FACTORS, _OFFSETS)[:tables]]
@@ -104,11 +107,11 @@ class _Rows:
             some(_LOADED[:1], True)
 
     def masked(self, register: str, other: str) -> None:
-        """Replace what is not in the row by the lanes of another register."""
+        """Replace the lanes after the end of the row by those of another register."""
         self.k.put(f"vsel {register}, {register}, {other}, {_MASK}")
 
     def store(self, registers: Sequence[str], last: bool) -> None:
-        """Store groups at the pointer of the result."""
+        """Store groups where the pointer of the result points."""
         for number, register in enumerate(registers):
             if not last:
                 self.columns.store(self.k, [register], _Y, _BYTES * number)
@@ -126,7 +129,7 @@ class _Rows:
             self.k.put(f"vadd.f32 {_TOTAL}, {_TOTAL}, {register}")
 
     def total(self, target: str) -> None:
-        """Put the sum of the partial sums into all lanes of a register."""
+        """Put the total of the four partial sums into all lanes of a register."""
         k = self.k
         k.put(f"vsum.f32 {_TOTAL}, {_TOTAL}")
         k.put(f"vext.w t0, {_TOTAL}, 0")
@@ -134,7 +137,7 @@ class _Rows:
 
 
 class _Softmax(_Rows):
-    """The passes of Softmax: the maximum, exponentials and their sum, quotients."""
+    """Writes the passes of Softmax: the maximum, the exponentials with their sum, the quotients."""
 
     def row(self) -> None:
         k = self.k
@@ -173,7 +176,7 @@ class _Softmax(_Rows):
 
 
 class _Normalization(_Rows):
-    """The passes of LayerNormalization: the mean, the variance, the results."""
+    """Writes the passes of LayerNormalization: the mean, the variance, the results."""
 
     def __init__(self, k: Kernel, shape: tuple[int, ...], operation: LayerNormalization) -> None:
         super().__init__(k, shape)

@@ -1,4 +1,4 @@
-"""Write an operation as a subroutine of a network's program."""
+"""Writes an operation as a subroutine of a network's program."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from macaw.lowering.net.vector.operations import Concat, Movement, VectorOperati
 from macaw.lowering.net.vector.rearrangement import Rearrange
 from macaw.lowering.net.vector.reorder import fastest_order
 
-# Labels and views of all sources; besides these `vc_x`, `vc_copy` and `vc_scratch` with a number.
+# Labels and views in these sources. There are also `vc_x`, `vc_copy` and `vc_scratch` with a
+# number.
 VECTOR_LABELS = frozenset(
     "run_vc vc_rows vc_rows_2 vc_zeros vc_scratch vc_table vc_fill vc_factors y".split()
 )
-_LINE = 6  # words of a table in a line of the source
-_CALL = 8  # cycles of cp for a call and the return
-_START = 18  # cycles of cp and vc for the start, the end and the wait
+_LINE = 6  # words of a table on one line of the source
+_CALL = 8  # cycles of cp for the call and the return
+_START = 18  # cycles of cp and vc to start vc, to end its program and to wait for it
 
 
 @dataclass(frozen=True)
 class VectorLinkage:
-    """The symbols of a subroutine in a network's program: its entry and its tensors."""
+    """The symbols by which a network's program calls a subroutine: its entry and its tensors."""
 
     entry: str
     inputs: tuple[str, ...]
@@ -39,8 +40,9 @@ class VectorLinkage:
 def vector_subroutine(operation: VectorOperation, name: str, linkage: VectorLinkage) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes an operation.
 
-    It is one file of a network's program: the others define the symbols of `linkage`, each at a
-    multiple of 64. Up to the next multiple of 64 nothing else may be there. Raises `LowerError`.
+    The other files of the network's program define the symbols of `linkage`. The address of each
+    tensor must be a multiple of 64, and nothing else may be between its end and the next multiple.
+    Raises `LowerError`.
     """
     operation.check()
     out = Listing()
@@ -57,7 +59,7 @@ def vector_subroutine(operation: VectorOperation, name: str, linkage: VectorLink
 def cycles(operation: VectorOperation, config: Mapping[str, Any]) -> int:
     """Predict the device cycles from the call of an operation's subroutine to its return.
 
-    Other cores do not use external memory meanwhile.
+    The prediction is for a time in which no other core uses external memory.
     """
     operation.check()
     parts = _parts(operation)
@@ -70,7 +72,7 @@ def cycles(operation: VectorOperation, config: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True)
 class _Parts:
-    """Code of vc, and then copies of the dma."""
+    """The two parts of a subroutine: code of vc, then copies by the dma."""
 
     kernel: Kernel | None
     items: Items
@@ -91,7 +93,7 @@ def _parts(operation: VectorOperation) -> _Parts:
 
 
 def describe(operation: VectorOperation) -> str:
-    """Return the name of an operation with its shapes."""
+    """Return the name of an operation, with its type and shapes."""
     shapes = " and ".join("x".join(map(str, shape)) for shape in operation.inputs)
     result = "x".join(map(str, operation.result))
     return f"{operation.title} of {operation.dtype}: {shapes} to {result}"

@@ -1,9 +1,9 @@
 """Functions of elements, sums over axes, and norms.
 
-Each operation rounds to the element type of its operands. Sigmoid, tanh, erf, Gelu, Swish and the
-exponential of binary32 are the steps of `macaw.lowering.onnx.formulas`, and sums over the last axes
-of Softmax and LayerNormalization have the order of vc. Other transcendental functions are computed
-in binary64 and rounded once, so that every machine gives the same bits.
+Each operation rounds to the element type of its operands. In binary32, sigmoid, tanh, erf, Gelu,
+Swish and the exponential follow the steps of `macaw.lowering.onnx.formulas`. Softmax and
+LayerNormalization add along the last axes in the same order as vc. Other transcendental functions
+are computed in binary64 and rounded once, so that every machine gives the same bits.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def erf(x: Array) -> Array:
 
 
 def exponential(x: Array) -> Array:
-    """Return exp(x): of binary32 that of vc, else of binary64, rounded to the type of x."""
+    """Return exp(x): in binary32 as vc computes it, else in binary64 and rounded to x's type."""
     if x.dtype == np.float32:
         return formulas.evaluate(formulas.EXP, x)
     return np.asarray(np.exp(x.astype(np.float64))).astype(x.dtype)
@@ -253,10 +253,10 @@ def _extreme_place(function: Callable[..., Any]) -> Operator:
 
 
 def row_sums(rows: Array) -> Array:
-    """Return the sums over the last axis, which keeps one element, in the order of vc.
+    """Return the sums over the last axis, added in vc's order; that axis gets the length 1.
 
-    There are four partial sums, of the elements whose number modulo 4 is 0, 1, 2 and 3. Then these
-    are added from the first to the last.
+    There are four partial sums, of the elements whose number modulo 4 is 0, 1, 2 and 3. Then the
+    partial sums are added from the first to the last.
     """
     missing = -rows.shape[-1] % 4
     whole = np.concatenate([rows, np.zeros((*rows.shape[:-1], missing), rows.dtype)], -1)
