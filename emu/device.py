@@ -329,9 +329,9 @@ class Device(System):
             cycle = max(self.cycle, self.last_change)
             self._sync_cores()
             return self._finish(Stop("exit", cycle, "no core runs", exit_code=0))
-        # A core may have acted after `cycle` before it began to wait.
+        # A core may have acted after `cycle` before it began to wait, or before others ended.
         since = (core.waiting.since for core in waiting if core.waiting is not None)
-        self.cycle = max((self.cycle, *since))
+        self.cycle = max((self.cycle, self.last_change, *since))
         return Stop("deadlock", self.cycle, f"deadlock: {'; '.join(map(self._complaint, waiting))}")
 
     def _complaint(self, core: Core) -> str:

@@ -15,7 +15,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from macaw.asm import elf, elf_object
-from macaw.asm.assembler import assemble
+from macaw.asm.assembler import assemble, assemble_object
 from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.disassembler import disassemble
 from macaw.asm.elf_format import ElfError
@@ -465,3 +465,9 @@ def test_a_linked_program_says_so_when_it_is_written_again(layer: Path) -> None:
     program = replace(assembled(LAYER, layer).program, is_linked=True)
     assert elf.read(elf.write(program)).is_linked
     assert not elf.read(elf.write(replace(program, is_linked=False))).is_linked
+
+
+def test_an_object_has_no_entry() -> None:
+    data = elf_object.write(assemble_object([Source(".core cp\nf: ret\n", "f.s")]))
+    header = ELFFile(BytesIO(data)).header
+    assert (header["e_type"], header["e_entry"], header["e_phnum"]) == ("ET_REL", 0, 0)

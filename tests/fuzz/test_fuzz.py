@@ -97,6 +97,7 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
         "accepted",
     ),  # another file
     ("debugger", 'calls.s fast\ndprintf loop, "%999999999d", s0\nrun', "both"),  # memory
+    ("words", "fim 217895045\n", "refused"),  # a deadlock before an operation's end
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from macaw.isa import codec
+from macaw.isa.descriptors.nnp import MOST_TILE_BYTES, too_many_tiles
 from macaw.isa.kinds import Immediate
 from macaw.isa.nnp import BEGIN, CORE, FINISH, SCALARS, STAGE, STEPS, WRITE
 from macaw.isa.nnp_layouts import BY_CODE, MEMORIES, TILE, UNITS, VECTOR
@@ -124,3 +125,14 @@ def test_each_register_has_its_own_pseudo_instruction() -> None:
         kind = row.operands[0].kind
         assert isinstance(kind, Immediate)
         assert kind.low == scalar.low == scalar.reset
+
+
+def test_the_largest_memory_of_tiles_that_is_simulated() -> None:
+    """Two bytes an element: 512 MiB and no more."""
+    tiles = MOST_TILE_BYTES // (2 * 64 * 64)
+    assert too_many_tiles({"nnp.matrix_rf": tiles, "nnp.native": 64}) == ""
+    message = too_many_tiles({"nnp.matrix_rf": tiles + 1, "nnp.native": 64})
+    assert message == (
+        f"{tiles + 1} tiles (nnp.matrix_rf) of 64 x 64 (nnp.native) are more than the 512 MiB that"
+        " can be simulated"
+    )
