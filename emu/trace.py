@@ -187,7 +187,7 @@ class TraceBlock(Groups):
     def forget(self, before: int) -> None:
         """Drop stretches of work that end before cycle `before`.
 
-        The caller must not count a stretch that begins before this cycle later.
+        From now on the caller must not count a stretch that begins before this cycle.
         """
         for recording in self._active:
             if recording.work is not None:

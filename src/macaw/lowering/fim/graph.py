@@ -177,7 +177,8 @@ class Graph:
     ) -> Tensor:
         """Add a scatter of segments of `width` numbers to the indices `places` of `into`.
 
-        Without `into`, the other numbers of the result are zero; `shape` is its shape.
+        `shape` is the shape of the result. Without `into`, the other numbers of the result are
+        zero.
         """
         rows, columns = shape
         target = Tensor("the result", rows, columns)

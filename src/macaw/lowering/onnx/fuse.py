@@ -1,4 +1,5 @@
-"""Fuses nodes: normalisations into convolutions, functions and norms that a model spells out.
+"""Fuses nodes: normalisations into convolutions, and several nodes that compute a function or a
+norm.
 
 The result has the same inputs and outputs, and values that remain keep their names. Convolutions,
 products and sums may have the attribute `activation_range`, the pair (least, greatest) of a Relu or
