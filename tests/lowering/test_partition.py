@@ -79,3 +79,16 @@ def test_every_product_has_its_cluster(
 def _marks(extent: int) -> set[int]:
     """Some places of a dimension, its ends among them."""
     return {0, extent // 3, extent // 2, 2 * extent // 3, extent - 1}
+
+
+def test_parts_of_outputs_may_be_multiples_of_a_grain():
+    """200 outputs over 16 clusters: 13 each, or 16 for 13 of them, of which the last overlaps."""
+    plain = partition("e", 4, 4, (10, 200, 7))
+    aligned = partition("e", 4, 4, (10, 200, 7), grain=16)
+    assert plain.length("N") == 13
+    assert aligned.length("N") == 16
+    starts = {aligned.start("N", p, q) for p in range(4) for q in range(4)}
+    assert starts == {16 * part for part in range(12)} | {184}
+    assert partition("a", 4, 4, (10, 200, 7), grain=16).length("N") == 200  # it is not divided
+    few = partition("b", 4, 4, (10, 24, 7), grain=16)
+    assert (few.clusters, few.length("N"), few.start("N", 0, 1)) == (2, 16, 8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import singledispatch
-from math import inf
+from math import gcd, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.image_estimate import TileGrid, estimates, kernel_cuts, tile_grid
 from macaw.lowering.image_plan import ImagePlan, ImageTile, make_image_plan
 from macaw.lowering.mapping import OUTPUT, WEIGHT, Mapping
-from macaw.lowering.operation import Product
+from macaw.lowering.operation import Product, Types
 from macaw.lowering.partition import Partition, partition
 from macaw.lowering.plan import ProductPlan, Tile
 from macaw.lowering.row_program import unit_bytes
@@ -30,12 +30,27 @@ from macaw.lowering.weight_stationary import make_product_plan
 GROUPS = (1, 2, 4, 8, 16)  # numbers of groups of rows of activations in a tile to try
 TRIES = 6  # so many tiles, those with the least estimates, get a predicted cost
 # a plan may still be the cheapest if its estimate is at most so many times the least cost
+ALIGNED = 16  # bytes, of the aligned outputs of a cluster
 LATER = 1.3
 
 
 def array_partition(product: Product, split: str, size: tuple[int, int]) -> Partition:
     """Return the partition of an operation over at most `size` (rows, clusters) of the array."""
     return partition(split, *size, (product.m, product.n, product.k))
+
+
+def _partitions(
+    product: Product, config: Configuration, split: str, size: tuple[int, int]
+) -> list[Partition]:
+    """Return the partitions to try: that of `array_partition`, and one with aligned outputs.
+
+    The dma moves the outputs of a cluster in rows of few bytes. If the parts of N are multiples of
+    16 bytes, or of the outputs that a cluster computes at once, a row is one beat.
+    """
+    part = array_partition(product, split, size)
+    grain = gcd(ALIGNED // Types.size(product.types(config).result), int(config["pe.pes"]))
+    aligned = partition(split, *size, part.extents, max(1, grain))
+    return [part] if aligned.length("N") == part.length("N") else [part, aligned]
 
 
 def least_cycles(
@@ -69,7 +84,19 @@ def plans(
     For each way, the plans have the two longest tiles of k that fit. Plans that probably take more
     than `limit` cycles may be left out.
     """
-    part = array_partition(product, split, size)
+    for part in _partitions(product, config, split, size):
+        yield from _product_plans(product, config, mapping, part, density, limit)
+
+
+def _product_plans(
+    product: Product,
+    config: Configuration,
+    mapping: Mapping,
+    part: Partition,
+    density: float,
+    limit: float,
+) -> Iterator[ProductPlan]:
+    """Yield plans of a mapping and partition that fit the device."""
     if mapping is WEIGHT:
         yield from _stationary_plans(product, config, part, density, limit)
         return
@@ -120,7 +147,19 @@ def _image_plans(
     """
     if product.matrix is not None and mapping is WEIGHT:
         yield from plans(product.matrix, config, mapping, split, size, density, limit)
-    part = array_partition(product, split, size)
+    for part in _partitions(product, config, split, size):
+        yield from _plans_of_image(product, config, mapping, part, density, limit)
+
+
+def _plans_of_image(
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    part: Partition,
+    density: float,
+    limit: float,
+) -> Iterator[ProductPlan]:
+    """Yield plans of a convolution with a partition that fit the device."""
     if product.layout == "hwc":
         for taps in (None, *kernel_cuts(product, config)):
             grid = tile_grid(product, config, mapping, part, taps)

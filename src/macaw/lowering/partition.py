@@ -41,6 +41,7 @@ class Partition:
     rows: int
     clusters: int
     extents: tuple[int, int, int]  # lengths of M, N, K
+    grain: int = 1  # of N: if N is divided, the length of a part is a multiple of it
 
     @cached_property
     def dims(self) -> tuple[str, str]:
@@ -62,7 +63,11 @@ class Partition:
 
     @cached_property
     def _lengths(self) -> dict[str, int]:
-        return {dim: -(-self.extent(dim) // self.parts(dim)) for dim in "MNK"}
+        lengths = {dim: -(-self.extent(dim) // self.parts(dim)) for dim in "MNK"}
+        if self.parts("N") > 1:
+            whole = -(-lengths["N"] // self.grain) * self.grain
+            lengths["N"] = min(whole, self.extent("N"))
+        return lengths
 
     def index(self, dim: str, p: int, q: int) -> int:
         """Return the index of the part of a dimension that cluster q of row p computes."""
@@ -87,9 +92,11 @@ class Partition:
         return np.asarray(scale[0] * p + scale[1] * q)
 
 
-def partition(split: str, rows: int, clusters: int, extents: tuple[int, int, int]) -> Partition:
+def partition(
+    split: str, rows: int, clusters: int, extents: tuple[int, int, int], grain: int = 1
+) -> Partition:
     """Return the partition of a product, without rows and clusters that have no work (¶171)."""
-    whole = Partition(split, rows, clusters, extents)
+    whole = Partition(split, rows, clusters, extents, grain)
     first, second = whole.dims
 
     def used(dim: str) -> int:
@@ -100,4 +107,4 @@ def partition(split: str, rows: int, clusters: int, extents: tuple[int, int, int
         used_clusters = min(clusters, -(-used(first) // used_rows))
     else:
         used_rows, used_clusters = used(first), used(second)
-    return Partition(split, used_rows, used_clusters, extents)
+    return Partition(split, used_rows, used_clusters, extents, grain)

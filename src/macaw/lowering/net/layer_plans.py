@@ -13,8 +13,10 @@ from macaw.lowering.choose import Candidate, Choice, choose
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.alternatives import mean_product
 from macaw.lowering.net.network import Layer, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.symbols import layer_symbols
+from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.operation import Product
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.row_program import program_bytes, tile_bytes, unit_bytes
@@ -29,6 +31,7 @@ class LayerPlan:
     layer: Layer
     symbol: str
     choice: Choice | None = None
+    operator: str = ""  # its name in reports, if that is not the name of its product
 
 
 def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...]:
@@ -38,10 +41,9 @@ def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...
     chosen: dict[Hashable, Choice] = {}  # by the shape of products
     for number, layer in sorted(enumerate(network.layers), key=_most_weights_first):
         try:
-            choice = _choice(layer, config, chosen)
+            plans[number] = _plan(layer, names[layer.name], config, chosen)
         except LowerError as error:
             raise LowerError(f"layer {layer.name}: {error}", error.hint) from None
-        plans[number] = LayerPlan(layer, names[layer.name], choice)
     return tuple(plan for _, plan in sorted(plans.items()))
 
 
@@ -53,13 +55,29 @@ def _most_weights_first(item: tuple[int, Layer]) -> tuple[int, int]:
     return -int(np.count_nonzero(layer.product.weights)), number
 
 
-def _choice(layer: Layer, config: Configuration, chosen: dict[Hashable, Choice]) -> Choice | None:
-    """Return the choice of a layer's plan: that of a layer of the same shape, if that fits."""
-    if isinstance(layer, VectorLayer):
-        layer.operation.check()
-        return None
-    if not isinstance(layer, ProductLayer):
+def _plan(
+    layer: Layer, symbol: str, config: Configuration, chosen: dict[Hashable, Choice]
+) -> LayerPlan:
+    """Return the plan of a layer. A mean is computed by vc or the array: where it takes less."""
+    if isinstance(layer, ProductLayer):
+        return LayerPlan(layer, symbol, _choice(layer, config, chosen))
+    if not isinstance(layer, VectorLayer):
         raise LowerError(f"no core computes a {type(layer).__name__}")
+    layer.operation.check()
+    product = mean_product(layer.operation)
+    if product is not None:
+        other = ProductLayer(layer.name, layer.inputs, layer.output, product)
+        try:
+            choice = _choice(other, config, chosen)
+        except LowerError:
+            return LayerPlan(layer, symbol)
+        if choice.selection.cost.cycles < cycles(layer.operation, config):
+            return LayerPlan(other, symbol, choice, type(layer.operation).__name__.lower())
+    return LayerPlan(layer, symbol)
+
+
+def _choice(layer: ProductLayer, config: Configuration, chosen: dict[Hashable, Choice]) -> Choice:
+    """Return the choice of a layer's plan: that of a layer of the same shape, if that fits."""
     product, density = layer.product.validated(config), layer.density
     shape = _shape(product), density
     if shape in chosen:

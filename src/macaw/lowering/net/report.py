@@ -79,15 +79,17 @@ def _vector_layer(
 def _array_layer(item: LayerPlan, choice: Choice, config: Configuration) -> LayerReport:
     """Return the report of a layer that the array computes."""
     product, cost = choice.selection.plan.product, choice.selection.cost
-    macs = nonzero_macs(product)
+    macs, least = nonzero_macs(product), least_bytes(product, config)
+    if item.operator:  # the model has no weights
+        macs, least = 0, product.tensor_bytes(config)
     pes = int(config["pe.rows"]) * int(config["pe.clusters"]) * int(config["pe.pes"])
     width = int(config["mem.external_width"])
-    bound = max(ceil(macs / pes), ceil(least_bytes(product, config) / width))
+    bound = max(ceil(macs / pes), ceil(least / width))
     return LayerReport(
         item.layer.name,
         item.symbol,
         item.layer.output,
-        operator(product),
+        item.operator or operator(product),
         "pe",
         product.shapes[1],
         macs,

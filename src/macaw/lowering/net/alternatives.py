@@ -1,0 +1,58 @@
+"""Means over windows as depthwise convolutions, which the array computes.
+
+All weights are 1, and the factor of the mean is the scale of the results. The results are the same
+integers: both round f32(sum) · m once, with the same m.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from macaw.lowering.convolution import Convolution, convolution
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.vector.operations import (
+    AveragePool,
+    GlobalAveragePool,
+    VectorOperation,
+    mean_scale,
+)
+
+
+def mean_product(operation: VectorOperation) -> Convolution | None:
+    """Return the depthwise convolution that a mean is, or None if the operation is none.
+
+    It is none if the number of elements that count differs from window to window.
+    """
+    if operation.dtype != "int8":
+        return None
+    if isinstance(operation, GlobalAveragePool):
+        kernel, stride, pads = operation.image[:2], (1, 1), (0, 0, 0, 0)
+        counts = {kernel[0] * kernel[1]}
+    elif isinstance(operation, AveragePool):
+        kernel, stride, pads = operation.kernel, operation.strides, operation.pads
+        rows, columns = (
+            {operation.counted(axis, place) for place in range(operation.result[axis])}
+            for axis in range(2)
+        )
+        counts = {row * column for row in rows for column in columns}
+    else:
+        return None
+    if len(counts) > 1:
+        return None
+    channels = operation.image[2]
+    try:
+        product = convolution(
+            np.ones((channels, *kernel), np.int8),
+            (operation.image[0], operation.image[1]),
+            stride=stride,
+            padding=pads[:2],
+            after=pads[2:],
+            depthwise=True,
+        )
+    except LowerError:
+        return None
+    factor = mean_scale(operation.scale, counts.pop())
+    product = replace(product, scales=np.full(channels, factor, np.float32))
+    return product if product.shapes[1] == operation.result else None
