@@ -38,7 +38,7 @@ from macaw.lowering.transfers import (
     Transfer,
     activation_grid,
     activations_of,
-    input_copies,
+    first_copies,
     result_grid,
     results_of,
     weight_transfers,
@@ -139,8 +139,8 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     store = _cycles_of_transfers(plan, moves.results)
     pad = 0.0
     # reads and writes are both of external memory, so they take turns on its channel
-    if plan.copies_input:
-        pad = 2 * _cycles_of_transfers(plan, _shapes(1, input_copies(plan)))
+    if first_copies(plan):
+        pad = 2 * _cycles_of_transfers(plan, _shapes(1, first_copies(plan)))
     fill = _transfer_cycles(plan, TransferShape(1, 1, program))
     around = CP_START + 2 * fill + pad + load + store
     # The first iteration overlaps only loads, the last one only stores.
@@ -178,7 +178,7 @@ def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Tra
     between = (sums_returned if plan.keeps_sums_on_chip else 0) + (
         m * n * sums if plan.reduces_rows else 0
     )
-    pad = _bytes(_shapes(1, input_copies(plan))) if plan.copies_input else 0
+    pad = _bytes(_shapes(1, first_copies(plan)))
     copies = pad + moves.zero_bytes
     return Traffic(
         2 * program,

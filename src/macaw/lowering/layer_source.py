@@ -25,7 +25,7 @@ from macaw.lowering.shared_code import (
     write_used_constants,
 )
 from macaw.lowering.slab_padding import ZEROS, PaddedSlabs
-from macaw.lowering.transfers import COPY, write_transfers
+from macaw.lowering.transfers import COPY, WEIGHT_TENSOR, write_transfers
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,7 @@ class Linkage:
     x: str
     y: str
     memory: str
+    weights: str = ""  # the symbol of the tensor from which weights are read, if there is one
 
 
 def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> SourceFiles:
@@ -94,6 +95,9 @@ def layer_subroutine(
     x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
     out.put(f".view x, {plan.types.operand}, {x_shape}, at={linkage.x}")
     out.put(f".view y, {plan.types.result}, {y_shape}, at={linkage.y}")
+    if linkage.weights:
+        size = f"{plan.types.operand}, {plan.product.n}"
+        out.put(f".view {WEIGHT_TENSOR}, {size}, at={linkage.weights}")
     files = _external_memory(out, plan, name)
     out.comment()
     out.put(f".equ {WEIGHT_ROOM}, {int(plan.weight_bytes.max())}", "the most weights of a tile")

@@ -61,6 +61,8 @@ class Product:
     vector: bool = False
     scales: NDArray[np.float32] | None = None  # (n,): requantise by a factor for each output
     table: NDArray[Any] | None = None  # (256,): maps results after they are requantised
+    # The weights are ones; in their place come the elements of a tensor, (n,), at run time.
+    reads_weights: bool = False
 
     @property
     def requantises(self) -> bool:

@@ -15,7 +15,7 @@ from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_load import write_load
 from macaw.lowering.processor_registers import INDEX
-from macaw.lowering.transfers import FURTHER_UNIT, PONG, UNIT, input_copies, results_out
+from macaw.lowering.transfers import FURTHER_UNIT, PONG, UNIT, first_copies, results_out
 
 _NAMES = {"M": "rows of activations", "N": "outputs", "K": "inputs"}
 _FRAME = (
@@ -142,7 +142,7 @@ def _loop(out: Listing, plan: ProductPlan, subroutine: str) -> None:
         li s5, STEPS # iterations that are left to dispatch
         la s8, ping # the frame of the half that loads
         la s9, pong # the frame of the half that feeds
-        {_copy_input(plan) if plan.copies_input else ""}
+        {_first_copies(plan)}
         call load
         dma.wait zero
         mem.swap s0
@@ -197,9 +197,11 @@ not_RESULTS:
     out.block(_LEAVE_SUBROUTINE if subroutine else _LEAVE_PROGRAM)
 
 
-def _copy_input(plan: ProductPlan) -> str:
+def _first_copies(plan: ProductPlan) -> str:
     """Return code that starts the transfers of `input_copies`."""
-    transfers = input_copies(plan)
+    transfers = first_copies(plan)
+    if not transfers:
+        return ""
     count, what = len(transfers), transfers[0].what
     if count == 1:
         return f"la a0, copies # {what}\ndma.copy zero, a0"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from macaw.isa import memory_map
+from macaw.isa.pe import ENTRY, WEIGHTS_RECORD
 from macaw.lowering.convolution import PointwiseProduct
 from macaw.lowering.finishing import SCALE, TABLE, factor_bytes
 from macaw.lowering.listing import Listing
@@ -20,6 +21,7 @@ UNIT = 1 << memory_map.UNIT_SHIFT
 PONG = 1 << memory_map.HALF_SHIFT
 # added for each row after the first: makes a multicast to its unit
 FURTHER_UNIT = 1 << memory_map.MORE_SHIFT
+WEIGHT_TENSOR = "weight_tensor"  # label of the tensor from which weights are read
 COPY = "x_copy"  # label of the copy of x in external memory
 # Comments of transfers of sums.
 BEGIN = "what sums begin with"
@@ -197,6 +199,39 @@ def input_copies(plan: ProductPlan) -> list[Transfer]:
     ]
 
 
+def first_copies(plan: ProductPlan) -> list[Transfer]:
+    """Return the transfers before the first iteration: of x, and of weights from a tensor."""
+    copies = input_copies(plan) if plan.copies_input else []
+    return [*copies, *weight_copies(plan)]
+
+
+def weight_copies(plan: ProductPlan) -> list[Transfer]:
+    """Return the transfers that copy a tensor into the weights: one for each cluster and tile.
+
+    Each PE has one weight, whose value is the last byte of its record.
+    """
+    if not plan.product.reads_weights:
+        return []
+    value = ENTRY.size + WEIGHTS_RECORD.size
+    record = value + Types.size(plan.types.operand)
+    rows, clusters = plan.weight_owners
+    used = plan.tile.n * record + (plan.pes - plan.tile.n) * WEIGHTS_RECORD.size  # by a cluster
+    return [
+        Transfer(
+            f"w[{index * rows + p}] + {q * used + value}",
+            f"{WEIGHT_TENSOR} + {plan.partition.start('N', p, q) + plan.tile_start('N', index)}",
+            1,
+            plan.tile.n,
+            record,
+            1,
+            "the weights of a cluster" if not (index or p or q) else "",
+        )
+        for index in range(plan.count("N"))
+        for p in range(rows)
+        for q in range(clusters)
+    ]
+
+
 @singledispatch
 def sums_in(plan: ProductPlan) -> list[Transfer]:
     """Return the transfers of an iteration's start sums into the on-chip units."""
@@ -231,8 +266,8 @@ def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> N
     out.put(".balign 4")
     out.comment("Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all")
     out.comment("loops, and behind it where a tile's place is counted from.")
-    if plan.copies_input:
-        _put(out, "copies", input_copies(plan), "", "")
+    if first_copies(plan):
+        _put(out, "copies", first_copies(plan), "", "")
     out.put(r".macro half h, here, other", "the transfers of a half, and what cp knows of it")
     here, other = r" + \here", r" + \other"
     if fills:

@@ -1,7 +1,8 @@
-"""Means that the array computes: the same integers as on vc, where they take fewer cycles."""
+"""Operations that vc or the array computes: the same integers, where they take fewer cycles."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,18 @@ from hypothesis import strategies as st
 import macaw
 from macaw.isa.config import load
 from macaw.lowering import reference
-from macaw.lowering.net.alternatives import mean_product
+from macaw.lowering.choose import choose
+from macaw.lowering.net.alternatives import array_product
 from macaw.lowering.net.layer_plans import plan_layers
 from macaw.lowering.net.network import NetTensor, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.program import network_program
 from macaw.lowering.net.report import layer_report
-from macaw.lowering.net.vector.operations import AveragePool, GlobalAveragePool, Rescale
+from macaw.lowering.net.vector.operations import (
+    AveragePool,
+    ElementwiseProduct,
+    GlobalAveragePool,
+    Rescale,
+)
 from macaw.lowering.net.vector.reference import compute
 from tests.fuzzing import sessions
 from tests.lowering.net.networks import assembled
@@ -25,11 +32,10 @@ from tests.lowering.net.networks import assembled
 
 def network_of(operation: Any) -> Network:
     """A network of one layer."""
-    tensors = {
-        "a": NetTensor("a", "int8", operation.inputs[0]),
-        "b": NetTensor("b", "int8", operation.result),
-    }
-    return Network("one", tensors, (VectorLayer("mean", ("a",), "b", operation),), ("a",), ("b",))
+    names = ("a", "b")[: len(operation.inputs)]
+    shapes = dict(zip(names, operation.inputs, strict=True)) | {"y": operation.result}
+    tensors = {name: NetTensor(name, "int8", shape) for name, shape in shapes.items()}
+    return Network("one", tensors, (VectorLayer("only", names, "y", operation),), names, ("y",))
 
 
 @settings(sessions)
@@ -41,7 +47,7 @@ def network_of(operation: Any) -> Network:
 def test_a_mean_is_a_depthwise_convolution(image, scale, seed):
     """The definition of the one, computed by NumPy, equals that of the other."""
     operation = GlobalAveragePool("int8", image, scale)
-    product = mean_product(operation)
+    product = array_product(operation)
     assert product is not None
     x = np.random.default_rng(seed).integers(-128, 128, image).astype(np.int8)
     config = load("base")
@@ -52,18 +58,18 @@ def test_a_mean_is_a_depthwise_convolution(image, scale, seed):
 def test_windows_of_equal_counts_alone():
     image = (6, 8, 3)
     plain = AveragePool("int8", image, (2, 2), (2, 2))
-    assert mean_product(plain) is not None
+    assert array_product(plain) is not None
     padded = AveragePool("int8", image, (3, 3), (1, 1), (1, 1, 1, 1))
-    assert mean_product(padded) is None
+    assert array_product(padded) is None
     counted = AveragePool("int8", image, (3, 3), (1, 1), (1, 1, 1, 1), counts_pads=True)
-    product = mean_product(counted)
+    product = array_product(counted)
     assert product is not None
     config, x = load("base"), np.arange(-72, 72, dtype=np.int8).reshape(image)
     np.testing.assert_array_equal(
         reference.result(product.validated(config), config, x), compute(counted, x)
     )
-    assert mean_product(AveragePool("int16", image, (2, 2), (2, 2))) is None
-    assert mean_product(Rescale("int8", image, 0.5)) is None
+    assert array_product(AveragePool("int16", image, (2, 2), (2, 2))) is None
+    assert array_product(Rescale("int8", image, 0.5)) is None
 
 
 @pytest.mark.parametrize(("image", "core"), [((2, 96, 200), "pe"), ((2, 2, 512), "vc")])
@@ -76,5 +82,37 @@ def test_the_core_that_takes_less(image, core):
     assert (report.core, report.operator, report.macs) == (core, "globalaveragepool", 0)
     assert report.bound == -(-(np.prod(image) + image[2]) // 32)  # bytes of the tensors alone
     x = np.random.default_rng(1).integers(-128, 128, image).astype(np.int8)
-    run = macaw.run(assembled(network_program(network, config)), {"a": x})
-    np.testing.assert_array_equal(run.outputs["b"], compute(operation, x))
+    program = network_program(network, config)
+    run = macaw.run(assembled(program), {program.symbols["a"]: x})
+    np.testing.assert_array_equal(run.outputs[program.symbols["y"]], compute(operation, x))
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+@pytest.mark.parametrize(
+    ("shape", "device"), [((3, 20, 40), "base"), ((6, 5, 7), "tiny"), ((1, 9, 33), "tiny")]
+)
+def test_a_product_by_channels_reads_its_weights(shape, device, engine):
+    """All its numbers, zeros too; the weights of the first run do not stay for the second."""
+    operation = ElementwiseProduct("int8", shape, 0.013, by_channel=True)
+    config = load(device)
+    product = array_product(operation)
+    assert product is not None
+    choice = choose(product.validated(config), config)
+    network = network_of(operation)
+    layer = ProductLayer("only", ("a", "b"), "y", product)
+    program = network_program(replace(network, layers=(layer,)), config)
+    assembly = assembled(program)
+    rng = np.random.default_rng(5)
+    for _ in range(2):
+        a, b = (rng.integers(-128, 128, some).astype(np.int8) for some in operation.inputs)
+        b[rng.random(b.shape) < 0.2] = 0
+        inputs = {program.symbols["a"]: a, program.symbols["b"]: b}
+        run = macaw.run(assembly, inputs, engine=engine)
+        found = run.outputs[program.symbols["y"]]
+        np.testing.assert_array_equal(found, compute(operation, a, b))
+        assert abs(choice.selection.cost.cycles - run.cycles) < 0.2 * run.cycles
+
+
+def test_products_of_whole_tensors_stay_on_vc():
+    assert array_product(ElementwiseProduct("int8", (3, 4, 5), 0.5)) is None
+    assert array_product(ElementwiseProduct("int8", (4, 5), 0.5, by_channel=True)) is None

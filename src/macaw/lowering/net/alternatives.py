@@ -1,7 +1,7 @@
-"""Means over windows as depthwise convolutions, which the array computes.
+"""Operations of vc as depthwise convolutions, which the array computes with the same results.
 
-All weights are 1, and the factor of the mean is the scale of the results. The results are the same
-integers: both round f32(sum) · m once, with the same m.
+For a mean all weights are 1, and its factor is the scale of the results. For a product by channels
+the weights are the second input. Both definitions round f32(sum) · m once, with the same m.
 """
 
 from __future__ import annotations
@@ -14,19 +14,37 @@ from macaw.lowering.convolution import Convolution, convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.vector.operations import (
     AveragePool,
+    ElementwiseProduct,
     GlobalAveragePool,
     VectorOperation,
     mean_scale,
 )
 
 
-def mean_product(operation: VectorOperation) -> Convolution | None:
-    """Return the depthwise convolution that a mean is, or None if the operation is none.
-
-    It is none if the number of elements that count differs from window to window.
-    """
+def array_product(operation: VectorOperation) -> Convolution | None:
+    """Return the depthwise convolution that an operation is, or None if it is none."""
     if operation.dtype != "int8":
         return None
+    if isinstance(operation, ElementwiseProduct):
+        return _by_channel(operation)
+    return _mean(operation)
+
+
+def _by_channel(operation: ElementwiseProduct) -> Convolution | None:
+    """Return a product by channels as a convolution 1 × 1 that reads its weights from a tensor."""
+    if not operation.by_channel or len(operation.shape) != 3:
+        return None
+    height, width, channels = operation.shape
+    product = convolution(np.ones((channels, 1, 1), np.int8), (height, width), depthwise=True)
+    scales = np.full(channels, operation.scale, np.float32)
+    return replace(product, scales=scales, reads_weights=True)
+
+
+def _mean(operation: VectorOperation) -> Convolution | None:
+    """Return a mean as a convolution, or None if the operation is none.
+
+    It is none, too, if the number of elements that count differs from window to window.
+    """
     if isinstance(operation, GlobalAveragePool):
         kernel, stride, pads = operation.image[:2], (1, 1), (0, 0, 0, 0)
         counts = {kernel[0] * kernel[1]}

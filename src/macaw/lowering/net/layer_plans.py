@@ -13,7 +13,7 @@ from macaw.lowering.choose import Candidate, Choice, choose
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
-from macaw.lowering.net.alternatives import mean_product
+from macaw.lowering.net.alternatives import array_product
 from macaw.lowering.net.network import Layer, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.symbols import layer_symbols
 from macaw.lowering.net.vector.source import cycles
@@ -58,13 +58,13 @@ def _most_weights_first(item: tuple[int, Layer]) -> tuple[int, int]:
 def _plan(
     layer: Layer, symbol: str, config: Configuration, chosen: dict[Hashable, Choice]
 ) -> LayerPlan:
-    """Return the plan of a layer. A mean is computed by vc or the array: where it takes less."""
+    """Return the plan of a layer. vc or the array computes an operation: where it takes less."""
     if isinstance(layer, ProductLayer):
         return LayerPlan(layer, symbol, _choice(layer, config, chosen))
     if not isinstance(layer, VectorLayer):
         raise LowerError(f"no core computes a {type(layer).__name__}")
     layer.operation.check()
-    product = mean_product(layer.operation)
+    product = array_product(layer.operation)
     if product is not None:
         other = ProductLayer(layer.name, layer.inputs, layer.output, product)
         try:

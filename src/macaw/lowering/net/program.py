@@ -72,8 +72,9 @@ def _layer_source(
         )
     assert item.choice is not None
     plan, reasons = item.choice.selection.plan, item.choice.reasons()
-    (x,) = inputs
-    linkage, (library, includes) = Linkage(item.symbol, x, result, MEMORY), shared
+    x, *weights = inputs
+    linkage = Linkage(item.symbol, x, result, MEMORY, *weights)
+    library, includes = shared
     return layer_subroutine(plan, item.symbol, linkage, library.code(plan), includes, reasons)
 
 
