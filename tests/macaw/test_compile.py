@@ -79,7 +79,8 @@ def test_a_residual_network(image, device):
     network = macaw.compile(residual_model(), device=device)
     run = network.run(x=image)
     assert [layer.equal for layer in run.layers] == [True] * 9
-    cores = "pe pe vc vc vc vc pe vc pe".split()
+    mean = {"tiny": "vc", "base": "pe"}[device]  # where it takes fewer cycles
+    cores = f"pe pe vc vc vc vc pe {mean} pe".split()
     assert [layer.report.core for layer in run.layers] == cores
     expected = reference.evaluate(network.network, {"x": image})
     assert len(np.unique(expected["sum_relu"])) > 15

@@ -142,7 +142,7 @@ def test_a_layer_that_no_core_computes_is_refused_by_name():
 def test_a_layer_that_does_not_fit_is_refused_by_name():
     rng = np.random.default_rng(7)
     network = chain([random_convolution(rng, (4, 4, 9), 9, 1)])
-    device = load("tiny").changed({"mem.unit_half_bytes": 1024, "pe.pes": 64})
+    device = load("tiny").changed({"mem.unit_half_bytes": 1024, "pe.pes": 128})
     with pytest.raises(LowerError, match=r"^layer block/0: "):
         network_program(network, device)
 

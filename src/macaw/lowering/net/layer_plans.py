@@ -64,7 +64,7 @@ def _plan(
     if not isinstance(layer, VectorLayer):
         raise LowerError(f"no core computes a {type(layer).__name__}")
     layer.operation.check()
-    product = array_product(layer.operation)
+    product = array_product(layer.operation) if config["pe.element"] == "int8" else None
     if product is not None:
         other = ProductLayer(layer.name, layer.inputs, layer.output, product)
         try:
