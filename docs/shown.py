@@ -48,6 +48,17 @@ def _c_layer(place: Path) -> None:
             shutil.copy(file, place)
 
 
+def _networks(place: Path) -> None:
+    """The model of programs/network, 64 images for its scales, and one to run."""
+    import numpy as np
+
+    shutil.copy(ROOT / "programs" / "network" / "digits.onnx", place)
+    pixels = np.load(ROOT / "programs" / "digits_cnn" / "images.npy")
+    images = np.moveaxis(pixels, -1, 1).astype(np.float32)
+    np.save(place / "images.npy", images[-64:])
+    np.save(place / "image.npy", images[:1])
+
+
 Run = Callable[[str, Path, str], str]  # a line of shell, its folder, its input; what it prints
 SAMPLES = ROOT / "src" / "macaw" / "samples"
 
@@ -61,6 +72,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "profile": _profiled,
     "debugging-story": _wrong_shift,
     "c": _c_layer,
+    "networks": _networks,
     **{
         f"samples/{path.parent.name}": partial(_sample, path.parent.name)
         for path in sorted(SAMPLES.glob("*/README.md"))

@@ -1,0 +1,56 @@
+"""programs/network: the ONNX model of the digits network, quantised and compiled."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import onnx
+import pytest
+
+import macaw
+from macaw.lowering.onnx import reference
+
+FOLDER = Path(__file__).resolve().parents[2] / "programs" / "network"
+
+
+@pytest.fixture(scope="module")
+def build() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("network_build", FOLDER / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def network() -> macaw.CompiledNetwork:
+    return macaw.load_network(FOLDER / "net")
+
+
+def test_the_models_are_those_of_the_script(build):
+    kept = onnx.load(FOLDER / "digits.onnx")
+    assert kept == build.model()
+    quantised = macaw.quantise(kept, build.images()[-build.CALIBRATION :])
+    assert quantised.model == onnx.load(FOLDER / "digits_int8.onnx")
+
+
+def test_it_reads_the_digits(build, network):
+    """The integers of digits_cnn read 394 of the 400 right."""
+    labels = np.load(build.TRAINED / "labels.npy")
+    read = [
+        int(reference.evaluate(network.network, {"image": image[None]})["digit"].argmax())
+        for image in build.images()
+    ]
+    assert np.count_nonzero(read == labels) == 393
+
+
+def test_each_layer_is_right_on_the_device(build, network):
+    image = build.images()[:1]
+    run = network.run(image=image)
+    assert [layer.equal for layer in run.layers] == [True] * 4
+    (pixels,) = network.device_inputs({"image": image}).values()
+    np.testing.assert_array_equal(np.load(FOLDER / "pixels.npy")[0], pixels)
