@@ -51,7 +51,10 @@ def model() -> onnx.ModelProto:
                 weights, groups = weights[:, None], len(weights)
             else:
                 weights = np.moveaxis(weights, -1, 1)
-            sides = {"pads": [layer["padding"]] * 4, "strides": [layer["stride"]] * 2}
+            sides: dict[str, Any] = {
+                "pads": [layer["padding"]] * 4,
+                "strides": [layer["stride"]] * 2,
+            }
             nodes.append(
                 helper.make_node("Conv", inputs, [f"{name}_sums"], name, group=groups, **sides)
             )
