@@ -17,6 +17,7 @@ from macaw.asm.program import Hint
 from macaw.asm.program_symbols import ProgramSymbols
 from macaw.asm.relocatable import Linkage
 from macaw.asm.report import Report
+from macaw.asm.round_trace import Entry
 from macaw.asm.symbols import CommonSymbol, Scope
 from macaw.asm.syntax import Node
 from macaw.asm.tensor_slots import TensorSlots
@@ -64,8 +65,11 @@ class AssemblyState:
     # The number of instructions that are in areas so far.
     instructions: int = 0
 
-    # Counts uses of symbols and addresses, and all effects of statements besides adding bytes.
+    # Counts uses of symbols and addresses, and all that statements do besides adding bytes, except
+    # what is in the trace.
     effects: int = 0
+    # Of the round that is being read: uses of symbols that are no such effects. None: of no round.
+    trace: list[Entry] | None = None
 
     is_read: bool = False  # all sources are read
     is_placed: bool = False  # the layout has given everything its address

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-_SELDOM = 20_000  # new objects between two runs of the collector
+_SELDOM = 100_000  # new objects between two runs of the collector
 _FULL = 1_000  # collections of the middle generation between two of all objects
 
 _lock = Lock()

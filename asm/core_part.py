@@ -32,6 +32,9 @@ def common_area(layout: Layout, section: str) -> Area | None:
     """
     if section not in COMMON_SECTIONS:
         return None
+    plan = layout.plans.get(section)
+    if plan is not None:
+        return plan.areas[0]
     flags, zeros = COMMON_SECTIONS[section]
     return layout.area(SectionPlan(section, EXTERNAL, flags, [Area(section, zeros=zeros)]))
 

@@ -170,8 +170,8 @@ class CoreParts:
 
     def enter_section(self, line: LogicalLine, name: Name, words: SectionWords) -> None:
         """Carry out `.section NAME`. Raises `Mistake` if the current part has no such section."""
-        section = section_of(name.text, words)
         area = self._own_area(name.text) if not words.number else None
+        section = section_of(name.text, words) if area is None else None
         if area is None and section is not None:
             area = self._source_area(name.text, section, words, line)
         if area is None:

@@ -137,12 +137,44 @@ def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict
 
 def _sequence(out: bytearray, rows: Rows, end: int, numbers: Mapping[int, int]) -> None:
     """Append the line-number opcodes for a section's rows to `out`."""
-    address, file, line, column = rows.addresses[0], 1, 1, 0
-    out += struct.pack("<BBBI", 0, 1 + _ADDRESS_SIZE, LNE_SET_ADDRESS, address)
+    state = _State(rows.addresses[0], 1, 1, 0)
+    out += struct.pack("<BBBI", 0, 1 + _ADDRESS_SIZE, LNE_SET_ADDRESS, state.address)
+    start = 0
+    for block in rows.blocks:
+        # From the second round on, each round has the same opcodes.
+        second, third = block.first + block.rows, block.first + 2 * block.rows
+        if block.rounds < 3:
+            continue
+        state = _rows(out, rows, range(start, second), numbers, state)
+        size = len(out)
+        state = _rows(out, rows, range(second, third), numbers, state)
+        out += out[size:] * (block.rounds - 2)
+        start = block.end
+        state = state._replace(address=rows.addresses[start - 1])
+    state = _rows(out, rows, range(start, len(rows)), numbers, state)
+    out += bytes((LNS_ADVANCE_PC,)) + uleb(end - state.address)
+    out += bytes((0, 1, LNE_END_SEQUENCE))
+
+
+class _State(NamedTuple):
+    """The registers of a line-number program."""
+
+    address: int
+    file: int
+    line: int
+    column: int
+
+
+def _rows(
+    out: bytearray, rows: Rows, places: range, numbers: Mapping[int, int], state: _State
+) -> _State:
+    """Append the opcodes of consecutive rows to `out`. Return the state after them."""
+    address, file, line, column = state
     highest = LINE_BASE + LINE_RANGE
     first = OPCODE_BASE - LINE_BASE
+    columns = (rows.addresses, rows.files, rows.lines, rows.columns)
     for place, number, new_line, new_column in zip(
-        rows.addresses, rows.files, rows.lines, rows.columns, strict=True
+        *(values[places.start : places.stop] for values in columns), strict=True
     ):
         number = numbers[number]
         if number != file:
@@ -161,8 +193,7 @@ def _sequence(out: bytearray, rows: Rows, end: int, numbers: Mapping[int, int]) 
             special = first + step
         out.append(special)
         line, address = new_line, place
-    out += bytes((LNS_ADVANCE_PC,)) + uleb(end - address)
-    out += bytes((0, 1, LNE_END_SEQUENCE))
+    return _State(address, file, line, column)
 
 
 def _with_length(data: bytes) -> bytes:

@@ -12,6 +12,7 @@ field, the grammar assembles that line again and reports the mistake.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
@@ -21,10 +22,9 @@ from macaw.asm.section_names import SectionWords
 from macaw.asm.simple_lines import SimpleLines
 from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.symbols import Scope
-from macaw.asm.syntax import Mistake, Name
-from macaw.isa.lazy_pattern import lazy_pattern
+from macaw.asm.syntax import Name
 
-_SECTION = lazy_pattern(r"[ \t]*+(\.(?:text|data|bss))[ \t]*+(?:(?:#|//)[^\n]*+)?(?:\r?\n|\Z)")
+_NO_WORDS = SectionWords()
 _MOST_MISSES = 8  # after so many consecutive other lines, not every line is tried;
 _MOST_UNASKED = 8  # then at most so many lines between two tries
 _PIECE = 1 << 16  # characters between two calls of `watch`
@@ -77,18 +77,15 @@ class FastPath:
         macros: Collection[str],
         table: EncoderTable,
     ) -> int:
+        enter = partial(self._enter_section, source)
         while True:
             end = self._end(source.text, start)
-            run = SimpleLines(self._state, self._parts.current, source, scope, table)
+            run = SimpleLines(self._state, self._parts.current, source, scope, table, enter)
             try:
                 start = self._take_pieces(run, source.text, start, end, macros)
             finally:
                 run.finish()
-            following = self._enter_section(source, start, macros) if start < end else start
-            if following == start:
-                return start
-            start = following
-            other = self._table()
+            other = None if run.is_open else self._table()
             if other is None:
                 return start
             table = other
@@ -100,26 +97,22 @@ class FastPath:
         while True:
             part = _end_of_line(text, start + _PIECE, end)
             start = run.take(start, part, macros)
-            if start < part or part == end:
+            if start < part or part == end or not run.is_open:
                 return start
             self._state.watch()
 
-    def _enter_section(self, source: SourceText, start: int, macros: Collection[str]) -> int:
-        """Carry out the line at `start` if it is `.text`, `.data` or `.bss`.
+    def _enter_section(self, source: SourceText, place: int, name: str) -> EncoderTable | None:
+        """Carry out `.text`, `.data` or `.bss` at the source offset `place`. Raises `Mistake`.
 
-        Return the offset of the next line, or `start` if it is another line.
+        Return the encoders of the new area. Return None if no line can be simple there, or if the
+        rest of the text may not fit.
         """
-        match = _SECTION.match(source.text, start)
-        if match is None or match[1] in macros:
-            return start
-        line = LogicalLine(source, match.start(1), match[1])
-        try:
-            self._parts.enter_section(line, Name(0, len(match[1]), match[1]), SectionWords())
-        except Mistake:
-            return start  # the reader reports it
+        self._parts.enter_section(
+            LogicalLine(source, place, name), Name(0, len(name), name), _NO_WORDS
+        )
         self._state.next_ordinal()
         self._state.effects += 1
-        return match.end()
+        return self._table() if self._end(source.text, place) == len(source.text) else None
 
     def _table(self) -> EncoderTable | None:
         """Return the encoders for the current part's instructions.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 from macaw.asm.layout import Area
-from macaw.asm.lines import LineTable, Rows
+from macaw.asm.lines import Block, LineTable, Rows
 from macaw.asm.source import SourceText
 
 
@@ -20,6 +21,7 @@ class LineTableBuilder:
         self._offsets = array("I")  # in the area
         self._places = array("I")  # in the source
         self._runs: list[tuple[int, Area, SourceText]] = []  # with their first row
+        self._blocks: list[Block] = []  # each in one run
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -62,11 +64,14 @@ class LineTableBuilder:
         offsets, places = self._offsets[first:], self._places[first:]
         if not offsets:
             return
-        further = range(size, size * (rounds + 1), size)
-        self._offsets.extend([offset + more for more in further for offset in offsets])
+        self._offsets.extend(_repeated([offset + size for offset in offsets], rounds, size))
         self._places.extend(places * rounds)
+        while self._blocks and self._blocks[-1].first >= first:
+            self._blocks.pop()  # a repetition inside of this one
         inner = [run for run in self._runs if run[0] > first]
-        if inner:  # each round has the runs of the recorded one, of which the first may be older
+        if not inner:
+            self._blocks.append(Block(first, len(offsets), rounds + 1))
+        else:  # each round has the runs of the recorded one, of which the first may be older
             start = next(run for run in reversed(self._runs) if run[0] <= first)
             self._runs += [
                 (begin + len(offsets) * number, area, source)
@@ -76,20 +81,72 @@ class LineTableBuilder:
 
     def runs(self) -> Iterator[tuple[Area, SourceText, array[int], array[int]]]:
         """Yield (area, source, offsets in the area, offsets in the source) for each run."""
+        for start, end, area, source in self._spans():
+            yield area, source, self._offsets[start:end], self._places[start:end]
+
+    def _spans(self) -> Iterator[tuple[int, int, Area, SourceText]]:
+        """Yield (first row, end, area, source) for each run."""
         ends = [*(run[0] for run in self._runs[1:]), len(self)]
         for (start, area, source), end in zip(self._runs, ends, strict=False):  # no runs: one end
-            yield area, source, self._offsets[start:end], self._places[start:end]
+            yield start, end, area, source
+
+    def _locate(
+        self, start: int, end: int, source: SourceText, blocks: Sequence[Block]
+    ) -> tuple[str, Sequence[int], Sequence[int]]:
+        """Return the file, lines and columns of rows. Only one round of a block is looked up."""
+        if not blocks:
+            return source.places(self._places[start:end])
+        ends = [start, *(block.end for block in blocks)]
+        once = [
+            (begin, block.first + block.rows) for begin, block in zip(ends, blocks, strict=False)
+        ]
+        once.append((ends[-1], end))
+        places = array("I")
+        for begin, stop in once:
+            places.extend(self._places[begin:stop])
+        name, *found = source.places(places)
+        lines, columns = (array("I", values) for values in found)
+        for number in range(len(blocks) - 1, -1, -1):  # from the last one on, as offsets move
+            block = blocks[number]
+            at = sum(stop - begin for begin, stop in once[: number + 1])
+            for column in (lines, columns):
+                column[at:at] = column[at - block.rows : at] * (block.rounds - 1)
+        return name, lines, columns
 
     def table(self) -> LineTable:
         """Return the line table of the program, after the layout."""
         files: dict[str, int] = {}
         tables: dict[str, Rows] = {}
-        for area, source, offsets, places in self.runs():
+        blocks = deque(self._blocks)
+        for start, end, area, source in self._spans():
+            inside = []
+            while blocks and blocks[0].first < end:
+                inside.append(blocks.popleft())
+            name, lines, columns = self._locate(start, end, source, inside)
             rows, base = tables.setdefault(area.section, Rows()), area.base or 0
-            rows.addresses.extend([base + offset for offset in offsets])
-            name, lines, columns = source.places(places)
+            shift = len(rows) - start
+            rows.blocks.extend(block._replace(first=block.first + shift) for block in inside)
+            for block in inside:
+                rows.addresses.extend(map(base.__add__, self._offsets[start : block.first]))
+                round_end = block.first + block.rows
+                once = [base + offset for offset in self._offsets[block.first : round_end]]
+                step = self._offsets[round_end] - self._offsets[block.first]
+                rows.addresses.extend(_repeated(once, block.rounds, step))
+                start = block.end
+            rows.addresses.extend(map(base.__add__, self._offsets[start:end]))
             file = files.setdefault(name, len(files))
-            rows.files.extend([file] * len(offsets))
+            rows.files.extend(array("I", [file]) * len(lines))
             rows.lines.extend(lines)
             rows.columns.extend(columns)
         return LineTable(files, tables)
+
+
+def _repeated(numbers: Sequence[int], rounds: int, step: int) -> array[int]:
+    """Return the numbers `rounds` times, each time higher by `step`."""
+    count = len(numbers)
+    if not step:
+        return array("I", numbers) * rounds
+    result = array("I", [0]) * (count * rounds)
+    for place, number in enumerate(numbers):
+        result[place::count] = array("I", range(number, number + step * rounds, step))
+    return result

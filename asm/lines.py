@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import overload
+from typing import NamedTuple, overload
 
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -28,14 +28,39 @@ def _numbers() -> array[int]:
     return array("I")
 
 
+class Block(NamedTuple):
+    """Rows of a repetition: from row `first` on, `rows` rows come `rounds` times.
+
+    In each round the addresses are higher by the same number, and all else is equal.
+    """
+
+    first: int
+    rows: int
+    rounds: int
+
+    @property
+    def end(self) -> int:
+        """The first row after the block."""
+        return self.first + self.rows * self.rounds
+
+
+def _blocks() -> list[Block]:
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one section, with one array for each column."""
+    """The rows of one section, with one array for each column.
+
+    `blocks` has the repetitions that are known, in order and apart from each other, so that nothing
+    needs to be computed for each of their rounds.
+    """
 
     addresses: array[int] = field(default_factory=_numbers)
     files: array[int] = field(default_factory=_numbers)  # places in `LineTable.files`
     lines: array[int] = field(default_factory=_numbers)
     columns: array[int] = field(default_factory=_numbers)
+    blocks: list[Block] = field(default_factory=_blocks, compare=False)
 
     def add(self, address: int, file: int, line: int, column: int) -> None:
         """Append a row. A line or column number of more than 32 bits is stored as unknown (0)."""
@@ -55,7 +80,7 @@ class Rows:
         low, high = bisect_left(rows.addresses, start), bisect_left(rows.addresses, end)
         if high - low == len(rows):
             return rows
-        return Rows(*(column[low:high] for column in rows._arrays))
+        return Rows._of([column[low:high] for column in rows._arrays])
 
     def sorted(self) -> Rows:
         """Return the same rows by address. Rows with equal addresses keep their order."""
@@ -63,7 +88,12 @@ class Rows:
         if addresses == sorted(addresses):
             return self
         order = sorted(range(len(addresses)), key=addresses.__getitem__)
-        return Rows(*(array("I", map(column.__getitem__, order)) for column in self._arrays))
+        return Rows._of([array("I", map(column.__getitem__, order)) for column in self._arrays])
+
+    @classmethod
+    def _of(cls, arrays: Sequence[array[int]]) -> Rows:
+        addresses, files, lines, columns = arrays
+        return cls(addresses, files, lines, columns)
 
     @property
     def _arrays(self) -> tuple[array[int], ...]:

@@ -190,6 +190,8 @@ class RepeatedText(ExpandedText):
     texts; `first` is the earliest of them, or None if this text is the earliest.
     """
 
+    is_repeated = True
+
     def __init__(
         self, body: MacroBody, caller: Caller, rounds: int, first: RepeatedText | None = None
     ) -> None:

@@ -29,7 +29,7 @@ def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
     replaces it with `with_size`.
     """
     result = []
-    shared = program.table.shared
+    shared, has_data = program.table.shared, bool(program.data)
     places: dict[object, tuple[int, str | None, str] | None] = {}
     for item in (item for scope in program.table.scopes for item in scope.symbols.values()):
         name, value, size = item.name, item.value, item.size
@@ -46,8 +46,9 @@ def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
             base, section, kind = place
             if size is None:
                 size = _NATURAL if section else 0
-            if size == _NATURAL and (datum := program.datum(item)) is not None:
-                size = datum.size
+            if size == _NATURAL and (has_data or item.datum is not None):
+                datum = program.datum(item)
+                size = datum.size if datum is not None else size
             address = (base + value.offset) & 0xFFFF_FFFF
             kind = item.kind or kind
             result.append(Symbol(name, address, size, section, kind, is_global, is_weak))
@@ -93,19 +94,12 @@ def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], in
 
 
 def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
-    """Return the symbol with its size from `natural` in place of `_NATURAL`."""
-    if symbol.size != _NATURAL:
+    """Return the symbol with `_NATURAL` replaced by its size in `natural`."""
+    name, value, size, section, kind, is_global, is_weak = symbol
+    if size != _NATURAL:
         return symbol
-    size = natural.get((symbol.name, symbol.value), 0)
-    return Symbol(
-        symbol.name,
-        symbol.value,
-        size,
-        symbol.section,
-        symbol.kind,
-        symbol.is_global,
-        symbol.is_weak,
-    )
+    size = natural.get((name, value), 0)
+    return Symbol(name, value, size, section, kind, is_global, is_weak)
 
 
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:

@@ -7,6 +7,7 @@ assembles the line.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from macaw.asm.expressions import MODIFIERS, NotYet, Value, high_part, low_part
@@ -149,21 +150,47 @@ class OperandUse:
         plain = others == {1: Name, -1: Here} and sum(type(x) is not Number for _, x in terms) == 2
         return (_PARTS[self.node.function], more) if plain else None
 
+    @cached_property
+    def insert(self) -> Callable[[int], int]:
+        """The function that checks the field's value and returns its bits. It raises `Mistake`."""
+        kind, field, name, node = (
+            self.operand.kind,
+            self.operand.field,
+            self.operand.name,
+            self.node,
+        )
+        shift = LANE * self.word
+
+        def insert(value: int) -> int:
+            return field.insert(check(name, kind, value, node)) << shift
+
+        if not isinstance(kind, Immediate) or type(kind).check is not Immediate.check:
+            return insert
+        if kind.step != 1 or len(field.slices) != 1 or field.slices[0].value:
+            return insert
+        # One piece with the whole value: the same in few steps.
+        low, high, shift_in_one = kind.low, kind.high, shift + field.slices[0].word
+        mask = (1 << field.slices[0].width) - 1
+
+        def insert_piece(value: int) -> int:
+            if low <= value <= high:
+                return (value & mask) << shift_in_one
+            return insert(value)
+
+        return insert_piece
+
     def bits(self, value: int, start: int) -> int:
         """Return the field's bits for a value of the operand. Raises `Mistake`.
 
         `start` is the address of the first word.
         """
-        kind = self.operand.kind
         if self.direct is not None:
-            value = check(self.operand.name, kind, self.direct(value), self.node)
-        elif self.to_address is not None:
+            return self.insert(self.direct(value))
+        if self.to_address is not None:
             part, more = self.to_address
-            distance = value - start - WORD_BYTES * self.word + more
-            value = check(self.operand.name, kind, part(distance), self.node)
-        else:
-            place = WordPlace(start + WORD_BYTES * self.word, value)
-            value = value_of(self.operand, self.node, place)
+            return self.insert(part(value - start - WORD_BYTES * self.word + more))
+        place = WordPlace(start + WORD_BYTES * self.word, value)
+        value = value_of(self.operand, self.node, place)
         return self.operand.field.insert(value) << LANE * self.word
 
     @property
@@ -201,11 +228,14 @@ class OperandEncoder:
         self.base = base  # the operand in brackets
         self._accepts = accepts
         self.needs_address = any(use.needs_address for use in uses)
-        # Whether the bits are the distance's alone.
-        self.is_distance = (
-            len(uses) == 1 and isinstance(uses[0].node, Name) and uses[0].operand.kind.relative
+        # Whether the bits of a symbol follow from its distance alone, without a modifier.
+        self.by_distance = all(
+            (isinstance(use.node, Name) and use.operand.kind.relative) or use.to_address is not None
+            for use in uses
         )
-        self._distances: dict[int, int] = {}
+        # Whether the operand is that distance.
+        self.is_distance = self.by_distance and len(uses) == 1 and isinstance(uses[0].node, Name)
+        self.distances: dict[int, int] = {}  # the bits, if they depend on the distance alone
         self._addresses: dict[tuple[str, int], int] = {}
         self._symbols: dict[str, tuple[int, str, str]] = {}
         self.words = BitsByText(self._resolve)
@@ -214,10 +244,14 @@ class OperandEncoder:
 
     @cached_property
     def _range(self) -> range:
-        """The numbers that the operand's field stores unchanged; empty if that is not certain."""
+        """The numbers that the operand's field stores unchanged; empty if this is not certain."""
+        is_stored = not isinstance(self._operand, PseudoOperand) and len(self._uses) == 1
+        return self._natural if is_stored else range(0)
+
+    @cached_property
+    def _natural(self) -> range:
+        """Numbers that the operand's kind accepts for certain."""
         kind = self._operand.kind
-        if isinstance(self._operand, PseudoOperand) or len(self._uses) != 1:
-            return range(0)
         if not isinstance(kind, Immediate) or type(kind).check is not Immediate.check:
             return range(0)
         return range(kind.low, kind.high + 1) if kind.step == 1 else range(0)
@@ -257,10 +291,24 @@ class OperandEncoder:
             bits |= use.operand.field.insert(value) << LANE * use.word
         return bits
 
+    def bits_of_number(self, value: int) -> int | None:
+        """Return the bits for a number whose row is chosen already; None if it does not fit."""
+        if self.needs_address or self._operand.kind.by_name:
+            return None
+        return self._value(value)
+
+    def known(self, text: str) -> int | None:
+        """Return the bits of a text; None if the meaning is not certain."""
+        bits = self.bits.get(text)
+        if bits is None:
+            with suppress(KeyError):
+                bits = self.bits[text]
+        return bits
+
     def _value(self, value: int, start: int = 0) -> int | None:
         bits = 0
         try:
-            if isinstance(self._operand, PseudoOperand):
+            if isinstance(self._operand, PseudoOperand) and value not in self._natural:
                 check(self._operand.name, self._operand.kind, value, NOWHERE)
             for use in self._uses:
                 bits |= use.bits(value, start)
@@ -312,12 +360,12 @@ class OperandEncoder:
                 if bits is not None and len(self._addresses) < _MOST:
                     self._addresses[modifier, address] = bits
             return bits
-        if not self.is_distance:
+        if not self.by_distance:
             return self._value(address, start)
         distance = address - start
-        bits = self._distances.get(distance)
+        bits = self.distances.get(distance)
         if bits is None:
             bits = self._value(address, start)
-            if bits is not None and len(self._distances) < _MOST:
-                self._distances[distance] = bits
+            if bits is not None and len(self.distances) < _MOST:
+                self.distances[distance] = bits
         return bits

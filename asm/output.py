@@ -51,7 +51,7 @@ def relocatable(state: AssemblyState, linkage: Linkage, program: Program) -> Rel
     """
     tensors = {(tensor.name, tensor.address) for tensor in program.tensors}
     symbols = tuple(
-        replace(item, is_global=item.is_global or (item.name, item.value) in tensors)
+        item._replace(is_global=item.is_global or (item.name, item.value) in tensors)
         for item in program.symbols
     )
     scopes = state.symbols.table.scopes
@@ -74,11 +74,12 @@ def _tensors(program: ProgramSymbols) -> Iterator[Tensor]:
 
 def _arrays(program: ProgramSymbols, symbols: Iterable[Symbol]) -> Iterator[Tensor]:
     """Yield the symbols of arrays with a declared type and shape, global ones first."""
+    has_data = bool(program.data)
     data = {
         (symbol.name, address_of(symbol)): datum
         for scope in program.table.scopes
         for symbol in scope.symbols.values()
-        if (datum := program.datum(symbol)) is not None
+        if (has_data or symbol.datum is not None) and (datum := program.datum(symbol)) is not None
     }
     for symbol in () if not data else sorted(symbols, key=lambda item: not item.is_global):
         datum = data.get((symbol.name, symbol.value))

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from functools import cached_property
+from typing import NamedTuple
 
 from macaw.asm.lines import Line as Line
 from macaw.asm.lines import LineTable as LineTable
@@ -68,9 +69,8 @@ class Section:
         return self.address <= address < self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A name for a value: an address in `section`, or a number (`.equ`) if `section` is None.
+class Symbol(NamedTuple):
+    """A name for a value. If `section` is None, the value is a number (`.equ`), not an address.
 
     If `is_weak`, the symbol is global, and a linker prefers a definition in another object.
     """
@@ -313,8 +313,9 @@ def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[tuple[str
     """
     inside = [item for item in symbols if item.section == section.name]
     starts = sorted({item.value for item in inside})
-    nexts = dict(zip(starts, [*starts[1:], section.end], strict=True)) if starts else {}
-    return {
-        (item.name, item.value): max(0, min(nexts[item.value], section.end) - item.value)
-        for item in inside
+    end = section.end
+    reach = {
+        start: max(0, min(following, end) - start)
+        for start, following in zip(starts, (*starts[1:], end), strict=False)
     }
+    return {(item.name, item.value): reach[item.value] for item in inside}

@@ -11,9 +11,11 @@ from array import array
 from collections.abc import Callable, Sequence
 
 from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.counted_rounds import CountedRounds
 from macaw.asm.layout import Area
 from macaw.asm.macro import Macro
 from macaw.asm.operand_encoder import WORD_BYTES
+from macaw.asm.round_trace import Entry
 from macaw.asm.source import SourceText
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -45,20 +47,23 @@ class Mark:
     instructions: int
     counts: Counts
     deepest: int
+    trace: list[Entry] | None  # of the round that is being read, with its length
+    traced: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """The effects of a pure expansion: its bytes, its rows of the line table, and its costs.
+    """The effects of an expansion: its bytes, its rows of the line table, and what it `spent`.
 
-    `offsets` has the offset of each row, in bytes from the start of the expansion. `spent` are the
-    costs for the budget; the depth in it is the greatest depth of nested texts.
+    `offsets` has the offset of each row, in bytes from the start of the expansion. The depth in
+    `spent` is the greatest depth of nested texts. The expansion is pure if its `trace` is empty.
     """
 
     data: bytes
     offsets: Sequence[int]
     has_instructions: bool
     spent: Counts
+    trace: Sequence[Entry] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +86,7 @@ class Replay:
         # By macro, values, area, and the offset modulo a word at which the expansion starts.
         self._recordings: dict[tuple[Macro, tuple[str, ...], Area, int], Recording] = {}
         self._bytes = 0
+        self._counted: CountedRounds | None = None  # that `rounds_again` has computed
 
     def _effects(self) -> int:
         return self.state.effects + self.state.report.events
@@ -89,14 +95,34 @@ class Replay:
         """Return the current state; None if no expansion can be recorded here."""
         if self.state.record is not None or not self.takes_words():
             return None
-        area, rows = self.state.area, len(self.state.line_table)
-        state = self.state
-        return Mark(area, area.size, rows, self._effects(), state.instructions, counts, deepest)
+        area, rows, trace = self.state.area, len(self.state.line_table), self.state.trace
+        return Mark(
+            area,
+            area.size,
+            rows,
+            self._effects(),
+            self.state.instructions,
+            counts,
+            deepest,
+            trace,
+            len(trace or ()),
+        )
+
+    def begin_trace(self) -> bool:
+        """Trace the round that comes next. Return False if a round around it is traced already."""
+        if self.state.trace is not None:
+            return False
+        self.state.trace = []
+        return True
+
+    def end_trace(self) -> None:
+        """End the trace of a round."""
+        self.state.trace = None
 
     def recording(self, mark: Mark, counts: Counts, deepest: int) -> Recording | None:
-        """Return what the assembler has added since `mark`; None if that was not pure."""
+        """Return what was added since `mark`; None if it had effects that its trace lacks."""
         area, before = mark.area, mark.counts
-        if self._effects() != mark.effects:
+        if self._effects() != mark.effects or self.state.trace is not mark.trace:
             return None
         spent = Counts(
             counts.calls - before.calls,
@@ -107,10 +133,13 @@ class Replay:
         offsets = self.state.line_table.offsets(mark.rows)
         offsets = array("I", [offset - mark.size for offset in offsets])
         has_instructions = self.state.instructions > mark.instructions
-        return Recording(bytes(area.data[mark.size :]), offsets, has_instructions, spent)
+        trace = tuple((mark.trace or ())[mark.traced :])
+        return Recording(bytes(area.data[mark.size :]), offsets, has_instructions, spent, trace)
 
     def keep(self, expansion: Expansion, recording: Recording) -> None:
-        """Store the effects of an expansion, for later calls with the same values."""
+        """Store what an expansion added, for later calls with the same values, if it is pure."""
+        if recording.trace:
+            return
         self._bytes += len(recording.data) + 4 * len(recording.offsets)
         if self._bytes > _MOST_BYTES:
             self.forget()
@@ -145,15 +174,33 @@ class Replay:
         self.state.line_table.add_rows(area, offsets, source, [place] * len(offsets))
         area.data += recording.data
 
-    def can_repeat(self, recording: Recording, rounds: int) -> bool:
-        """Return whether `rounds` more rounds directly after the recorded one give equal bytes.
+    def rounds_again(self, mark: Mark, recording: Recording, rounds: int) -> int:
+        """Return how many of `rounds` more rounds `repeat` can add after the recorded one.
 
-        For this, each round must begin at the same alignment, and all must fit into the area.
+        Each round must begin at the same alignment, all must fit, and so must the numbers of
+        symbols that the rounds count.
         """
-        keeps_alignment = len(recording.data) % WORD_BYTES == 0 or not recording.has_instructions
-        return keeps_alignment and self._can_put(recording, rounds)
+        data = recording.data
+        keeps_alignment = len(data) % WORD_BYTES == 0 or not recording.has_instructions
+        if not (keeps_alignment and self._can_put(recording, rounds)):
+            return 0
+        if not recording.trace:
+            return rounds
+        scope, trace = self.state.scope, recording.trace
+        self._counted = CountedRounds(scope, mark.area, mark.size, data, trace)
+        return self._counted.most(rounds, self.state.watch)
 
     def repeat(self, mark: Mark, recording: Recording, rounds: int) -> None:
-        """Add the round that was recorded since `mark` again, `rounds` times."""
-        self.state.line_table.repeat(mark.rows, rounds, len(recording.data))
-        mark.area.data += recording.data * rounds
+        """Add the round that was recorded since `mark` again, `rounds` times.
+
+        The caller has asked `rounds_again` for the number.
+        """
+        state, data = self.state, recording.data
+        if not recording.trace:
+            mark.area.data += data * rounds
+        elif rounds:
+            assert self._counted is not None
+            state.fixups += self._counted.add(rounds)
+            state.effects += 1  # a round around these cannot be repeated
+        self._counted = None
+        state.line_table.repeat(mark.rows, rounds, len(data))

@@ -55,17 +55,17 @@ class RowEncoder:
             return None
         bits, waiting = self.base, None
         for encoder, text in zip(self.encoders, texts, strict=True):
-            try:
-                if encoder.needs_address and waiting is None:
-                    raise KeyError(text)
-                bits |= encoder.bits[text]
-            except KeyError:
-                request = encoder.symbol(text) if waiting is None else None
-                if request is None:
-                    return None
-                beside, modifier, name = request
-                bits |= beside
-                waiting = encoder, modifier, name
+            may_wait = waiting is None
+            known = None if may_wait and encoder.needs_address else encoder.known(text)
+            if known is not None:
+                bits |= known
+                continue
+            request = encoder.symbol(text) if may_wait else None
+            if request is None:
+                return None
+            beside, modifier, name = request
+            bits |= beside
+            waiting = encoder, modifier, name
         return None if waiting is None else (bits, *waiting)
 
 
@@ -90,6 +90,75 @@ def _shares(encoders: Sequence[OperandEncoder]) -> bool:
         and encoders[-1].is_distance
         and not any(encoder.needs_address for encoder in encoders[:-1])
     )
+
+
+def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
+    """Return the `Choice` of a mnemonic; None if its row has no alternatives by a value."""
+    row = rows[0]
+    if len(rows) != 1 or not isinstance(row, Pseudo) or not row.choose:
+        return None
+    if len(plans) != len(row.alternatives):
+        return None
+    written = [operand.name for operand in row.operands if not operand.inside]
+    place, conditions = written.index(row.choose), [item.when for item in row.alternatives]
+
+    def encode(texts: Sequence[str], value: int) -> list[int] | None:
+        if len(texts) != len(written):
+            return None
+        chosen = (
+            plan
+            for plan, condition in zip(plans, conditions, strict=True)
+            if condition is None or condition(value)
+        )
+        plan = next(chosen, plans[-1])
+        word = plan.encoders[place].bits_of_number(value)
+        if word is None:
+            return None
+        word |= plan.base
+        for other, encoder in enumerate(plan.encoders):
+            if other != place:
+                known = encoder.known(texts[other])
+                if known is None:
+                    return None
+                word |= known
+        return words_of(word, plan.words)
+
+    return place, encode
+
+
+def bytes_with_number(
+    bits: int, encoder: OperandEncoder, modifier: str, size: int, number: int
+) -> bytes | None:
+    """Return the `size` bytes of an instruction whose last unknown operand is a number.
+
+    `bits` are the known ones, `encoder` and `modifier` those of the operand. Return None if the
+    number does not fit.
+    """
+    known = None if encoder.needs_address else encoder.bits_of_address(modifier, number, 0)
+    return None if known is None else (bits | known).to_bytes(size, "little")
+
+
+def bytes_of_choice(
+    encode: Callable[[Sequence[str], int], list[int] | None],
+    texts: Sequence[str],
+    size: int,
+    number: int,
+) -> bytes | None:
+    """Return the `size` bytes of an instruction that the `encode` of a `Choice` encodes.
+
+    Return None if it has another size for this number, or the number does not fit.
+    """
+    words = encode(texts, number)
+    if words is None or WORD_BYTES * len(words) != size:
+        return None
+    return b"".join([word.to_bytes(WORD_BYTES, "little") for word in words])
+
+
+def words_of(bits: int, count: int) -> list[int]:
+    """Return the words of an instruction; the first one is in the lowest bits of `bits`."""
+    if count == 1:
+        return [bits]
+    return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]
 
 
 def _jump(plan: RowEncoder) -> Jump | None:
@@ -289,12 +358,18 @@ def _row_encoders(
 Jump = tuple[Callable[[str], tuple[int, str]], OperandEncoder]
 
 
+# For a row whose alternative a number chooses (`li`): the place of its operand, and the words by
+# the texts of all operands and the number, or None if they are not certain.
+Choice = tuple[int, Callable[[Sequence[str], int], list[int] | None]]
+
+
 class Entry(NamedTuple):
     """The encoders of a mnemonic: for lines without symbols, and for lines with one symbol."""
 
     others: tuple[RowEncoder, ...]  # besides the one in `EncoderTable.first`
     with_symbol: tuple[RowEncoder, ...]
     jump: Jump | None  # if this is the only encoder
+    choice: Choice | None = None  # instead of all others
 
 
 UNKNOWN = Entry((), (), None)
@@ -317,6 +392,10 @@ class EncoderTable(dict[str, Entry]):
         if self._core is None or rows is None or mnemonic in self._excluded:
             return UNKNOWN
         encoders = _row_encoders(self._core, rows, self._shared)
+        choice = _choice(rows, encoders)
+        if choice is not None:
+            entry = self[mnemonic] = Entry((), (), None, choice)
+            return entry
         first = encoders[0].encode if encoders and encoders[0].words == 1 else None
         if first is not None:
             self.first[mnemonic] = first

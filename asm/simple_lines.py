@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from struct import pack
+from functools import partial
+from struct import pack, unpack
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
@@ -19,33 +20,49 @@ from macaw.asm.deferred_fixups import (
     statement_start,
 )
 from macaw.asm.expressions import Address
-from macaw.asm.literals import wrap
-from macaw.asm.operand_encoder import LANE, WORD_BYTES, OperandEncoder, plain_number
-from macaw.asm.row_encoder import NO_ENCODERS, UNKNOWN, EncoderTable, Entry, Jump, RowEncoder
-from macaw.asm.simple_statement import NAME, NUMBER
+from macaw.asm.layout import Area
+from macaw.asm.operand_encoder import WORD_BYTES, OperandEncoder, plain_number
+from macaw.asm.round_trace import Field, Waiting
+from macaw.asm.row_encoder import (
+    NO_ENCODERS,
+    UNKNOWN,
+    Choice,
+    EncoderTable,
+    Entry,
+    Jump,
+    RowEncoder,
+    bytes_of_choice,
+    bytes_with_number,
+    words_of,
+)
+from macaw.asm.simple_numbers import encode_numbers, limits
+from macaw.asm.simple_statement import NAME
+from macaw.asm.simple_symbols import SimpleSymbols, is_name
 from macaw.asm.source import LogicalLine, SourceText
-from macaw.asm.symbols import Definition, Scope
+from macaw.asm.symbols import Scope
+from macaw.asm.syntax import Mistake
 from macaw.isa.lazy_pattern import lazy_pattern
 
-_SUM = rf"({NAME})[ \t]*(?:([+-])[ \t]*({NUMBER})[ \t]*)?"
-_SYMBOL = lazy_pattern(rf"[ \t]*{_SUM}")
-_ASSIGNMENT = lazy_pattern(rf"[ \t]*({NAME})[ \t]*,[ \t]*(?:(-?(?:{NUMBER}))[ \t]*|{_SUM})")
-_NUMBERS = lazy_pattern(rf" *-?(?:{NUMBER}) *(?:, *-?(?:{NUMBER}) *)*")
-_NAME = lazy_pattern(NAME)
 _LABEL = lazy_pattern(rf"{NAME}|0|[1-9][0-9]{{0,8}}")
 _STRING = lazy_pattern(r"[ \t]*\"([^\"\\\r\n]+)\"[ \t]*(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)")
 _STEP = lazy_pattern(" *(?:1|2|4|8|16|32) *")  # few bytes for each character
 _DIGITS = frozenset("0123456789")
+_SECTIONS = frozenset((".text", ".data", ".bss"))
+_FEW_LINES, _MANY_LINES = 16, 1 << 10  # that are taken from the lists of a source at once
 _ASSIGNMENTS = (".set", ".equ")
 _NO_MNEMONICS: Mapping[str, Callable[[str], int]] = {}
 
 
 class SimpleLines:
-    """Assembles consecutive simple lines of one source, in one part and one area.
+    """Assembles consecutive simple lines of one source, in one part.
 
-    Most lines are an instruction, a label or numbers, without a quote or a C comment. These lines
-    are split at blanks and commas, and each operand is looked up by its text. A regular expression
-    splits all other lines.
+    Most lines are an instruction, a label or numbers, without a quote or a comment of C. They are
+    split at their blanks and commas, and each operand is looked up by its text. A regular
+    expression splits all others.
+
+    `enter_section` carries out `.text`, `.data` or `.bss`. It gets the offset of the directive in
+    the source, and the directive; it raises `Mistake`. It returns the encoders of the new area, or
+    None if another object has to read the next line. Then `is_open` becomes False.
     """
 
     def __init__(
@@ -55,53 +72,80 @@ class SimpleLines:
         source: SourceText,
         scope: Scope,
         table: EncoderTable,
+        enter_section: Callable[[int, str], EncoderTable | None],
     ) -> None:
         self._state = state
+        self._part = part
         self._source = source
         self._scope = scope
-        self._area = area = state.area
-        self._instructions = table
-        self._base = area.size  # offset in the area of the first collected word
+        self._enter_section = enter_section
+        self.is_open = True
         self._words: list[int] = []
         self._places: list[int] = []  # source offsets of their mnemonics
+        self._symbols = SimpleSymbols(state, source, scope)
+        self._fixups: dict[Area, DeferredFixups] = {}
+        self._begin_area(table)
+
+    def _begin_area(self, table: EncoderTable) -> None:
+        """Continue at the end of the state's present area."""
+        state = self._state
+        self._area = area = state.area
+        self._base = area.size  # offset in the area of the first collected word
+        self._is_elsewhere = True  # the area or the base has changed since the last line
+        self._instructions = table
         plan = state.layout.plans.get(area.section)
         self._marks_data = plan is not None and plan.core is not None
         self._pads_with_zeros = plan is not None and plan.core is None and "x" not in plan.flags
-        self._varies = False  # some lines depend on their address or define symbols
-        self._deferred = DeferredFixups(state, source, scope, area, part)
+        deferred = self._fixups.get(area)
+        if deferred is None:
+            deferred = DeferredFixups(state, self._source, self._scope, area, self._part)
+            self._fixups[area] = deferred
+        self._deferred = deferred.items
 
     def take(self, start: int, end: int, macros: Collection[str]) -> int:
         """Assemble lines and return the offset of the first line that is not simple."""
-        lines, starts = self._source.blank_lines, self._source.line_starts
-        words, places = self._words, self._places
-        encoders, base = self._encoders(), self._base
-        for index in range(bisect_left(starts, start), bisect_left(starts, end)):
-            line = lines[index]
-            text = line.lstrip(" ")
-            head, _, rest = text.partition(" ")
-            if "#" in rest:
-                rest = rest[: rest.index("#")]
-            encode = encoders.get(head)
-            if encode is not None and head not in macros:
-                try:
-                    words.append(encode(rest))
-                except (KeyError, ValueError):
-                    pass
-                else:
-                    places.append(starts[index] + len(line) - len(text))
+        (statements, places), starts = self._source.statements, self._source.line_starts
+        position, last = bisect_left(starts, start), bisect_left(starts, end)
+        words, word_places, encoders = self._words, self._places, self._encoders()
+        count = _FEW_LINES
+        while position < last:
+            stop = min(position + count, last)
+            count = min(2 * count, _MANY_LINES)
+            for text, place in zip(statements[position:stop], places[position:stop], strict=True):
+                head, _, rest = text.partition(" ")
+                if "#" in rest:
+                    rest = rest[: rest.index("#")]
+                encode = encoders.get(head)
+                if encode is not None and head not in macros:
+                    try:
+                        words.append(encode(rest))
+                    except (KeyError, ValueError):
+                        pass
+                    else:
+                        word_places.append(place)
+                        continue
+                if not head or head[0] == "#":
                     continue
-            start = starts[index]
-            if head in macros:
-                return start
-            is_taken = self._take_split(head, rest, start + len(line) - len(text), macros)
-            if not is_taken and (is_taken is False or not self._take_line(start, macros)):
-                return start
-            if self._base != base:
-                encoders, base = self._encoders(), self._base
+                is_taken = head not in macros and self._take_split(head, rest, place, macros)
+                if not is_taken:
+                    line_start = self._line_start(place)
+                    if is_taken is False or not self._take_line(line_start, macros):
+                        return line_start
+                if self._is_elsewhere:
+                    encoders = self._encoders()
+                    if not self.is_open:
+                        return starts[bisect_right(starts, place)]
+            position = stop
         return max(start, end)
 
+    def _line_start(self, place: int) -> int:
+        """Return the offset of the line that contains a source offset."""
+        starts = self._source.line_starts
+        return starts[bisect_right(starts, place) - 1]
+
     def _encoders(self) -> Mapping[str, Callable[[str], int]]:
-        """Return the first encoder of each mnemonic; none if no instruction may follow here."""
+        """Return the first encoders of all mnemonics; none where no instruction can begin."""
+        self._is_elsewhere = False
         return _NO_MNEMONICS if self._base % WORD_BYTES else self._instructions.first
 
     def _take_split(self, head: str, rest: str, place: int, macros: Collection[str]) -> bool | None:
@@ -109,27 +153,28 @@ class SimpleLines:
 
         Return False if the line is not simple, None if it has another form than most lines.
         """
-        if head[-1:] != ":":
+        if head[-1] != ":":
             return self._take_words(head, rest, "", place, place)
         label, line_start = head[:-1], place
         if label in self._scope.symbols or label in self._scope.exports:
             return False
-        if not _LABEL.fullmatch(label):
+        if not is_name(label) and not _LABEL.fullmatch(label):
             return None
         here = self._base + WORD_BYTES * len(self._words)
         text = rest.lstrip(" ")
-        if text:
-            place += len(head) + 1 + len(rest) - len(text)
-            head, _, operands = text.partition(" ")
-            if head in macros:
-                return False
-            is_taken = self._take_words(head, operands, label, place, line_start)
-            if not is_taken:
-                return is_taken
-        end = line_start + len(label) + 2 + len(rest)
-        line_text = self._source.text[line_start:end].rstrip(" \t\r\n")
-        self._define(label, LogicalLine(self._source, line_start, line_text), here)
-        return True
+        if not text:
+            self._define(label, LogicalLine(self._source, line_start, head), here)
+            return True
+        place += len(head) + 1 + len(rest) - len(text)
+        head, _, operands = text.partition(" ")
+        if head in macros or head in _SECTIONS:
+            return False
+        is_taken = self._take_words(head, operands, label, place, line_start)
+        if is_taken:
+            end = line_start + len(label) + 2 + len(rest)
+            line_text = self._source.text[line_start:end].rstrip(" \t\r\n")
+            self._define(label, LogicalLine(self._source, line_start, line_text), here)
+        return is_taken
 
     def _take_words(
         self, head: str, rest: str, label: str, place: int, line_start: int
@@ -139,17 +184,19 @@ class SimpleLines:
         `label` is the line's label or empty, `place` the source offset of `head`, and `line_start`
         the source offset of the line's text.
         """
-        if head[:1] == ".":
+        if head[0] == ".":
             return self._take_directive(head, rest, place, line_start)
         if self._base % WORD_BYTES:
             return None
-        encode = self._instructions.first.get(head) if label else None
+        is_new = head not in self._instructions
+        entry = self._instructions[head]
+        # Before, a line without a label was tried in vain.
+        encode = self._instructions.first.get(head) if label or is_new else None
         if encode is not None:
             with suppress(KeyError, ValueError):
                 self._words.append(encode(rest))
                 self._places.append(place)
                 return True
-        entry = self._instructions[head]
         if entry.jump is not None and self._jump(entry.jump, rest, label, place, line_start):
             return True
         if entry is UNKNOWN or "//" in rest:
@@ -172,23 +219,31 @@ class SimpleLines:
             self._put_bytes(string[1].encode("utf-8", "surrogatepass") + end, place)
             return True
         if head in _ASSIGNMENTS:
-            return self._assign(rest, place + len(head) + 1, line_start) or None
+            return self._symbols.assign(rest, place + len(head) + 1, line_start) or None
+        if head in _SECTIONS:
+            return self._take_section(head, place) if not rest or rest.isspace() else None
         if head == ".balign" and _STEP.fullmatch(rest) and self._pads_with_zeros:
             self._flush()
-            self._varies = True
+            self._symbols.varies = self._is_elsewhere = True
             self._area.align_to(int(rest))
             self._base = self._area.size
             return True
         return None
 
+    def _take_section(self, name: str, place: int) -> bool:
+        """Carry out `.text`, `.data` or `.bss`, at a source offset. Return False for a mistake."""
+        self._flush()
+        try:
+            table = self._enter_section(place, name)
+        except Mistake:
+            return False  # the reader reports it
+        self.is_open = table is not None
+        self._begin_area(table or NO_ENCODERS)
+        return True
+
     def _define(self, name: str, line: LogicalLine, offset: int) -> None:
         """Define the label of a line, at an offset of the area."""
-        self._varies = True
-        symbol = Definition(name, line, 0, len(name), Address(self._area, offset))
-        if name[0].isdigit():
-            self._scope.number(int(name), self._state.next_ordinal(), symbol)
-        else:
-            self._scope.symbols[name] = symbol
+        self._symbols.define(name, line, Address(self._area, offset))
 
     def _jump(self, jump: Jump, rest: str, label: str, place: int, line_start: int) -> bool:
         """Assemble a branch or a jump to a label. Return False for any other line.
@@ -208,22 +263,24 @@ class SimpleLines:
             if symbol is None or symbol.area is not self._area:
                 return False
         if symbol is None:
-            if not _NAME.fullmatch(name) or name in self._scope.table.shared:
+            if not is_name(name) or name in self._scope.table.shared:
                 return False
-            self._deferred.items.append((here, bits, encoder, "", name, line_start))
+            self._deferred.append((here, bits, encoder, "", name, line_start))
         else:
             value = symbol.value
             if not (symbol.is_label and isinstance(value, Address)) or symbol.is_bad:
                 return False
             if value.area is self._area:
-                known = encoder.bits_of_address("", value.offset, here)
+                known = encoder.distances.get(value.offset - here)
                 if known is None:
-                    return False
+                    known = encoder.bits_of_address("", value.offset, here)
+                    if known is None:
+                        return False
                 bits |= known
             else:
-                self._deferred.items.append((here, bits, encoder, "", name, line_start))
+                self._deferred.append((here, bits, encoder, "", name, line_start))
             symbol.is_used = True
-        self._varies = True
+        self._symbols.varies = True
         self._words.append(bits)
         self._places.append(place)
         return True
@@ -239,7 +296,7 @@ class SimpleLines:
                 return False
             here = self._base + WORD_BYTES * len(self._words)
         if head is not None:
-            if head in macros or not self._take_statement(match):
+            if head in macros or head in _SECTIONS or not self._take_statement(match):
                 return False
         elif rest != "":
             return False
@@ -260,7 +317,7 @@ class SimpleLines:
         if entry is not UNKNOWN:
             return self._take_instruction(entry, rest, label or "", place, line_start)
         if head in _ASSIGNMENTS:
-            return self._assign(rest, match.start(3), line_start)
+            return self._symbols.assign(rest, match.start(3), line_start)
         size = NUMBER_SIZES.get(head)
         return size is not None and self._data(size, rest, place, line_start)
 
@@ -286,19 +343,36 @@ class SimpleLines:
 
         Return None if the line is not simple.
         """
+        if entry.choice is not None:
+            return self._encode_choice(entry.choice, text)
         for plan in entry.others:
             assert plan.encode is not None
             try:
                 bits = plan.encode(text)
             except (KeyError, ValueError):
                 continue
-            return _words_of(bits, plan.words)
+            return words_of(bits, plan.words)
         texts = text.split(",")
         for plan in entry.with_symbol:
             waiting = plan.encode_partly(texts)
             if waiting is not None:
                 return self._defer(plan, *waiting, label, line_start)
         return None
+
+    def _encode_choice(self, choice: Choice, text: str) -> list[int] | None:
+        """Return the words of an instruction whose alternative a number chooses.
+
+        Return None if the line is not simple.
+        """
+        place, encode = choice
+        texts = text.split(",")
+        known = self._symbols.number(texts[place]) if place < len(texts) else None
+        words = encode(texts, known[0]) if known is not None else None
+        if words is not None and known is not None and known[1]:
+            here, size = self._base + WORD_BYTES * len(self._words), WORD_BYTES * len(words)
+            again = partial(bytes_of_choice, encode, texts, size)
+            self._symbols.put(Field(here, size, known[1], known[0], again))
+        return words
 
     def _defer(
         self,
@@ -314,141 +388,87 @@ class SimpleLines:
 
         Return None if the line is not simple.
         """
-        self._varies = True
+        here = self._base + WORD_BYTES * len(self._words)
+        symbols = self._symbols
         reference: str | LocalReference = name
         if name[0].isdigit():
             if label[:1].isdigit():
                 return None  # it may be the label of this line
             reference = LocalReference(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
             symbol = None if reference.forward else self._scope.numbered_near(*reference)
-            if not reference.forward and not self._is_label(symbol):
+            if not reference.forward and not symbols.is_label(symbol):
                 return None
         else:
             symbol = self._scope.symbols.get(name)
-            number = self._variable(symbol)
+            number = symbols.variable(symbol)
             if number is not None:
-                known = None
-                if not encoder.needs_address:
-                    known = encoder.bits_of_address(modifier, number, 0)
-                return None if known is None else _words_of(bits | known, plan.words)
-            if not self._is_plain(name, symbol):
+                encode = partial(
+                    bytes_with_number, bits, encoder, modifier, WORD_BYTES * plan.words
+                )
+                data = encode(number)
+                if data is None:
+                    return None
+                symbols.put(Field(here, len(data), name, number, encode))
+                return list(unpack(f"<{plan.words}I", data))
+            if not symbols.is_plain(name, symbol):
                 return None
-        here = self._base + WORD_BYTES * len(self._words)
         if symbol is not None:
             value = symbol.value
             assert isinstance(value, Address)
-            if encoder.is_distance and not modifier and value.area is self._area:
+            if encoder.by_distance and not modifier and value.area is self._area:
+                symbols.varies = True
                 known = encoder.bits_of_address("", value.offset, here)
-                return None if known is None else [bits | known]
-        self._deferred.items.append((here, bits, encoder, modifier, reference, line_start))
-        return _words_of(bits, plan.words)
-
-    def _is_plain(self, name: str, symbol: Definition | None) -> bool:
-        """Return whether a name is a label of this file.
-
-        A name that is not defined yet is treated as a label, unless another file shares it.
-        """
-        if symbol is None:
-            return name not in self._scope.table.shared
-        return self._is_label(symbol)
-
-    @staticmethod
-    def _is_label(symbol: Definition | None) -> bool:
-        """Return whether a symbol is a label with an address. If so, mark it as used."""
-        if symbol is None or symbol.is_bad or not symbol.is_label:
-            return False
-        if not isinstance(symbol.value, Address):
-            return False
-        symbol.is_used = True
-        return True
-
-    def _variable(self, symbol: Definition | None) -> int | None:
-        """Return the current number of a symbol that may be set again; None for other symbols."""
-        if symbol is None or symbol.is_label or symbol.is_bad or not isinstance(symbol.value, int):
-            return None
-        symbol.is_used = self._varies = True
-        return symbol.value
-
-    def _sum(self, name: str, sign: str | None, number: str | None) -> int | None:
-        """Return the value of `n`, `n + 1` or `n - 1`, where `n` is a symbol that may be set again.
-
-        Return None for other symbols.
-        """
-        value = self._variable(self._scope.symbols.get(name))
-        if value is None or number is None:
-            return value
-        return wrap(value + int(number, 0) if sign == "+" else value - int(number, 0))
-
-    def _assign(self, rest: str, place: int, line_start: int) -> bool:
-        """Carry out `.set NAME, value` if the value is a number or a sum.
-
-        `rest` is the text after the directive, from the source offset `place` on, and `line_start`
-        the offset of the line's text. Return whether it was done.
-        """
-        parts = _ASSIGNMENT.fullmatch(rest)
-        if parts is None:
-            return False
-        name, number, *terms = parts.groups()
-        before = self._scope.symbols.get(name)
-        if name in self._scope.exports or (
-            before is not None and (before.is_label or before.is_bad)
-        ):
-            return False
-        value = int(number, 0) if number is not None else self._sum(*terms)
-        if value is None:
-            return False
-        if before is None:
-            text = self._source.text[line_start : place + len(rest)]
-            line = LogicalLine(self._source, line_start, text.rstrip(" \t\r\n"))
-            start = place + parts.start(1) - line_start
-            before = Definition(name, line, start, start + len(name), is_label=False)
-        self._varies = self._state.symbols.has_variables = True
-        self._scope.define(before.with_value(value))
-        return True
+                return None if known is None else words_of(bits | known, plan.words)
+        symbols.wait(Waiting(here, WORD_BYTES * plan.words, name), encoder.needs_address)
+        self._deferred.append((here, bits, encoder, modifier, reference, line_start))
+        return words_of(bits, plan.words)
 
     def _data(self, size: int, rest: str, place: int, line_start: int) -> bool:
         """Assemble a line of numbers as data. Return False if the line is not simple.
 
         `place` is the source offset of the directive, `line_start` that of its line's text.
         """
-        low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
-        if _NUMBERS.fullmatch(rest):
-            values = [int(text, 0) for text in rest.split(",")]
-            if min(values) < low or max(values) > high:
-                return False
-            numbers = [(value & high).to_bytes(size, "little") for value in values]
-            self._put_bytes(b"".join(numbers), place)
+        plain = encode_numbers(rest, size)
+        if plain is not None:
+            self._put_bytes(plain, place)
             return True
+        low, high = limits(size)
         offset = self._base + WORD_BYTES * len(self._words)
-        data, items = bytearray(), []
+        data, items, fields = bytearray(), [], []
         for number, text in enumerate(rest.split(",")):
             value = plain_number(text.strip(" \t"))
             if value is None:
-                symbol = _SYMBOL.fullmatch(text)
-                if symbol is None:
-                    return False
-                value = self._sum(*symbol.groups())
-                if value is None:
-                    name = symbol[1]
-                    if symbol[2] or not self._is_plain(name, self._scope.symbols.get(name)):
+                at, known = offset + len(data), self._symbols.number(text)
+                if known is not None:
+                    value, name = known
+                    if name:
+                        fields.append(Field(at, size, name, value))
+                else:
+                    name, value = text.strip(" \t"), 0
+                    symbol = self._scope.symbols.get(name)
+                    if not is_name(name) or not self._symbols.is_plain(name, symbol):
                         return False
-                    at = offset + len(data)
                     items.append((at, number, size, "", name, line_start))
-                    value = 0
             if not low <= value <= high:
                 return False
             data += (value & high).to_bytes(size, "little")
         self._put_bytes(data, place)
-        self._deferred.items += items
+        for field in fields:
+            self._symbols.put(field)
+        for at, _, _, _, name, _ in items:
+            self._symbols.wait(Waiting(at, size, name), depends_on_place=False)
+        self._deferred += items
         return True
 
     def _put_bytes(self, data: bytes | bytearray, place: int) -> None:
         """Append the data of a line to the area."""
-        self._flush()
+        if self._words:
+            self._flush()
         if self._marks_data:
             self._state.line_table.add(self._area, self._base, self._source, place)
         self._area.data += data
         self._base += len(data)
+        self._is_elsewhere = True
 
     def _flush(self) -> None:
         """Append the collected words to the area."""
@@ -466,14 +486,7 @@ class SimpleLines:
     def finish(self) -> None:
         """Store the remaining words and fixups in the assembly state."""
         self._flush()
-        if self._varies or self._deferred.items:
+        if self._symbols.varies:
             self._state.effects += 1
-        if self._deferred.items:
-            self._state.fixups.append(self._deferred.apply)
-
-
-def _words_of(bits: int, count: int) -> list[int]:
-    """Return the words of an instruction; the first one is in the lowest bits of `bits`."""
-    if count == 1:
-        return [bits]
-    return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]
+        waiting = (deferred.apply for deferred in self._fixups.values() if deferred.items)
+        self._state.fixups += waiting

@@ -47,6 +47,8 @@ class SourceText:
     If the text is included or expanded, `caller` is the line that does so.
     """
 
+    is_repeated = False  # it is a round of a repetition, whose diagnostics are reported once
+
     def __init__(
         self, text: str, name: str, folder: Path | None = None, caller: Caller | None = None
     ) -> None:
@@ -69,12 +71,16 @@ class SourceText:
         return list(accumulate([len(line) + 1 for line in self.text.split("\n")[:-1]], initial=0))
 
     @cached_property
-    def blank_lines(self) -> list[str]:
-        """The text of each line, as long as in the source, with blanks in place of tabs.
+    def statements(self) -> tuple[list[str], list[int]]:
+        """The text of each line from its first character that is no blank, and that one's offset.
 
-        A carriage return before the line's end is a blank, too.
+        Tabs are replaced by blanks, and so is a carriage return before the line's end.
         """
-        return self.text.replace("\t", " ").replace("\r\n", " \n").split("\n")
+        lines = self.text.replace("\t", " ").replace("\r\n", " \n").split("\n")
+        statements = [line.lstrip(" ") for line in lines]
+        ends = accumulate([len(line) + 1 for line in lines])
+        places = [end - len(text) - 1 for end, text in zip(ends, statements, strict=True)]
+        return statements, places
 
     def locate(self, offset: int) -> tuple[int, int]:
         """Return the line and the column of an offset, both from 1."""

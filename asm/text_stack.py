@@ -82,6 +82,10 @@ class Budget:
         """Whether the run has used more lines or characters than it may."""
         return self.lines > self.max_lines or self.characters > self.max_characters
 
+    def allows(self, lines: int) -> bool:
+        """Return whether so many more lines can be used."""
+        return self.lines + lines <= self.max_lines
+
     def spend(self, lines: int, characters: int, caller: Caller) -> None:
         """Take lines and characters from the budget.
 
@@ -310,7 +314,12 @@ class TextStack:
             together, cost = max(1, _PIECE // (len(body.text) + 1)), len(body.lines)
 
         def rounds() -> Iterator[Iterator[LogicalLine]]:
+            if not count:
+                return
+            begins_trace = self.replay.begin_trace()
             rest, before, mark = count, self.state.report.errors, self._mark()
+            if mark is None and begins_trace:
+                self.replay.end_trace()
             source = RepeatedText(body, caller, 1 if mark else min(together, count))
             while rest:
                 if source.rounds > rest:
@@ -322,15 +331,27 @@ class TextStack:
                 yield self._lines(source)
                 if mark is not None:
                     recording = self._recording(mark)
-                    if recording is not None and self.replay.can_repeat(recording, rest):
-                        self._spend_again(recording, rest, caller)
-                        self.replay.repeat(mark, recording, rest)
-                        return
+                    if begins_trace:
+                        self.replay.end_trace()
+                    if recording is not None:
+                        rest -= self._read_again(mark, recording, rest, caller)
                     mark = None
                     if together > 1 and rest:
                         source = RepeatedText(body, caller, min(together, rest), source)
 
         self._enter(Frame("repetition", iter(()), rounds()))
+
+    def _read_again(self, mark: Mark, recording: Recording, rounds: int, caller: Caller) -> int:
+        """Add what was read since `mark` again, up to `rounds` times, without reading it.
+
+        Return how often it was added. Raises `LimitExceeded`.
+        """
+        if recording.trace and not self.budget.allows(rounds * recording.spent.lines):
+            return 0  # a number that does not fit may end the rounds before the limit
+        again = self.replay.rounds_again(mark, recording, rounds)
+        self._spend_again(recording, again, caller)
+        self.replay.repeat(mark, recording, again)
+        return again
 
     def _has_statements_only(self, body: MacroBody) -> bool:
         """Return whether no line of a body is a command, so that several rounds can be one text."""
@@ -378,11 +399,13 @@ class TextStack:
             self.state.report.mistake(conditional.line, conditional.unfinished())
         self.conditionals.clear()
         self.frames = [Frame("file", iter(()))]
+        self.replay.end_trace()
         self.depth = 0
 
     def leave(self) -> None:
         """Carry out `.exitm`: remove the text on top, and the conditionals that it opened."""
         self.state.effects += 1  # on the texts around it
+        self.replay.end_trace()
         frame = self.frames.pop()
         del self.conditionals[frame.conditionals :]
         if frame.kind != "include":
@@ -435,6 +458,7 @@ class TextStack:
             place = error.caller.start, error.caller.end
             self.state.report.mistake(line, Mistake(error.message, place, error.hint))
         self.budget.is_reported = self.budget.is_exhausted
+        self.replay.end_trace()
         if len(self.frames) > 1:
             del self.conditionals[self.frames[1].conditionals :]
             del self.frames[1:]

@@ -350,6 +350,7 @@ def programs(draw: st.DrawFn) -> Program:
                 st.sampled_from(places),
                 st.sampled_from(["notype", "object", "func"]),
                 st.booleans(),
+                is_weak=st.just(False),
             ),
             max_size=8,
         )

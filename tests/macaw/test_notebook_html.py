@@ -303,7 +303,7 @@ def hostile_program(program: macaw.Program) -> macaw.Program:
         program,
         device=HOSTILE,
         source_files=(HOSTILE,),
-        symbols=tuple(replace(item, name=HOSTILE, section=HOSTILE) for item in program.symbols),
+        symbols=tuple(item._replace(name=HOSTILE, section=HOSTILE) for item in program.symbols),
         sections=tuple(replace(item, name=HOSTILE, core=HOSTILE) for item in program.sections),
         tensors=tuple(replace(item, name=HOSTILE, at=HOSTILE) for item in program.tensors),
     )

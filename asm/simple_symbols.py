@@ -1,0 +1,151 @@
+"""The symbols of simple lines: labels, and symbols that are numbers and may be set again."""
+
+from __future__ import annotations
+
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.expressions import Address
+from macaw.asm.literals import wrap
+from macaw.asm.operand_encoder import plain_number
+from macaw.asm.round_trace import Assignment, Field, Waiting
+from macaw.asm.simple_statement import NAME, NUMBER
+from macaw.asm.source import LogicalLine, SourceText
+from macaw.asm.symbols import Definition, Scope
+from macaw.isa.lazy_pattern import lazy_pattern
+
+_SUM = rf"({NAME})[ \t]*(?:([+-])[ \t]*({NUMBER})[ \t]*)?"
+_SYMBOL = lazy_pattern(rf"[ \t]*{_SUM}")
+_ASSIGNMENT = lazy_pattern(rf"[ \t]*({NAME})[ \t]*,[ \t]*(?:(-?(?:{NUMBER}))[ \t]*|{_SUM})")
+_NAME = lazy_pattern(NAME)
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is a name; most are also names in Python, which is faster to ask."""
+    return (text.isidentifier() and text.isascii()) or _NAME.fullmatch(text) is not None
+
+
+class SimpleSymbols:
+    """Defines and looks up the symbols of simple lines of one source.
+
+    `varies` says that some lines depended on a symbol, or defined one, in a way that the trace of a
+    round (`asm/round_trace.py`) does not show.
+    """
+
+    def __init__(self, state: AssemblyState, source: SourceText, scope: Scope) -> None:
+        self._state = state
+        self._source = source
+        self._scope = scope
+        self.varies = False
+
+    def define(self, name: str, line: LogicalLine, address: Address) -> None:
+        """Define the label of a line."""
+        self.varies = True
+        symbol = Definition(name, line, 0, len(name), address)
+        if name[0].isdigit():
+            self._scope.number(int(name), self._state.next_ordinal(), symbol)
+        else:
+            self._scope.symbols[name] = symbol
+
+    def is_plain(self, name: str, symbol: Definition | None) -> bool:
+        """Return whether a name is a label of this file.
+
+        A name that is not defined yet counts as a label, unless another file shares it.
+        """
+        if symbol is None:
+            return name not in self._scope.table.shared
+        return self.is_label(symbol)
+
+    @staticmethod
+    def is_label(symbol: Definition | None) -> bool:
+        """Return whether a symbol is a label with an address. If so, mark it as used."""
+        if symbol is None or symbol.is_bad or not symbol.is_label:
+            return False
+        if not isinstance(symbol.value, Address):
+            return False
+        symbol.is_used = True
+        return True
+
+    def variable(self, symbol: Definition | None) -> int | None:
+        """Return the present number of a symbol that may be set again; None for other symbols.
+
+        If its value gets into bytes, the caller also calls `put`.
+        """
+        if symbol is None or symbol.is_label or symbol.is_bad or not isinstance(symbol.value, int):
+            return None
+        symbol.is_used = True
+        return symbol.value
+
+    def number(self, text: str) -> tuple[int, str] | None:
+        """Return the value of a plain number, or of `n`, `n + 1` or `n - 1` with a symbol `n`.
+
+        The symbol may be set again. The result is (value, symbol), with an empty symbol for a
+        number. Return None for other texts.
+        """
+        value = plain_number(text.strip(" \t"))
+        if value is not None:
+            return value, ""
+        parts = _SYMBOL.fullmatch(text)
+        value = None if parts is None else self._sum(*parts.groups())
+        return None if parts is None or value is None else (value, parts[1])
+
+    def _sum(self, name: str, sign: str | None, number: str | None) -> int | None:
+        value = self.variable(self._scope.symbols.get(name))
+        if value is None or number is None:
+            return value
+        return wrap(value + int(number, 0) if sign == "+" else value - int(number, 0))
+
+    def assign(self, rest: str, place: int, line_start: int) -> bool:
+        """Carry out `.set NAME, value` if the value is a number or a sum.
+
+        `rest` is the text after the directive, from the source offset `place` on, and `line_start`
+        the offset of the line's text. Return whether it was done.
+        """
+        parts = _ASSIGNMENT.fullmatch(rest)
+        if parts is None:
+            return False
+        name, number, *terms = parts.groups()
+        before = self._scope.symbols.get(name)
+        if name in self._scope.exports or (
+            before is not None and (before.is_label or before.is_bad)
+        ):
+            return False
+        value = int(number, 0) if number is not None else self._sum(*terms)
+        if value is None:
+            return False
+        self._trace_assignment(name, terms[0])
+        if before is None:
+            text = self._source.text[line_start : place + len(rest)]
+            line = LogicalLine(self._source, line_start, text.rstrip(" \t\r\n"))
+            start = place + parts.start(1) - line_start
+            before = Definition(name, line, start, start + len(name), is_label=False)
+        self._state.symbols.has_variables = True
+        self._scope.define(before.with_value(value))
+        return True
+
+    def _trace_assignment(self, name: str, source: str | None) -> None:
+        trace = self._state.trace
+        if trace is None:
+            self.varies = True
+            return
+        start = None if source is None else self._scope.symbols[source].value
+        trace.append(Assignment(name, source, start if isinstance(start, int) else 0))
+
+    def put(self, field: Field) -> None:
+        """Note that the number of a symbol was put into bytes."""
+        trace = self._state.trace
+        if trace is None:
+            self.varies = True
+        else:
+            trace.append(field)
+
+    def wait(self, item: Waiting, depends_on_place: bool) -> None:
+        """Note that bytes get a symbol's value after the layout.
+
+        If that value also depends on the place of the bytes, no later round has the same.
+        """
+        state = self._state
+        # A linker completes each place by itself, and an error of a macro counts in each round.
+        is_same = not depends_on_place and state.linkage is None and self._source.is_repeated
+        if state.trace is None or not is_same:
+            self.varies = True
+        else:
+            state.trace.append(item)
