@@ -11,7 +11,8 @@ from macaw.debugger.causes.finder import Cause
 from macaw.debugger.causes.references import Verdict
 
 MOST = 24  # greatest number of steps that the text shows
-NAMED = 2  # greatest number of causes without a reference that the text names
+NAMED = 2  # the greatest number of unwritten values that the text names
+ENDS = 8  # the greatest number of values without a reference that the text names
 
 
 def record(walk: Walk) -> dict[str, Any]:
@@ -80,7 +81,8 @@ def lines(walk: Walk, text: str) -> Iterator[str]:
         yield _agreement(item)
     ends = [x for x in _distinct(first.unknown) if x.how not in ("instruction", "begin", "empty")]
     if ends:
-        yield f"not compared: {_ends(ends)}"
+        yield "not compared"
+        yield from _ends(ends)
     if not walk.is_complete:
         yield "the way is longer; name more places to compare"
 
@@ -116,9 +118,15 @@ def _agreement(item: Agreement) -> str:
     return text
 
 
-def _ends(ends: Sequence[Cause]) -> str:
-    named = ", ".join(_end(x) for x in ends[:NAMED])
-    return named + (f" and {len(ends) - NAMED} more" if len(ends) > NAMED else "")
+def _ends(ends: Sequence[Cause]) -> Iterator[str]:
+    """Yield the names of ends that no reference contains, one for each line of the source."""
+    by_line: dict[object, Cause] = {}
+    for end in ends:
+        where = end.where
+        by_line.setdefault((where.file, where.line) if where and where.file else end.name, end)
+    yield from (f"  {_end(x)}" for x in list(by_line.values())[:ENDS])
+    if len(by_line) > ENDS:
+        yield f"  and {len(by_line) - ENDS} more"
 
 
 def _end(end: Cause) -> str:
