@@ -13,7 +13,7 @@ from macaw.lowering.onnx.reference import evaluate
 from tests.lowering.net.random_networks import random_device, random_input, random_model
 from tests.lowering.onnx.running import network_of
 
-REASONS = re.compile(r"^(node|layer) .+: .+")
+REASONS = re.compile(r"^(node|layer) .+: .+|^the output .+ is a constant$")
 
 
 def compiled(seed: int) -> macaw.CompiledNetwork | str:
@@ -58,7 +58,7 @@ def test_three_hundred_networks():
     for seed in range(300):
         network = compiled(seed)
         if isinstance(network, str):
-            answers[re.sub(r"\d+", "N", network.split(": ", 1)[1])] += 1
+            answers[re.sub(r"\d+", "N", network.split(": ", 1)[-1])] += 1
             continue
         answers["exact"] += 1
         errors.append(abs(check(seed, network) - 1))

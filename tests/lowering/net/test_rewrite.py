@@ -131,3 +131,13 @@ def test_a_transposed_convolution_that_cuts_more_than_its_kernel_is_refused():
     builder.shape = (1, 2, 2, 2)
     builder.quantise("up", 0.5)
     assert refusal(builder).startswith("node /up/ConvTranspose (ConvTranspose): it leaves out more")
+
+
+def test_models_without_a_layer_are_refused():
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    assert refusal(builder) == "the model has no layer that a core computes"
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    numbers = [builder.constant("n", np.ones(3, np.int8)), builder.constant("s", np.float32(0.5))]
+    builder.value = builder.node("DequantizeLinear", numbers, "dq")
+    builder.shape = (3,)
+    assert refusal(builder) == "the output y is a constant"

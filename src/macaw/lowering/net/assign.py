@@ -135,11 +135,15 @@ class _Assigner:
             if name not in self.inputs:
                 self._integer_input(name)
         for name in self.model.outputs:
+            if name in self.model.constants:
+                raise LowerError(f"the output {name} is a constant")
             if name not in self.outputs:
                 tensor = self.model.tensors[name]
                 self.outputs[name] = Edge(
                     name, name, self.tensors[name].dtype, tensor.shape, tensor.dtype
                 )
+        if not self.layers:
+            raise LowerError("the model has no layer that a core computes")
         inputs = tuple(self.inputs[name] for name in self.model.inputs)
         outputs = tuple(self.outputs[name] for name in self.model.outputs)
         return Assignment(self.model, self.network(inputs, outputs), inputs, outputs)
