@@ -96,6 +96,20 @@ def test_refusals(operator: str, attributes: dict[str, Any], message: str):
     assert refusal(builder) == f"node /real/{operator} ({operator}): {message}"
 
 
+@pytest.mark.parametrize("value", [None, 0.0, 0.5])
+def test_pads_of_real_numbers_are_zeros(value):
+    builder = ModelBuilder(0, (1, 3, 4, 5))
+    inputs = [builder.constant("pads", np.array([0, 0, 1, 2, 0, 0, 0, 1], np.int64))]
+    inputs += [] if value is None else [builder.constant("value", np.float32(value))]
+    builder.value = builder.node("Sigmoid", [builder.value], "sigmoid")
+    builder.value = builder.node("Pad", [builder.value, *inputs], "pad")
+    builder.shape = (1, 3, 5, 8)
+    if value:
+        assert refusal(builder) == "node /pad/Pad (Pad): a pad of 0.5"
+    else:
+        assert operators(run(builder)) == ["convert", "sigmoid", "pad"]
+
+
 def test_factors_that_are_no_constants_are_refused():
     builder = ModelBuilder(0, (1, 3, 4))
     x = builder.value

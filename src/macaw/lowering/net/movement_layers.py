@@ -31,7 +31,7 @@ def places_of(model: Network, layer: MoveLayer) -> NDArray[Any]:
     if any(name and array is None for name, array in zip(layer.inputs[1:], constants, strict=True)):
         raise LowerError("its places depend on an input")
     if layer.operator == "Pad":
-        constants[1] = np.asarray(-1)
+        constants = [constants[0], np.asarray(-1), *constants[2:]]
     (moved,) = compute(layer.node, [numbers.reshape(shape), *constants])
     result = to_device(moved)
     return np.where(result < 0, -1, inverse[result]).reshape(device_shape(moved.shape))
@@ -59,7 +59,10 @@ def movement(model: Network, layer: MoveLayer, x: NetTensor) -> VectorOperation:
 
 def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -> VectorOperation:
     """Return the operation that puts a frame of a constant around the input."""
-    value = model.constants[layer.inputs[2]]
+    name = layer.inputs[2] if len(layer.inputs) > 2 else ""
+    value = model.constants[name].reshape(-1)[0] if name else 0
+    if x.dtype == "float32" and value != 0:
+        raise LowerError(f"a pad of {value}", "0 for real numbers")
     before, after = [], []
     for axis, size in enumerate(x.shape):
         others = tuple(other for other in range(places.ndim) if other != axis)
@@ -68,7 +71,7 @@ def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -
             raise LowerError(f"it pads {x.shape} to {places.shape} and leaves elements out")
         before.append(int(inside[0]))
         after.append(places.shape[axis] - int(inside[-1]) - 1)
-    return Pad(x.dtype, x.shape, tuple(before), tuple(after), int(value.reshape(-1)[0]))
+    return Pad(x.dtype, x.shape, tuple(before), tuple(after), int(value))
 
 
 def frame(layer: FrameLayer, x: NetTensor) -> VectorOperation:

@@ -261,6 +261,8 @@ def _frame(_model: Network, layer: FrameLayer, tensors: Tensors) -> VectorOperat
 
 def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperation:
     """Return the operation of a node that computes real numbers. Raises `LowerError`."""
+    if not layer.outputs[0]:
+        raise LowerError(f"{_REAL}; {NO_CORE}")
     dtype = model.tensors[layer.outputs[0]].dtype
     types = {tensor.dtype for tensor in tensors}
     if types == {"float32"} and layer.operator == "QuantizeLinear":
