@@ -74,7 +74,7 @@ def test_both_engines_stop_at_packets_in_the_same_states():
 def steps(debug, focus, most):
     """Where `stepx` stands, to the end if it comes before, and whose work has ended."""
     debug.set_focus(focus)
-    found: list[Any] = []
+    found: list[tuple[int, int, str]] = []
     while len(found) < most and (stop := debug.stepx()).reason == "step":
         found.append((stop.cycle, stop.turn, stop.hits[0].by))
     return found

@@ -9,7 +9,6 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -66,7 +65,7 @@ def as_text(transcript, capsys):
     run = transcript.interpreter(Streams(console.write_stdout, console.write_stderr))
     rest, found, do = transcript.lines, "", run.execute
     while rest:
-        done: list[Any] = []
+        done: list[str] = []
         run.execute = lambda line, keep=True, done=done: (
             keep and done.append(line),
             do(line, keep),

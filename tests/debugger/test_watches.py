@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
@@ -247,7 +246,7 @@ def test_watches_hide_no_hit_of_each_other(engine, turn):
     def hits(*watches):
         debug = of_source(STORE_LOOP.replace("s0, 40", "s0, 5"), engine)
         numbers = {debug.points.add(*each).number: each for each in watches}
-        found: dict[tuple[str, str], list[Any]] = {each: [] for each in watches}
+        found: dict[tuple[str, str], list[tuple[object, ...]]] = {each: [] for each in watches}
         for stop in stops_until_exit(debug, 200):
             for hit in stop.hits:
                 found[numbers[hit.number]].append((stop.cycle, hit.by, hit.values, hit.new))

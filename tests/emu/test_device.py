@@ -393,7 +393,9 @@ def test_differences_say_where() -> None:
         st.sampled_from((((UNIT, 8),), ((UNIT, 24),), ((UNIT + 4, 8),))), min_size=2, max_size=6
     )
 )
-def test_nobody_is_served_twice_before_all_were_served(beats: list[Any]) -> None:
+def test_nobody_is_served_twice_before_all_were_served(
+    beats: list[tuple[tuple[int, int], ...]],
+) -> None:
     """All need bank 0 in each cycle: grants go round."""
     cores = [toy(n, [("beat", ranges), ("jump", 0)]) for n, ranges in enumerate(beats, 2)]
     device = make(*cores, dma=False)

@@ -87,7 +87,7 @@ def test_listeners_hear_the_same(seed: int, pause: int, names: list[str] | None)
     heard: list[list[Any]] = []
     for device in random_devices(seed):
         device.run(max_cycles=pause)
-        events: list[Any] = []
+        events: list[tuple[Any, ...]] = []
         note = lambda event, to=events: to.append((event.kind, event.time, event.values))  # noqa: E731
         device.listen(note, names)
         device.run(max_cycles=100)

@@ -37,7 +37,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 def interrupted(unit: Unit, looks: list[tuple[str, int]]) -> tuple[Machine, Machine]:
     """Run both engines with looks of these kinds after so many cycles each; they must agree."""
     fast, reference = pair = machines_of_engines(unit)
-    heard: tuple[list[Any], list[Any]] = ([], [])
+    heard: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
     for kind, cycles in looks:
         stops = [machine.device.run(max_cycles=cycles) for machine in pair]
         assert stop_summary(stops[0]) == stop_summary(stops[1])

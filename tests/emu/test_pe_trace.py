@@ -234,7 +234,7 @@ def test_others_in_the_half(seed: int, pauses: list[int]) -> None:
             0, weights, unit.dense(rng.integers(-1, 2, 40)), out=out, last=1, clusters=clusters
         )
     page = REGISTERS + (CORE.number << CORE_SHIFT)
-    script: list[Any] = []
+    script: list[tuple[Any, ...]] = []
     for _ in range(25):
         script.append(("work", pick.choice([1, 1, 3, 20])))
         at = HALF + UNIT + unit.data_at + 4 * pick.randrange(200)

@@ -104,7 +104,7 @@ def test_a_line_of_a_slab_is_longer_than_an_immediate():
     """A line of 128 columns of 16 channels: cp adds 2,048 bytes from row to row."""
     rng, config = np.random.default_rng(3), load("base")
     weights = rng.integers(-8, 9, (40, 2, 3)).astype(np.int8)
-    padding = {"padding": (1, 1), "after": (0, 1)}
+    padding: dict[str, Any] = {"padding": (1, 1), "after": (0, 1)}
     product = convolution(weights, (6, 150), depthwise=True, shift=5, **padding).validated(config)
     plan = make_image_plan(
         product, config, WEIGHT, "a", ImageTile(1, 1, 16, 1, 126, (2, 3)), ImagePlan

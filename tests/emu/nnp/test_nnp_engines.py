@@ -65,7 +65,7 @@ def test_the_same_at_every_instruction(seed: int) -> None:
 @given(st.integers(0, 1 << 32))
 def test_listeners_hear_the_same_and_change_nothing(seed: int) -> None:
     case = program(random.Random(seed), 5)
-    heard: list[list[Any]] = []
+    heard: list[list[tuple[Any, ...]]] = []
     ends = []
     for engine in ENGINES:
         device = case.device(engine)

@@ -16,6 +16,7 @@ from macaw.isa import nnp
 from macaw.isa.nnp_layouts import BY_CODE
 from tests.emu.nnp.random_programs import Case
 
+Vector = np.ndarray[Any, Any]  # in the type of the host
 HOST = {"fp16": np.float16, "fp32": np.float32}
 TWO = {
     "vv_add": numbers.add,
@@ -49,7 +50,7 @@ class Model:
         self.initial: dict[int, Quantised] = dict.fromkeys(range(24), nothing)
         tile = numbers.quantise(np.zeros((self.native,) * 2, self.kind), self.quantisers[1])
         self.tiles: dict[int, Quantised] = dict.fromkeys(range(16), tile)
-        self.sent: list[Any] = []
+        self.sent: list[Vector] = []
         self.scalars = dict(nnp.RESET)
 
     def run(self, case: Case) -> None:
@@ -103,7 +104,7 @@ class Model:
         if name == "m_rd":
             self.move(memory, values["a"], lines[1][1])
             return
-        x: list[Any]
+        x: list[Vector]
         quantised = None
         if memory == "NetInQ":
             x = [self.queue.pop(0) for _ in range(self.scalars["cols"])]
@@ -140,8 +141,8 @@ class Model:
             self.write(name, values, iteration, x)
 
     def function(
-        self, name: str, values: dict[str, int], iteration: int, x: list[Any]
-    ) -> list[Any]:
+        self, name: str, values: dict[str, int], iteration: int, x: list[Vector]
+    ) -> list[Vector]:
         does = name.removesuffix("_inc")
         if does == "v_softmax":
             flat = numbers.softmax(np.concatenate(x), self.scalars["valid"])
@@ -156,7 +157,7 @@ class Model:
         what = numbers.multiply if does == "vv_mul" else TWO[does]
         return [what(a, b) for a, b in zip(x, operands, strict=True)]
 
-    def product(self, first: int, x: list[Any], held: list[Quantised] | None) -> list[Any]:
+    def product(self, first: int, x: list[Vector], held: list[Quantised] | None) -> list[Vector]:
         rows, cols = self.scalars["rows"], self.scalars["cols"]
         if held is None:
             held = [numbers.quantise(v, self.quantisers[0]) for v in x]
@@ -173,7 +174,7 @@ class Model:
         y = list(numbers.Tiles(matrix, weights, vector).times(vectors, self.kind)[0])
         return [numbers.requantise(v, vector) for v in y] if self.out else y
 
-    def write(self, name: str, values: dict[str, int], iteration: int, x: list[Any]) -> None:
+    def write(self, name: str, values: dict[str, int], iteration: int, x: list[Vector]) -> None:
         memory = BY_CODE[values["mem"]].name
         if memory == "NetOutQ":
             self.sent += x
