@@ -25,7 +25,8 @@ from macaw.lowering.shared_code import (
     write_used_constants,
 )
 from macaw.lowering.slab_padding import ZEROS, PaddedSlabs
-from macaw.lowering.transfers import COPY, WEIGHT_TENSOR, write_transfers
+from macaw.lowering.transfers import COPY, WEIGHT_TENSOR, first_copies, write_transfers
+from macaw.lowering.unused_sums import ZERO_SUMS, zero_fills, zero_row_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> S
     files = _external_memory(out, plan, name)
     write_rows(out, plan)
     write_processor(out, plan)
-    write_transfers(out, plan)
+    write_transfers(out, plan, first_copies(plan))
     return SourceFiles(out.text(), files, texts)
 
 
@@ -99,6 +100,10 @@ def layer_subroutine(
         size = f"{plan.types.operand}, {plan.product.n}"
         out.put(f".view {WEIGHT_TENSOR}, {size}, at={linkage.weights}")
     files = _external_memory(out, plan, name)
+    if zero_fills(plan):
+        out.put(".bss")
+        out.put(".balign 32")
+        out.put(f".space {zero_row_bytes(plan)}", label=ZERO_SUMS)
     out.comment()
     out.put(f".equ {WEIGHT_ROOM}, {int(plan.weight_bytes.max())}", "the most weights of a tile")
     if plan.product.shift is not None:
@@ -124,7 +129,7 @@ def _shape_text(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> str:
     """Return what the sources of all layers of the same shape have in common."""
     out, data = Listing(), Listing()
     _slices_of_clusters(out, plan)
-    write_transfers(data, plan, fills=False)
+    write_transfers(data, plan, first_copies(plan) + zero_fills(plan), fills=False)
     write_used_constants(out, plan, data.lines)
     write_rows(out, plan, linkage.memory)
     out.put(".core cp")

@@ -8,6 +8,8 @@ half. It copies the results of iteration i - 1 out of it, and the data of iterat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from macaw.isa import registry
 from macaw.isa.pe import PACKET, SEGMENT
 from macaw.lowering.listing import Listing
@@ -15,7 +17,15 @@ from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_load import write_load
 from macaw.lowering.processor_registers import INDEX
-from macaw.lowering.transfers import FURTHER_UNIT, PONG, UNIT, first_copies, results_out
+from macaw.lowering.transfers import (
+    FURTHER_UNIT,
+    PONG,
+    UNIT,
+    Transfer,
+    first_copies,
+    results_out,
+)
+from macaw.lowering.unused_sums import zero_fills
 
 _NAMES = {"M": "rows of activations", "N": "outputs", "K": "inputs"}
 _FRAME = (
@@ -53,7 +63,8 @@ def write_code(
     on-chip units, and no transfer and no row may be at work. Half 0 must be the one that loads.
     If `shared`, the code does not depend on the number of tiles.
     """
-    _loop(out, plan, subroutine)
+    first = first_copies(plan) + (zero_fills(plan) if shared else [])
+    _loop(out, plan, subroutine, first)
     _step(out, plan)
     write_load(out, plan, shared=shared)
     _store(out, plan)
@@ -127,7 +138,7 @@ _LEAVE_SUBROUTINE = """
 """
 
 
-def _loop(out: Listing, plan: ProductPlan, subroutine: str) -> None:
+def _loop(out: Listing, plan: ProductPlan, subroutine: str, first: Sequence[Transfer]) -> None:
     out.comment()
     if subroutine:
         out.put("", label=subroutine)
@@ -142,7 +153,7 @@ def _loop(out: Listing, plan: ProductPlan, subroutine: str) -> None:
         li s5, STEPS # iterations that are left to dispatch
         la s8, ping # the frame of the half that loads
         la s9, pong # the frame of the half that feeds
-        {_first_copies(plan)}
+        {_first_transfers(first)}
         call load
         dma.wait zero
         mem.swap s0
@@ -197,9 +208,8 @@ not_RESULTS:
     out.block(_LEAVE_SUBROUTINE if subroutine else _LEAVE_PROGRAM)
 
 
-def _first_copies(plan: ProductPlan) -> str:
-    """Return code that starts the transfers of `input_copies`."""
-    transfers = first_copies(plan)
+def _first_transfers(transfers: Sequence[Transfer]) -> str:
+    """Return code that starts the transfers before the first iteration."""
     if not transfers:
         return ""
     count, what = len(transfers), transfers[0].what

@@ -256,7 +256,9 @@ def _weights(plan: ProductPlan, p: int) -> str:
     return "of " + ", ".join(slices)
 
 
-def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> None:
+def write_transfers(
+    out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, fills: bool = True
+) -> None:
     """Write the transfers and the frames, which are in cp's local memory.
 
     With `fills`, there are two transfers that copy packets and sequences into the on-chip units.
@@ -266,8 +268,8 @@ def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> N
     out.put(".balign 4")
     out.comment("Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all")
     out.comment("loops, and behind it where a tile's place is counted from.")
-    if first_copies(plan):
-        _put(out, "copies", first_copies(plan), "", "")
+    if first:
+        _put(out, "copies", first, "", "")
     out.put(r".macro half h, here, other", "the transfers of a half, and what cp knows of it")
     here, other = r" + \here", r" + \other"
     if fills:

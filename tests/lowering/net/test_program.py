@@ -74,6 +74,28 @@ def test_layers_of_a_shape_share_their_source(device):
             np.testing.assert_array_equal(run.outputs[program.symbols[name]], values)
 
 
+def test_sums_that_no_accumulator_stores_are_zeros():
+    """Clusters add parts of the sums of a vector: a layer before has filled the same memory."""
+    rng, config = np.random.default_rng(6), load("base")
+    network = chain(
+        [
+            random_convolution(rng, (12, 12, 16), 16, 3, padding=1, shift=5),
+            random_convolution(rng, (12, 12, 16), 16, 1, shift=4),
+            random_vector_product(rng, 12 * 12 * 16, 160),
+        ]
+    )
+    program = network_program(network, config)
+    last = program.plans[-1].choice
+    assert last is not None
+    assert last.selection.plan.reduces_clusters
+    x = rng.integers(-128, 128, (12, 12, 16)).astype(np.int8)
+    (name,) = network.outputs
+    run = macaw.run(assembled(program), {"image": x})
+    np.testing.assert_array_equal(
+        run.outputs[program.symbols[name]], expected(network, config, x)[name]
+    )
+
+
 def test_tensors_between_layers_share_memory():
     config = load("base")
     network = small_chain(3)

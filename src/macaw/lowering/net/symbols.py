@@ -18,7 +18,7 @@ _LAYER_LABELS = frozenset(
     add_rows begin chain copies done final gathered hold input_offsets kernel_parts last last_again
     load merge more more_again next not_PARTIAL not_RESULTS partial partial_sums ping pong raw
     record result row setup start start_sums step store tile w w_tile weight_table x x_copy x_tile
-    y zeros weight_tensor
+    y zero_sums zeros weight_tensor
     """.split()
 )
 _LABEL_OF_NUMBER = re.compile(

@@ -1,0 +1,188 @@
+"""Whole networks on the device: exact in each layer, cycles against the bound, and times.
+
+    python -m benchmarks.networks text-direction [--images 3]
+    python -m benchmarks.networks resnet50 [--zeros 0.8] [--run]
+    python -m benchmarks.networks light [--run]
+    python -m benchmarks.networks pruning [--run] [--networks squeezenet,text-direction]
+
+The light networks (of the package onnx) get random weights from a seed; `--zeros` is the share of
+them that is zero. Without `--run`, cycles are predicted. Exit status 1: a tensor differs from the
+reference evaluator.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import numpy_helper
+
+import macaw
+from benchmarks.models import LIGHT, fetched
+from benchmarks.text_images import images
+
+HEAD = (
+    "| network | layers | equal | cycles | times the bound | compiled, s | run, s | lines | MiB |"
+)
+SEED, CALIBRATION_SEED = 20, 7
+SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)  # of weights that are zero
+_FACTORS = {1: 1.0, 2: 0.1, 3: 0.0, 4: 1.0}  # of BatchNormalization's inputs: ones, or random
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network with real numbers, and samples of its input: (samples, ...)."""
+
+    name: str
+    model: onnx.ModelProto
+    samples: NDArray[np.float32]
+
+
+def light(name: str, zeros: float) -> Case:
+    """A light network with random weights in place of its constants."""
+    model = onnx.load(fetched(name))
+    rng = np.random.default_rng(SEED)
+    given = {item.name: item for item in model.graph.initializer}
+    shapes = {
+        node.output[0]: tuple(int(x) for x in numpy_helper.to_array(given[node.input[0]]))
+        for node in model.graph.node
+        if node.op_type == "ConstantOfShape"
+    }
+    nodes = [node for node in model.graph.node if node.op_type != "ConstantOfShape"]
+    arrays = {key: np.zeros(shape) for key, shape in shapes.items()}
+    for node in nodes:
+        for place, key in enumerate(node.input):
+            if place and key in shapes:
+                arrays[key] = _numbers(node.op_type, place, shapes[key], zeros, rng)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    used = {key for node in nodes for key in node.input}
+    constants = [item for item in model.graph.initializer if item.name in used]
+    constants += [
+        numpy_helper.from_array(array.astype(np.float32), key) for key, array in arrays.items()
+    ]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(constants)
+    names = {item.name for item in constants}
+    inputs = [x for x in model.graph.input if x.name in used - names]
+    del model.graph.input[:]
+    model.graph.input.extend(inputs)
+    model.ir_version = 8  # from here on, constants need not be inputs
+    shape = [axis.dim_value for axis in inputs[0].type.tensor_type.shape.dim]
+    samples = rng.normal(size=(2, *shape[1:])).astype(np.float32)
+    return Case(name, model, samples)
+
+
+def _numbers(
+    operator: str, place: int, shape: tuple[int, ...], zeros: float, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Random numbers for an input of a node; weights keep the size of activations."""
+    if operator == "BatchNormalization":
+        factor = _FACTORS[place]
+        return np.ones(shape) if factor == 1.0 else factor * rng.normal(size=shape)
+    if len(shape) == 1:
+        return 0.05 * rng.normal(size=shape)
+    weights = rng.normal(size=shape) * np.sqrt(2 / np.prod(shape[1:]))
+    weights[rng.random(shape) < zeros] = 0
+    return np.asarray(weights / np.sqrt(1 - zeros))
+
+
+def text_direction(count: int, zeros: float = 0.0) -> Case:
+    """The network that tells a text's direction; `zeros`: without its smallest weights."""
+    model = onnx.load(fetched("text-direction"))
+    for item in model.graph.initializer:
+        array = numpy_helper.to_array(item)
+        if array.ndim >= 2 and zeros:
+            least = np.quantile(np.abs(array), zeros)
+            item.CopyFrom(numpy_helper.from_array(array * (np.abs(array) > least), item.name))
+    data, _ = images(count + 8, SEED)
+    return Case("text direction", model, data)
+
+
+def measured(case: Case, count: int, device: str, *, emulate: bool) -> tuple[str, bool, int]:
+    """A row of the table, whether all layers are equal, and the cycles of the last image."""
+    first = case.model.graph.input[0]
+    axes = [axis.dim_param for axis in first.type.tensor_type.shape.dim]
+    sizes = dict(zip(axes, (1, *case.samples.shape[1:]), strict=True))
+    sizes.pop("", None)
+    quantised = macaw.quantise(case.model, case.samples[count:], dims=sizes or None)
+    start = time.perf_counter()
+    network = macaw.compile(quantised.model, device=device, name=case.name)
+    compiled = time.perf_counter() - start
+    with tempfile.TemporaryDirectory() as folder:
+        network.write(Path(folder) / "net")
+        files = [x for x in (Path(folder) / "net").iterdir() if x.suffix in (".s", ".inc")]
+        lines = sum(len(x.read_text("utf-8").splitlines()) for x in files)
+        cycles, seconds, words = sum(x.predicted for x in network.layers), "", "not run"
+        right = True
+        if emulate:
+            start = time.perf_counter()
+            runs = [network.run({first.name: x[None]}) for x in case.samples[:count]]
+            seconds = f"{(time.perf_counter() - start) / count:.1f}"
+            equal = min(sum(x.equal for x in run.layers) for run in runs)
+            cycles, words = runs[-1].cycles, f"{equal} of {len(runs[-1].layers)}"
+            right = equal == len(runs[-1].layers)
+    bound = sum(x.bound for x in network.layers)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    row = (
+        f"| {case.name} | {len(network.layers)} | {words} | {cycles:,} | {cycles / bound:.2f}"
+        f" | {compiled:.1f} | {seconds} | {lines:,} | {memory:,} |"
+    )
+    return row, right, cycles
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("what", choices=("text-direction", "resnet50", "light", "pruning"))
+    parser.add_argument("--images", type=int, default=1)
+    parser.add_argument("--zeros", type=float, default=0.0)
+    parser.add_argument("--networks", default="squeezenet,text-direction")
+    parser.add_argument("--device", default="base")
+    parser.add_argument("--run", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.what == "pruning":
+        return _pruning(chosen)
+    if chosen.what == "text-direction":
+        cases, emulate = [text_direction(chosen.images)], True
+    else:
+        names = LIGHT if chosen.what == "light" else [chosen.what]
+        cases, emulate = [light(name, chosen.zeros) for name in names], chosen.run
+    print(HEAD)
+    status = 0
+    for case in cases:
+        try:
+            row, right, _ = measured(case, chosen.images, chosen.device, emulate=emulate)
+        except macaw.MacawError as error:
+            row, right = f"| {case.name} | refused: {error} |", True
+        print(row, flush=True)
+        status |= not right
+    return status
+
+
+def _pruning(chosen: argparse.Namespace) -> int:
+    """Print the cycles of networks by the share of weights that are zero."""
+    print("| network | zeros | cycles | times faster |")
+    status = 0
+    for name in chosen.networks.split(","):
+        dense = 0
+        for zeros in SHARES:
+            case = text_direction(1, zeros) if name == "text-direction" else light(name, zeros)
+            _, right, cycles = measured(case, 1, chosen.device, emulate=chosen.run)
+            dense = dense or cycles
+            print(f"| {name} | {zeros:.0%} | {cycles:,} | {dense / cycles:.2f} |", flush=True)
+            status |= not right
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
