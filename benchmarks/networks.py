@@ -28,12 +28,11 @@ from onnx import numpy_helper
 
 import macaw
 from benchmarks.models import LIGHT, fetched
-from benchmarks.text_images import images
 
 HEAD = (
     "| network | layers | equal | cycles | times the bound | compiled, s | run, s | lines | MiB |"
 )
-SEED, CALIBRATION_SEED = 20, 7
+SEED = 20
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)  # of weights that are zero
 _FACTORS = {1: 1.0, 2: 0.1, 3: 0.0, 4: 1.0}  # of BatchNormalization's inputs: ones, or random
 
@@ -98,6 +97,8 @@ def _numbers(
 
 def text_direction(count: int, zeros: float = 0.0) -> Case:
     """The network that tells a text's direction; `zeros`: without its smallest weights."""
+    from benchmarks.text_images import images  # needs Pillow
+
     model = onnx.load(fetched("text-direction"))
     for item in model.graph.initializer:
         array = numpy_helper.to_array(item)

@@ -20,7 +20,8 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.net.layouts import device_shape, to_device
 from macaw.lowering.net.movement_layers import movement, same_places
 from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
-from macaw.lowering.net.rewrite import rewrite, single_shift
+from macaw.lowering.net.rewrite import rewrite
+from macaw.lowering.net.rewriting import single_shift
 from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.net.vector_layers import NO_CORE, vector_operation
 from macaw.lowering.onnx import network as model_layers

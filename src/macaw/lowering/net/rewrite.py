@@ -6,7 +6,7 @@ them. The reference evaluator also computes it. Each tensor of the model keeps i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -15,40 +15,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
-from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.layouts import device_order
-from macaw.lowering.onnx.accumulators import check_accumulators
+from macaw.lowering.net.rewriting import Rewriting
+from macaw.lowering.net.weight_rewriting import rewrite_weights
 from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.integer_layers import KEEPING
 from macaw.lowering.onnx.network import (
-    Dequantisation,
     FloatLayer,
-    FrameLayer,
     Layer,
     MoveLayer,
     Network,
-    Output,
     PoolLayer,
     ProductLayer,
-    Quantisation,
     Requantisation,
-    RescaleLayer,
     SignLayer,
     SumLayer,
     Tensor,
     WeightLayer,
 )
-from macaw.lowering.onnx.requantise import dequantisation, requantisation
+from macaw.lowering.onnx.requantise import dequantisation
 from macaw.lowering.onnx.views import offset_of
-from macaw.lowering.onnx.window import Window
 
 _MOVES = (*(name for name in KEEPING if not name.endswith("MaxPool")), "Concat")
 _PAIRS = ("Add", "Sub", "Mul", "Div", "Max", "Min")
-_WIDE = "int16"  # has any int8 minus any zero point of int8
-# By the type of the result: the largest right shift that equals a product in binary32 for every
-# sum. Each sum that binary32 cannot represent then saturates.
-EXACT_SHIFTS = {"int8": 16, "int16": 9}
 
 
 def rewrite(
@@ -62,31 +52,8 @@ def rewrite(
     return _Rewriter(model, config).rewrite(refused)
 
 
-def single_shift(output: Requantisation, dtype: str) -> int | None:
-    """Return the right shift that does the same to every sum as the multipliers, or None."""
-    shifts = output.shifts
-    if shifts is None or np.ptp(shifts) or not 0 <= shifts.flat[0] <= EXACT_SHIFTS[dtype]:
-        return None
-    return int(shifts.flat[0])
-
-
-class _Rewriter:
-    """Goes through the layers once; `tensors` has those of the model and the new ones."""
-
-    def __init__(self, model: Network, config: Configuration) -> None:
-        self.model = model
-        self.element = OPERAND_DTYPES[config["pe.element"]]
-        self.sums = SUM_DTYPES[config["pe.element"]]
-        self.tensors = dict(model.tensors)
-        self.constants = dict(model.constants)
-        # signed tensors that a QuantizeLinear makes itself, so their SignLayer is left out
-        self.signed: set[str] = set()
-        self.layers: list[Layer] = []
-        self.names: set[str] = set()  # names of layers
-        self.reads: dict[str, int] = {}
-        for layer in model.layers:
-            for name in layer.inputs:
-                self.reads[name] = self.reads.get(name, 0) + 1
+class _Rewriter(Rewriting):
+    """Goes through the layers of a model once."""
 
     def rewrite(self, refused: dict[str, LowerError] | None) -> Network:
         for layer in self.model.layers:
@@ -105,80 +72,6 @@ class _Rewriter:
         return replace(
             self.model, layers=tuple(self.layers), tensors=self.tensors, constants=self.constants
         )
-
-    def add(self, layer: Layer) -> None:
-        """Append a layer; change its name if another layer has it."""
-        name, number = layer.name, 2
-        while name in self.names:
-            name, number = f"{layer.name}_{number}", number + 1
-        self.names.add(name)
-        self.layers.append(replace(layer, name=name))
-
-    def tensor(self, name: str, like: Tensor, **changes: Any) -> str:
-        """Add a copy of tensor `like`, with changes and a new name like `name`; return the name."""
-        unique, number = name, 2
-        while unique in self.tensors or unique in self.constants:
-            unique, number = f"{name}_{number}", number + 1
-        self.tensors[unique] = replace(like, name=unique, **changes)
-        return unique
-
-    # --- new types, zero points and scales ---
-
-    def rescale(
-        self,
-        layer: Layer,
-        source: str,
-        result: str,
-        output: Output,
-        *,
-        zero: int = 0,
-        axis: int = 1,
-    ) -> None:
-        """Append the layer that makes tensor `result` from tensor `source`."""
-        last = result in layer.outputs and layer.name not in self.names
-        name = layer.name if last else f"{layer.name}_rescale"
-        self.add(
-            RescaleLayer(name, "Rescale", (source,), (result,), layer.parts, output, zero, axis)
-        )
-
-    def centred(self, layer: Layer, name: str, zero: int) -> str:
-        """Return a new int16 tensor with a tensor's integers minus a zero point; append a layer."""
-        tensor = self.tensors[name]
-        if tensor.dtype == _WIDE and not zero:
-            return name
-        if tensor.dtype != "int8":
-            raise LowerError(
-                f"its input is {tensor.dtype} with the zero point {zero}", "int8, or 0"
-            )
-        scale = tensor.quantisation.scale if tensor.quantisation else 1.0
-        wide = self.tensor(f"{name}_wide", tensor, dtype=_WIDE, quantisation=Quantisation(scale))
-        same = requantisation(1.0, Quantisation(scale), _WIDE)
-        self.rescale(layer, name, wide, same, zero=zero)
-        return wide
-
-    def finished(self, layer: Layer, output: Requantisation) -> tuple[str, Requantisation]:
-        """Return a new int16 tensor for the result of a layer, and the requantisation to it.
-
-        The caller then calls `finish`, which converts this tensor to the layer's own result.
-        """
-        tensor = self.tensors[layer.outputs[0]]
-        scale = tensor.quantisation.scale if tensor.quantisation else 1.0
-        if tensor.dtype == _WIDE and output.zero_point:
-            raise LowerError(f"its result is int16 with the zero point {output.zero_point}", "0")
-        wide = self.tensor(
-            f"{tensor.name}_wide", tensor, dtype=_WIDE, quantisation=Quantisation(scale)
-        )
-        return wide, requantisation(output.multipliers, Quantisation(scale), _WIDE)
-
-    def finish(self, layer: Layer, source: str, output: Requantisation) -> None:
-        """Append the layer that adds the zero point and limits the result to its type and range."""
-        last = replace(output, multipliers=np.asarray(1.0, np.float32))
-        self.rescale(layer, source, layer.outputs[0], last)
-
-    def is_plain(self, names: Iterable[str], zeros: Iterable[int], output: Requantisation) -> bool:
-        """Return whether all tensors have one type and there is no zero point."""
-        types = {self.tensors[name].dtype for name in names}
-        return len(types) == 1 and not any(zeros) and not output.zero_point
 
     # --- operands ---
 
@@ -406,143 +299,9 @@ class _Rewriter:
         """Leave out a SignLayer if the quantisation already makes signed integers."""
         return layer.outputs[0] in self.signed
 
-    # --- convolutions and products ---
-
-    def weights(self, layer: WeightLayer) -> bool:
-        """Rewrite what the array cannot do: padding with zero points, transposed convolutions."""
-        first, x = layer, self.tensors[layer.inputs[0]]
-        if x.dtype == "int8" and self.element == _WIDE:
-            first = replace(layer, inputs=(self.centred(layer, x.name, 0),))
-        first = self._framed(first)
-        self._results(layer, first)
-        return True
-
-    def _framed(self, layer: WeightLayer) -> WeightLayer:
-        """Return a convolution that reads its padding from a new image, or the same layer."""
-        window, (name,) = layer.window, layer.inputs
-        x = self.tensors[name]
-        if window is None or len(window.kernel) != 2 or len(x.shape) != 4:
-            return layer
-        if layer.operator == "ConvTranspose":
-            return self._transposed(layer, window, x)
-        if not layer.input_zero or not any((*window.before, *window.after)):
-            return replace(layer, input_zero=0) if layer.input_zero else layer
-        framed = self._frame(layer, x, (1, 1), window.before, window.after)
-        inner = replace(window, before=(0, 0), after=(0, 0))
-        return replace(layer, inputs=(framed,), window=inner, input_zero=0)
-
-    def _frame(
-        self, layer: WeightLayer, x: Tensor, steps: tuple[int, ...], before: tuple[int, ...],
-        after: tuple[int, ...],
-    ) -> str:  # fmt: skip
-        """Append a layer that puts zero points around and between pixels; return its result."""
-        sizes = (
-            (size - 1) * step + 1 + first + last
-            for size, step, first, last in zip(x.shape[2:], steps, before, after, strict=True)
-        )
-        framed = self.tensor(f"{layer.outputs[0]}_frame", x, shape=(*x.shape[:2], *sizes))
-        self.add(
-            FrameLayer(
-                f"{layer.name}_frame", "Pad", (x.name,), (framed,), layer.parts,
-                (steps[0], steps[1]), (before[0], before[1]), (after[0], after[1]),
-                layer.input_zero,
-            )
-        )  # fmt: skip
-        return framed
-
-    def _transposed(self, layer: WeightLayer, window: Window, x: Tensor) -> WeightLayer:
-        """Return a convolution of the framed image that equals a transposed convolution."""
-        reach, sizes = window.reach, self.tensors[layer.outputs[0]].shape[2:]
-        before = tuple(size - 1 - cut for size, cut in zip(reach, window.before, strict=True))
-        spans = (
-            (size - 1) * step + 1 + first
-            for size, step, first in zip(x.shape[2:], window.strides, before, strict=True)
-        )
-        after = tuple(
-            size + far - 1 - span for size, far, span in zip(sizes, reach, spans, strict=True)
-        )
-        if min((*before, *after)) < 0:
-            raise LowerError("it leaves out more of its result than its kernel", "smaller pads")
-        framed = self._frame(layer, x, window.strides, before, after)
-        groups, w = layer.groups, layer.weights  # (channels, outputs / groups, rows, columns)
-        each = w.reshape(groups, -1, *w.shape[1:]).swapaxes(1, 2)
-        turned = each.reshape(-1, *each.shape[2:])[..., ::-1, ::-1]
-        bias = layer.bias - layer.input_zero * turned.astype(np.int64).sum((1, 2, 3))
-        inner = Window(window.kernel, (1, 1), window.dilations, (0, 0), (0, 0))
-        return self._checked(
-            replace(
-                layer, operator="Conv", inputs=(framed,), weights=np.ascontiguousarray(turned),
-                bias=bias, window=inner, input_zero=0,
-            )
-        )  # fmt: skip
-
-    def _checked(self, layer: WeightLayer) -> WeightLayer:
-        """Return the layer. Raises `LowerError` if its new bias could make sums overflow."""
-        rows = layer.weights.reshape(len(layer.weights), -1)
-        check_accumulators(rows, layer.bias, self.tensors[layer.inputs[0]].dtype, layer.accumulator)
-        return layer
-
-    def _results(self, layer: WeightLayer, first: WeightLayer) -> None:
-        """Append a product, and layers for its results if the array cannot make them itself."""
-        output, name = layer.output, layer.outputs[0]
-        assert output is not None
-        tensor = self.tensors[name]
-        axis = 1 if layer.window is not None else len(tensor.shape) - 1
-        if isinstance(output, Dequantisation):
-            plain = (output.low, output.high) == (-np.inf, np.inf)
-            if plain and name in self.model.outputs and name not in self.reads:
-                self.add(first)
-            else:
-                self._sums(layer, first, output, axis)
-            return
-        if self._is_direct(tensor, output):
-            self.add(self._with_zero(first, output))
-        elif self.element == _WIDE and (tensor.dtype == "int8" or not output.zero_point):
-            wide, middle = self.finished(first, output)
-            self.add(replace(first, outputs=(wide,), output=middle))
-            self.finish(layer, wide, output)
-        else:
-            self._sums(layer, first, output, axis)
-
-    def _is_direct(self, tensor: Tensor, output: Requantisation) -> bool:
-        """Return whether the array makes the results itself; for int8 a table can limit them."""
-        info = np.iinfo(self.element)
-        ranges = (info.min, info.max), (0, info.max)
-        if tensor.dtype != self.element or (output.zero_point and not self._shifted(output)):
-            return False
-        return self.element == "int8" or (output.low, output.high) in ranges
-
-    def _shifted(self, output: Requantisation) -> bool:
-        """Return whether a change of the bias can replace the zero point.
-
-        Only an even zero point keeps the rounding, because ties go to even numbers.
-        """
-        even = not output.zero_point % 2
-        return even and self.element == "int8" and single_shift(output, "int8") is not None
-
-    def _with_zero(self, layer: WeightLayer, output: Requantisation) -> WeightLayer:
-        """Return a layer with the zero point added to the bias."""
-        if not output.zero_point:
-            return layer
-        shift = single_shift(output, "int8") or 0
-        bias = layer.bias + (output.zero_point << shift)
-        plain = replace(output, zero_point=0)
-        return self._checked(replace(layer, bias=bias, output=plain))
-
-    def _sums(self, layer: Layer, first: WeightLayer, output: Output, axis: int) -> None:
-        """Append a product whose results are its sums, and a layer that rescales them."""
-        if self.sums != "int32":
-            raise LowerError(
-                f"the array's sums have {self.sums}, which vc does not read", "zero points 0"
-            )
-        tensor = self.tensors[layer.outputs[0]]
-        sums = self.tensor(f"{tensor.name}_sums", tensor, dtype=self.sums, quantisation=None)
-        self.add(replace(first, outputs=(sums,), output=None))
-        self.rescale(layer, sums, tensor.name, output, axis=axis)
-
 
 _RULES: Mapping[type[Layer], Callable[[_Rewriter, Any], bool]] = {
-    WeightLayer: _Rewriter.weights,
+    WeightLayer: rewrite_weights,
     SumLayer: _Rewriter.elementwise,
     ProductLayer: _Rewriter.elementwise,
     PoolLayer: _Rewriter.pool,

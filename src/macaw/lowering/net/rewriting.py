@@ -1,0 +1,129 @@
+"""Holds a network that is being rewritten: its new layers and tensors, and steps for all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from macaw.isa.config import Configuration
+from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.network import (
+    Layer,
+    Network,
+    Output,
+    Quantisation,
+    Requantisation,
+    RescaleLayer,
+    Tensor,
+)
+from macaw.lowering.onnx.requantise import requantisation
+
+WIDE = "int16"  # has any int8 minus any zero point of int8
+# By the type of the result: the largest right shift that equals a product in binary32 for every
+# sum. Each sum that binary32 cannot represent then saturates.
+EXACT_SHIFTS = {"int8": 16, "int16": 9}
+
+
+def single_shift(output: Requantisation, dtype: str) -> int | None:
+    """Return the right shift that does the same to every sum as the multipliers, or None."""
+    shifts = output.shifts
+    if shifts is None or np.ptp(shifts) or not 0 <= shifts.flat[0] <= EXACT_SHIFTS[dtype]:
+        return None
+    return int(shifts.flat[0])
+
+
+class Rewriting:
+    """The layers so far; `tensors` has those of the model and the new ones."""
+
+    def __init__(self, model: Network, config: Configuration) -> None:
+        self.model = model
+        self.element = OPERAND_DTYPES[config["pe.element"]]
+        self.sums = SUM_DTYPES[config["pe.element"]]
+        self.tensors = dict(model.tensors)
+        self.constants = dict(model.constants)
+        # signed tensors that a QuantizeLinear makes itself, so their SignLayer is left out
+        self.signed: set[str] = set()
+        self.layers: list[Layer] = []
+        self.names: set[str] = set()  # names of layers
+        self.reads: dict[str, int] = {}
+        for layer in model.layers:
+            for name in layer.inputs:
+                self.reads[name] = self.reads.get(name, 0) + 1
+
+    def add(self, layer: Layer) -> None:
+        """Append a layer; change its name if another layer has it."""
+        name, number = layer.name, 2
+        while name in self.names:
+            name, number = f"{layer.name}_{number}", number + 1
+        self.names.add(name)
+        self.layers.append(replace(layer, name=name))
+
+    def tensor(self, name: str, like: Tensor, **changes: Any) -> str:
+        """Add a copy of tensor `like`, with changes and a new name like `name`; return the name."""
+        unique, number = name, 2
+        while unique in self.tensors or unique in self.constants:
+            unique, number = f"{name}_{number}", number + 1
+        self.tensors[unique] = replace(like, name=unique, **changes)
+        return unique
+
+    # --- new types, zero points and scales ---
+
+    def rescale(
+        self,
+        layer: Layer,
+        source: str,
+        result: str,
+        output: Output,
+        *,
+        zero: int = 0,
+        axis: int = 1,
+    ) -> None:
+        """Append the layer that makes tensor `result` from tensor `source`."""
+        last = result in layer.outputs and layer.name not in self.names
+        name = layer.name if last else f"{layer.name}_rescale"
+        self.add(
+            RescaleLayer(name, "Rescale", (source,), (result,), layer.parts, output, zero, axis)
+        )
+
+    def centred(self, layer: Layer, name: str, zero: int) -> str:
+        """Return a new int16 tensor with a tensor's integers minus a zero point; append a layer."""
+        tensor = self.tensors[name]
+        if tensor.dtype == WIDE and not zero:
+            return name
+        if tensor.dtype != "int8":
+            raise LowerError(
+                f"its input is {tensor.dtype} with the zero point {zero}", "int8, or 0"
+            )
+        scale = tensor.quantisation.scale if tensor.quantisation else 1.0
+        wide = self.tensor(f"{name}_wide", tensor, dtype=WIDE, quantisation=Quantisation(scale))
+        same = requantisation(1.0, Quantisation(scale), WIDE)
+        self.rescale(layer, name, wide, same, zero=zero)
+        return wide
+
+    def finished(self, layer: Layer, output: Requantisation) -> tuple[str, Requantisation]:
+        """Return a new int16 tensor for the result of a layer, and the requantisation to it.
+
+        The caller then calls `finish`, which converts this tensor to the layer's own result.
+        """
+        tensor = self.tensors[layer.outputs[0]]
+        scale = tensor.quantisation.scale if tensor.quantisation else 1.0
+        if tensor.dtype == WIDE and output.zero_point:
+            raise LowerError(f"its result is int16 with the zero point {output.zero_point}", "0")
+        wide = self.tensor(
+            f"{tensor.name}_wide", tensor, dtype=WIDE, quantisation=Quantisation(scale)
+        )
+        return wide, requantisation(output.multipliers, Quantisation(scale), WIDE)
+
+    def finish(self, layer: Layer, source: str, output: Requantisation) -> None:
+        """Append the layer that adds the zero point and limits the result to its type and range."""
+        last = replace(output, multipliers=np.asarray(1.0, np.float32))
+        self.rescale(layer, source, layer.outputs[0], last)
+
+    def is_plain(self, names: Iterable[str], zeros: Iterable[int], output: Requantisation) -> bool:
+        """Return whether all tensors have one type and there is no zero point."""
+        types = {self.tensors[name].dtype for name in names}
+        return len(types) == 1 and not any(zeros) and not output.zero_point

@@ -1,0 +1,168 @@
+"""Rewrites convolutions and products that the array cannot compute: padding with zero points,
+transposed convolutions, and results that need more than a shift or scales.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.rewriting import WIDE, Rewriting, single_shift
+from macaw.lowering.onnx.accumulators import check_accumulators
+from macaw.lowering.onnx.network import (
+    Dequantisation,
+    FrameLayer,
+    Layer,
+    Output,
+    Requantisation,
+    Tensor,
+    WeightLayer,
+)
+from macaw.lowering.onnx.window import Window
+
+
+def rewrite_weights(state: Rewriting, layer: WeightLayer) -> bool:
+    """Rewrite what the array cannot do: padding with zero points, transposed convolutions."""
+    first, x = layer, state.tensors[layer.inputs[0]]
+    if x.dtype == "int8" and state.element == WIDE:
+        first = replace(layer, inputs=(state.centred(layer, x.name, 0),))
+    first = _framed(state, first)
+    _results(state, layer, first)
+    return True
+
+
+def _framed(state: Rewriting, layer: WeightLayer) -> WeightLayer:
+    """Return a convolution that reads its padding from a new image, or the same layer."""
+    window, (name,) = layer.window, layer.inputs
+    x = state.tensors[name]
+    if window is None or len(window.kernel) != 2 or len(x.shape) != 4:
+        return layer
+    if layer.operator == "ConvTranspose":
+        return _transposed(state, layer, window, x)
+    if not layer.input_zero or not any((*window.before, *window.after)):
+        return replace(layer, input_zero=0) if layer.input_zero else layer
+    framed = _frame(state, layer, x, (1, 1), window.before, window.after)
+    inner = replace(window, before=(0, 0), after=(0, 0))
+    return replace(layer, inputs=(framed,), window=inner, input_zero=0)
+
+
+def _frame(
+    state: Rewriting,
+    layer: WeightLayer,
+    x: Tensor,
+    steps: tuple[int, ...],
+    before: tuple[int, ...],
+    after: tuple[int, ...],
+) -> str:
+    """Append a layer that puts zero points around and between pixels; return its result."""
+    sizes = (
+        (size - 1) * step + 1 + first + last
+        for size, step, first, last in zip(x.shape[2:], steps, before, after, strict=True)
+    )
+    framed = state.tensor(f"{layer.outputs[0]}_frame", x, shape=(*x.shape[:2], *sizes))
+    state.add(
+        FrameLayer(
+            f"{layer.name}_frame", "Pad", (x.name,), (framed,), layer.parts,
+            (steps[0], steps[1]), (before[0], before[1]), (after[0], after[1]),
+            layer.input_zero,
+        )
+    )  # fmt: skip
+    return framed
+
+
+def _transposed(state: Rewriting, layer: WeightLayer, window: Window, x: Tensor) -> WeightLayer:
+    """Return a convolution of the framed image that equals a transposed convolution."""
+    reach, sizes = window.reach, state.tensors[layer.outputs[0]].shape[2:]
+    before = tuple(size - 1 - cut for size, cut in zip(reach, window.before, strict=True))
+    spans = (
+        (size - 1) * step + 1 + first
+        for size, step, first in zip(x.shape[2:], window.strides, before, strict=True)
+    )
+    after = tuple(
+        size + far - 1 - span for size, far, span in zip(sizes, reach, spans, strict=True)
+    )
+    if min((*before, *after)) < 0:
+        raise LowerError("it leaves out more of its result than its kernel", "smaller pads")
+    framed = _frame(state, layer, x, window.strides, before, after)
+    groups, w = layer.groups, layer.weights  # (channels, outputs / groups, rows, columns)
+    each = w.reshape(groups, -1, *w.shape[1:]).swapaxes(1, 2)
+    turned = each.reshape(-1, *each.shape[2:])[..., ::-1, ::-1]
+    bias = layer.bias - layer.input_zero * turned.astype(np.int64).sum((1, 2, 3))
+    inner = Window(window.kernel, (1, 1), window.dilations, (0, 0), (0, 0))
+    return _checked(state, replace(
+            layer, operator="Conv", inputs=(framed,), weights=np.ascontiguousarray(turned),
+            bias=bias, window=inner, input_zero=0,
+        )
+    )  # fmt: skip
+
+
+def _checked(state: Rewriting, layer: WeightLayer) -> WeightLayer:
+    """Return the layer. Raises `LowerError` if its new bias could make sums overflow."""
+    rows = layer.weights.reshape(len(layer.weights), -1)
+    check_accumulators(rows, layer.bias, state.tensors[layer.inputs[0]].dtype, layer.accumulator)
+    return layer
+
+
+def _results(state: Rewriting, layer: WeightLayer, first: WeightLayer) -> None:
+    """Append a product, and layers for its results if the array cannot make them itstate."""
+    output, name = layer.output, layer.outputs[0]
+    assert output is not None
+    tensor = state.tensors[name]
+    axis = 1 if layer.window is not None else len(tensor.shape) - 1
+    if isinstance(output, Dequantisation):
+        plain = (output.low, output.high) == (-np.inf, np.inf)
+        if plain and name in state.model.outputs and name not in state.reads:
+            state.add(first)
+        else:
+            _sums(state, layer, first, output, axis)
+        return
+    if _is_direct(state, tensor, output):
+        state.add(_with_zero(state, first, output))
+    elif state.element == WIDE and (tensor.dtype == "int8" or not output.zero_point):
+        wide, middle = state.finished(first, output)
+        state.add(replace(first, outputs=(wide,), output=middle))
+        state.finish(layer, wide, output)
+    else:
+        _sums(state, layer, first, output, axis)
+
+
+def _is_direct(state: Rewriting, tensor: Tensor, output: Requantisation) -> bool:
+    """Return whether the array makes the results itself; for int8 a table can limit them."""
+    info = np.iinfo(state.element)
+    ranges = (info.min, info.max), (0, info.max)
+    if tensor.dtype != state.element or (output.zero_point and not _shifted(state, output)):
+        return False
+    return state.element == "int8" or (output.low, output.high) in ranges
+
+
+def _shifted(state: Rewriting, output: Requantisation) -> bool:
+    """Return whether a change of the bias can replace the zero point.
+
+    Only an even zero point keeps the rounding, because ties go to even numbers.
+    """
+    even = not output.zero_point % 2
+    return even and state.element == "int8" and single_shift(output, "int8") is not None
+
+
+def _with_zero(state: Rewriting, layer: WeightLayer, output: Requantisation) -> WeightLayer:
+    """Return a layer with the zero point added to the bias."""
+    if not output.zero_point:
+        return layer
+    shift = single_shift(output, "int8") or 0
+    bias = layer.bias + (output.zero_point << shift)
+    plain = replace(output, zero_point=0)
+    return _checked(state, replace(layer, bias=bias, output=plain))
+
+
+def _sums(state: Rewriting, layer: Layer, first: WeightLayer, output: Output, axis: int) -> None:
+    """Append a product whose results are its sums, and a layer that rescales them."""
+    if state.sums != "int32":
+        raise LowerError(
+            f"the array's sums have {state.sums}, which vc does not read", "zero points 0"
+        )
+    tensor = state.tensors[layer.outputs[0]]
+    sums = state.tensor(f"{tensor.name}_sums", tensor, dtype=state.sums, quantisation=None)
+    state.add(replace(first, outputs=(sums,), output=None))
+    state.rescale(layer, sums, tensor.name, output, axis=axis)
