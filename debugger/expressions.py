@@ -36,7 +36,7 @@ from macaw.debugger import grammar
 from macaw.debugger.grammar import AddressOf, Contents, Repeated
 from macaw.debugger.model_names import with_symbols
 from macaw.debugger.name_resolver import NameResolver
-from macaw.debugger.values import VIEWS, WORD, Access, AccessError, memory, memory_span
+from macaw.debugger.values import C_TYPES, VIEWS, WORD, Access, AccessError, memory, memory_span
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -55,11 +55,6 @@ SET_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 """Functions of all values of their arguments together: sets of places, and arrays."""
 _EACH = ("abs",)
-# Types that `{TYPE}E` takes besides those of `VIEWS`, as a C compiler for RISC-V has them.
-C_TYPES: Mapping[str, str] = {
-    "char": "i8", "short": "i16", "int": "i32", "long": "i32", "unsigned": "u32",
-    "float": "f32", "double": "f64",
-}  # fmt: skip
 MOST_REPEATED = 1 << 20  # the greatest number of elements of `E@N`
 _numbers = count(1)  # numbers for names in compiled texts, so that no two expressions share a name
 

@@ -26,6 +26,11 @@ VIEWS = {
     **{f"i{bits}": np.dtype(f"<i{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"f{bits}": np.dtype(f"<f{bits // 8}") for bits in (16, 32, 64)},
 }
+# Types that `{TYPE}E` takes besides those of `VIEWS`, as a C compiler for RISC-V has them.
+C_TYPES = {
+    "char": "i8", "short": "i16", "int": "i32", "long": "i32", "unsigned": "u32",
+    "float": "f32", "double": "f64",
+}  # fmt: skip
 WORD = VIEWS["u32"]
 MOST_SPAN = 1 << 20  # the greatest number of numbers in `mem[A].u8[0:N]`
 Indices = Sequence[Any]  # values of the subscripts of a path, in their order
