@@ -25,6 +25,7 @@ PUBLIC = {
     "expressions": "errors of expressions", "locations": "errors and pieces of code",
     "values": "types and errors of values", "state_paths": "names of members",
     "causes": "", "causes.record": "the error", "causes.finder": "the record of a cause",
+    "causes.place_names": "names of state",
     "causes.cause_text": "causes as text", "causes.stalls": "waits as text",
     "causes.against": "the way back to a first difference", "causes.against_text": "it as text",
     "causes.references": "arrays to compare with", "comparison.first_difference": "of two sessions",

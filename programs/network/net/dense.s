@@ -14,6 +14,10 @@
 w:      .sparse "dense.w.npy", clusters=2, pes=16       # a round a tile, in the order of loading
 start_sums:
         .npy    "dense.bias.npy"                        # what sums begin with, by (n tile, row)
+        .bss
+        .balign 32
+zero_sums:
+        .space  256
 
         .equ    WEIGHT_ROOM, 3133       # the most weights of a tile
         .equ    SHIFT, 7                # of results

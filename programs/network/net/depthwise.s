@@ -2,11 +2,11 @@
 # channels;
 # 71 weights that are not zero. Written by macaw lower.
 
-# weight stationary, split c: 604 cycles and 1,725 bytes of external memory predicted; iterations
+# weight stationary, split b: 604 cycles and 1,725 bytes of external memory predicted; iterations
 # wait for cp's code.
-# input stationary, split c, would take 604 cycles; weight stationary is preferred (lower.preferred)
+# input stationary, split b, would take 604 cycles; weight stationary is preferred (lower.preferred)
 # where it costs at most 2% more.
-# output stationary, split c: 604 cycles (1.00 times), 1,725 bytes; waits for cp's code.
+# output stationary, split b: 604 cycles (1.00 times), 1,725 bytes; waits for cp's code.
         .global depthwise
         .view   x, int8, 8, 8, 8, at=conv_out
         .view   y, int8, 4, 4, 8, at=depthwise_out
