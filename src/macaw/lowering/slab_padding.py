@@ -213,8 +213,7 @@ def write_kernel_parts(out: Listing, plan: ImagePlan) -> None:
 
 def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
     """Write cp's code that loads the slabs of a tile, with zeros for what is outside the image."""
-    slabs, product = PaddedSlabs(plan), plan.product
-    first = [slabs.first_row(p, q) for p, q in activation_grid(plan)]
+    product = plan.product
     for place, name in enumerate(_RECORD):
         if name not in ("", "DST", "SRC", "BYTES", "BASE"):
             out.put(f".equ {name}, {4 * place}")
@@ -229,6 +228,15 @@ def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
         """
     )
     _depth(out, plan)
+    _zeros(out, plan)
+    _columns_inside(out, plan)
+    _loads(out, plan)
+
+
+def _zeros(out: Listing, plan: ImagePlan) -> None:
+    """Write code that fills the slabs with zeros if a row or column of one is outside."""
+    product = plan.product
+    first = [PaddedSlabs(plan).first_row(p, q) for p, q in activation_grid(plan)]
     out.block(
         f"""
         lw a0, X(s8)
@@ -241,7 +249,21 @@ def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
         li t1, {product.width - plan.slab_columns}
         ble a3, t1, 2f
 1:      dma.copy zero, a0 # some are outside: zeros
-2:      li a5, 0
+2:
+        """
+    )
+
+
+def _columns_inside(out: Listing, plan: ImagePlan) -> None:
+    """Write code for the columns inside the image.
+
+    a3 gets the offset of the first one in a row of the image, a4 their number, and a5 the offset of
+    the first one in a row of the slab. If there are none, the code goes to the end.
+    """
+    product, size = plan.product, PaddedSlabs(plan).size
+    out.block(
+        f"""
+        li a5, 0
         bgez a3, 1f
         neg a5, a3 # columns of the slab before the image
 1:      add a3, a3, a5
@@ -252,11 +274,20 @@ def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
         ble a4, t0, 1f
         mv a4, t0 # columns inside
 1:      blez a4, 8f
-        li t0, {product.channels * slabs.size} # bytes of a pixel
+        li t0, {product.channels * size} # bytes of a pixel
         mul a3, a3, t0
         add a3, a3, a6
-        li t0, {plan.slab_channels * slabs.size}
+        li t0, {plan.slab_channels * size}
         mul a5, a5, t0
+        """
+    )
+
+
+def _loads(out: Listing, plan: ImagePlan) -> None:
+    """Write the loop over the slabs: code for the rows inside the image, and their transfers."""
+    slabs, product = PaddedSlabs(plan), plan.product
+    out.block(
+        f"""
         li a1, {len(activation_grid(plan))}
 7:      addi a0, a0, {_NEXT}
         lw t0, ROW(a0)
