@@ -24,13 +24,14 @@ from macaw.asm.lines import Line, LineTable
 from macaw.asm.program import Program, Section
 from macaw.asm.source import Source
 from tests.asm.gnu_tools import output, tool
+from tests.asm.sample_sources import sample_sources
 from tests.fuzzing import fuzz, properties
 
 pytestmark = pytest.mark.once
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SAMPLES = sorted([*(ROOT / "programs").glob("**/*.s"), *(HERE / "ok").glob("*.s")])
+SAMPLES = sample_sources()
 
 
 @dataclass(frozen=True)

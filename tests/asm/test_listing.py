@@ -14,10 +14,11 @@ from macaw.asm.assembler import assemble
 from macaw.asm.program import Program
 from macaw.asm.source import Source
 from tests.asm.gnu_tools import tool
+from tests.asm.sample_sources import sample_sources
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SAMPLES = sorted([*(ROOT / "programs").glob("**/*.s"), *(HERE / "ok").glob("*.s")])
+SAMPLES = sample_sources()
 # GNU as lists padding where code goes on, and refuses `symbols` when it makes a listing.
 GNU_SOURCES = sorted(
     path for path in (HERE / "gnu_sources").glob("*.s") if path.stem not in ("align", "symbols")

@@ -20,6 +20,7 @@ from macaw.asm.formatter import format_text
 from macaw.asm.source import Source
 from macaw.isa import config
 from tests.asm import sources
+from tests.asm.sample_sources import sample_sources
 from tests.fuzzing import properties
 
 pytestmark = pytest.mark.once
@@ -120,7 +121,7 @@ def test_the_example_of_the_language_page_comes_back(tmp_path: Path) -> None:
 
 
 HERE = Path(__file__).parent
-SAMPLES = sorted([*(HERE.parents[1] / "programs").glob("**/*.s"), *(HERE / "ok").glob("*.s")])
+SAMPLES = sample_sources()
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)

@@ -227,7 +227,7 @@ def test_clusters_that_take_a_segment_as_two_types() -> None:
         assert (stop.fault is None) == is_right
         if stop.fault is not None:
             assert stop.fault.kind == "segment mismatch"
-            assert "its clusters take int8 and int16" in stop.fault.message
+            assert "its clusters expect int8 and int16" in stop.fault.message
 
 
 @pytest.mark.parametrize(

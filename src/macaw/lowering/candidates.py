@@ -40,14 +40,16 @@ def array_partition(product: Product, split: str, size: tuple[int, int]) -> Part
 
 
 def _partitions(
-    product: Product, config: Configuration, split: str, size: tuple[int, int]
+    product: Product, config: Configuration, split: str, size: tuple[int, int], aligns: bool
 ) -> list[Partition]:
-    """Return the partitions to try: that of `array_partition`, and one with aligned outputs.
+    """Return the partitions to try: `array_partition`, and if `aligns` one with aligned outputs.
 
     The dma moves the outputs of a cluster in rows of few bytes. If the parts of N are multiples of
     16 bytes, or of the outputs that a cluster computes at once, a row is one beat.
     """
     part = array_partition(product, split, size)
+    if not aligns:
+        return [part]
     grain = gcd(ALIGNED // Types.size(product.types(config).result), int(config["pe.pes"]))
     aligned = partition(split, *size, part.extents, max(1, grain))
     return [part] if aligned.length("N") == part.length("N") else [part, aligned]
@@ -77,6 +79,7 @@ def plans(
     size: tuple[int, int],
     density: float,
     limit: float,
+    aligns: bool,
 ) -> Iterator[ProductPlan]:
     """Yield plans of a mapping and split over at most `size` (rows, clusters) of the array.
 
@@ -84,7 +87,7 @@ def plans(
     For each way, the plans have the two longest tiles of k that fit. Plans that probably take more
     than `limit` cycles may be left out.
     """
-    for part in _partitions(product, config, split, size):
+    for part in _partitions(product, config, split, size, aligns):
         yield from _product_plans(product, config, mapping, part, density, limit)
 
 
@@ -139,6 +142,7 @@ def _image_plans(
     size: tuple[int, int],
     density: float,
     limit: float,
+    aligns: bool,
 ) -> Iterator[ProductPlan]:
     """Yield plans of a convolution that fit the device.
 
@@ -146,8 +150,8 @@ def _image_plans(
     convolutions. A convolution 1 × 1 may also be computed as a matrix product.
     """
     if product.matrix is not None and mapping is WEIGHT:
-        yield from plans(product.matrix, config, mapping, split, size, density, limit)
-    for part in _partitions(product, config, split, size):
+        yield from plans(product.matrix, config, mapping, split, size, density, limit, aligns)
+    for part in _partitions(product, config, split, size, aligns):
         yield from _plans_of_image(product, config, mapping, part, density, limit)
 
 

@@ -108,7 +108,7 @@ def choose(
         def fits(other: Configuration) -> bool:
             size = (int(other["pe.rows"]), int(other["pe.clusters"]))
             several = (
-                plans(product, other, kind, letter, size, density, inf)
+                plans(product, other, kind, letter, size, density, inf, split is None)
                 for kind in mappings
                 for letter in splits
             )
@@ -138,16 +138,18 @@ def _cheapest(
 
     With `halves`, the function also tries plans for half of the rows or of the clusters. If they
     take fewer cycles, it tries half of these, and so on. Fewer rows and clusters need fewer
-    transfers, and fewer additions of sums.
+    transfers, and fewer additions of sums. It also tries parts of outputs that are aligned.
     """
     size = (int(config["pe.rows"]), int(config["pe.clusters"]))
-    best = _cheapest_of(product, config, mapping, split, size, density, None)
+    best = _cheapest_of(product, config, mapping, split, size, density, None, aligns=halves)
     moved = halves and best is not None
     while moved:
         moved = False
         for fewer in ((size[0] // 2, size[1]), (size[0], size[1] // 2)):
             if min(fewer):
-                found = _cheapest_of(product, config, mapping, split, fewer, density, best)
+                found = _cheapest_of(
+                    product, config, mapping, split, fewer, density, best, aligns=halves
+                )
                 if found is not best:
                     best, size, moved = found, fewer, True
                     break
@@ -177,16 +179,18 @@ def _cheapest_of(
     size: tuple[int, int],
     density: float,
     best: Candidate | None,
+    *,
+    aligns: bool,
 ) -> Candidate | None:
     """Return the candidate with the least predicted cost, or `best` if no candidate costs less.
 
     Candidates are plans of a mapping and split over at most `size` (rows, clusters). Plans that
-    cannot cost less than `best` are left out.
+    cannot cost less than `best` are left out. With `aligns`, parts of outputs may be aligned.
     """
     if best is not None and least_cycles(product, config, split, size, density) >= best.cost.cycles:
         return best
     limit = inf if best is None else best.cost.cycles
-    for plan in plans(product, config, mapping, split, size, density, limit):
+    for plan in plans(product, config, mapping, split, size, density, limit, aligns):
         candidate = Candidate(plan, cost(plan, density))
         if best is None or _key(candidate) < _key(best):
             best = candidate

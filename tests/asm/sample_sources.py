@@ -1,0 +1,16 @@
+"""The sources that are programs by themselves: samples and cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from macaw.network_description import NETWORK_FILE
+
+_HERE = Path(__file__).parent
+
+
+def sample_sources() -> list[Path]:
+    """Return all sources of programs/ and of ok/, without files of compiled networks."""
+    programs = (_HERE.parents[1] / "programs").glob("**/*.s")
+    single = (path for path in programs if not (path.parent / NETWORK_FILE).exists())
+    return sorted([*single, *(_HERE / "ok").glob("*.s")])
