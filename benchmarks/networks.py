@@ -1,7 +1,7 @@
 """Whole networks on the device: exact in each layer, cycles against the bound, and times.
 
     python -m benchmarks.networks text-direction [--images 3]
-    python -m benchmarks.networks resnet50 [--zeros 0.8] [--run]
+    python -m benchmarks.networks NAME [--zeros 0.8] [--run]   # a light network: resnet50 ...
     python -m benchmarks.networks light [--run]
     python -m benchmarks.networks pruning [--run] [--networks squeezenet,text-direction]
 
@@ -144,7 +144,7 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> tuple[str
 def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", choices=("text-direction", "resnet50", "light", "pruning"))
+    parser.add_argument("what", choices=("text-direction", "light", "pruning", *LIGHT))
     parser.add_argument("--images", type=int, default=1)
     parser.add_argument("--zeros", type=float, default=0.0)
     parser.add_argument("--networks", default="squeezenet,text-direction")
