@@ -100,7 +100,8 @@ def text_direction(count: int, zeros: float = 0.0) -> Case:
     from benchmarks.text_images import images  # needs Pillow
 
     model = onnx.load(fetched("text-direction"))
-    for item in model.graph.initializer:
+    constants = [x.attribute[0].t for x in model.graph.node if x.op_type == "Constant"]
+    for item in (*model.graph.initializer, *constants):
         array = numpy_helper.to_array(item)
         if array.ndim >= 2 and zeros:
             least = np.quantile(np.abs(array), zeros)
