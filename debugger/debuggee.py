@@ -65,7 +65,7 @@ class Debuggee:
         self.user_values = UserValues()
         self.output = Output(on_output)
         self.device = self.build_device(engine)
-        # The first cycle of each layer that the run has begun, by its number; that of the end, too.
+        # The first cycle of each layer that the run has started, by its number, and of the end.
         self.layer_starts: dict[int, int] = {}
         self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)
 

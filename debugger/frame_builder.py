@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 LINES = 2000  # the greatest number of lines of output that the panel keeps
-BEFORE, BEHIND = 40, 80  # instructions before and after the present one
+BEFORE, AFTER = 40, 80  # instructions before and after the present one
 ROW = 16  # bytes in a row of memory
 ROWS = 64
 REGISTERS = 256
@@ -236,7 +236,7 @@ class FrameBuilder:
             place = part.address
         place = original(session.program, session.core, place)
         try:
-            rows = around(session, place, BEFORE, BEHIND)
+            rows = around(session, place, BEFORE, AFTER)
         except (CommandError, Fault) as error:
             return Code(message=str(error))
         points: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""Records which layers of a network have begun, and when, while its program runs."""
+"""Records in which cycles a program starts the layers of its network."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def layer_states(debuggee: Debuggee) -> list[LayerState]:
     network, now = debuggee.program.network, debuggee.device.cycle
     starts = {number: cycle for number, cycle in debuggee.layer_starts.items() if cycle <= now}
     present = present_layer(debuggee)
-    last = max((*starts, present if present is not None else -1))  # that has begun
+    last = max((*starts, present if present is not None else -1))  # the last layer that has started
     states = []
     for number, layer in enumerate(network.layers if network is not None else ()):
         begin, end = starts.get(number), starts.get(number + 1)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ALL_WORDS = "$arg*"  # in the line of an alias, it stands for all words of the call
+ALL_WORDS = "$arg*"  # an alias replaces it by all words of the call
 _ARGUMENT = re.compile(r"\$arg(\*|c\b|\d+)")
 
 

@@ -142,7 +142,7 @@ class ObservedRun:
         elif "ticket" in event.values:
             item = {name: event.values[name] for name in _TRANSFER}
         else:
-            return  # another kind of work has begun
+            return  # the event is of another kind of work
         stream = core.name, kind
         position = (time + 1, 0)
         self.items.append(Observation(stream, item, time, core.name, address, position))

@@ -53,7 +53,7 @@ def parse_actions(text: str) -> list[Action]:
 
 
 def parse_thread(text: str) -> int:
-    """Return the number of a thread; -1 stands for all, 0 for any. Raises `SessionError`."""
+    """Return the number of a thread: -1 means all threads, 0 means any. Raises `SessionError`."""
     return ALL if text == "-1" else parse_number(text)
 
 

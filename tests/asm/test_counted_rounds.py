@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,9 +59,9 @@ def rounds_read(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
     calls = []
     take = SimpleLines.take
 
-    def count(self: SimpleLines, *arguments: object) -> int:
+    def count(self: SimpleLines, *arguments: Any) -> int:
         calls.append(1)
-        return take(self, *arguments)  # type: ignore[arg-type]
+        return take(self, *arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(SimpleLines, "take", count)

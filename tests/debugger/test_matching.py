@@ -12,6 +12,8 @@ from macaw.debugger.comparison.first_difference import Difference, Matcher
 from macaw.debugger.comparison.observations import Observation, Write
 from tests.fuzzing import properties
 
+SUBJECT: Any = "subject"  # the matching of items only passes it on
+
 Piece = tuple[Any, int, int, Any]  # a stream, the item's number in its list, the offset, the value
 
 
@@ -61,12 +63,12 @@ def expected(this: list[Observation], other: list[Observation]) -> Difference | 
             partner = partners[before] if before < len(partners) else None
             if partner is not None and partner[3] == value:
                 continue
-            items = [(this, other)[is_other][number]]
-            items.append((other, this)[is_other][partner[1]] if partner else None)  # type: ignore[arg-type]
-            sides = (items[1], items[0]) if is_other else (items[0], items[1])
+            own = (this, other)[is_other][number]
+            opposite = (other, this)[is_other][partner[1]] if partner else None
+            sides = (opposite, own) if is_other else (own, opposite)
             name = stream[0] if isinstance(stream, tuple) else stream
             count = min(before, len(partners))
-            return Difference("subject", name, count, sides, offset)  # type: ignore[arg-type]
+            return Difference(SUBJECT, name, count, sides, offset)
     return None
 
 
@@ -75,7 +77,7 @@ def expected(this: list[Observation], other: list[Observation]) -> Difference | 
 def test_the_first_difference_however_far_each_run_is(
     this: list[Observation], other: list[Observation], chunks: list[tuple[int, int]]
 ) -> None:
-    runs: Any = [SimpleNamespace(items=[], over=False, subject="subject") for _ in range(2)]
+    runs: Any = [SimpleNamespace(items=[], over=False, subject=SUBJECT) for _ in range(2)]
     matcher, found = Matcher(*runs), None
     for ends in (*sorted(chunks), (len(this), len(other))):
         for run, items, end in zip(runs, (this, other), ends, strict=True):
@@ -93,7 +95,7 @@ def test_equal_runs_match_to_the_last_item(this: list[Observation], data: st.Dat
     """The order of streams may differ."""
     streams = data.draw(st.permutations("abmn"))
     other = [item for stream in streams for item in this if item.stream == stream]
-    runs: Any = [SimpleNamespace(items=x, over=True, subject="subject") for x in (this, other)]
+    runs: Any = [SimpleNamespace(items=x, over=True, subject=SUBJECT) for x in (this, other)]
     matcher = Matcher(*runs)
     assert matcher.match() is None
     assert matcher.at == len(this)

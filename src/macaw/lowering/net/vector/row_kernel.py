@@ -7,6 +7,7 @@ group are stored one by one.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from math import prod
 
@@ -45,7 +46,7 @@ def normalization_kernel(operation: LayerNormalization) -> Kernel:
     return k
 
 
-class _Rows:
+class _Rows(ABC):
     """Writes code that goes over the rows of a tensor; subclasses write the passes over a row."""
 
     def __init__(self, k: Kernel, shape: tuple[int, ...]) -> None:
@@ -68,9 +69,9 @@ class _Rows:
             k.add(_ROW, 4 * self.length)
             k.add(_RESULT, 4 * self.length)
 
+    @abstractmethod
     def row(self) -> None:
         """Write the passes over a row."""
-        raise NotImplementedError
 
     def over(
         self, source: str, act: Callable[[Sequence[str], bool], None], tables: int = 0

@@ -66,7 +66,7 @@ class Windows(ABC):
     def outside(self, row: int) -> str:
         """Return the address of the row that replaces a row outside the image."""
 
-    def begin_row(self) -> None:  # noqa: B027 - not every pool needs something
+    def begin_row(self) -> None:  # noqa: B027 - a hook: a maximum needs no code there
         """Write the code that each row of the result needs once."""
 
     @abstractmethod
