@@ -132,7 +132,8 @@ load:
         lw      t1, 104(gp)
         ble     a3, t1, 2f
 1:      dma.copy zero, a0               # some are outside: zeros
-2:      li      a5, 0
+2:
+        li      a5, 0
         bgez    a3, 1f
         neg     a5, a3                  # columns of the slab before the image
 1:      add     a3, a3, a5

@@ -224,6 +224,11 @@ class ImagePlan(ProductPlan):
         """The number of output positions of a tile."""
         return self.tile.outputs
 
+    @property
+    def lanes(self) -> int:
+        """The number of sums that a PE has at one position: one."""
+        return 1
+
     @cached_property
     def start_positions(self) -> int:
         """The number of output positions with different start sums; a bias is the same for all."""

@@ -7,7 +7,6 @@ layer before has left.
 
 from __future__ import annotations
 
-from macaw.isa.pe import ACCUMULATORS
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.row_program import arrays
 from macaw.lowering.transfers import PONG, Transfer
@@ -18,12 +17,12 @@ _ARRAYS = ("chain", "partial", "gathered")  # stored accumulator by accumulator,
 
 def zero_row_bytes(plan: ProductPlan) -> int:
     """Return the bytes of a row of zeros: the sums of all accumulators of a cluster."""
-    return plan.pes * ACCUMULATORS * plan.sum_size
+    return plan.pes * plan.lanes * plan.sum_size
 
 
 def zero_fills(plan: ProductPlan) -> list[Transfer]:
     """Return the transfers that write zeros to such arrays, in both halves of all units."""
-    if type(plan) is not ProductPlan or plan.tile.members == ACCUMULATORS:
+    if plan.lanes <= plan.tile.members:
         return []
     row = zero_row_bytes(plan)
     return [
