@@ -91,7 +91,10 @@ class AssemblyState:
         return self.ordinal
 
     @cached_property
-    def natural_sizes(self) -> dict[tuple[str, int], int]:
-        """The natural size in bytes of each symbol, by (name, address). Valid after the layout."""
+    def natural_sizes(self) -> dict[str, dict[int, int]]:
+        """The natural size in bytes of each symbol, by section and address.
+
+        Valid after the layout.
+        """
         symbols = object_symbols.symbols(self.symbols, self.layout)
         return object_symbols.sizes(self.layout, symbols)

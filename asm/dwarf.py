@@ -128,7 +128,7 @@ def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict
 
     The numbers are given by the files' indices in `lines.files`.
     """
-    places = sorted({place for rows in used for place in rows.files})
+    places = sorted({place for rows in used for place in set(rows.files)})
     named = {place: lines.files[place] or _NAMELESS for place in places}
     names = list(dict.fromkeys(named.values()))
     order = {name: number for number, name in enumerate(names, 1)}

@@ -58,7 +58,7 @@ def _table(reader: _Reader, sections: Sequence[Section]) -> LineTable:
         rows = tables.setdefault(section.name, Rows())
         if ends.get(section.name, first) < first:
             rows.add(ends[section.name], 0, 0, 0)
-        rows.extend(sequence.rows.inside(section.address, section.end))
+        rows.extend(sequence.rows.sorted().inside(section.address, section.end))
         ends[section.name] = max(sequence.end, ends.get(section.name, 0))
     for section in placed:
         if ends.get(section.name, section.end) < section.end:

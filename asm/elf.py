@@ -7,7 +7,7 @@ freestanding RV32 executables of other tools. From equal programs, `write` makes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from macaw.asm import dwarf, elf_note
 from macaw.asm import elf_format as elf
@@ -45,7 +45,7 @@ def _write(program: Program, *, lines: bool) -> bytes:
     if lines:
         for name, debug in dwarf.write(program.line_table, program.sections).items():
             file.add(name, elf.SHT_PROGBITS, debug.data, 1)
-    file.add_symbols([symbol_entry(item, file.numbers, item.value) for item in program.symbols])
+    file.add_symbols(symbol_entries(program.symbols, file.numbers, {}))
     segments = [
         Segment(
             elf.PT_LOAD,
@@ -62,22 +62,21 @@ def _write(program: Program, *, lines: bool) -> bytes:
     return file.bytes(elf.ET_EXEC, program.entry or 0, segments)
 
 
-def symbol_entry(symbol: Symbol, numbers: Mapping[str, int], value: int) -> NamedSymbol:
-    """Return the entry of a symbol. `numbers` are the ELF section numbers by section name."""
-    return NamedSymbol(
-        symbol.name,
-        value,
-        symbol.size,
-        SYMBOL_KINDS[symbol.kind],
-        elf.SHN_ABS if symbol.section is None else numbers[symbol.section],
-        _binding(symbol),
-    )
+def symbol_entries(
+    symbols: Iterable[Symbol], numbers: Mapping[str, int], starts: Mapping[str, int]
+) -> Iterator[NamedSymbol]:
+    """Yield the entries of symbols.
 
-
-def _binding(symbol: Symbol) -> int:
-    if symbol.is_weak:
-        return elf.STB_WEAK
-    return elf.STB_GLOBAL if symbol.is_global else elf.STB_LOCAL
+    `numbers` are the ELF section numbers by section name. `starts` are the addresses from which the
+    values of a section's symbols count; without one they count from 0.
+    """
+    for name, value, size, section, kind, is_global, is_weak in symbols:
+        binding = elf.STB_WEAK if is_weak else elf.STB_GLOBAL if is_global else elf.STB_LOCAL
+        number = elf.SHN_ABS
+        if section is not None:
+            number = numbers[section]
+            value -= starts.get(section, 0)
+        yield NamedSymbol(name, value, size, SYMBOL_KINDS[kind], number, binding)
 
 
 def check(program: Program) -> None:
@@ -92,13 +91,14 @@ def check(program: Program) -> None:
     for section in program.sections:
         _check_section(section)
     known = {None, *names}
-    for symbol in program.symbols:
-        if symbol.section not in known:
-            raise ElfError(f"symbol {symbol.name} is in the section {symbol.section}, which is not")
-        if not (whole(symbol.value, 0, elf.TOP - 1) and whole(symbol.size, 0, elf.TOP - 1)):
-            raise ElfError(f"symbol {symbol.name}: {symbol.value:#x} does not fit 32 bits")
-        if not symbol.name or symbol.kind not in SYMBOL_KINDS:
-            raise ElfError(f"symbol {symbol.name!r}: no kind {symbol.kind!r}")
+    last = elf.TOP - 1
+    for name, value, size, home, kind, _is_global, _is_weak in program.symbols:
+        if home not in known:
+            raise ElfError(f"symbol {name} is in the section {home}, which is not")
+        if not (whole(value, 0, last) and whole(size, 0, last)):
+            raise ElfError(f"symbol {name}: {value:#x} does not fit 32 bits")
+        if not name or kind not in SYMBOL_KINDS:
+            raise ElfError(f"symbol {name!r}: no kind {kind!r}")
     check_overlaps(program.sections)
     check_tensors(program.tensors, program.sections)
     check_entry(program.entry, program.sections)

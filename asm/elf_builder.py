@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from macaw.asm import elf_format as elf
@@ -84,14 +84,14 @@ class ElfBuilder:
         """The number that the next added section gets."""
         return len(self._headers)
 
-    def add_symbols(self, symbols: Sequence[NamedSymbol]) -> None:
+    def add_symbols(self, symbols: Iterable[NamedSymbol]) -> None:
         """Add the symbol table and its strings. `symbols` must begin with the local symbols."""
         strings = Strings()
         add, pack = strings.add, elf.SYMBOL.pack
-        table = bytearray(pack(0, 0, 0, 0, 0, 0))
+        table, local = bytearray(pack(0, 0, 0, 0, 0, 0)), 1
         for name, value, size, kind, section, binding in symbols:
             table += pack(add(name), value, size, binding << 4 | kind, 0, section)
-        local = 1 + sum(item.binding == elf.STB_LOCAL for item in symbols)
+            local += binding == elf.STB_LOCAL
         self.add(
             ".symtab",
             elf.SHT_SYMTAB,

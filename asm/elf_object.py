@@ -38,10 +38,7 @@ def write(item: Relocatable, *, lines: bool = True) -> bytes:
     marks = sorted({x.symbol for x in item.relocations if isinstance(x.symbol, int)})
     symbols += _marks(program, marks, numbers, starts)
     high_parts = {address: len(sections) + place for place, address in enumerate(marks, 1)}
-    own = [
-        elf.symbol_entry(x, numbers, x.value - starts.get(x.section or "", 0))
-        for x in program.symbols
-    ]
+    own = list(elf.symbol_entries(program.symbols, numbers, starts))
     layout, absolute = item.layout_symbol, form.SHN_ABS
     own.append(NamedSymbol(layout, item.layout, 0, form.STT_NOTYPE, absolute, form.STB_GLOBAL))
     own += [

@@ -292,7 +292,9 @@ class ExpressionContext:
             return symbol.size
         if not self.state.is_placed:
             raise NotYet(node, f"the size of '{node.text}' depends on what follows")
-        return self.state.natural_sizes.get((symbol.name, address_of(symbol)), 0)
+        area = symbol.area
+        sizes = {} if area is None else self.state.natural_sizes.get(area.section, {})
+        return sizes.get(address_of(symbol), 0)
 
     def _round(self, name: Name, datum: Datum, node: Indexed) -> tuple[int, int]:
         last = len(datum.rounds) - 1

@@ -75,12 +75,14 @@ class Rows:
             mine.extend(more)
 
     def inside(self, start: int, end: int) -> Rows:
-        """Return the rows whose addresses are at least `start` and below `end`, by address."""
-        rows = self.sorted()
-        low, high = bisect_left(rows.addresses, start), bisect_left(rows.addresses, end)
-        if high - low == len(rows):
-            return rows
-        return Rows._of([column[low:high] for column in rows._arrays])
+        """Return the rows whose addresses are at least `start` and below `end`.
+
+        The rows must have the order of their addresses.
+        """
+        low, high = bisect_left(self.addresses, start), bisect_left(self.addresses, end)
+        if high - low == len(self):
+            return self
+        return Rows._of([column[low:high] for column in self._arrays])
 
     def sorted(self) -> Rows:
         """Return the same rows by address. Rows with equal addresses keep their order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from macaw.asm.expressions import Address
 from macaw.asm.layout import Area, Layout
@@ -26,7 +26,7 @@ def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
     """Return the symbols of the object file, without private ones.
 
     If the source gives no size for a symbol, the symbol has the special size `_NATURAL`. The caller
-    replaces it with `with_size`.
+    replaces it with `with_sizes`.
     """
     result = []
     shared, has_data = program.table.shared, bool(program.data)
@@ -69,37 +69,35 @@ def _place(area: object, layout: Layout) -> tuple[int, str | None, str] | None:
     return area.base, plan.name if plan.size else None, "func" if "x" in plan.flags else "object"
 
 
-def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], int]:
-    """Return the natural size in bytes of each symbol, by (name, value).
+def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[str, dict[int, int]]:
+    """Return the natural size in bytes of each symbol, by section and address.
 
     The slots of tensors, which the assembler adds at the end of a section, belong to no symbol.
     """
-    inside: dict[str | None, list[Symbol]] = {}
-    for symbol in symbols:
-        inside.setdefault(symbol.section, []).append(symbol)
-    natural = {
-        key: size
-        for section in layout.sections()
-        for key, size in natural_sizes(section, inside.get(section.name, ())).items()
-    }
+    natural = {section.name: natural_sizes(section, symbols) for section in layout.sections()}
     for plan in layout.plans.values():
         filled = [area for area in plan.areas if area.size and not area.zeros]
         if not filled or not plan.areas[-1].zeros:
             continue
         start, end = filled[0].base or 0, (filled[-1].base or 0) + filled[-1].size
-        for (name, value), size in natural.items():
-            if start <= value < end:
-                natural[name, value] = min(size, end - value)
+        inside = natural[plan.name]
+        for address, size in inside.items():
+            if start <= address < end:
+                inside[address] = min(size, end - address)
     return natural
 
 
-def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
-    """Return the symbol with `_NATURAL` replaced by its size in `natural`."""
-    name, value, size, section, kind, is_global, is_weak = symbol
-    if size != _NATURAL:
-        return symbol
-    size = natural.get((name, value), 0)
-    return Symbol(name, value, size, section, kind, is_global, is_weak)
+def with_sizes(
+    symbols: Iterable[Symbol], natural: Mapping[str, Mapping[int, int]]
+) -> Iterator[Symbol]:
+    """Yield the symbols with `_NATURAL` replaced by their sizes in `natural`."""
+    for symbol in symbols:
+        name, value, size, section, kind, is_global, is_weak = symbol
+        if size == _NATURAL and section is not None:
+            size = natural[section].get(value, 0)
+            yield Symbol(name, value, size, section, kind, is_global, is_weak)
+        else:
+            yield symbol
 
 
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:

@@ -304,18 +304,16 @@ def tensor_section(at: str) -> str:
     return f"{TENSORS}.{at}" if at else TENSORS
 
 
-def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[tuple[str, int], int]:
-    """Return the natural size in bytes of each of a section's symbols, by (name, value).
+def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[int, int]:
+    """Return the natural size in bytes of a section's symbols, by their values.
 
     A symbol reaches to the next one or to the section's end; symbols at one address have the same
     size. A label has this size unless there is a `.size`. The disassembler writes `.size` for
     symbols of other sizes.
     """
-    inside = [item for item in symbols if item.section == section.name]
-    starts = sorted({item.value for item in inside})
-    end = section.end
-    reach = {
+    name, end = section.name, section.end
+    starts = sorted({item.value for item in symbols if item.section == name})
+    return {
         start: max(0, min(following, end) - start)
         for start, following in zip(starts, (*starts[1:], end), strict=False)
     }
-    return {(item.name, item.value): reach[item.value] for item in inside}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
@@ -104,8 +104,8 @@ class SimpleLines:
 
     def take(self, start: int, end: int, macros: Collection[str]) -> int:
         """Assemble lines and return the offset of the first line that is not simple."""
-        (statements, places), starts = self._source.statements, self._source.line_starts
-        position, last = bisect_left(starts, start), bisect_left(starts, end)
+        (statements, places), newlines = self._source.statements, self._source.newlines
+        position, last = bisect_left(newlines, start - 1), bisect_left(newlines, end - 1)
         words, word_places, encoders = self._words, self._places, self._encoders()
         count = _FEW_LINES
         while position < last:
@@ -134,14 +134,14 @@ class SimpleLines:
                 if self._is_elsewhere:
                     encoders = self._encoders()
                     if not self.is_open:
-                        return starts[bisect_right(starts, place)]
+                        return self._source.following_line(place)
             position = stop
         return max(start, end)
 
     def _line_start(self, place: int) -> int:
         """Return the offset of the line that contains a source offset."""
-        starts = self._source.line_starts
-        return starts[bisect_right(starts, place) - 1]
+        newlines = self._source.newlines
+        return newlines[bisect_left(newlines, place) - 1] + 1
 
     def _encoders(self) -> Mapping[str, Callable[[str], int]]:
         """Return the first encoders of all mnemonics; none where no instruction can begin."""
@@ -163,7 +163,8 @@ class SimpleLines:
         here = self._base + WORD_BYTES * len(self._words)
         text = rest.lstrip(" ")
         if not text:
-            self._define(label, LogicalLine(self._source, line_start, head), here)
+            line = LogicalLine(self._source, line_start, head)
+            self._symbols.define(label, line, Address(self._area, here))
             return True
         place += len(head) + 1 + len(rest) - len(text)
         head, _, operands = text.partition(" ")

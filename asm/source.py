@@ -7,10 +7,11 @@ leads back to a file.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, repeat
+from itertools import accumulate
+from operator import sub
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,7 +69,12 @@ class SourceText:
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset of each line."""
-        return list(accumulate([len(line) + 1 for line in self.text.split("\n")[:-1]], initial=0))
+        return [newline + 1 for newline in self.newlines]
+
+    @cached_property
+    def newlines(self) -> list[int]:
+        """The offset of the character before each line: -1, and those of the newlines."""
+        return _newlines(self.text.split("\n"))
 
     @cached_property
     def statements(self) -> tuple[list[str], list[int]]:
@@ -77,30 +83,42 @@ class SourceText:
         Tabs are replaced by blanks, and so is a carriage return before the line's end.
         """
         lines = self.text.replace("\t", " ").replace("\r\n", " \n").split("\n")
+        self.newlines = _newlines(lines)
         statements = [line.lstrip(" ") for line in lines]
-        ends = accumulate([len(line) + 1 for line in lines])
-        places = [end - len(text) - 1 for end, text in zip(ends, statements, strict=True)]
-        return statements, places
+        ends = [*self.newlines[1:], len(self.text)]
+        return statements, list(map(sub, ends, map(len, statements)))
 
     def locate(self, offset: int) -> tuple[int, int]:
         """Return the line and the column of an offset, both from 1."""
-        line = bisect_right(self.line_starts, offset)
-        return line, offset - self.line_starts[line - 1] + 1
+        line = bisect_left(self.newlines, offset)
+        return line, offset - self.newlines[line - 1]
 
     def locate_all(self, offsets: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Return the lines and the columns of many offsets."""
-        starts = self.line_starts
-        lines = list(map(bisect_right, repeat(starts), offsets))
-        columns = [
-            offset - starts[line - 1] + 1 for offset, line in zip(offsets, lines, strict=True)
-        ]
+        """Return the lines and the columns of many offsets, most of which ascend."""
+        newlines = [*self.newlines, len(self.text)]
+        lines: list[int] = []
+        columns: list[int] = []
+        line = before = end = newlines[-1]  # of no line yet
+        for offset in offsets:
+            while offset > end:
+                line, before, end = line + 1, end, newlines[line + 1]
+            if offset <= before:
+                line = bisect_left(newlines, offset)
+                before, end = newlines[line - 1], newlines[line]
+            lines.append(line)
+            columns.append(offset - before)
         return lines, columns
 
     def line(self, number: int) -> str:
         """Return the text of a line, counted from 1, without its line end."""
-        start = self.line_starts[number - 1]
+        start = self.newlines[number - 1] + 1
         end = self.text.find("\n", start)
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
+
+    def following_line(self, offset: int) -> int:
+        """Return the offset after the line that contains `offset`, with its line end."""
+        newline = self.text.find("\n", offset)
+        return len(self.text) if newline < 0 else newline + 1
 
     def span(self, start: int, end: int) -> Span:
         """Return the span of the text from `start` up to `end`, cut off at the line's end."""
@@ -121,6 +139,11 @@ class SourceText:
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
         """Return the file, lines and columns of offsets in this text, for the line table."""
         return (self.name, *self.locate_all(offsets))
+
+
+def _newlines(lines: Sequence[str]) -> list[int]:
+    """Return -1 and the offset of the newline after each line but the last, of all lines."""
+    return list(accumulate([len(line) + 1 for line in lines[:-1]], initial=-1))
 
 
 class LogicalLine(NamedTuple):

@@ -160,7 +160,7 @@ class Labels:
         `size` is the size in bytes that the symbol gets from its definition, by default its natural
         size. A line that would change nothing is left out.
         """
-        return self._about(symbol, self._sizes[symbol.name, symbol.value] if size is None else size)
+        return self._about(symbol, self._sizes[symbol.value] if size is None else size)
 
     def derived(self, symbol: Symbol, base: int) -> list[str]:
         """Return the lines that define a symbol relative to the name of a lower address, `base`."""

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macaw.asm.lines import Line, LineTable
+from macaw.asm.source import SourceText
 from tests.fuzzing import properties
 
 LINES = st.builds(
@@ -55,3 +56,17 @@ def test_there_is_no_row_outside() -> None:
 
 def test_numbers_wider_than_32_bits_are_not_known() -> None:
     assert LineTable.of([Line(".a", 0, "x.s", 1 << 32, 1 << 40)])[0] == Line(".a", 0, "x.s", 0, 0)
+
+
+@properties
+@given(st.text("a\n", max_size=40), st.data())
+def test_many_offsets_of_a_source_have_the_lines_and_columns_of_each(
+    text: str, data: st.DataObject
+) -> None:
+    """In any order; the witness splits the text at each offset."""
+    offsets = data.draw(st.lists(st.integers(0, len(text)), max_size=20))
+    before = [text[:offset].split("\n") for offset in offsets]
+    expected = [len(lines) for lines in before], [len(lines[-1]) + 1 for lines in before]
+    source = SourceText(text, "text.s")
+    assert source.locate_all(offsets) == expected
+    assert [source.locate(offset) for offset in offsets] == list(zip(*expected, strict=True))

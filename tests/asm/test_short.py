@@ -273,6 +273,12 @@ def test_memory_ends_at_the_same_line() -> None:
     assert [item.span.line for item in found] == [1, *range(4 + 70000 // 128, 565)]
 
 
+@pytest.mark.parametrize("last", [".text", ".data", ".bss", "end: .bss", "end:", "nop"])
+@pytest.mark.parametrize("line_end", ["", "\n", "\r\n"])
+def test_the_last_line_needs_no_line_end(last: str, line_end: str) -> None:
+    both(f".core cp\n nop\n nop\n ret\n {last}{line_end}")
+
+
 @pytest.mark.parametrize(
     "body", [".byte 1", ".word 1\n.half 2", ".byte 1\nnop", ".half 1\nnop\n.half 2"]
 )
