@@ -24,6 +24,7 @@ BANKS, SIDE = 16, 16  # numbers of a tile, and matrix rows whose tiles lie in a 
 GROUPS, TILES = ROWS // BANKS // SIDE, COLUMNS // SIDE
 RESULTS = GROUPS * TILES  # the row of memory behind the matrix
 LEAST = 1e6  # operations a second, 16 lanes each
+MOST = 8  # times the duration of NumPy's product
 
 Halves = NDArray[np.float16]
 
@@ -86,6 +87,8 @@ def main() -> None:
     row = ["by dots", f"{device.cycle:,}", f"{median(spent) * 1000:.0f}"]
     print(table(head, [[*row, f"{median(of_numpy) * 1000:.0f}", f"{rate / 1e6:.2f}"]]))
     print(target(f"at least 1 million operations a second: {rate / 1e6:.2f}", rate >= LEAST))
+    times = median(spent) / median(of_numpy)
+    print(target(f"at most {MOST} times as long as NumPy's product: {times:.1f}", times <= MOST))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.fim.buffer_access import check_column, check_lock, check_producer
+from macaw.emu.fim.circuit_data import slice_of
 from macaw.emu.fim.island import Island
-from macaw.emu.fim.operations import SLOT, check_slice, slice_of, step_slot
+from macaw.emu.fim.operations import SLOT, check_slice, step_slot
 from macaw.emu.fim.progress import Values, end_wait, finish, wait, wake
 from macaw.emu.fim.state import NOBODY, NOWHERE, Block, Buffer
 from macaw.emu.rules.fim_circuits import block_end, columns_stored, pointer_start
@@ -114,6 +115,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
     number = values["buffer"]
     buffer, count = island.buffers[number], len(block.banks)
     _check_push(island, block, number)
+    island.data.settle()
     file = PUSHED[values["register"]]
     slot = block.registers[SLOT]
     if file == RZ:
@@ -203,6 +205,7 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
         until = NEVER if ready is None else island.aligned(ready)
         return wait(block, f"buffer {number}", f"{count} columns in buffer {number}", until)
     island.counts["cycles_pull"] += end_wait(block)
+    island.data.settle()
     end = time = block.time
     island.dram.begin(time)
     columns, offsets = [], []

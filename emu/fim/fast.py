@@ -7,7 +7,9 @@ from typing import Any
 from macaw.emu import recordings
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.fim import tracing
+from macaw.emu.fim.circuit_data import CircuitData
 from macaw.emu.fim.core import IslandCore
+from macaw.emu.fim.deferred_data import DeferredData
 from macaw.emu.fim.state import Block, Buffer
 from macaw.emu.system import System
 from macaw.isa.fim_islands import Geometry
@@ -29,6 +31,17 @@ class FastIsland(IslandCore):
         self._trace_fields = [row.name for row in rows if not row.shape]
 
     def advance(self, limit: int) -> Stop | None:
+        if self.listeners or self.island_origins is not None:  # they read the circuits' data
+            return self._advance(limit)
+        at_once: CircuitData = self.data
+        self.data = DeferredData(self.state, self.memory)
+        try:
+            return self._advance(limit)
+        finally:
+            self.data.settle()
+            self.data = at_once
+
+    def _advance(self, limit: int) -> Stop | None:
         if sum(block.running for block in self.blocks) < 2:
             return super().advance(limit)
         saved = self._save()
@@ -37,6 +50,7 @@ class FastIsland(IslandCore):
         try:
             return super().advance(limit)
         except Fault:
+            self.data = DeferredData(self.state, self.memory)  # without what is undone below
             self._undo(saved)
             self.max_batch = 1
             return super().advance(limit)

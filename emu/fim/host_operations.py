@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from macaw.emu.faults import Fault
 from macaw.emu.fim import tracing
 from macaw.emu.fim.island import Island
-from macaw.emu.fim.operations import load_rows, operate
+from macaw.emu.fim.operations import operate
 from macaw.emu.fim.state import HOST, Block
 from macaw.emu.waits import NEVER
 from macaw.emu.windows import WindowNotReady
@@ -103,7 +103,8 @@ def _open(island: Island, block: Block, row: int) -> None:
         at = island.dram.open(others, row, block.time, island.divider, bus=True)
         block.time = at + island.divider
         island.counts["activations"] += len(others)
-    load_rows(island, block.banks, row)  # this includes what the host has written to memory
+    # this includes what the host has written to memory
+    island.data.load_rows(block, block.banks, row)
     block.row = row
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from macaw.emu.core import Core
 from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.fim.bank_memory import BankMemory
+from macaw.emu.fim.circuit_data import CircuitData
 from macaw.emu.fim.dram import Dram
 from macaw.emu.fim.origins import IslandOrigins
 from macaw.emu.fim.program import ProgramMemory
@@ -36,6 +37,7 @@ class Island(Core):
         self.divider = self.abilities.divider
         self.dram = Dram(geometry, device.config, device.jitter_of(core_number))
         self.memory = BankMemory(number, geometry, device.memory)
+        self.data = CircuitData(self.state, self.memory)
         self.program = ProgramMemory(name, number, device.memory)
         self.latency = lru_cache(maxsize=256)(AluTimings.of(device.config, self.abilities).latency)
         self.blocks: list[Block] = []

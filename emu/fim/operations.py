@@ -9,33 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
-from macaw.emu.fim.arithmetic import Mode, accumulate, results
+from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.fim.buffer_access import buffer_banks, check_column
+from macaw.emu.fim.circuit_data import Repeats
 from macaw.emu.fim.dram import READ, WRITE
 from macaw.emu.fim.island import Island
 from macaw.emu.fim.repeats import Batch
 from macaw.emu.fim.state import HOST, Block
-from macaw.emu.floats import Host
 from macaw.emu.rules.fim_circuits import operation_start, repeat_period
 from macaw.emu.rules.fim_dram import CLOSED
 from macaw.isa.fim_circuit import (
     CIRCUIT_REGISTERS,
-    COLUMN_BYTES,
     DOT,
     FUNCTION_NAMES,
-    GIO,
     IOSA,
     OPERATIONS,
     OUTER,
-    ROP,
     RZ,
     SLOTS,
     Operation,
 )
-from macaw.isa.fim_islands import Place
 
 SLOT = CIRCUIT_REGISTERS.index("rz_slot")
 STEP = CIRCUIT_REGISTERS.index("rz_step")
@@ -79,7 +74,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     origins = island.island_origins
     if origins is not None:
         origins.begin_operation(block, operation, int(columns[0]), slots[0])
-    _move(island, block, operation, mode, columns, slots[:count])
+    island.data.operate(block, Repeats(operation, mode, columns, slots[:count]))
     if origins is not None:
         origins.end_operation()
     block.time = last + step
@@ -170,14 +165,9 @@ def _column(island: Island, block: Block, operation: Operation, begin: int) -> i
         begin = dram.open(others, block.row, begin, step)
         island.counts["activations"] += len(others)
         island.counts["reopened"] += len(others)
-        load_rows(island, others, block.row)
+        island.data.load_rows(block, others, block.row)
     command, bus = WRITE if operation.to == IOSA else READ, block.index == HOST
     return dram.do(command, block.banks, begin, step=step, bus=bus)
-
-
-def load_rows(island: Island, banks: list[int], row: int) -> None:
-    """Copy row `row` of each bank in `banks` into the sense amplifiers of that bank."""
-    island.state.iosa[banks] = island.memory.cells[banks, row]
 
 
 def _check_columns(island: Island, block: Block, column: int) -> None:
@@ -207,97 +197,3 @@ def _batch(
         dram.bank_waits += (count - 1) * (period - alu) * len(block.banks)
         dram.columns_at(WRITE if operation.to == IOSA else READ, block.banks, last)
     return count, period, period - alu
-
-
-# --- data of operations ---
-
-
-def _move(
-    island: Island,
-    block: Block,
-    operation: Operation,
-    mode: Mode,
-    columns: NDArray[np.int64],
-    slots: list[int],
-) -> None:
-    state, places = island.state, block.places
-    registers = {ROP: state.rop, GIO: state.gio}
-    if operation.computes:
-        _compute(island, block, operation, mode, columns, slots)
-    elif operation.to == IOSA:
-        for column, slot in zip(columns.tolist(), slots, strict=True):
-            source = registers.get(operation.left)
-            data = slice_of(state.rz, places, slot) if source is None else source[places]
-            write_column(island, block, column, data)
-    elif operation.left == IOSA:
-        registers[operation.to][places] = state.iosa[places, columns[-1]]
-    elif operation.left == RZ:
-        registers[operation.to][places] = slice_of(state.rz, places, slots[-1])
-    else:
-        registers[operation.to][places] = registers[operation.left][places]
-
-
-def slice_of(rz: NDArray[np.uint8], places: NDArray[np.intp], slot: int) -> NDArray[np.uint8]:
-    """Return slice `slot` of Rz of several banks, as bytes of shape (banks, 32).
-
-    `places` are the indices of the banks in `rz`.
-    """
-    return rz[places, slot * COLUMN_BYTES : (slot + 1) * COLUMN_BYTES]
-
-
-def write_column(island: Island, block: Block, column: int, data: NDArray[np.uint8]) -> None:
-    """Write column `column` of the open row in each bank of a block.
-
-    The bytes go to the sense amplifiers and to memory. `data` has shape (banks, 32).
-    """
-    island.state.iosa[block.places, column] = data
-    for bank, row in zip(block.banks, data, strict=True):
-        offset = island.geometry.offset(Place(bank, block.row, column))
-        island.memory.write(offset, row.tobytes())
-
-
-def _compute(
-    island: Island,
-    block: Block,
-    operation: Operation,
-    mode: Mode,
-    columns: NDArray[np.int64],
-    slots: list[int],
-) -> None:
-    state, places = island.state, block.places
-
-    def operand(name: str) -> NDArray[np.uint8]:
-        if name == IOSA:
-            cells: NDArray[np.uint8] = state.iosa[places[:, None], columns[None, :]]
-            return cells
-        register: NDArray[np.uint8] = (state.rop if name == ROP else state.gio)[places]
-        return register[:, None, :]
-
-    new = results(mode, operand(operation.left), operand(operation.right))
-    new = np.broadcast_to(new, (new.shape[0], len(columns), new.shape[2]))
-    rz: Host = state.rz.view(mode.dtype)
-    if mode.arrange == DOT:
-        _fill_slots(rz, places, slots, new[:, :, 0], mode)
-        return
-    for k, slot in enumerate(slots):
-        start, size = (x // mode.dtype.itemsize for x in mode.place(slot))
-        if mode.accumulates:
-            rz[places, start : start + size] = accumulate(
-                rz[places, start : start + size], new[:, k]
-            )
-        elif mode.arrange != OUTER or k == len(slots) - 1:
-            rz[places, start : start + size] = new[:, k]
-
-
-def _fill_slots(
-    rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
-) -> None:
-    """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in order of repeats.
-
-    `slots` has the slot of each repeat. After SLOTS repeats a slot occurs again, so one assignment
-    writes at most SLOTS repeats.
-    """
-    for start in range(0, len(slots), SLOTS):
-        where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]
-        numbers = new[:, start : start + SLOTS]
-        rz[where] = accumulate(rz[where], numbers) if mode.accumulates else numbers

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from macaw.emu.fim import buffers, host_operations
 from macaw.emu.fim.island import Island
-from macaw.emu.fim.operations import load_rows, operate
+from macaw.emu.fim.operations import operate
 from macaw.emu.fim.progress import Act, Values, finish
 from macaw.emu.fim.state import Block
 from macaw.emu.rules.fim_dram import CLOSED
@@ -31,7 +31,7 @@ def _trace_end(island: Island, block: Block, values: Values, limit: int) -> bool
 def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
     at = island.dram.open(block.banks, values["row"], block.time, island.divider)
     block.row = values["row"]
-    load_rows(island, block.banks, block.row)
+    island.data.load_rows(block, block.banks, block.row)
     if island.island_origins is not None:
         island.island_origins.open_row(block)
     island.counts["activations"] += len(block.banks)

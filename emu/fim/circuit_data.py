@@ -1,0 +1,128 @@
+"""The data of an island's circuits: loads open rows and executes the moves and computations.
+
+Nothing here depends on time. `operations` decides when a word acts and calls these functions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.fim.arithmetic import Mode, accumulate, results
+from macaw.emu.fim.bank_memory import BankMemory
+from macaw.emu.fim.state import Block, IslandState
+from macaw.emu.floats import Host
+from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, GIO, IOSA, OUTER, ROP, RZ, SLOTS, Operation
+from macaw.isa.fim_islands import Place
+
+Bytes = NDArray[np.uint8]
+
+
+class Repeats(NamedTuple):
+    """Repeats of an operation in a mode: the column and the value of RZ_SLOT of each repeat."""
+
+    operation: Operation
+    mode: Mode
+    columns: NDArray[np.int64]
+    slots: list[int]
+
+
+class CircuitData:
+    """Executes each operation at once, on the registers and sense amplifiers of an island."""
+
+    def __init__(self, state: IslandState, memory: BankMemory) -> None:
+        self.state, self.memory = state, memory
+
+    def load_rows(self, block: Block, banks: list[int], row: int) -> None:
+        """Copy row `row` of some banks of a block into the sense amplifiers of these banks."""
+        self.state.iosa[banks] = self.memory.cells[banks, row]
+
+    def operate(self, block: Block, repeats: Repeats) -> None:
+        """Execute repeats of an operation in all banks of a block, in their order."""
+        operation, columns, slots = repeats.operation, repeats.columns, repeats.slots
+        state, places = self.state, block.places
+        registers = {ROP: state.rop, GIO: state.gio}
+        if operation.computes:
+            self._compute(places, repeats)
+        elif operation.to == IOSA:
+            for column, slot in zip(columns.tolist(), slots, strict=True):
+                source = registers.get(operation.left)
+                data = slice_of(state.rz, places, slot) if source is None else source[places]
+                self._write_column(block, column, data)
+        elif operation.left == IOSA:
+            registers[operation.to][places] = state.iosa[places, columns[-1]]
+        elif operation.left == RZ:
+            registers[operation.to][places] = slice_of(state.rz, places, slots[-1])
+        else:
+            registers[operation.to][places] = registers[operation.left][places]
+
+    def settle(self) -> None:
+        """Execute what has been deferred. This class defers nothing."""
+
+    def _write_column(self, block: Block, column: int, data: Bytes) -> None:
+        """Write column `column` of the open row in each bank of a block.
+
+        The bytes go to the sense amplifiers and to memory. `data` has shape (banks, 32).
+        """
+        self.state.iosa[block.places, column] = data
+        for bank, row in zip(block.banks, data, strict=True):
+            offset = self.memory.geometry.offset(Place(bank, block.row, column))
+            self.memory.write(offset, row.tobytes())
+
+    def _compute(self, places: NDArray[np.intp], repeats: Repeats) -> None:
+        operation, mode, columns, slots = repeats
+        state = self.state
+
+        def operand(name: str) -> Bytes:
+            if name == IOSA:
+                cells: Bytes = state.iosa[places[:, None], columns[None, :]]
+                return cells
+            register: Bytes = (state.rop if name == ROP else state.gio)[places]
+            return register[:, None, :]
+
+        new = results(mode, operand(operation.left), operand(operation.right))
+        new = np.broadcast_to(new, (new.shape[0], len(columns), new.shape[2]))
+        fill(state.rz, places, slots, new, mode)
+
+
+def slice_of(rz: Bytes, places: NDArray[np.intp], slot: int) -> Bytes:
+    """Return slice `slot` of Rz of several banks, as bytes of shape (banks, 32).
+
+    `places` are the indices of the banks in `rz`.
+    """
+    return rz[places, slot * COLUMN_BYTES : (slot + 1) * COLUMN_BYTES]
+
+
+def fill(rz: Bytes, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode) -> None:
+    """Write the results of repeats to Rz in their order, or add them to it if `mode` accumulates.
+
+    `new` has shape (banks, repeats, n), and `slots` has the value of RZ_SLOT of each repeat.
+    """
+    numbers: Host = rz.view(mode.dtype)
+    if mode.arrange == DOT:
+        _fill_slots(numbers, places, slots, new[:, :, 0], mode)
+        return
+    for k, slot in enumerate(slots):
+        start, size = (x // mode.dtype.itemsize for x in mode.place(slot))
+        if mode.accumulates:
+            numbers[places, start : start + size] = accumulate(
+                numbers[places, start : start + size], new[:, k]
+            )
+        elif mode.arrange != OUTER or k == len(slots) - 1:
+            numbers[places, start : start + size] = new[:, k]
+
+
+def _fill_slots(
+    rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
+) -> None:
+    """Write the numbers `new`, of shape (banks, repeats), to slots of Rz in order of repeats.
+
+    `slots` has the slot of each repeat. After SLOTS repeats a slot occurs again, so one assignment
+    writes at most SLOTS repeats.
+    """
+    for start in range(0, len(slots), SLOTS):
+        where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]
+        numbers = new[:, start : start + SLOTS]
+        rz[where] = accumulate(rz[where], numbers) if mode.accumulates else numbers

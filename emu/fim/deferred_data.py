@@ -1,0 +1,205 @@
+"""The data of circuits for the fast engine: it computes the products of many words together.
+
+Times do not depend on data. So the engine can record the products of a block and compute them
+later, when a word needs their sums. While it records, the open row and Rop are known as places in
+memory: nothing is copied until `settle`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.fim import fast_arithmetic
+from macaw.emu.fim.arithmetic import Mode, results
+from macaw.emu.fim.bank_memory import BankMemory
+from macaw.emu.fim.circuit_data import Bytes, CircuitData, Repeats, fill
+from macaw.emu.fim.state import Block, IslandState
+from macaw.emu.floats import Host
+from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, IOSA, ROP, SLOTS, Operation
+
+_MOST_RESULTS = 1 << 18  # numbers of a column, over all banks and repeats, that fit a fast cache
+_UNKNOWN = -1
+
+
+class _Kind(NamedTuple):
+    """What products must have in common to be computed together."""
+
+    operation: Operation
+    mode: Mode  # without accumulation
+    repeats: int
+
+
+@dataclass
+class _Group:
+    """The deferred work of a block: words whose products are computed together."""
+
+    places: NDArray[np.intp]
+    row: int = _UNKNOWN  # the open row, if the sense amplifiers were not loaded
+    rop: tuple[int, int] | None = None  # row and column of the bytes of Rop, if not copied yet
+    kind: _Kind | None = None
+    rows: list[int] = field(default_factory=list)
+    columns: list[NDArray[np.int64]] = field(default_factory=list)
+    slots: list[list[int]] = field(default_factory=list)
+    accumulates: list[bool] = field(default_factory=list)
+    # the operand in a register: its bytes, or row and column of its bytes
+    registers: list[Bytes | tuple[int, int]] = field(default_factory=list)
+
+    def suits(self, repeats: Repeats) -> bool:
+        """Return whether the products of a word can be computed together with the recorded ones."""
+        operation, mode, columns, _ = repeats
+        kind = self.kind
+        if kind is None or operation is not kind.operation or len(columns) != kind.repeats:
+            return False
+        other = kind.mode
+        return (mode.op, mode.arrange, mode.transpose, mode.format) == (
+            other.op, other.arrange, other.transpose, other.format
+        )  # fmt: skip
+
+
+class DeferredData(CircuitData):
+    """Records loads of rows and products with columns, and executes them in `settle` at the latest.
+
+    Everything else is executed at once, after the work that it depends on. Outside of the caller's
+    words nothing may write the rows of its blocks before `settle`.
+    """
+
+    def __init__(self, state: IslandState, memory: BankMemory) -> None:
+        super().__init__(state, memory)
+        self._groups: dict[int, _Group] = {}
+
+    def load_rows(self, block: Block, banks: list[int], row: int) -> None:
+        group = self._group(block)
+        if len(banks) == len(block.banks):
+            group.row = row
+            return
+        self._settle(group)
+        super().load_rows(block, banks, row)
+
+    def operate(self, block: Block, repeats: Repeats) -> None:
+        group = self._group(block)
+        operation = repeats.operation
+        if group.row != _UNKNOWN:
+            if operation.computes and IOSA in operation.reads:
+                self._record(group, repeats)
+                return
+            if operation.to == ROP and operation.left == IOSA:
+                group.rop = group.row, int(repeats.columns[-1])
+                return
+            if operation.to == IOSA:
+                self._compute_products(group)
+                self._copy_rop(group)
+                super().operate(block, repeats)
+                return
+        self._settle(group)
+        super().operate(block, repeats)
+
+    def settle(self) -> None:
+        """Execute the deferred work of all blocks."""
+        for group in self._groups.values():
+            self._settle(group)
+
+    def _group(self, block: Block) -> _Group:
+        group = self._groups.get(block.index)
+        if group is None:
+            group = self._groups[block.index] = _Group(block.places)
+        return group
+
+    def _record(self, group: _Group, repeats: Repeats) -> None:
+        """Record the products of a word."""
+        operation, mode, columns, slots = repeats
+        if not group.suits(repeats):
+            self._compute_products(group)
+            group.kind = _Kind(operation, replace(mode, accumulate=0), len(columns))
+        takes_rop = ROP in operation.reads
+        register: Bytes | tuple[int, int] | None = group.rop if takes_rop else None
+        if register is None:
+            register = (self.state.rop if takes_rop else self.state.gio)[group.places]
+        group.rows.append(group.row)
+        group.columns.append(columns)
+        group.slots.append(slots)
+        group.accumulates.append(mode.accumulates)
+        group.registers.append(register)
+        if len(group.rows) * len(columns) * len(group.places) * COLUMN_BYTES // 2 >= _MOST_RESULTS:
+            self._compute_products(group)
+
+    def _settle(self, group: _Group) -> None:
+        """Execute the deferred work of a block, and copy its open row and Rop."""
+        self._compute_products(group)
+        self._copy_rop(group)
+        if group.row != _UNKNOWN:
+            self.state.iosa[group.places] = self.memory.cells[group.places, group.row]
+            group.row = _UNKNOWN
+
+    def _copy_rop(self, group: _Group) -> None:
+        if group.rop is not None:
+            row, column = group.rop
+            self.state.rop[group.places] = self.memory.cells[group.places, row, column]
+            group.rop = None
+
+    def _compute_products(self, group: _Group) -> None:
+        """Compute the recorded products and add them to Rz, in the order of the words."""
+        if not group.rows:
+            return
+        assert group.kind is not None
+        operation, mode, _ = group.kind
+        column, register = self._columns(group), self._registers(group)[:, :, None, :]
+        first = operation.left == IOSA
+        left, right = (column, register) if first else (register, column)
+        if not self._add_dots(group, mode, left, right):
+            new = results(mode, left, right)
+            shape = (*column.shape[:3], new.shape[-1])
+            new = np.broadcast_to(new, shape)
+            for number, accumulates in enumerate(group.accumulates):
+                own = replace(mode, accumulate=int(accumulates))
+                fill(self.state.rz, group.places, group.slots[number], new[:, number], own)
+        for items in (group.rows, group.columns, group.slots, group.accumulates, group.registers):
+            items.clear()
+
+    def _add_dots(self, group: _Group, mode: Mode, left: Bytes, right: Bytes) -> bool:
+        """Add fp16 dot products to Rz, if all words fill the same slots; return whether it did."""
+        slots = group.slots[0]
+        alike = all(other == slots for other in group.slots)
+        if mode.arrange != DOT or mode.dtype != np.float16 or len(slots) > SLOTS or not alike:
+            return False
+        products = fast_arithmetic.dots(left.view(np.float16), right.view(np.float16))
+        if products is None:
+            return False
+        rz: Host = self.state.rz.view(np.float16)
+        where = group.places[:, None], np.array(slots)[None, :]
+        new = np.ascontiguousarray(products.swapaxes(0, 1))
+        sums = fast_arithmetic.running_sums(rz[where], new, group.accumulates)
+        if sums is None:
+            return False
+        rz[where] = sums
+        return True
+
+    def _columns(self, group: _Group) -> Bytes:
+        """Return the columns of the recorded words, of shape (banks, words, repeats, 32)."""
+        cells, places = self.memory.cells, group.places[:, None]
+        rows = np.array(group.rows)[None, :]
+        columns = np.array(group.columns)
+        first, last = int(columns[0, 0]), int(columns[0, -1])
+        if last - first == columns.shape[1] - 1 and (columns == np.arange(first, last + 1)).all():
+            read: Bytes = cells[places, rows, first : last + 1]
+        else:
+            read = cells[places[..., None], rows[..., None], columns[None]]
+        return read
+
+    def _registers(self, group: _Group) -> Bytes:
+        """Return the register operands of the recorded words, of shape (banks, words, 32)."""
+        data = np.empty((len(group.places), len(group.rows), COLUMN_BYTES), np.uint8)
+        words, rows, columns = [], [], []
+        for number, register in enumerate(group.registers):
+            if isinstance(register, tuple):
+                words.append(number)
+                rows.append(register[0])
+                columns.append(register[1])
+            else:
+                data[:, number] = register
+        if words:
+            data[:, words] = self.memory.cells[group.places[:, None], rows, columns]
+        return data

@@ -1,0 +1,98 @@
+"""Dot products and running sums of fp16 numbers, rounded in binary32 without a conversion to fp16.
+
+A number that has at most 11 significant bits is an fp16 number, unless it is too large or too
+small. So these functions round the significand of a binary32 number by integer operations, which
+are several times as fast as conversions. They return None if a number may be too large for fp16 or
+is no number; `arithmetic` then computes the results. The results have the same bits as its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.floats import Host
+
+Wide = NDArray[np.float32]
+_DROPPED = 13  # significant bits of binary32 that fp16 does not have
+_HALF_UNIT = (1 << _DROPPED - 1) - 1
+_KEPT = np.uint32(0xFFFF_FFFF << _DROPPED & 0xFFFF_FFFF)
+_ABSOLUTE = np.uint32(0x7FFF_FFFF)
+_LEAST_NORMAL = int(np.float32(2.0**-14).view(np.uint32))
+_TOO_LARGE = int(np.float32(65520.0).view(np.uint32))  # from here on fp16 rounds to infinity
+_INFINITY = 0x7C00  # the bits of this fp16 number; those of NaN are greater
+_FIELDS = np.int32(-0x8000_0000 | 0x7FFF << _DROPPED)  # sign, exponent and fraction of an fp16
+
+
+def widened(values: Host) -> Wide:
+    """Return finite fp16 numbers as binary32. Infinities and NaN become numbers from 65536 on."""
+    bits = np.ascontiguousarray(values).view(np.int16).astype(np.int32)
+    bits <<= _DROPPED
+    bits &= _FIELDS
+    wide = bits.view(np.float32)
+    wide *= np.float32(2.0**112)  # the exponents of fp16 are counted from another number
+    return wide
+
+
+def _finite(values: Host) -> bool:
+    """Return whether fp16 numbers have neither infinities nor NaN."""
+    bits = np.ascontiguousarray(values).view(np.int16) & 0x7FFF
+    return int(bits.max(initial=0)) < _INFINITY
+
+
+def _round(values: Wide) -> None:
+    """Round numbers to 11 significant bits, half to even, in place."""
+    bits = values.view(np.uint32)
+    odd = bits >> _DROPPED
+    odd &= 1
+    odd += _HALF_UNIT
+    bits += odd
+    bits &= _KEPT
+
+
+def dots(left: Host, right: Host) -> Wide | None:
+    """Return the dot products along the last axis of two fp16 arrays, as binary32 numbers.
+
+    The arrays are broadcast to each other. Their last axis has a power of two as its length.
+    """
+    if not (_finite(left) and _finite(right)):
+        return None
+    terms = widened(left) * widened(right)
+    absolute = terms.view(np.uint32) & _ABSOLUTE
+    # Sums of so small products cannot become too large, however they are rounded.
+    if int(absolute.max(initial=0)) >= int(np.float32(32768 / terms.shape[-1]).view(np.uint32)):
+        return None
+    absolute -= 1  # now 0 counts as a large number: it needs no rounding
+    small = np.flatnonzero(absolute < _LEAST_NORMAL - 1)
+    if len(small):
+        exact = terms.reshape(-1)[small].astype(np.float16)
+        _round(terms)
+        terms.reshape(-1)[small] = exact
+    else:
+        _round(terms)
+    # The sum of two fp16 numbers is a multiple of the least one, so a small sum is exact.
+    while terms.shape[-1] > 1:
+        terms = terms[..., 0::2] + terms[..., 1::2]
+        _round(terms)
+    return terms[..., 0]
+
+
+def running_sums(old: Host, new: Wide, accumulates: Sequence[bool]) -> Host | None:
+    """Add arrays of fp16 numbers to `old` one after another; return the last sums as fp16.
+
+    `new` has shape (arrays, ...), and its numbers are results of `dots`. An array for which
+    `accumulates` is false replaces the sums.
+    """
+    first = widened(old)
+    sums = np.empty_like(new)
+    latest = first
+    for number, adds in enumerate(accumulates):
+        if adds:
+            latest = np.add(latest, new[number], out=sums[number])
+            _round(latest)
+        else:
+            sums[number] = latest = new[number]
+    largest = max(int((x.view(np.uint32) & _ABSOLUTE).max(initial=0)) for x in (first, sums))
+    return None if largest >= _TOO_LARGE else latest.astype(np.float16)
