@@ -29,6 +29,9 @@ class Convolution(Product):
     A dilation puts zeros between the kernel's weights. With groups, each output has zeros for the
     channels of other groups. These zeros are neither stored nor multiplied. `images` is the length
     of an additional first axis of x and y; 0 means that there is no such axis.
+
+    If `paired`, two tensors of equal shape are the image: the first one has its even rows, the
+    second one its odd rows. Then the image is `hwc`, has no padding, and has a stride of two rows.
     """
 
     width: int = 1
@@ -42,6 +45,7 @@ class Convolution(Product):
     groups: int = 1
     images: int = 0
     depthwise: bool = False
+    paired: bool = False
     layout: str = "hwc"
     out_layout: str = "hwc"
     turned: bool = False
@@ -87,8 +91,10 @@ class Convolution(Product):
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The shapes of the image and of the results in their memory layouts."""
+        """The shapes of the image, or of each tensor of a pair, and of the results in memory."""
         image, results = (self.height, self.width, self.channels), (self.m, self.columns, self.n)
+        if self.paired:
+            image = (self.height // 2, self.width, self.channels)
         if self.turned:
             image, results = (1, self.height, self.channels), (1, self.m, self.n)
         batch = (self.images,) if self.images else ()

@@ -151,7 +151,7 @@ def estimates(
     wide = -(-product.columns // columns) * slab_columns
     pads = product.padding[0] + product.after[0], product.padding[1] + product.after[1]
     inside = np.maximum(high - pads[0], 1) / high, np.maximum(wide - pads[1], 1) / wide
-    lines = np.where(channels == product.channels, 1, slab_rows) * slabs
+    lines = np.where(channels == product.channels, 1 + product.paired, slab_rows) * slabs
     lines = lines * (1 if some.rows_share_activations else part.rows)
     lines = np.where(channels == product.channels, lines, lines * inside[0])
     weight_rows = 1 if some.rows_share_weights else part.rows
@@ -161,7 +161,9 @@ def estimates(
     line = np.where(channels == product.channels, slab_columns * channels, channels) * size
     bus = min(int(config["dma.width"]), int(config["mem.external_width"]))
     beats = share * lines * slab_rows * slab_columns * inside[1] * channels * size / line
-    beats = np.where(channels == product.channels, beats * inside[0], beats / slab_rows)
+    beats = np.where(
+        channels == product.channels, beats * inside[0] / (1 + product.paired), beats / slab_rows
+    )
     beats = beats * (1 + (line - np.gcd(line, bus)) / bus)
     if product.copies_input:
         outside = np.minimum(1.0, 2 * part.parts("M") * slab_rows / high + 2 * slab_columns / wide)

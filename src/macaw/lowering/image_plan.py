@@ -103,9 +103,14 @@ class ImagePlan(ProductPlan):
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
-        """The distances in that image, in elements: to the next row, column, channel."""
+        """The distances in that image, in elements: to the next row, column, channel.
+
+        In a pair of tensors, the distance to the next row is half a row: a row of each is two rows
+        of the image.
+        """
         size = (*self.source_size, self.product.channels)
-        return self.product.pitches(self.product.layout, size)
+        row, column, channel = self.product.pitches(self.product.layout, size)
+        return row // 2 if self.product.paired else row, column, channel
 
     @cached_property
     def slab_rows(self) -> int:

@@ -36,6 +36,7 @@ from macaw.lowering.row_program import (
 from macaw.lowering.slab_padding import write_kernel_parts, write_padded_slabs
 from macaw.lowering.transfers import (
     COPY,
+    SECOND,
     UNIT,
     Transfer,
     TransferGrid,
@@ -226,25 +227,37 @@ def _write_input_places(plan: ImagePlan, out: Listing) -> None:
 def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     """Return the transfers of a slab to cluster q of row p.
 
-    There is one transfer, or one for each image row if the slab has only some of the channels.
+    There is one transfer for each tensor of the image, or one for each image row if the slab has
+    only some of the channels.
     """
     product, size = plan.product, Types.size(plan.types.operand)
-    source = input_name(plan)
+    sources = (input_name(plan), SECOND) if product.paired else (input_name(plan),)
+    count = len(sources)
     pixel, wide = product.channels * size, product.padded[1] * product.channels * size
     line = plan.slab_columns * plan.slab_channels * size
     m = plan.partition.start("M", p, q) * product.stride[0]
     channel = plan.partition.start(plan.depth, p, q)
-    src = m * wide + channel * size
+    src = m // count * wide + channel * size
     dst = activation_unit(plan, p) + q * plan.slab * size
     owner = owner_name(p, q, activation_grid(plan))
     what = f"{owner}: image from row {m}, channel {channel} on"
     if plan.slab_channels == product.channels:
-        target, start = f"x_tile + {dst:#x}", f"{source} + {src}"
-        return [Transfer(target, start, line, plan.slab_rows, line, wide, what)]
+        return [
+            Transfer(
+                f"x_tile + {dst + place * line:#x}",
+                f"{source} + {src}",
+                line,
+                plan.slab_rows // count,
+                line * count,
+                wide,
+                what if not place else "",
+            )
+            for place, source in enumerate(sources)
+        ]
     return [
         Transfer(
             f"x_tile + {dst + row * line:#x}",
-            f"{source} + {src + row * wide}",
+            f"{sources[row % count]} + {src + row // count * wide}",
             plan.slab_channels * size,
             plan.slab_columns,
             plan.slab_channels * size,

@@ -25,7 +25,7 @@ from macaw.lowering.shared_code import (
     write_used_constants,
 )
 from macaw.lowering.slab_padding import ZEROS, PaddedSlabs
-from macaw.lowering.transfers import COPY, WEIGHT_TENSOR, first_copies, write_transfers
+from macaw.lowering.transfers import COPY, SECOND, WEIGHT_TENSOR, first_copies, write_transfers
 from macaw.lowering.unused_sums import ZERO_SUMS, zero_fills, zero_row_bytes
 
 
@@ -43,7 +43,8 @@ class Linkage:
     """The names that connect a layer's subroutine with a network's program.
 
     `entry` is its own name, `x` and `y` are the symbols of its activations and results. `memory` is
-    the symbol of the memory in each on-chip unit that all layers share.
+    the symbol of the memory in each on-chip unit that all layers share. `shapes` has the shapes of
+    x and y, if they are not those of the product.
     """
 
     entry: str
@@ -51,6 +52,8 @@ class Linkage:
     y: str
     memory: str
     weights: str = ""  # the symbol of the tensor from which weights are read, if there is one
+    second: str = ""  # the symbol of the second tensor of a pair, if there is one
+    shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
 
 def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> SourceFiles:
@@ -93,12 +96,15 @@ def layer_subroutine(
     out = Listing()
     out.extend([*_title(plan, name), "", *reasons])
     out.put(f".global {linkage.entry}")
-    x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
+    shapes = linkage.shapes or plan.product.shapes
+    x_shape, y_shape = (", ".join(map(str, shape)) for shape in shapes)
     out.put(f".view x, {plan.types.operand}, {x_shape}, at={linkage.x}")
     out.put(f".view y, {plan.types.result}, {y_shape}, at={linkage.y}")
     if linkage.weights:
         size = f"{plan.types.operand}, {plan.product.n}"
         out.put(f".view {WEIGHT_TENSOR}, {size}, at={linkage.weights}")
+    if linkage.second:
+        out.put(f".view {SECOND}, {plan.types.operand}, {x_shape}, at={linkage.second}")
     files = _external_memory(out, plan, name)
     if zero_fills(plan):
         out.put(".bss")

@@ -22,6 +22,7 @@ PONG = 1 << memory_map.HALF_SHIFT
 # added for each row after the first: makes a multicast to its unit
 FURTHER_UNIT = 1 << memory_map.MORE_SHIFT
 WEIGHT_TENSOR = "weight_tensor"  # label of the tensor from which weights are read
+SECOND = "x_second"  # label of the second tensor of a pair
 COPY = "x_copy"  # label of the copy of x in external memory
 # Comments of transfers of sums.
 BEGIN = "what sums begin with"

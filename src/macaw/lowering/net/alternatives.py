@@ -2,32 +2,106 @@
 
 For a mean all weights are 1, and its factor is the scale of the results. For a product by channels
 the weights are the second input. Both definitions round f32(sum) · m once, with the same m.
+
+An operation on single elements treats all channels alike. So its tensors may be taken as images of
+any size with the same bytes: here they have as many channels as a cluster has PEs. For a sum of two
+tensors the image has the rows of one and the other in turn, and the weights are powers of two.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import frexp, prod
 
 import numpy as np
 
+from macaw.isa.config import Configuration
 from macaw.lowering.convolution import Convolution, convolution
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.arena import ALIGN
 from macaw.lowering.net.vector.operations import (
     AveragePool,
     ElementwiseProduct,
     GlobalAveragePool,
+    Rescale,
+    Sum,
+    Table,
     VectorOperation,
     mean_scale,
 )
+from macaw.lowering.operation import ENTRIES
+
+_LARGEST = 7  # a weight that is a power of two is less than 2**7
+_MOST_SHIFT = 31
+_WIDEST = 64  # columns of an image of single elements, at most
 
 
-def array_product(operation: VectorOperation) -> Convolution | None:
-    """Return the depthwise convolution that an operation is, or None if it is none."""
-    if operation.dtype != "int8":
+def array_product(operation: VectorOperation, config: Configuration) -> Convolution | None:
+    """Return the depthwise convolution that an operation is, or None if it is none.
+
+    An image of single elements may be a few bytes longer than the tensors: it ends where the next
+    tensor may begin.
+    """
+    if operation.dtype != "int8" or config["pe.element"] != "int8":
         return None
     if isinstance(operation, ElementwiseProduct):
         return _by_channel(operation)
+    if isinstance(operation, Sum):
+        return _sum(operation, config["pe.pes"])
+    if isinstance(operation, Table):
+        image = _elements(operation.shape, config["pe.pes"], (1,))
+        entries = np.roll(np.array(operation.entries, np.int8), ENTRIES // 2)  # by a number's byte
+        return image and replace(image, shift=0, table=entries)
+    if isinstance(operation, Rescale):
+        return _rescale(operation, config["pe.pes"])
     return _mean(operation)
+
+
+def _elements(
+    shape: tuple[int, ...], channels: int, weights: tuple[int, ...]
+) -> Convolution | None:
+    """Return a convolution that multiplies single elements by weights, one for each tensor."""
+    if ALIGN % channels:
+        return None
+    pixels = -(-prod(shape) // ALIGN) * ALIGN // channels
+    width = max(size for size in range(1, _WIDEST + 1) if pixels % size == 0)
+    taps = len(weights)
+    kernel = np.broadcast_to(np.array(weights, np.int8)[None, :, None], (channels, taps, 1))
+    size, stride = (taps * (pixels // width), width), (taps, 1)
+    product = convolution(kernel, size, stride=stride, depthwise=True)
+    return replace(product, paired=taps > 1)
+
+
+def _sum(operation: Sum, channels: int) -> Convolution | None:
+    """Return a sum as a convolution, or None if a scale is no power of two, or both differ much."""
+    parts = [frexp(abs(scale)) for scale in operation.scales]
+    shift = max(0, *(1 - exponent for _, exponent in parts))
+    places = [shift - 1 + exponent for _, exponent in parts]
+    if any(part != 0.5 for part, _ in parts) or max(places) >= _LARGEST or shift > _MOST_SHIFT:
+        return None
+    signs = (-1 if scale < 0 else 1 for scale in operation.scales)
+    first, second = (sign << place for sign, place in zip(signs, places, strict=True))
+    product = _elements(operation.shape, channels, (first, second))
+    return product and _clipped(replace(product, shift=shift), operation.clip)
+
+
+def _rescale(operation: Rescale, channels: int) -> Convolution | None:
+    """Return a rescaled tensor as a convolution."""
+    product, scales = (
+        _elements(operation.shape, channels, (1,)),
+        np.full(channels, operation.scale, np.float32),
+    )
+    return product and _clipped(replace(product, scales=scales), operation.clip)
+
+
+def _clipped(product: Convolution, clip: tuple[int, int] | None) -> Convolution:
+    """Return a product whose results are limited to a range."""
+    if clip is None:
+        return product
+    if clip == (0, 127) and (product.scales is None or product.scales[0] > 0):
+        return replace(product, activation="relu")
+    numbers = np.arange(ENTRIES, dtype=np.uint8).view(np.int8)
+    return replace(product, table=np.clip(numbers, *clip))
 
 
 def _by_channel(operation: ElementwiseProduct) -> Convolution | None:

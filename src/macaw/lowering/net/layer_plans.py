@@ -16,6 +16,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.net.alternatives import array_product
 from macaw.lowering.net.network import Layer, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.symbols import layer_symbols
+from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.operation import Product
 from macaw.lowering.plan import ProductPlan
@@ -31,7 +32,7 @@ class LayerPlan:
     layer: Layer
     symbol: str
     choice: Choice | None = None
-    operator: str = ""  # its name in reports, if that is not the name of its product
+    operation: VectorOperation | None = None  # what the layer is, if the array does vc's work
 
 
 def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...]:
@@ -64,7 +65,7 @@ def _plan(
     if not isinstance(layer, VectorLayer):
         raise LowerError(f"no core computes a {type(layer).__name__}")
     layer.operation.check()
-    product = array_product(layer.operation) if config["pe.element"] == "int8" else None
+    product = array_product(layer.operation, config)
     if product is not None:
         other = ProductLayer(layer.name, layer.inputs, layer.output, product)
         try:
@@ -72,7 +73,7 @@ def _plan(
         except LowerError:
             return LayerPlan(layer, symbol)
         if choice.selection.cost.cycles < cycles(layer.operation, config):
-            return LayerPlan(other, symbol, choice, type(layer.operation).__name__.lower())
+            return LayerPlan(other, symbol, choice, layer.operation)
     return LayerPlan(layer, symbol)
 
 

@@ -72,8 +72,10 @@ def _layer_source(
         )
     assert item.choice is not None
     plan, reasons = item.choice.selection.plan, item.choice.reasons()
-    x, *weights = inputs
-    linkage = Linkage(item.symbol, x, result, MEMORY, *weights)
+    x, other = (*inputs, "")[:2]
+    kind = "weights" if plan.product.reads_weights else "second"
+    shapes = (item.operation.inputs[0], item.operation.result) if item.operation else None
+    linkage = Linkage(item.symbol, x, result, MEMORY, **{kind: other}, shapes=shapes)
     library, includes = shared
     return layer_subroutine(plan, item.symbol, linkage, library.code(plan), includes, reasons)
 

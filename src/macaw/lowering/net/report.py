@@ -55,12 +55,7 @@ def _vector_layer(
     item: LayerPlan, operation: VectorOperation, config: Configuration
 ) -> LayerReport:
     """Return the report of a layer that vc computes. Its bound is the time to move its bytes."""
-    tensors = zip(
-        (*operation.input_dtypes, operation.result_dtype),
-        (*operation.inputs, operation.result),
-        strict=True,
-    )
-    moved = sum(Types.size(dtype) * elements(shape) for dtype, shape in tensors)
+    moved = _tensor_bytes(operation)
     return LayerReport(
         item.layer.name,
         item.symbol,
@@ -76,12 +71,24 @@ def _vector_layer(
     )
 
 
+def _tensor_bytes(operation: VectorOperation) -> int:
+    """Return the bytes of an operation's inputs and of its result."""
+    tensors = zip(
+        (*operation.input_dtypes, operation.result_dtype),
+        (*operation.inputs, operation.result),
+        strict=True,
+    )
+    return sum(Types.size(dtype) * elements(shape) for dtype, shape in tensors)
+
+
 def _array_layer(item: LayerPlan, choice: Choice, config: Configuration) -> LayerReport:
     """Return the report of a layer that the array computes."""
     product, cost = choice.selection.plan.product, choice.selection.cost
     macs, least = nonzero_macs(product), least_bytes(product, config)
-    if item.operator:  # the model has no weights
-        macs, least = 0, product.tensor_bytes(config)
+    name, shape = operator(product), product.shapes[1]
+    if item.operation is not None:  # the model has no weights
+        macs, least = 0, _tensor_bytes(item.operation)
+        name, shape = item.operation.title.lower(), item.operation.result
     pes = int(config["pe.rows"]) * int(config["pe.clusters"]) * int(config["pe.pes"])
     width = int(config["mem.external_width"])
     bound = max(ceil(macs / pes), ceil(least / width))
@@ -89,9 +96,9 @@ def _array_layer(item: LayerPlan, choice: Choice, config: Configuration) -> Laye
         item.layer.name,
         item.symbol,
         item.layer.output,
-        item.operator or operator(product),
+        name,
         "pe",
-        product.shapes[1],
+        shape,
         macs,
         cost.cycles,
         bound,
