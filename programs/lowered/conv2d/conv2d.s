@@ -211,7 +211,7 @@ load:
         addi    a1, a1, -1
         bnez    a1, 7b
 6:
-        bnez    s3, 9f                  # they stay in the PEs for all n
+        bnez    s3, loaded              # activations stay in the PEs for all n
         .equ    LINES, 12
         .equ    SLAB, 28
         .equ    ROW, 32
@@ -285,7 +285,7 @@ load:
 6:      addi    a1, a1, -1
         bnez    a1, 7b
 8:
-9:
+loaded:
         li      t0, TILES_K             # the tile's place in the table of weights
         mul     t0, t0, s3
         add     t0, t0, s4

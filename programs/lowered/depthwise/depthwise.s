@@ -221,6 +221,7 @@ load:
         addi    a0, a0, NEXT
         addi    a1, a1, -1
         bnez    a1, 7b
+loaded:
         li      t0, TILES_K             # the tile's place in the table of weights
         mul     t0, t0, s3
         add     t0, t0, s4
@@ -277,28 +278,18 @@ store:  lw      t0, STORE(s8)
         .balign 4
 # Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all
 # loops, and behind it where a tile's place is counted from.
-copies: .word   x_copy + 14, x + 0, 11, 11, 13, 11      # x into its frame of zeros
-        .word   x_copy + 183, x + 121, 11, 11, 13, 11
-        .word   x_copy + 352, x + 242, 11, 11, 13, 11
-        .word   x_copy + 521, x + 363, 11, 11, 13, 11
-        .word   x_copy + 690, x + 484, 11, 11, 13, 11
-        .word   x_copy + 859, x + 605, 11, 11, 13, 11
-        .word   x_copy + 1028, x + 726, 11, 11, 13, 11
-        .word   x_copy + 1197, x + 847, 11, 11, 13, 11
-        .macro  half h, here, other                     # the transfers of a half, and what cp knows of it
+copies: .irp    i, 0, 1, 2, 3, 4, 5, 6, 7       # x into its frame of zeros, and so on
+        .word   x_copy + 14 + 169 * \i, x + 0 + 121 * \i, 11, 11, 13, 11
+        .endr
+        .macro  half h, here, other             # the transfers of a half, and what cp knows of it
 fill_\h: .word   setup + EVERY_UNIT + \here, load_address(setup), x_tile - setup, 1, 0, 0
-\h\()_x: .word   x_tile + 0x0 + \here, x_copy + 0, 3, 52, 3, 13, x_copy + 0  # row 0, cluster 0: image from row 0, channel 0 on
-        .word   x_tile + 0x138 + \here, x_copy + 2, 3, 52, 3, 13, x_copy + 2
-        .word   x_tile + 0x270 + \here, x_copy + 4, 3, 52, 3, 13, x_copy + 4
-        .word   x_tile + 0x9c + \here, x_copy + 676, 3, 52, 3, 13, x_copy + 676  # row 0, cluster 1: image from row 0, channel 4 on
-        .word   x_tile + 0x1d4 + \here, x_copy + 678, 3, 52, 3, 13, x_copy + 678
-        .word   x_tile + 0x30c + \here, x_copy + 680, 3, 52, 3, 13, x_copy + 680
-        .word   x_tile + 0x100000 + \here, x_copy + 6, 3, 52, 3, 13, x_copy + 6  # row 1, cluster 0: image from row 6, channel 0 on
-        .word   x_tile + 0x100138 + \here, x_copy + 8, 3, 52, 3, 13, x_copy + 8
-        .word   x_tile + 0x100270 + \here, x_copy + 10, 3, 52, 3, 13, x_copy + 10
-        .word   x_tile + 0x10009c + \here, x_copy + 682, 3, 52, 3, 13, x_copy + 682  # row 1, cluster 1: image from row 6, channel 4 on
-        .word   x_tile + 0x1001d4 + \here, x_copy + 684, 3, 52, 3, 13, x_copy + 684
-        .word   x_tile + 0x10030c + \here, x_copy + 686, 3, 52, 3, 13, x_copy + 686
+\h\()_x: .irp    i, 0, 1                        # row 0, cluster 0: image from row 0, channel 0 on, and so on
+        .irp    j, 0, 1
+        .irp    k, 0, 1, 2
+        .word   x_tile + 0x0 + 0x100000 * \i + 156 * \j + 312 * \k + \here, x_copy + 0 + 6 * \i + 676 * \j + 2 * \k, 3, 52, 3, 13, x_copy + 0 + 6 * \i + 676 * \j + 2 * \k
+        .endr
+        .endr
+        .endr
 \h\()_w: .word   w_tile + EVERY_UNIT + \here, w, 0, 1, 0, 0, w  # all rows: of W[0:1, 0:4], W[0:1, 4:8]
 \h\()_p: .word   start + 0x1000000 + \here, start_sums + 0, 32, 1, 32, 0, start_sums + 0  # all rows: what sums begin with
 \h\()_y: .word   y + 0, result + 0x0 + \here, 4, 18, 8, 8, y + 0  # row 0, cluster 0: of O[0:3, :, 0:4]

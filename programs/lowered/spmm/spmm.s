@@ -209,6 +209,7 @@ load:
         addi    a0, a0, NEXT
         addi    a1, a1, -1
         bnez    a1, 7b
+loaded:
         li      t0, TILES_K             # the tile's place in the table of weights
         mul     t0, t0, s3
         add     t0, t0, s4

@@ -177,7 +177,7 @@ load:
         mul     t0, t4, t0
         add     a5, a5, t0
         sw      a5, PLACE(s8)
-        bnez    s3, 9f                  # they stay in the PEs for all n
+        bnez    s3, loaded              # activations stay in the PEs for all n
         li      t0, X_ROW
         mul     a2, t3, t0
         li      t0, X_DEPTH
@@ -192,7 +192,7 @@ load:
         addi    a0, a0, NEXT
         addi    a1, a1, -1
         bnez    a1, 7b
-9:
+loaded:
         li      t0, TILES_K             # the tile's place in the table of weights
         mul     t0, t0, s3
         add     t0, t0, s4

@@ -7,11 +7,9 @@
         .balign 64
 arena:  .space  640                             # tensors between layers, by their lifetimes
         .view   conv_out, int8, 8, 8, 8, at=arena + 0x0  # conv_out
-        .global conv_out
         .view   pointwise_out, int8, 4, 4, 16, at=arena + 0x0  # pointwise_out
-        .global pointwise_out
         .view   depthwise_out, int8, 4, 4, 8, at=arena + 0x200  # depthwise_out
-        .global depthwise_out
+        .global conv_out, pointwise_out, depthwise_out
 
 # ---------------- the memory of each unit
         .core   pe, row=0

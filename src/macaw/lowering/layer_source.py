@@ -72,7 +72,9 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> S
     x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
     out.put(f".input x, {plan.types.operand}, {x_shape}")
     out.put(f".output y, {plan.types.result}, {y_shape}")
-    files = _external_memory(out, plan, name)
+    out.title("external memory")
+    files = _included_data(out, plan, name)
+    _work_memory(out, plan)
     write_rows(out, plan)
     write_processor(out, plan)
     write_transfers(out, plan, first_copies(plan))
@@ -85,16 +87,16 @@ def layer_subroutine(
     linkage: Linkage,
     code: SharedCode,
     includes: IncludeLibrary,
-    reasons: Sequence[str] = (),
+    heading: Sequence[str] = (),
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes the product of a plan.
 
     It is one file of a network's program: the others define the symbols of `linkage`. Weights and
     bias are in files as for `layer_source`. What layers of the same shape have in common is in a
-    file that they include.
+    file that they include. `heading` has its first comments.
     """
     out = Listing()
-    out.extend([*_title(plan, name), "", *reasons])
+    out.extend(heading)
     out.put(f".global {linkage.entry}")
     shapes = linkage.shapes or plan.product.shapes
     x_shape, y_shape = (", ".join(map(str, shape)) for shape in shapes)
@@ -105,28 +107,13 @@ def layer_subroutine(
         out.put(f".view {WEIGHT_TENSOR}, {size}, at={linkage.weights}")
     if linkage.second:
         out.put(f".view {SECOND}, {plan.types.operand}, {x_shape}, at={linkage.second}")
-    files = _external_memory(out, plan, name)
-    if zero_fills(plan):
-        out.put(".bss")
-        out.put(".balign 32")
-        out.put(f".space {zero_row_bytes(plan)}", label=ZERO_SUMS)
-    out.comment()
+    files = _included_data(out, plan, name)
     out.put(f".equ {WEIGHT_ROOM}, {int(plan.weight_bytes.max())}", "the most weights of a tile")
     if plan.product.shift is not None:
         out.put(f".equ {SHIFT}, {plan.product.shift}", "of results")
     out.put(".core cp")
     out.put("", label=linkage.entry)
-    out.block(
-        f"""
-        addi sp, sp, -16
-        sw ra, 12(sp)
-        la gp, {RECORD}
-        call {code.symbol}
-        lw ra, 12(sp)
-        addi sp, sp, 16
-        ret
-        """
-    )
+    out.block(f"la gp, {RECORD}\ntail {code.symbol}")
     out.put(f'.include "{includes.name("shape", _shape_text(plan, linkage, code))}"')
     return SourceFiles(out.text(), files)
 
@@ -134,7 +121,8 @@ def layer_subroutine(
 def _shape_text(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> str:
     """Return what the sources of all layers of the same shape have in common."""
     out, data = Listing(), Listing()
-    _slices_of_clusters(out, plan)
+    out.comment(_split(plan))
+    _work_memory(out, plan, zero_row_bytes(plan) if zero_fills(plan) else 0)
     write_transfers(data, plan, first_copies(plan) + zero_fills(plan), fills=False)
     write_used_constants(out, plan, data.lines)
     write_rows(out, plan, linkage.memory)
@@ -144,10 +132,9 @@ def _shape_text(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> str:
     return out.text()
 
 
-def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, NDArray[Any]]:
-    """Write the program's data in external memory, and return the arrays of its files."""
+def _included_data(out: Listing, plan: ProductPlan, name: str) -> dict[str, NDArray[Any]]:
+    """Write the data in external memory that come from files, and return their arrays."""
     files: dict[str, NDArray[Any]] = {}
-    out.title("external memory")
     rounds = plan.weight_rounds
     files[f"{name}.w.npy"] = rounds.reshape(-1, rounds.shape[-1])
     slots, what = rounds.shape[3], "a round a tile, in the order of loading"
@@ -166,9 +153,17 @@ def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, ND
         files[f"{name}.factors.npy"] = factors(plan)
         out.put(".balign 32")
         out.put(f'.npy "{name}.factors.npy"', "scales and table, by (n tile, row)", label="factors")
+    return files
+
+
+def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
+    """Write zeros, copies and sums in external memory; `zero_sums` are bytes of a row of zeros."""
     zeros = PaddedSlabs(plan).line if isinstance(plan, ImagePlan) and plan.pads_in_unit else 0
-    if plan.copies_input or plan.returns_sums or zeros:
+    if plan.copies_input or plan.returns_sums or zeros or zero_sums:
         out.put(".bss")
+        out.put(".balign 32")
+    if zero_sums:
+        out.put(f".space {zero_sums}", "zeros for sums", label=ZERO_SUMS)
         out.put(".balign 32")
     if zeros:
         out.put(f".space {zeros}", "a line of zeros for paddings", label=ZEROS)
@@ -191,7 +186,6 @@ def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, ND
                 "raw sums of the tiles of a group",
                 label="partial_sums",
             )
-    return files
 
 
 def _head(out: Listing, plan: ProductPlan, name: str, reasons: Sequence[str]) -> None:
@@ -212,11 +206,16 @@ def _title(plan: ProductPlan, name: str) -> list[str]:
 def _slices_of_clusters(out: Listing, plan: ProductPlan) -> None:
     """Write a comment for each cluster that says what it computes."""
     part = plan.partition
-    rows, clusters = part.dims
-    out.comment(f"Rows of the array divide {rows}, clusters {clusters}. What each gets:")
+    out.comment(f"{_split(plan)} What each gets:")
     for p in range(part.rows):
         for q in range(part.clusters):
             out.comment(f"row {p}, cluster {q}: {_slices(plan, p, q)}")
+
+
+def _split(plan: ProductPlan) -> str:
+    """Return a sentence that says which dimensions are divided."""
+    rows, clusters = plan.partition.dims
+    return f"Rows of the array divide {rows}, clusters {clusters}."
 
 
 def _slices(plan: ProductPlan, p: int, q: int) -> str:

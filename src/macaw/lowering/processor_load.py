@@ -13,31 +13,46 @@ from macaw.lowering.slab_padding import write_padded_loads
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 
-def write_load(out: Listing, plan: ProductPlan, *, shared: bool = False) -> None:
-    """Write the subroutine `load`, which starts the transfers of the next iteration's tile."""
-    out.comment()
-    out.comment("Bring the data of iteration (m, n, k) to the half of frame s8.")
-    out.comment("s11: its list; s7: how much of the list's beginning is left out.")
-    out.put("", label="load")
+def load_parts(plan: ProductPlan, *, shared: bool = False) -> dict[str, Listing]:
+    """Return the parts of the subroutine `load`, by name, in their order.
+
+    It starts the transfers of the next iteration's tile.
+    """
+    tile, sums, factors, held, activations, weights = (Listing() for _ in range(6))
+    tile.comment()
+    tile.comment("Bring the data of iteration (m, n, k) to the half of frame s8.")
+    tile.comment("s11: its list; s7: how much of the list's beginning is left out.")
+    tile.put("", label="load")
     if plan.columns:
-        _image_start(out, plan, shared)
+        _image_start(tile, plan, shared)
     for dim in "NK" if plan.columns else "MNK":
-        _tile_start(out, plan.count(dim) > 1 or shared, dim, INDEX[dim], START[dim])
-    _choose_list(out, plan)
-    _place_of_outputs(out, plan)
+        _tile_start(tile, plan.count(dim) > 1 or shared, dim, INDEX[dim], START[dim])
+    _choose_list(tile, plan)
+    _place_of_outputs(tile, plan)
     if plan.has_start_sums:
-        _load_sums(out, plan)
+        _load_sums(sums, plan)
     if factor_bytes(plan):
-        _load_factors(out, plan)
-    _load_activations(out, plan)
-    _load_weights(out, plan)
-    out.block(
+        _load_factors(factors, plan)
+    if plan.holds_activations:
+        held.block("bnez s3, loaded # activations stay in the PEs for all n")
+    _load_activations(activations, plan)
+    weights.put("", label="loaded")
+    _load_weights(weights, plan)
+    weights.block(
         """
         add s11, s11, s7
         sw s11, LIST(s8)
         ret
         """
     )
+    return {
+        "tile": tile,
+        "sums": sums,
+        "factors": factors,
+        "held": held,
+        "activations": activations,
+        "weights": weights,
+    }
 
 
 def _image_start(out: Listing, plan: ProductPlan, shared: bool) -> None:
@@ -188,14 +203,10 @@ def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
 
 
 def _load_activations(out: Listing, plan: ProductPlan) -> None:
-    if plan.holds_activations:
-        out.block("bnez s3, 9f # they stay in the PEs for all n")
     if isinstance(plan, ImagePlan) and plan.pads_in_unit:
         write_padded_loads(out, plan)
     else:
         _load_unpadded(out, plan)
-    if plan.holds_activations:
-        out.block("9:")
 
 
 def _load_unpadded(out: Listing, plan: ProductPlan) -> None:

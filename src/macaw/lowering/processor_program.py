@@ -15,7 +15,7 @@ from macaw.isa.pe import PACKET, SEGMENT
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
-from macaw.lowering.processor_load import write_load
+from macaw.lowering.processor_load import load_parts
 from macaw.lowering.processor_registers import INDEX
 from macaw.lowering.transfers import (
     FURTHER_UNIT,
@@ -54,20 +54,26 @@ def write_processor(out: Listing, plan: ProductPlan) -> None:
     write_code(out, plan)
 
 
-def write_code(
-    out: Listing, plan: ProductPlan, subroutine: str = "", *, shared: bool = False
-) -> None:
-    """Write cp's code: that of a whole program, or a subroutine of that name.
+def write_code(out: Listing, plan: ProductPlan) -> None:
+    """Write cp's code of a whole program."""
+    for part in code_parts(plan).values():
+        out.append(part)
 
-    The subroutine does not change s10. Before the call, packets and sequences must be in the
-    on-chip units, and no transfer and no row may be at work. Half 0 must be the one that loads.
-    If `shared`, the code does not depend on the number of tiles.
+
+def code_parts(plan: ProductPlan, *, shared: bool = False) -> dict[str, Listing]:
+    """Return the parts of cp's code, by name, in their order: a program, or a subroutine.
+
+    If `shared`, it is a subroutine, whose entry is its first line, and the code does not depend on
+    the number of tiles. The subroutine does not change s10. Before the call, packets and sequences
+    must be in the on-chip units, and no transfer and no row may be at work. Half 0 must be the one
+    that loads.
     """
     first = first_copies(plan) + (zero_fills(plan) if shared else [])
-    _loop(out, plan, subroutine, first)
-    _step(out, plan)
-    write_load(out, plan, shared=shared)
-    _store(out, plan)
+    loop, step, store = Listing(), Listing(), Listing()
+    _loop(loop, plan, first, shared=shared)
+    _step(step, plan)
+    _store(store, plan)
+    return {"loop": loop, "step": step, **load_parts(plan, shared=shared), "store": store}
 
 
 def processor_constants(plan: ProductPlan) -> dict[str, tuple[str, str]]:
@@ -138,11 +144,9 @@ _LEAVE_SUBROUTINE = """
 """
 
 
-def _loop(out: Listing, plan: ProductPlan, subroutine: str, first: Sequence[Transfer]) -> None:
+def _loop(out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, shared: bool) -> None:
     out.comment()
-    if subroutine:
-        out.put("", label=subroutine)
-    out.block(_ENTER_SUBROUTINE if subroutine else _ENTER_PROGRAM)
+    out.block(_ENTER_SUBROUTINE if shared else _ENTER_PROGRAM)
     out.block(
         f"""
         li s0, ALL_ROWS
@@ -195,7 +199,7 @@ not_RESULTS:
         dma.wait zero
         """
     )
-    if subroutine:
+    if shared:
         out.block(
             """
         li t0, STEPS
@@ -205,7 +209,7 @@ not_RESULTS:
 1:
             """
         )
-    out.block(_LEAVE_SUBROUTINE if subroutine else _LEAVE_PROGRAM)
+    out.block(_LEAVE_SUBROUTINE if shared else _LEAVE_PROGRAM)
 
 
 def _first_transfers(transfers: Sequence[Transfer]) -> str:

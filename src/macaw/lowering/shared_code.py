@@ -14,15 +14,26 @@ from dataclasses import dataclass
 
 from macaw.lowering.listing import Listing
 from macaw.lowering.plan import ProductPlan
-from macaw.lowering.processor_program import processor_constants, write_code, write_fixed_constants
+from macaw.lowering.processor_program import code_parts, processor_constants, write_fixed_constants
 
 RECORD = "record"  # label of a layer's record
-_ENTRY = "shared_entry"  # stands for the name of the subroutine until it has one
+# Most parts have their own words of the record: the first one, and how many there may be. Other
+# parts, and those that need more, get the words after these.
+_PLACES = {
+    "loop": (0, 12),
+    "step": (12, 2),
+    "store": (14, 3),
+    "sums": (17, 6),
+    "factors": (23, 2),
+    "tile": (25, 20),
+    "activations": (45, 21),
+}
+_OTHERS = 65  # the last word of these
 _FIXED = re.compile(r"0|NOTHING|PARTIAL|RESULTS|UNIT|PONG")  # the same for all layers
 _STATEMENT = re.compile(r"(?P<label>(?:\w+:\s*)*)(?P<code>[^#]*?)\s*(?P<comment>#.*)?")
 _LOAD = re.compile(r"(?:li|la) (?P<register>\w+), (?P<value>.+)")
 _NAME = re.compile(r"\b[A-Za-z_]\w*\b")
-_LINE = 8  # words of a record on one line of the source
+_LINE = 16  # words of a record on one line of the source
 
 
 @dataclass(frozen=True)
@@ -34,37 +45,47 @@ class SharedCode:
 
 
 class CodeLibrary:
-    """The subroutines for the layers of a network, each with a different text."""
+    """The subroutines for the layers of a network: each is a combination of parts.
 
-    def __init__(self) -> None:
+    Each part has a file of its own, which the subroutines that have the same part include.
+    """
+
+    def __init__(self, includes: IncludeLibrary) -> None:
+        self._includes = includes
         self._symbols: dict[tuple[str, ...], str] = {}
 
     def code(self, plan: ProductPlan) -> SharedCode:
         """Return the subroutine that computes a plan; add it to the library if it is new."""
-        out = Listing()
-        write_code(out, plan, _ENTRY, shared=True)
-        text, parameters = _parameterised(out.lines)
-        symbol = self._symbols.setdefault(text, f"array_{len(self._symbols) + 1}")
+        files, record = list[str](), dict[int, str]()
+        for name, part in code_parts(plan, shared=True).items():
+            first, most = _PLACES.get(name, (_OTHERS, 0))
+            text, words = _parameterised(part.lines, first)
+            if len(words) > most:
+                first = max(_OTHERS, *record) + 1
+                text, words = _parameterised(part.lines, first)
+            record |= dict(enumerate(words, first))
+            if text:
+                files.append(self._includes.name(name, text))
+        symbol = self._symbols.setdefault(tuple(files), f"array_{len(self._symbols) + 1}")
         values = {name: value for name, (value, _) in processor_constants(plan).items()}
-        return SharedCode(symbol, tuple(_value(item, values) for item in parameters))
+        words = (record.get(place, "0") for place in range(max(record) + 1))
+        return SharedCode(symbol, tuple(_value(word, values) for word in words))
 
-    def sources(self, includes: IncludeLibrary) -> dict[str, str]:
+    def sources(self) -> dict[str, str]:
         """Return the source of each subroutine, by its symbol."""
         result = {}
         constants = Listing()
         write_fixed_constants(constants)
-        for text, symbol in self._symbols.items():
+        for files, symbol in self._symbols.items():
             out = Listing()
             out.comment(f"{symbol}.s - cp's code of some layers. Written by macaw compile.")
+            out.comment("gp points to the record of the layer: words with the numbers after #.")
             out.put(f".global {symbol}")
             out.put(".core cp")
-            out.put(f'.include "{includes.name("frame", constants.text())}"')
-            out.comment("gp points to the record of the layer: words with the numbers after #.")
-            for line in text:
-                if line:
-                    out.block(line.replace(_ENTRY, symbol))
-                else:
-                    out.comment()
+            out.put(f'.include "{self._includes.name("frame", constants.text())}"')
+            out.put("", label=symbol)
+            for file in files:
+                out.put(f'.include "{file}"')
             result[symbol] = out.text()
         return result
 
@@ -85,27 +106,27 @@ class IncludeLibrary:
         return {name: text for (_, text), name in self._names.items()}
 
 
-def _parameterised(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return lines of code that load numbers from a record, and the words of this record."""
+def _parameterised(lines: Sequence[str], first: int) -> tuple[str, list[str]]:
+    """Return code that loads numbers from a record, and its words from word `first` on."""
     words: list[str] = []
     places: dict[str, int] = {}
-    result = []
+    result = Listing()
     for line in lines:
         parts = _STATEMENT.fullmatch(line.strip())
         assert parts is not None
         load = _LOAD.fullmatch(parts["code"])
         if load is None or _FIXED.fullmatch(load["value"]):
-            result.append(line.strip())
+            result.block(line) if line else result.comment()
             continue
         value = load["value"]
         # numbers that are equal here may differ in another layer
         if value not in places or value[0].isdigit():
-            places[value] = len(words)
+            places[value] = first + len(words)
             words.append(value)
         what = value if _NAME.search(value) else (parts["comment"] or "").lstrip("# ")
         comment = f" # {what}" if what else ""
-        result.append(f"{parts['label']}lw {load['register']}, {4 * places[value]}(gp){comment}")
-    return tuple(result), tuple(words)
+        result.block(f"{parts['label']}lw {load['register']}, {4 * places[value]}(gp){comment}")
+    return result.text() if lines else "", words
 
 
 def _value(expression: str, values: dict[str, str]) -> str:

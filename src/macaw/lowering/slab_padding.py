@@ -223,7 +223,7 @@ def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
         mul a2, {START["M"]}, t0
         li t0, {product.stride[1]}
         mul a3, s6, t0
-        li t0, {product.padding[1]}
+        li t0, {_parameter(product.padding[1])}
         sub a3, a3, t0 # the first column of the slab in the image
         """
     )
@@ -233,6 +233,11 @@ def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
     _loads(out, plan)
 
 
+def _parameter(number: int) -> str:
+    """Return a number that may differ between layers that share code: a zero, too."""
+    return str(number) if number else "0x0"
+
+
 def _zeros(out: Listing, plan: ImagePlan) -> None:
     """Write code that fills the slabs with zeros if a row or column of one is outside."""
     product = plan.product
@@ -240,13 +245,13 @@ def _zeros(out: Listing, plan: ImagePlan) -> None:
     out.block(
         f"""
         lw a0, X(s8)
-        li t0, {min(first)} # the least first row
+        li t0, {_parameter(min(first))} # the least first row
         add t0, t0, a2
         bltz t0, 1f
-        li t1, {product.height - plan.slab_rows - max(first)}
+        li t1, {_parameter(product.height - plan.slab_rows - max(first))}
         bgt a2, t1, 1f
         bltz a3, 1f
-        li t1, {product.width - plan.slab_columns}
+        li t1, {_parameter(product.width - plan.slab_columns)}
         ble a3, t1, 2f
 1:      dma.copy zero, a0 # some are outside: zeros
 2:

@@ -16,6 +16,7 @@ from macaw.lowering.finishing import SCALE, TABLE, factor_bytes
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
+from macaw.lowering.repetitions import repeated
 
 UNIT = 1 << memory_map.UNIT_SHIFT
 PONG = 1 << memory_map.HALF_SHIFT
@@ -97,7 +98,8 @@ def result_grid(plan: ProductPlan) -> TransferGrid:
 
 def activations_in(plan: ProductPlan) -> list[Transfer]:
     """Return the transfers of an iteration's activations from x into the on-chip units."""
-    return [item for p, q in activation_grid(plan) for item in activations_of(plan, p, q)]
+    items = [item for p, q in activation_grid(plan) for item in activations_of(plan, p, q)]
+    return sorted(items, key=lambda item: item.src.startswith(SECOND))
 
 
 def results_out(plan: ProductPlan) -> list[Transfer]:
@@ -363,10 +365,17 @@ def _put(
     add_src: str,
     base: str = "",
 ) -> None:
+    """Write a table of transfers; `base` names the address that is repeated after the words."""
+    lines = []
     for item in transfers:
         dst, src = item.dst + add_dst, item.src + add_src
         words = [dst, src, item.row_bytes, item.rows, item.dst_stride, item.src_stride]
         if base:
             words.append(src if base == "src" else dst)
-        out.put(f".word {', '.join(map(str, words))}", item.what, label=label)
+        lines.append(f".word {', '.join(map(str, words))}")
+    for number, fewer in repeated(lines):
+        what, several = transfers[number].what, ", and so on" if len(fewer) > 1 else ""
+        out.put(fewer[0], what and what + several, label=label)
+        for line in fewer[1:]:
+            out.put(line)
         label = ""

@@ -7,7 +7,7 @@ external memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from macaw.isa.config import Configuration, load, presets
@@ -15,13 +15,14 @@ from macaw.lowering.layer_source import Linkage, SourceFiles, layer_subroutine
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.arena import Arena, lifetimes, place
 from macaw.lowering.net.layer_plans import LayerPlan, fitting_plans
-from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
+from macaw.lowering.net.network import NetTensor, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.symbols import MEMORY, tensor_symbols
 from macaw.lowering.net.vector.source import VectorLinkage, describe, vector_subroutine
 from macaw.lowering.shared_code import CodeLibrary, IncludeLibrary
 from macaw.lowering.transfers import PONG, UNIT
 
 MAIN = "main"
+_GLOBALS = 8  # symbols on a line
 END = "all_done"  # the label after the last call
 
 
@@ -48,10 +49,11 @@ def network_program(network: Network, config: Configuration) -> NetworkProgram:
     arena = _arena(network)
     names = tensor_symbols(network.tensors, [item.symbol for item in plans])
     sources = {f"{MAIN}.s": _main(network, plans, arena, names, config, memory)}
-    library, includes = CodeLibrary(), IncludeLibrary()
+    includes = IncludeLibrary()
+    library = CodeLibrary(includes)
     for item in plans:
         sources[f"{item.symbol}.s"] = _layer_source(item, network, names, (library, includes))
-    for symbol, text in library.sources(includes).items():
+    for symbol, text in library.sources().items():
         sources[f"{symbol}.s"] = SourceFiles(text)
     sources[f"{MAIN}.s"].texts.update(includes.texts())
     return NetworkProgram(network, plans, arena, names, sources)
@@ -71,13 +73,14 @@ def _layer_source(
             layer.operation, item.symbol, VectorLinkage(item.symbol, inputs, result)
         )
     assert item.choice is not None
-    plan, reasons = item.choice.selection.plan, item.choice.reasons()
+    plan, what = item.choice.selection.plan, _what(item)
+    heading = [f"{item.symbol}.s - {what}. Written by macaw compile.", item.choice.reasons()[0]]
     x, other = (*inputs, "")[:2]
     kind = "weights" if plan.product.reads_weights else "second"
     shapes = (item.operation.inputs[0], item.operation.result) if item.operation else None
     linkage = Linkage(item.symbol, x, result, MEMORY, **{kind: other}, shapes=shapes)
     library, includes = shared
-    return layer_subroutine(plan, item.symbol, linkage, library.code(plan), includes, reasons)
+    return layer_subroutine(plan, item.symbol, linkage, library.code(plan), includes, heading)
 
 
 def _home(network: Network, names: Mapping[str, str], name: str) -> str:
@@ -127,14 +130,14 @@ def _main(
         for name, offset in arena.offsets.items():
             tensor = network.tensors[name]
             out.put(f".view {_typed(names[name], tensor)}, at=arena + {offset:#x}", name)
-            out.put(f".global {names[name]}")
+        _put_globals(out, [names[name] for name in arena.offsets])
     files = {f"{names[name]}.npy": array for name, array in network.constants.items()}
     if files:
         out.put(".data")
     for name in network.constants:
         out.put(".balign 64")
         out.put(f'.npy "{names[name]}.npy"', name, label=names[name])
-        out.put(f".global {names[name]}")
+    _put_globals(out, [names[name] for name in network.constants])
     out.title("the memory of each unit")
     out.put(".core pe, row=0")
     out.put(".list first", "packets of all layers follow")
@@ -153,7 +156,7 @@ _start: la a0, fill_ping # packets and sequences to both halves of all units
         """
     )
     for item in plans:
-        out.put(f"call {item.symbol}", _describe(item.layer))
+        out.put(f"call {item.symbol}", f"{item.layer.name}: {_what(item)}")
     out.block(
         f"""
 {END}: li a0, 0
@@ -170,12 +173,21 @@ _start: la a0, fill_ping # packets and sequences to both halves of all units
     return SourceFiles(out.text(), files, texts)
 
 
+def _put_globals(out: Listing, symbols: Sequence[str]) -> None:
+    """Write directives that make symbols visible to the other sources."""
+    for first in range(0, len(symbols), _GLOBALS):
+        out.put(f".global {', '.join(symbols[first : first + _GLOBALS])}")
+
+
 def _typed(symbol: str, tensor: NetTensor) -> str:
     return f"{symbol}, {tensor.dtype}, {', '.join(map(str, tensor.shape))}"
 
 
-def _describe(layer: Layer) -> str:
-    if isinstance(layer, ProductLayer):
-        return f"{layer.name}: {layer.product.describe()}"
-    assert isinstance(layer, VectorLayer)
-    return f"{layer.name}: {describe(layer.operation)}"
+def _what(item: LayerPlan) -> str:
+    """Return a description of what a layer computes."""
+    if item.operation is not None:
+        return describe(item.operation)
+    if isinstance(item.layer, ProductLayer):
+        return item.layer.product.describe()
+    assert isinstance(item.layer, VectorLayer)
+    return describe(item.layer.operation)

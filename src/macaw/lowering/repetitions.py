@@ -1,0 +1,94 @@
+"""Writes lines that differ only in numbers which grow regularly as nested repetitions (`.irp`).
+
+A table of transfers often has a line for each row of the array, each cluster, and each run of
+results. If the numbers are linear in the three indices, a few lines with `.irp` say the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+Level = tuple[int, NDArray[np.int64]]  # how often lines are repeated, and what each adds to numbers
+
+_INDICES = "ijk"  # the parameters of the repetitions, the outermost first
+# a number that is a term of a sum, not a factor of a product or a part of a name
+_NUMBER = re.compile(r"(?<![\w.\\*])(?<!\* )-?(?:0x[0-9a-f]+|\d+)(?!\w| \*)")
+_HEXADECIMAL = 1 << 12  # steps from here on are hexadecimal if the number is
+
+
+def repeated(lines: Sequence[str]) -> list[tuple[int, list[str]]]:
+    """Divide lines into groups, and return each group's first index and its lines or fewer ones.
+
+    A group is a single line, or lines that nested repetitions write in fewer lines. The lines are
+    statements without labels and comments. None of them contains a parameter of a macro that is
+    called i, j or k.
+    """
+    groups, first = [], 0
+    while first < len(lines):
+        text = _NUMBER.sub("#", lines[first])
+        alike = (n for n in range(first, len(lines)) if _NUMBER.sub("#", lines[n]) != text)
+        numbers = np.array(
+            [
+                [int(number, 0) for number in _NUMBER.findall(line)]
+                for line in lines[first : next(alike, len(lines))]
+            ],
+            np.int64,
+        )
+        levels = _levels(numbers)
+        count = prod(times for times, _ in levels)
+        short = 2 * len(levels) + 1 < count
+        groups.append((first, _nested(lines[first], levels) if short else [lines[first]]))
+        first += count if short else 1
+    return groups
+
+
+def _nested(line: str, levels: Sequence[Level]) -> list[str]:
+    """Return a line in repetitions that add steps to its numbers."""
+    column = iter(range(len(levels[0][1])))
+
+    def with_terms(number: re.Match[str]) -> str:
+        place = next(column)
+        terms = zip((int(steps[place]) for _, steps in levels), _INDICES, strict=False)
+        return number[0] + "".join(_term(step, index, number[0]) for step, index in terms if step)
+
+    heads = [
+        f".irp {index}, {', '.join(map(str, range(count)))}"
+        for (count, _), index in zip(levels, _INDICES, strict=False)
+    ]
+    return [*heads, _NUMBER.sub(with_terms, line), *[".endr"] * len(levels)]
+
+
+def _term(step: int, index: str, number: str) -> str:
+    """Return what a step adds to a number, as text."""
+    size = abs(step)
+    text = f"{size:#x}" if "x" in number and size >= _HEXADECIMAL else str(size)
+    return f" {'-' if step < 0 else '+'} {text} * \\{index}"
+
+
+def _levels(numbers: NDArray[np.int64]) -> list[Level]:
+    """Return nested repetitions that give the first of some lines, the outermost first.
+
+    `numbers` has the shape (lines, numbers of a line).
+    """
+    levels: list[Level] = []
+    while len(numbers) > 1 and len(levels) < len(_INDICES):
+        steps = np.diff(numbers, axis=0)
+        count = _leading(steps, steps[0]) + 1
+        levels.insert(0, (count, steps[0]))
+        blocks = numbers[: len(numbers) // count * count].reshape(-1, count, numbers.shape[1])
+        alike = _leading(
+            (blocks - blocks[:, :1]).reshape(len(blocks), -1), blocks[0] - blocks[0, 0]
+        )
+        numbers = blocks[:alike, 0]
+    return levels
+
+
+def _leading(rows: NDArray[np.int64], row: NDArray[np.int64]) -> int:
+    """Return how many of the first rows are equal to a row."""
+    other = np.flatnonzero((rows != row.reshape(-1)).any(axis=1))
+    return int(other[0]) if other.size else len(rows)
