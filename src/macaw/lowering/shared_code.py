@@ -68,8 +68,8 @@ class CodeLibrary:
                 files.append(self._includes.name(name, text))
         symbol = self._symbols.setdefault(tuple(files), f"array_{len(self._symbols) + 1}")
         values = {name: value for name, (value, _) in processor_constants(plan).items()}
-        words = (record.get(place, "0") for place in range(max(record) + 1))
-        return SharedCode(symbol, tuple(_value(word, values) for word in words))
+        numbers = (record.get(place, "0") for place in range(max(record) + 1))
+        return SharedCode(symbol, tuple(_value(number, values) for number in numbers))
 
     def sources(self) -> dict[str, str]:
         """Return the source of each subroutine, by its symbol."""
