@@ -96,5 +96,4 @@ class AssemblyState:
 
         Valid after the layout.
         """
-        symbols = object_symbols.symbols(self.symbols, self.layout)
-        return object_symbols.sizes(self.layout, symbols)
+        return object_symbols.sizes(self.symbols, self.layout)

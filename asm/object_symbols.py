@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 
 from macaw.asm.expressions import Address
 from macaw.asm.layout import Area, Layout
 from macaw.asm.program import Symbol, natural_sizes
 from macaw.asm.program_symbols import ProgramSymbols
 from macaw.asm.symbols import PRIVATE, Definition, SymbolTable
-
-_NATURAL = -1  # the size of a symbol that reaches to the next one
 
 
 def address_of(symbol: Definition) -> int:
@@ -22,13 +20,33 @@ def address_of(symbol: Definition) -> int:
     return ((value.area.base or 0) + value.offset) & 0xFFFF_FFFF
 
 
-def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
-    """Return the symbols of the object file, without private ones.
+# Of a symbol: its name, value, size or None, section, kind, and whether it is global and weak.
+# Without a size the symbol has the natural one of its section.
+_Entry = tuple[str, int, int | None, str | None, str, bool, bool]
 
-    If the source gives no size for a symbol, the symbol has the special size `_NATURAL`. The caller
-    replaces it with `with_sizes`.
-    """
-    result = []
+
+def symbols(program: ProgramSymbols, layout: Layout) -> tuple[Symbol, ...]:
+    """Return the symbols of the object file, without private ones."""
+    entries = _entries(program, layout)
+    natural = _natural_sizes(layout, entries)
+    return tuple(
+        [
+            Symbol(name, value, natural[where][value], where, kind, is_global, is_weak)
+            if size is None and where is not None
+            else Symbol(name, value, size or 0, where, kind, is_global, is_weak)
+            for name, value, size, where, kind, is_global, is_weak in entries
+        ]
+    )
+
+
+def sizes(program: ProgramSymbols, layout: Layout) -> dict[str, dict[int, int]]:
+    """Return the natural size in bytes of each symbol, by section and address."""
+    return _natural_sizes(layout, _entries(program, layout))
+
+
+def _entries(program: ProgramSymbols, layout: Layout) -> list[_Entry]:
+    """Return the entries of all symbols but private ones, after the layout."""
+    result: list[_Entry] = []
     shared, has_data = program.table.shared, bool(program.data)
     places: dict[object, tuple[int, str | None, str] | None] = {}
     for item in (item for scope in program.table.scopes for item in scope.symbols.values()):
@@ -44,17 +62,14 @@ def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
             if place is None:
                 continue
             base, section, kind = place
-            if size is None:
-                size = _NATURAL if section else 0
-            if size == _NATURAL and (has_data or item.datum is not None):
+            if size is None and section and (has_data or item.datum is not None):
                 datum = program.datum(item)
-                size = datum.size if datum is not None else size
+                size = None if datum is None else datum.size
             address = (base + value.offset) & 0xFFFF_FFFF
-            kind = item.kind or kind
-            result.append(Symbol(name, address, size, section, kind, is_global, is_weak))
+            result.append((name, address, size, section, item.kind or kind, is_global, is_weak))
         elif isinstance(value, int):
             kind, number = item.kind or "notype", value & 0xFFFF_FFFF
-            result.append(Symbol(name, number, size or 0, None, kind, is_global, is_weak))
+            result.append((name, number, size or 0, None, kind, is_global, is_weak))
     return result
 
 
@@ -69,12 +84,18 @@ def _place(area: object, layout: Layout) -> tuple[int, str | None, str] | None:
     return area.base, plan.name if plan.size else None, "func" if "x" in plan.flags else "object"
 
 
-def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[str, dict[int, int]]:
-    """Return the natural size in bytes of each symbol, by section and address.
+def _natural_sizes(layout: Layout, entries: Iterable[_Entry]) -> dict[str, dict[int, int]]:
+    """Return the natural sizes of symbols in bytes, by section and address.
 
     The slots of tensors, which the assembler adds at the end of a section, belong to no symbol.
     """
-    natural = {section.name: natural_sizes(section, symbols) for section in layout.sections()}
+    values: dict[str | None, set[int]] = {}
+    for _name, value, _size, where, *_ in entries:
+        values.setdefault(where, set()).add(value)
+    natural = {
+        section.name: natural_sizes(section, values.get(section.name, ()))
+        for section in layout.sections()
+    }
     for plan in layout.plans.values():
         filled = [area for area in plan.areas if area.size and not area.zeros]
         if not filled or not plan.areas[-1].zeros:
@@ -85,19 +106,6 @@ def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[str, dict[int, int]
             if start <= address < end:
                 inside[address] = min(size, end - address)
     return natural
-
-
-def with_sizes(
-    symbols: Iterable[Symbol], natural: Mapping[str, Mapping[int, int]]
-) -> Iterator[Symbol]:
-    """Yield the symbols with `_NATURAL` replaced by their sizes in `natural`."""
-    for symbol in symbols:
-        name, value, size, section, kind, is_global, is_weak = symbol
-        if size == _NATURAL and section is not None:
-            size = natural[section].get(value, 0)
-            yield Symbol(name, value, size, section, kind, is_global, is_weak)
-        else:
-            yield symbol
 
 
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:

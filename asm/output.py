@@ -9,7 +9,7 @@ from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
 from macaw.asm.core_parts import CoreParts
 from macaw.asm.diagnostics import Diagnostic
-from macaw.asm.object_symbols import address_of, entry_of, sizes, start_of, symbols, with_sizes
+from macaw.asm.object_symbols import address_of, entry_of, start_of, symbols
 from macaw.asm.program import Program, Symbol, Tensor, Typed
 from macaw.asm.program_symbols import ProgramSymbols
 from macaw.asm.relocatable import Linkage, Relocatable
@@ -26,10 +26,9 @@ def program(
 ) -> Program:
     """Return the program of a run without errors. `source_files` are the names of its sources."""
     object_symbols = symbols(state.symbols, state.layout)
-    natural = sizes(state.layout, object_symbols)
     return Program(
         sections=state.layout.sections(),
-        symbols=tuple(with_sizes(object_symbols, natural)),
+        symbols=object_symbols,
         tensors=tuple(_tensors(state.symbols)),
         arrays=tuple(_arrays(state.symbols, object_symbols)),
         typed=tuple(_typed(state.symbols)),

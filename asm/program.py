@@ -304,15 +304,14 @@ def tensor_section(at: str) -> str:
     return f"{TENSORS}.{at}" if at else TENSORS
 
 
-def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[int, int]:
+def natural_sizes(section: Section, values: Iterable[int]) -> dict[int, int]:
     """Return the natural size in bytes of a section's symbols, by their values.
 
     A symbol reaches to the next one or to the section's end; symbols at one address have the same
     size. A label has this size unless there is a `.size`. The disassembler writes `.size` for
     symbols of other sizes.
     """
-    name, end = section.name, section.end
-    starts = sorted({item.value for item in symbols if item.section == name})
+    starts, end = sorted(set(values)), section.end
     return {
         start: max(0, min(following, end) - start)
         for start, following in zip(starts, (*starts[1:], end), strict=False)

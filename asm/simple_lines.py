@@ -126,7 +126,12 @@ class SimpleLines:
                         continue
                 if not head or head[0] == "#":
                     continue
-                is_taken = head not in macros and self._take_split(head, rest, place, macros)
+                if head in macros:
+                    is_taken: bool | None = False
+                elif head[-1] == ":":
+                    is_taken = self._take_label(head[:-1], rest, place, macros)
+                else:
+                    is_taken = self._take_words(head, rest, "", place, place)
                 if not is_taken:
                     line_start = self._line_start(place)
                     if is_taken is False or not self._take_line(line_start, macros):
@@ -148,14 +153,13 @@ class SimpleLines:
         self._is_elsewhere = False
         return _NO_MNEMONICS if self._base % WORD_BYTES else self._instructions.first
 
-    def _take_split(self, head: str, rest: str, place: int, macros: Collection[str]) -> bool | None:
-        """Assemble a line whose first word, at the source offset `place`, is `head`.
+    def _take_label(
+        self, label: str, rest: str, line_start: int, macros: Collection[str]
+    ) -> bool | None:
+        """Assemble a line that begins with a label, at the source offset `line_start`.
 
         Return False if the line is not simple, None if it has another form than most lines.
         """
-        if head[-1] != ":":
-            return self._take_words(head, rest, "", place, place)
-        label, line_start = head[:-1], place
         if label in self._scope.symbols or label in self._scope.exports:
             return False
         if not is_name(label) and not _LABEL.fullmatch(label):
@@ -163,10 +167,10 @@ class SimpleLines:
         here = self._base + WORD_BYTES * len(self._words)
         text = rest.lstrip(" ")
         if not text:
-            line = LogicalLine(self._source, line_start, head)
+            line = LogicalLine(self._source, line_start, f"{label}:")
             self._symbols.define(label, line, Address(self._area, here))
             return True
-        place += len(head) + 1 + len(rest) - len(text)
+        place = line_start + len(label) + 2 + len(rest) - len(text)
         head, _, operands = text.partition(" ")
         if head in macros or head in _SECTIONS:
             return False
@@ -180,7 +184,7 @@ class SimpleLines:
     def _take_words(
         self, head: str, rest: str, label: str, place: int, line_start: int
     ) -> bool | None:
-        """Assemble a statement with the first word `head`. Return the result of `_take_split`.
+        """Assemble a statement with the first word `head`. Return the result of `_take_label`.
 
         `label` is the line's label or empty, `place` the source offset of `head`, and `line_start`
         the source offset of the line's text.

@@ -79,7 +79,8 @@ class Labels:
     def __init__(self, section: Section, program: Program, names: Names) -> None:
         self._section = section
         self._names = names
-        self._sizes = natural_sizes(section, program.symbols)
+        inside = (item.value for item in program.symbols if item.section == section.name)
+        self._sizes = natural_sizes(section, inside)
         self._made: dict[int, str] = {}
         self._symbols: dict[int, list[Symbol]] = {}
         self._outside: list[Symbol] = []

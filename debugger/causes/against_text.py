@@ -69,7 +69,7 @@ def lines(walk: Walk, text: str) -> Iterator[str]:
         yield from _steps_lines(walk.readers)
     shown: set[tuple[str, ...]] = set()
     for end, near in first.unwritten:
-        steps = [Step(x, {y.name: y for y in x.causes if y.setting}) for x in near]
+        steps = [Step(x, dict(enumerate(y for y in x.causes if y.setting))) for x in near]
         near_lines = tuple(line for step in steps for line in _step_lines(step))
         if near_lines not in shown and len(shown) < NAMED:
             yield f"nothing wrote {end.name}" + (", but next to it" if near else "")

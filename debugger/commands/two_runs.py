@@ -77,11 +77,13 @@ def _both(context: Context, line: Line) -> Answer:
     "two",
     "run both programs to the first difference of memory, registers, packets, transfers or cycles",
     details="E: an expression for memory (`compare y`), `memory`, `registers [PLACES]`,\n"
-    "`packets`, `transfers` or `cycles [PLACES]`. Both runs continue from where they are. What\n"
-    "one run does is compared with what the other does, in order, whatever the cycle; of memory,\n"
-    "the k-th value of each byte with its k-th value in the other run. The answer has both sides,\n"
-    "and both runs stop there. Breakpoints and watches do not stop a comparison. from CYCLE: go\n"
-    "to that cycle first. With --batch the exit status is 1 if there is a difference.",
+    "`packets`, `transfers` or `cycles [PLACES]`. If both programs have a tensor or array called\n"
+    "cycles, `compare cycles` is about the tensor, and `compare cycles *` about the cycles of all\n"
+    "cores. Both runs continue from where they are. What one run does is compared with what the\n"
+    "other does, in order, whatever the cycle; of memory, the k-th value of each byte with its\n"
+    "k-th value in the other run. The answer has both sides, and both runs stop there.\n"
+    "Breakpoints and watches do not stop a comparison. from CYCLE: go to that cycle first. With\n"
+    "--batch the exit status is 1 if there is a difference.",
 )
 def _compare(context: Context, line: Line) -> Answer:
     other = other_of(context)

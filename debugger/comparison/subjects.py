@@ -21,6 +21,7 @@ MEMORY, REGISTERS, PACKETS, TRANSFERS, CYCLES = SUBJECTS = (
     "transfers",
     "cycles",
 )
+ALL = "*"  # after a subject: that subject, even if a tensor has its name
 
 
 class CompareError(ValueError):
@@ -61,12 +62,16 @@ def subjects_of(text: str, runs: Sequence[Session]) -> list[Subject]:
     """Return the subject that a text denotes in each of two runs.
 
     The text is one of `SUBJECTS`, with places after `registers` and `cycles`, or an expression for
-    memory. Raises `CompareError`, `ExpressionError`, `PlaceError`.
+    memory. A tensor or array of both programs has priority over the subject of the same name,
+    unless places or `*` follow. Raises `CompareError`, `ExpressionError`, `PlaceError`.
     """
     word, _, rest = text.strip().partition(" ")
-    if word not in SUBJECTS:
+    rest = rest.strip()
+    is_named = not rest and all(word in _areas(run.program) for run in runs)
+    if word not in SUBJECTS or is_named:
         return [_memory_of(run, text) for run in runs]
-    if rest.strip() and word not in (REGISTERS, CYCLES):
+    rest = "" if rest == ALL else rest
+    if rest and word not in (REGISTERS, CYCLES):
         raise CompareError(f"compare {word} takes nothing more")
     if word == MEMORY:
         if same_layout(*(run.program for run in runs)):
@@ -74,11 +79,11 @@ def subjects_of(text: str, runs: Sequence[Session]) -> list[Subject]:
         return _shared_areas(text, runs)
     subjects = []
     for run in runs:
-        names = {place.core for place in places(run.device, rest)} if rest.strip() else ()
+        names = {place.core for place in places(run.device, rest)} if rest else ()
         subjects.append(Subject(word, text, cores=frozenset(names or run.device.cores)))
     shared = frozenset.intersection(*(subject.cores for subject in subjects))
     if not shared:
-        raise CompareError(f"no core of {rest.strip()} is in both runs")
+        raise CompareError(f"no core of {rest} is in both runs")
     return [Subject(word, text, cores=shared) for _ in runs]
 
 

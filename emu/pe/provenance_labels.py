@@ -11,8 +11,8 @@ import numpy as np
 from macaw.emu.origins import Origin, Place, Source
 from macaw.emu.pe.loads import FROM_NEIGHBOUR
 from macaw.emu.pe.provenance_records import ProvenanceRecords
-from macaw.emu.pe.sequence import SCALES, TABLE_SEGMENT
-from macaw.emu.pe.sequence_format import instructions_offset
+from macaw.emu.pe.sequence import MEMBERS, SCALES, TABLE_SEGMENT
+from macaw.emu.pe.sequence_format import instructions_offset, parse_header
 from macaw.isa.pe import INSTRUCTION_BYTES, SEGMENT_TYPES, SEQUENCE
 
 Index = tuple[int, ...]  # cluster, PE, entry; or cluster, buffer, entry
@@ -102,12 +102,18 @@ def _config(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
     config, base = records.configs.get((index[0], index[1]), (None, 0))
     if config is None:
         return None
-    header = records.state.headers[index[:2]].tolist()
-    members = [member.name for member in SEQUENCE.members]
-    if name == "words":
-        if index[2] >= header[members.index("count")]:
+    header = dict(zip(MEMBERS, records.state.headers[index[:2]].tolist(), strict=True))
+    count = header["count"]
+    if base < 0:  # the config is still being parsed, and stores the header at its end
+        parser = records.state.parsers[index[0]]
+        if name != "words" or parser is None or not parser["parsed"]:
             return None
-        start = instructions_offset(dict(zip(members, header, strict=True)))
+        base, count = records.memory.base + parser["address"], parser["parsed"]
+        header = parse_header(parser["data"], base)
+    if name == "words":
+        if index[2] >= count:
+            return None
+        start = instructions_offset(header)
         address, size = base + start + INSTRUCTION_BYTES * index[2], INSTRUCTION_BYTES
     else:
         at = SEQUENCE.offsets

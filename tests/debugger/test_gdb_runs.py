@@ -143,7 +143,7 @@ def test_a_breakpoint_at_the_last_instruction_does_not_hang_gdb(tmp_path):
 
 @needs_gdb
 def test_ctrl_c_stops_an_endless_loop(tmp_path):
-    """gdb sends its interrupt; the answer takes less than a second where nothing else runs."""
+    """gdb sends its interrupt; the fastest of three answers takes less than a second."""
     debug = of_source(VERY_LONG_LOOP)
     elf = tmp_path / "loop.elf"
     api.save(debug.program, elf)
@@ -152,28 +152,33 @@ def test_ctrl_c_stops_an_endless_loop(tmp_path):
     thread.start()
     script = tmp_path / "commands.gdb"
     port = listener.getsockname()[1]
-    script.write_text(
-        f"set confirm off\ntarget remote :{port}\necho RUNS\\n\ncontinue\nprint $pc\nkill\n"
-    )
+    commands = ["set confirm off", f"target remote :{port}", *["continue", "print $pc"] * 3, "kill"]
+    script.write_text("\n".join(commands) + "\n")
+    seconds, places = [], []
     with subprocess.Popen(
         [GDB, "-nx", "-batch", str(elf), "-x", str(script)], text=True, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     ) as run:  # fmt: skip
         assert run.stdout is not None
-        for line in run.stdout:
-            if line == "RUNS\n":
-                break
-        while not debug.device.cycle:
-            time.sleep(0.05)
-        time.sleep(0.5)
-        begin = time.monotonic()
-        run.send_signal(signal.SIGINT)
-        rest = run.stdout.read()
+        for _ in range(3):
+            cycle = debug.device.cycle
+            while debug.device.cycle == cycle:
+                time.sleep(0.05)
+            time.sleep(0.1)  # gdb ends the script if an interrupt comes before it waits for a stop
+            begin = time.monotonic()
+            run.send_signal(signal.SIGINT)
+            for line in run.stdout:
+                if line.startswith("$"):
+                    break
+                if line == "Program received signal SIGINT, Interrupt.\n":
+                    seconds.append(time.monotonic() - begin)
+            places.append(line)
+        run.stdout.read()
     thread.join()
     listener.close()
-    assert "Program received signal SIGINT, Interrupt." in rest
-    assert time.monotonic() - begin < 10
-    assert "$1 = (void (*)()) 0x" in rest or "Quit" in rest
+    assert len(seconds) == 3
+    assert all(re.match(r"\$\d = \(void \(\*\)\(\)\) 0x", line) for line in places), places
+    assert min(seconds) < 1
 
 
 @needs_gdb

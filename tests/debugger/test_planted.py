@@ -37,6 +37,7 @@ def test_some_changed_lines_are_named(tmp_path):
         ("nnp_mlp", 19, "(7)", "(3)", by_reference),  # multiplies by tiles that were not loaded
         ("fim_chain", 64, "16:32", "17:32", by_reference),  # stores a slice that was not computed
         ("fim_outer", 42, "act   0", "act   1", by_reference),  # reads the wrong row
+        ("fim_elementwise", 45, "act   1", "act   0", by_reference),  # stores to the wrong row
         ("fim_elementwise", 28, "512, 1,", "512, 0,", by_other_run),  # copies without a value
         ("fim_dot", 42, "20 + 4", "20 + 3", by_other_run),  # registers in three dimensions
     ],

@@ -219,6 +219,21 @@ def test_cores_that_only_one_device_has():
     assert this.execute("compare registers").lines[0].startswith("no difference of registers")
 
 
+def test_a_tensor_with_the_name_of_a_subject():
+    text = SOURCE.replace("output y", "output cycles").replace(", y", ", cycles")
+    runs = [Interpreter(of_source(text.format(step=x, size=4)), DebuggerFiles()) for x in (3, 5)]
+    this, other = runs
+    join_runs(this, other, "a.s", "b.s")
+    answer = this.execute("compare cycles")
+    assert answer.title == "the first difference of cycles is cycles[0]"
+    assert ("value", "26", "30") in answer.rows
+    for subject in ("cycles *", "cycles cp"):
+        (line,) = this.execute(f"compare {subject} from 0").lines
+        assert line.startswith(f"no difference of {subject} up to the ends of both runs (")
+    answer = this.execute("compare registers * from 0")
+    assert answer.title.startswith("the first difference of registers is in cp")
+
+
 def test_the_command_line(tmp_path):
     """--against with another source, an input, a device and an engine; exit status 1."""
     folder = PROGRAMS / "wrong_shift"

@@ -211,6 +211,23 @@ def test_registers_and_queues_in_the_middle_of_a_mac():
         assert empty.how == "empty"
 
 
+@pytest.mark.once
+def test_words_have_their_sources_while_the_config_is_being_parsed():
+    run = run_of(source(MAC))
+    run.goto(0)
+    while not run.read("pe[0,1].words[0, 1]"):
+        run.stepc(1)
+    (word,) = run.why("pe[0,1].words[0, 1]")
+    (cause,) = inputs(word)
+    assert (word.how, cause.role) == ("config", "sequence")
+    assert cause.value == run.read("pe[0,1].words[0, 1]")
+    (of_the_program,) = inputs(cause)
+    assert of_the_program.how == "program"
+    for not_parsed in ("words[0, 2]", "headers[0, 0]"):
+        (nothing,) = run.why(f"pe[0,1].{not_parsed}")
+        assert nothing.how == "empty"
+
+
 def test_several_results_of_a_store_have_their_names():
     run = run_of(source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0"))
     stored = [inputs(x)[0] for x in run.why("y[1]")]
