@@ -60,10 +60,30 @@ TIMINGS = (
     Timing("t_wr",    16, "from the last data of a write to the precharge of its bank"),
     Timing("burst",   2,  "hbm: data of a column on the channel"),
     Timing("t_rtrs",  2,  "between the data of two ranks on the channel", 0),
+    Timing("t_rrds",  0,  "from an activation to the next one of its rank, in another bank group; 0: no such constraint", 0),
+    Timing("t_rrdl",  0,  "from an activation to the next one of its bank group; 0: no such constraint", 0),
+    Timing("t_faw",   0,  "four activations of a rank, from the first one to the fifth; 0: no such constraint", 0),
+    Timing("t_wtrs",  0,  "from the last data of a write on the channel to a read of another bank group of the rank; 0: no such constraint", 0),
+    Timing("t_wtrl",  0,  "from the last data of a write to a read of its bank, on the channel of its bank group; 0: no such constraint", 0),
+    Timing("t_rtp",   0,  "from a read to the precharge of its bank; 0: no such constraint", 0),
+    Timing("t_rtw",   0,  "from a read on the channel to the next write on it; 0: no such constraint", 0),
 )
 # fmt: on
 # What a command may wait for. Each has a counter: the cycles in which it is the longest wait.
-CONSTRAINTS = ("t_ccd", "t_rcd", "t_rp", "t_ras", "t_rc", "t_wr", "channel")
+CONSTRAINTS = (
+    "t_ccd",
+    "t_rcd",
+    "t_rp",
+    "t_ras",
+    "t_rc",
+    "t_wr",
+    "channel",
+    "t_rrd",
+    "t_faw",
+    "t_wtr",
+    "t_rtp",
+    "t_rtw",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,6 +140,7 @@ SETTINGS = (
     Setting("fim.ranks",        1,     "ranks of an island; the banks of all of them are at most 16",   "",        1, MAX_BANKS),
     Setting("fim.bank_groups",  4,     "bank groups of a rank",                                         "",        1, MAX_BANKS),
     Setting("fim.group_banks",  4,     "banks of a bank group",                                         "",        1, MAX_BANKS),
+    Setting("fim.act_banks",    MAX_BANKS, "banks of a block that one activation command opens; t_rrds, t_rrdl and t_faw count commands", "", 1, MAX_BANKS),
     Setting("fim.instructions", 65536, "words of an island's program",                                  "words",   16, 1 << 18),
     Setting("fim.rows",         4096,  "rows of a bank",                                                "",        1, 4096),
     *(Setting(f"fim.{row.name}", row.default, row.meaning, "cycles", row.low, 1024) for row in TIMINGS),
@@ -160,6 +181,7 @@ class Geometry:
     chips: int = 1  # chips that store a column together
     chip_bits: int = COLUMN_BITS  # bits that a chip transfers in a cycle
     one_bus: bool = False  # all ranks share one command bus
+    act_banks: int = MAX_BANKS  # banks that one activation command opens
 
     @property
     def banks(self) -> int:
@@ -214,10 +236,11 @@ def geometry(config: Mapping[str, Any]) -> Geometry:
     """Return the geometry of a device's islands."""
     ranks, groups, banks = (config[f"fim.{x}"] for x in ("ranks", "bank_groups", "group_banks"))
     rows = config["fim.rows"]
+    together = config["fim.act_banks"]
     if config["fim.organisation"] == HBM:
-        return Geometry(ranks, groups, banks, rows)
+        return Geometry(ranks, groups, banks, rows, act_banks=together)
     chips, bits = config["fim.chips"], config["fim.chip_bits"]
-    return Geometry(ranks, groups, banks, rows, chips, bits, one_bus=True)
+    return Geometry(ranks, groups, banks, rows, chips, bits, True, together)
 
 
 def unfit(config: Mapping[str, Any]) -> str:

@@ -9,19 +9,27 @@ pull.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
 from macaw.emu.jitter import Jitter
 from macaw.emu.rules.fim_dram import (
     CLOSED,
+    KEPT_ACTIVATIONS,
     PAST,
+    Activation,
     Bound,
+    Channel,
     Timings,
     activate_bounds,
+    activation_commands,
+    activation_groups,
+    activation_start,
     align_up,
     channel_bounds,
     column_bounds,
     precharge_bounds,
+    use_channel,
 )
 from macaw.isa.fim_islands import CONSTRAINTS, Geometry
 
@@ -47,10 +55,10 @@ class Dram:
         self.precharged = [PAST] * count
         self.columns = [PAST] * count  # by bank: the cycle of the last column command
         self.written = [PAST] * count  # by bank: the cycle after the last data of a write
-        # by bank: the cycle of the last column command whose data used the channel
-        self.on_channel = [PAST] * count
-        self.data_end = PAST  # the cycle after the last data on the channel
-        self.data_rank = 0  # the rank of the bank that sent or received these data
+        self.read = [PAST] * count  # by bank: the cycle of the last read command
+        self.channel = Channel.of(self.geometry)
+        # the last activation commands, in the order of their requests
+        self.activations: list[Activation] = []
         # for a DIMM: the cycles in which its one command bus is occupied
         self.commands: list[int] = []
         self.waits = dict.fromkeys(CONSTRAINTS, 0)
@@ -61,19 +69,28 @@ class Dram:
 
     def plain(self) -> list[Any]:
         """Return the state as a plain value, for a snapshot."""
-        lists = (self.rows, self.activated, self.precharged, self.columns, self.written)
-        waits = list(self.waits.values())
-        channel = [list(self.on_channel), self.data_end, self.data_rank, list(self.commands)]
-        return [*map(list, lists), *channel, waits]
+        lists = (self.rows, self.activated, self.precharged, self.columns, self.written, self.read)
+        channel = list(astuple(self.channel))
+        activations = [list(x) for x in self.activations]
+        return [
+            *map(list, lists), channel, activations, list(self.commands), list(self.waits.values())
+        ]  # fmt: skip
 
     def take(self, plain: Sequence[Any]) -> None:
         """Restore the state from a value that `plain` returned."""
-        self.rows, self.activated, self.precharged, self.columns, self.written = map(
-            list, plain[:5]
+        self.rows, self.activated, self.precharged, self.columns, self.written, self.read = map(
+            list, plain[:6]
         )
-        self.on_channel, self.data_end, self.data_rank = list(plain[5]), plain[6], plain[7]
+        columns, write_ends, *others = plain[6]
+        self.channel = Channel(list(columns), list(write_ends), *others)
+        self.activations = [(time, groups) for time, groups in plain[7]]
         self.commands = list(plain[8])
         self.waits = dict(zip(CONSTRAINTS, plain[9], strict=True))
+
+    @property
+    def data_end(self) -> int:
+        """The first cycle after the last data on the channel."""
+        return self.channel.data_end
 
     # Commands
 
@@ -87,26 +104,15 @@ class Dram:
                 self.timings,
                 max([self.activated[bank] for bank in banks]),
                 max([self.written[bank] for bank in banks]),
+                max([self.read[bank] for bank in banks]),
             )
         activated = max([self.activated[bank] for bank in banks])
         if command == ACTIVATE:
             precharged = max([self.precharged[bank] for bank in banks])
             return activate_bounds(self.timings, precharged, activated)
         column = max([self.columns[bank] for bank in banks])
-        return column_bounds(self.timings, command == WRITE, activated, column)
-
-    def _channel_bounds(self, command: str, bank: int) -> tuple[Bound, ...]:
-        """Return the bounds that the channel sets for a column command of a bank.
-
-        They are pairs as in `_bounds`.
-        """
-        size = self.geometry.group_banks
-        columns = [
-            max(self.on_channel[first : first + size])
-            for first in range(0, self.geometry.banks, size)
-        ]
-        data = self.data_end, self.data_rank
-        return channel_bounds(self.timings, self.geometry, command == WRITE, bank, columns, data)
+        written = max([self.written[bank] for bank in banks])
+        return column_bounds(self.timings, command == WRITE, activated, column, written)
 
     def issue(
         self, command: str, bank: int, time: int, row: int = CLOSED, channel: bool = False
@@ -120,13 +126,14 @@ class Dram:
         if command == PRECHARGE:
             self.rows[bank], self.precharged[bank] = CLOSED, time
             return
+        writes = command == WRITE
         self.columns[bank] = time
-        end = self.timings.data_end(time, command == WRITE)
-        if command == WRITE:
-            self.written[bank] = end
+        if writes:
+            self.written[bank] = self.timings.data_end(time, True)
+        else:
+            self.read[bank] = time
         if channel:
-            self.on_channel[bank] = time
-            self.data_end, self.data_rank = end, self.geometry.rank(bank)
+            use_channel(self.timings, self.geometry, writes, bank, time, self.channel)
 
     # Commands of circuits and host, each to several banks together
 
@@ -149,9 +156,15 @@ class Dram:
         bounds = self._bounds(command, banks)
         if channel:
             (bank,) = banks
-            bounds = *bounds, *self._channel_bounds(command, bank)
+            writes = command == WRITE
+            more = channel_bounds(self.timings, self.geometry, writes, bank, self.channel)
+            bounds = *bounds, *more
         earliest, constraint = max(bounds)
         at = max(time, align_up(earliest, step))
+        groups = activation_groups(self.geometry, banks) if command == ACTIVATE else 0
+        if groups and self.timings.limits_activations:
+            at, reason = self._activation_start(groups, at, step, bus)
+            constraint = reason or constraint
         if at > time:
             self.waits[constraint] += at - time
             self.bank_waits += (at - time) * len(banks)
@@ -159,12 +172,30 @@ class Dram:
             at = self.jitter.free(at, step)
         if bus and self.geometry.one_bus:
             at = self.command(at, step, len(banks))
+        if groups and self.timings.limits_activations:
+            self.activations = [*self.activations[1 - KEPT_ACTIVATIONS :], (at, groups)]
         if channel or command in (ACTIVATE, PRECHARGE):
             for bank in banks:
                 self.issue(command, bank, at, row, channel)
         else:
             self.columns_at(command, banks, at)
         return at
+
+    def _activation_start(self, groups: int, time: int, step: int, bus: bool) -> tuple[int, str]:
+        """Return the cycle of an activation in the bank groups of a mask, and what it waits for.
+
+        In this cycle neither noise nor, for a DIMM, the command bus delays it.
+        """
+        while True:
+            at, reason = activation_start(
+                self.timings, self.geometry, self.activations, groups, time, step
+            )
+            free = at if self.jitter is None else self.jitter.free(at, step)
+            while bus and free in self.commands:
+                free += step
+            if free == at:
+                return at, reason
+            time = free
 
     def command(self, time: int, step: int, banks: int = 1) -> int:
         """Occupy the command bus of a DIMM for one command to each of `banks` banks; return the
@@ -190,18 +221,24 @@ class Dram:
         if command == WRITE:
             for bank in banks:
                 self.written[bank] = self.timings.data_end(time, True)
+            return
+        for bank in banks:
+            self.read[bank] = time
 
     def open(
         self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
     ) -> int:
-        """Open a row in several banks in lock-step; return the cycle of the activation.
+        """Open a row in several banks of a block; return the cycle of the last activation.
 
-        First close any other row that is open in these banks.
+        First close any other row that is open in these banks. There is one activation command for
+        each `act_banks` of them.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
             time = self.do(PRECHARGE, others, time, step=step, bus=bus)
-        return self.do(ACTIVATE, banks, time, row, step=step, bus=bus)
+        for part in activation_commands(self.geometry, banks):
+            time = self.do(ACTIVATE, part, time, row, step=step, bus=bus)
+        return time
 
     def close(self, banks: Sequence[int], time: int, step: int = 1) -> int:
         """Close the open rows of banks; return the cycle, which is `time` if no row is open."""

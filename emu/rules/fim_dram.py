@@ -36,6 +36,13 @@ class Timings:
     t_wr: int
     burst: int
     t_rtrs: int
+    t_rrds: int
+    t_rrdl: int
+    t_faw: int
+    t_wtrs: int
+    t_wtrl: int
+    t_rtp: int
+    t_rtw: int
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> Timings:
@@ -45,6 +52,11 @@ class Timings:
     def data_end(self, time: int, writes: bool) -> int:
         """Return the first cycle after the data of a column command that is issued at `time`."""
         return time + (self.wl if writes else self.rl) + self.burst
+
+    @property
+    def limits_activations(self) -> bool:
+        """Whether activations of different banks wait for one another."""
+        return bool(self.t_rrds or self.t_rrdl or self.t_faw)
 
     @property
     def channel_period(self) -> int:
@@ -67,45 +79,166 @@ def activate_bounds(
     return (last_precharge + timings.t_rp, "t_rp"), (last_activation + timings.t_rc, "t_rc")
 
 
-def precharge_bounds(timings: Timings, last_activation: int, write_end: int) -> tuple[Bound, ...]:
-    """Return the bounds of a precharge; `write_end` is the first cycle after a write's data."""
-    return (last_activation + timings.t_ras, "t_ras"), (write_end + timings.t_wr, "t_wr")
+def precharge_bounds(
+    timings: Timings, last_activation: int, write_end: int, last_read: int
+) -> tuple[Bound, ...]:
+    """Return the bounds of a precharge.
+
+    `write_end` is the first cycle after a write's data, `last_read` the time of a read command.
+    """
+    bounds = (last_activation + timings.t_ras, "t_ras"), (write_end + timings.t_wr, "t_wr")
+    return (*bounds, (last_read + timings.t_rtp, "t_rtp")) if timings.t_rtp else bounds
 
 
 def column_bounds(
-    timings: Timings, writes: bool, last_activation: int, column: int
+    timings: Timings, writes: bool, last_activation: int, column: int, write_end: int
 ) -> tuple[Bound, ...]:
     """Return the bounds that a bank sets for a column command.
 
-    `column` is the time of the bank's last column command.
+    `column` is the time of the bank's last column command, `write_end` the first cycle after the
+    data of its last write.
     """
     delay = timings.t_rcdwr if writes else timings.t_rcdrd
-    return (last_activation + delay, "t_rcd"), (column + timings.t_ccdl, "t_ccd")
+    bounds = (last_activation + delay, "t_rcd"), (column + timings.t_ccdl, "t_ccd")
+    if writes or not timings.t_wtrl:
+        return bounds
+    return (*bounds, (write_end + timings.t_wtrl, "t_wtr"))
+
+
+@dataclass
+class Channel:
+    """The last accesses over the channel of an island."""
+
+    columns: list[int]  # by bank group: the cycle of the last column command
+    write_ends: list[int]  # by bank group: the first cycle after the data of the last write
+    data_end: int = PAST  # the first cycle after the last data
+    data_rank: int = 0  # the rank of these data
+    last_read: int = PAST  # the cycle of the last read command
+
+    @classmethod
+    def of(cls, geometry: Geometry) -> Channel:
+        """Return the channel of an island before its first access."""
+        groups = geometry.ranks * geometry.groups
+        return cls([PAST] * groups, [PAST] * groups)
 
 
 def channel_bounds(
-    timings: Timings,
-    geometry: Geometry,
-    writes: bool,
-    bank: int,
-    columns: Sequence[int],
-    data: tuple[int, int],
+    timings: Timings, geometry: Geometry, writes: bool, bank: int, channel: Channel
 ) -> tuple[Bound, ...]:
     """Return the bounds that the channel sets for a column command of a bank.
 
-    `columns` has, for each bank group, the time of its last column command. `data` is the first
-    cycle after the last data on the channel, and the rank of these data. If ranks share one command
-    bus (DIMM), tCCD applies only within a rank, because ranks are different chips.
+    If ranks share one command bus (DIMM), tCCD applies only within a rank, because ranks are
+    different chips. tWTR always applies only within a rank.
     """
-    group, rank = bank // geometry.group_banks, geometry.rank(bank)
-    others = [*columns[:group], *columns[group + 1 :]]
-    if geometry.one_bus:
-        first, end = rank * geometry.groups, (rank + 1) * geometry.groups
-        others = [*columns[first:group], *columns[group + 1 : end]]
-    last, last_rank = data
-    switch = timings.t_rtrs if rank != last_rank else 0
-    return (
-        (columns[group] + timings.t_ccdl, "t_ccd"),
-        (max(others, default=PAST) + timings.t_ccds, "t_ccd"),
-        (last + switch - (timings.wl if writes else timings.rl), "channel"),
-    )
+    group, rank = geometry.group(bank), geometry.rank(bank)
+    first, end = rank * geometry.groups, (rank + 1) * geometry.groups
+    columns = channel.columns[first:end] if geometry.one_bus else channel.columns
+    switch = timings.t_rtrs if rank != channel.data_rank else 0
+    bounds = [
+        (channel.columns[group] + timings.t_ccdl, "t_ccd"),
+        (_latest(columns, group - first * geometry.one_bus) + timings.t_ccds, "t_ccd"),
+        (channel.data_end + switch - (timings.wl if writes else timings.rl), "channel"),
+    ]
+    if writes and timings.t_rtw:
+        bounds.append((channel.last_read + timings.t_rtw, "t_rtw"))
+    if not writes and timings.t_wtrl:
+        bounds.append((channel.write_ends[group] + timings.t_wtrl, "t_wtr"))
+    if not writes and timings.t_wtrs:
+        other = _latest(channel.write_ends[first:end], group - first)
+        bounds.append((other + timings.t_wtrs, "t_wtr"))
+    return tuple(bounds)
+
+
+def _latest(times: Sequence[int], but: int) -> int:
+    """Return the greatest of some times without the one at index `but`."""
+    return max((*times[:but], *times[but + 1 :]), default=PAST)
+
+
+def use_channel(
+    timings: Timings, geometry: Geometry, writes: bool, bank: int, time: int, channel: Channel
+) -> None:
+    """Record a column command of a bank in cycle `time`, with data on the channel."""
+    group = geometry.group(bank)
+    channel.columns[group] = time
+    channel.data_end, channel.data_rank = timings.data_end(time, writes), geometry.rank(bank)
+    if writes:
+        channel.write_ends[group] = channel.data_end
+    else:
+        channel.last_read = time
+
+
+# --- activations of different banks ---
+
+# An activation command: its cycle, and a mask of the bank groups in which it opens rows.
+Activation = tuple[int, int]
+KEPT_ACTIVATIONS = 64  # more are never so near that a constraint applies: 4 in t_faw of each rank
+
+
+def activation_groups(geometry: Geometry, banks: Sequence[int]) -> int:
+    """Return the mask of the bank groups of some banks, counted over all ranks."""
+    groups = 0
+    for bank in banks:
+        groups |= 1 << geometry.group(bank)
+    return groups
+
+
+def activation_commands(geometry: Geometry, banks: Sequence[int]) -> list[Sequence[int]]:
+    """Return the banks of each activation command that opens a row in all of `banks`.
+
+    The order is that of the commands.
+    """
+    size = geometry.act_banks
+    return [banks[start : start + size] for start in range(0, len(banks), size)]
+
+
+def activation_start(
+    timings: Timings,
+    geometry: Geometry,
+    earlier: Sequence[Activation],
+    groups: int,
+    time: int,
+    step: int,
+) -> tuple[int, str]:
+    """Return the first of `time`, `time` + `step`, ... in which an activation may be issued.
+
+    The second result is the constraint that excludes the cycles before it, or an empty text.
+    `groups` is the mask of the bank groups of the activation. The `earlier` activations were
+    requested before, but some may be issued after it.
+    """
+    ranks = _ranks(geometry, groups)
+    horizon = time - max(timings.t_rrds, timings.t_rrdl, timings.t_faw)
+    near = [x for x in earlier if x[0] > horizon and _ranks(geometry, x[1]) & ranks]
+    reason = ""
+    while True:
+        allowed, constraint = _next_allowed(timings, geometry, near, groups, time)
+        if allowed <= time:
+            return time, reason
+        time, reason = time + align_up(allowed - time, step), constraint
+
+
+def _next_allowed(
+    timings: Timings, geometry: Geometry, near: Sequence[Activation], groups: int, time: int
+) -> Bound:
+    """Return a later cycle before which no activation may be issued, or `time` if it may."""
+    for other, others in near:
+        gap, name = (timings.t_rrdl if others & groups else timings.t_rrds), "t_rrd"
+        if abs(time - other) < gap:
+            return other + gap, name
+    if timings.t_faw:
+        for rank in range(geometry.ranks):
+            own = _ranks(geometry, groups) >> rank & 1
+            times = sorted(x for x, others in near if _ranks(geometry, others) >> rank & 1)
+            for first in range(len(times) - 3 if own else 0):
+                four = times[first : first + 4]
+                if max(time, four[3]) - min(time, four[0]) < timings.t_faw:
+                    return four[0] + timings.t_faw, "t_faw"
+    return time, ""
+
+
+def _ranks(geometry: Geometry, groups: int) -> int:
+    """Return the mask of the ranks that contain the bank groups of a mask."""
+    ranks, every = 0, (1 << geometry.groups) - 1
+    for rank in range(geometry.ranks):
+        if groups >> rank * geometry.groups & every:
+            ranks |= 1 << rank
+    return ranks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from macaw.emu.rules import fim_circuits, fim_dram, transfers
@@ -11,16 +13,20 @@ from macaw.isa.fim_islands import abilities, geometry
 
 TIMES = fim_dram.Timings(
     t_ccdl=4, t_ccds=2, t_rcdrd=14, t_rcdwr=10, t_rp=13, t_ras=33, t_rc=47, rl=20, wl=8, t_wr=16,
-    burst=3, t_rtrs=5,
+    burst=3, t_rtrs=5, t_rrds=0, t_rrdl=0, t_faw=0, t_wtrs=0, t_wtrl=0, t_rtp=0, t_rtw=0,
 )  # fmt: skip
 BASE = config.load("base")
 
 
 def test_bounds_of_a_bank():
     assert fim_dram.activate_bounds(TIMES, 100, 50) == ((113, "t_rp"), (97, "t_rc"))
-    assert fim_dram.precharge_bounds(TIMES, 50, 90) == ((83, "t_ras"), (106, "t_wr"))
-    assert fim_dram.column_bounds(TIMES, False, 50, 63) == ((64, "t_rcd"), (67, "t_ccd"))
-    assert fim_dram.column_bounds(TIMES, True, 50, 63) == ((60, "t_rcd"), (67, "t_ccd"))
+    assert fim_dram.precharge_bounds(TIMES, 50, 90, 99) == ((83, "t_ras"), (106, "t_wr"))
+    assert fim_dram.column_bounds(TIMES, False, 50, 63, 99) == ((64, "t_rcd"), (67, "t_ccd"))
+    assert fim_dram.column_bounds(TIMES, True, 50, 63, 99) == ((60, "t_rcd"), (67, "t_ccd"))
+    more = replace(TIMES, t_rtp=6, t_wtrl=7)
+    assert fim_dram.precharge_bounds(more, 50, 90, 99)[2:] == ((105, "t_rtp"),)
+    assert fim_dram.column_bounds(more, False, 50, 63, 99)[2:] == ((106, "t_wtr"),)
+    assert fim_dram.column_bounds(more, True, 50, 63, 99)[2:] == ()
 
 
 def test_data_of_a_column():
@@ -31,8 +37,17 @@ def test_data_of_a_column():
 def test_bounds_of_the_channel():
     """Two groups of two banks: tCCDL within a group, tCCDS to the other one; data one by one."""
     memory = geometry(BASE.changed({"fim.bank_groups": 2, "fim.group_banks": 2}))
-    found = fim_dram.channel_bounds(TIMES, memory, True, 1, [100, 103], (125, 0))
+    channel = fim_dram.Channel([100, 103], [110, 114], 125, 0, 90)
+    found = fim_dram.channel_bounds(TIMES, memory, True, 1, channel)
     assert found == ((104, "t_ccd"), (105, "t_ccd"), (117, "channel"))
+    more = replace(TIMES, t_rtw=16, t_wtrs=6, t_wtrl=8)
+    assert fim_dram.channel_bounds(more, memory, True, 1, channel)[3:] == ((106, "t_rtw"),)
+    found = fim_dram.channel_bounds(more, memory, False, 1, channel)[3:]
+    assert found == ((110 + 8, "t_wtr"), (114 + 6, "t_wtr"))
+    fim_dram.use_channel(TIMES, memory, True, 2, 200, channel)
+    assert channel == fim_dram.Channel([100, 200], [110, 211], 211, 0, 90)
+    fim_dram.use_channel(TIMES, memory, False, 0, 210, channel)
+    assert channel == fim_dram.Channel([210, 200], [110, 211], 233, 0, 210)
 
 
 def test_bounds_of_ranks():
@@ -40,8 +55,37 @@ def test_bounds_of_ranks():
     memory = geometry(
         BASE.changed({"fim.organisation": "dimm", "fim.ranks": 2, "fim.bank_groups": 2})
     )
-    found = fim_dram.channel_bounds(TIMES, memory, False, 8, [100, 103, 90, 91], (125, 0))
+    channel = fim_dram.Channel([100, 103, 90, 91], [0, 0, 10, 20], 125, 0)
+    found = fim_dram.channel_bounds(TIMES, memory, False, 8, channel)
     assert found == ((94, "t_ccd"), (93, "t_ccd"), (125 + 5 - 20, "channel"))
+    found = fim_dram.channel_bounds(replace(TIMES, t_wtrs=2), memory, False, 8, channel)
+    assert found[3:] == ((22, "t_wtr"),)
+
+
+def test_activations_of_two_ranks():
+    """tRRD and tFAW are of a rank; groups 0 and 1 are of the first, 2 and 3 of the second."""
+    memory = geometry(
+        BASE.changed(
+            {"fim.ranks": 2, "fim.bank_groups": 2, "fim.group_banks": 2, "fim.act_banks": 3}
+        )
+    )
+    times = replace(TIMES, t_rrds=4, t_rrdl=6, t_faw=30)
+    assert times.limits_activations
+    assert not TIMES.limits_activations
+    assert fim_dram.activation_groups(memory, [0, 1, 4]) == 0b101
+    assert fim_dram.activation_commands(memory, [0, 1, 4, 6]) == [[0, 1, 4], [6]]
+    earlier = [(100, 0b1), (104, 0b10), (108, 0b1), (112, 0b10)]
+    for groups, time, step, first in (
+        (0b1, 112, 1, (130, "t_faw")), (0b100, 112, 1, (112, "")), (0b1, 112, 4, (132, "t_faw")),
+        (0b101, 90, 1, (130, "t_faw")), (0b1, 80, 1, (80, "")), (0b1, 82, 1, (82, "")),
+        (0b1, 83, 1, (130, "t_faw")), (0b1, 131, 1, (131, "")),
+    ):  # fmt: skip
+        found = fim_dram.activation_start(times, memory, earlier, groups, time, step)
+        assert found == first, (groups, time)
+    near = [(100, 0b1)]
+    for groups, first in ((0b1, 106), (0b10, 104), (0b1111, 106)):
+        found = fim_dram.activation_start(times, memory, near, groups, 97, 1)
+        assert found == (first, "t_rrd")
 
 
 @pytest.mark.parametrize(("time", "step", "wanted"), [(0, 4, 0), (1, 4, 4), (8, 4, 8), (7, 1, 7)])

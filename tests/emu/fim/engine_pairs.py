@@ -19,6 +19,18 @@ DEVICES = [
     config.load("tiny").changed({"fim.island.0.rz_slices": 16, "fim.t_ccdl": 5, "fim.alu.add": 9}),
     config.load("tiny").changed(
         {
+            "fim.act_banks": 1,
+            "fim.t_rrds": 4,
+            "fim.t_rrdl": 6,
+            "fim.t_faw": 30,
+            "fim.t_wtrs": 6,
+            "fim.t_wtrl": 8,
+            "fim.t_rtp": 6,
+            "fim.t_rtw": 17,
+        }
+    ),
+    config.load("tiny").changed(
+        {
             "fim.organisation": "dimm",
             "fim.ranks": 2,
             "fim.bank_groups": 1,

@@ -20,6 +20,7 @@ class Command(NamedTuple):
     row: int
     channel: bool
     bus: bool = False  # of the host's side
+    number: int = 0  # of the request of `do`
 
 
 class Recorder(Dram):
@@ -27,14 +28,16 @@ class Recorder(Dram):
 
     def __init__(self, device):
         self.log: list[Command] = []
+        self.number = 0
         super().__init__(geometry(device), device)
 
     def do(self, *args: Any, bus: bool = False, **more: Any) -> Any:
         self.bus = more["bus"] = bus
+        self.number += 1
         return super().do(*args, **more)
 
     def issue(self, command, bank, time, row=-1, channel=False):
-        self.log.append(Command(command, bank, time, row, channel, self.bus))
+        self.log.append(Command(command, bank, time, row, channel, self.bus, self.number))
         super().issue(command, bank, time, row, channel)
 
     def columns_at(self, command, banks, time):
@@ -56,6 +59,7 @@ def violations(log, device):
             found.append((name, one, other))
 
     data = {"read": t["rl"], "write": t["wl"]}
+    found += activation_violations(log, device, t)
     for place, other in enumerate(log):
         open_row = None
         for one in log[:place]:
@@ -75,6 +79,10 @@ def violations(log, device):
                     gap(one, other, "t_wr", t["wl"] + t["burst"] + t["t_wr"])
                 if one.kind in data and other.kind in data:
                     gap(one, other, "t_ccdl", t["t_ccdl"])
+                if kinds == ("read", "precharge") and t["t_rtp"]:
+                    gap(one, other, "t_rtp", t["t_rtp"])
+                if kinds == ("write", "read") and t["t_wtrl"]:
+                    gap(one, other, "t_wtrl", t["wl"] + t["burst"] + t["t_wtrl"])
                 if one.kind == "activate":
                     open_row = one.row
                 if one.kind == "precharge":
@@ -85,6 +93,12 @@ def violations(log, device):
                 ranks = one.bank // per_rank, other.bank // per_rank
                 if not is_dimm or ranks[0] == ranks[1]:
                     gap(one, other, "t_ccd", t["t_ccdl"] if same else t["t_ccds"])
+                kinds = one.kind, other.kind
+                wtr = t["t_wtrl"] if same else t["t_wtrs"]
+                if kinds == ("write", "read") and ranks[0] == ranks[1] and wtr:
+                    gap(one, other, "t_wtr", t["wl"] + t["burst"] + wtr)
+                if kinds == ("read", "write") and t["t_rtw"]:
+                    gap(one, other, "t_rtw", t["t_rtw"])
                 begin = other.time + data[other.kind]
                 end = one.time + data[one.kind] + t["burst"]
                 switch = t["t_rtrs"] if one.bank // per_rank != other.bank // per_rank else 0
@@ -96,6 +110,43 @@ def violations(log, device):
             found.append(("open already", other))
         if other.kind in data and open_row is None:
             found.append(("closed", other))
+    return found
+
+
+def activation_violations(log, device, t):
+    """Pairs of activation commands that are too near, and five in a window of tFAW.
+
+    Banks that the log opens in a row, in the same cycle, have one command: at most act_banks.
+    """
+    size = device["fim.group_banks"]
+    per_rank = device["fim.bank_groups"] * size
+    commands: list[list[Command]] = []
+    for one in log:
+        if one.kind != "activate":
+            commands.append([])
+            continue
+        together = commands and commands[-1] and commands[-1][-1].number == one.number
+        if together:
+            commands[-1].append(one)
+        else:
+            commands.append([one])
+    commands = [x for x in commands if x]
+    found: list[tuple[Any, ...]] = [
+        ("act_banks", x) for x in commands if len(x) > device["fim.act_banks"]
+    ]
+    for place, later in enumerate(commands):
+        for earlier in commands[:place]:
+            pairs = [(x.bank, y.bank) for x in earlier for y in later]
+            if not any(x // per_rank == y // per_rank for x, y in pairs):
+                continue
+            least = t["t_rrdl"] if any(x // size == y // size for x, y in pairs) else t["t_rrds"]
+            if abs(later[0].time - earlier[0].time) < least:
+                found.append(("t_rrd", earlier, later))
+    for rank in range(device["fim.ranks"]):
+        times = sorted(x[0].time for x in commands if any(y.bank // per_rank == rank for y in x))
+        for first, fifth in zip(times, times[4:], strict=False):
+            if fifth - first < t["t_faw"]:
+                found.append(("t_faw", rank, first, fifth))
     return found
 
 
@@ -128,6 +179,16 @@ DEVICES = {
             "fim.burst": 9,
         }
     ),
+}
+HBM2 = {
+    "fim.t_rrds": 4, "fim.t_rrdl": 6, "fim.t_faw": 30, "fim.t_wtrs": 6, "fim.t_wtrl": 8,
+    "fim.t_rtp": 6, "fim.t_rtw": 17,
+}  # fmt: skip
+DEVICES |= {
+    "hbm2": config.load("base").changed({**HBM2, "fim.act_banks": 1}),
+    "hbm2 together": config.load("base").changed({**HBM2, "fim.t_faw": 50, "fim.act_banks": 4}),
+    "dimm2": DEVICES["dimm"].changed({**HBM2, "fim.act_banks": 2, "fim.t_rrds": 1}),
+    "only faw": config.load("tiny").changed({"fim.t_faw": 90, "fim.act_banks": 1}),
 }
 requests = st.lists(
     st.tuples(st.sampled_from(["open", "close", "columns", "access", "access"]),
@@ -179,12 +240,9 @@ def test_each_command_comes_as_early_as_it_may(device, stream):
         run(memory, [(*request[:4], 0)], 1)
         for place in range(start, len(memory.log)):
             earlier = memory.log[place]
-            together = [
-                x for x in memory.log[start:] if (x.kind, x.time) == (earlier.kind, earlier.time)
-            ]
-            first = max(
-                (x.time for x in memory.log[start:place] if x.time < earlier.time), default=0
-            )
+            together = [x for x in memory.log[start:] if x.number == earlier.number]
+            others = memory.log[start:place]
+            first = max((x.time for x in others if x.number != earlier.number), default=0)
             if earlier.time > first and any(waits[x] != memory.waits[x] for x in waits):
                 moved = [x._replace(time=x.time - 1) if x in together else x for x in memory.log]
                 assert violations(moved, DEVICES[device]) != []
@@ -206,6 +264,7 @@ def test_by_hand_one_bank():
     assert memory.do("write", [0], 63) == 72
     assert memory.waits == {
         "t_ccd": 3 + 3, "t_rcd": 14 + 9, "t_rp": 14, "t_ras": 0, "t_rc": 0, "t_wr": 25, "channel": 0,
+        "t_rrd": 0, "t_faw": 0, "t_wtr": 0, "t_rtp": 0, "t_rtw": 0,
     }  # fmt: skip
 
 
@@ -269,6 +328,79 @@ def test_by_hand_one_command_bus():
     assert memory.access(0, 0, 10, False)[0] == 24
     assert memory.access(8, 0, 10, False)[0] == 26  # tCCDS
     assert memory.activated[8] == 10
+
+
+def test_by_hand_activations():
+    """Banks 0 and 1 are of one group, 4, 8 and 12 of others: tRRD_L of 6, tRRD_S of 4. The fifth
+    activation comes tFAW after the first: 30, not 6 + 3 x 4 = 18. A block of all 16 banks: four
+    activations in each 30 cycles, the last in 90 + 3 x 6."""
+    memory = Recorder(DEVICES["hbm2"])
+    assert [memory.open([bank], 0, 0) for bank in (0, 1, 4, 8)] == [0, 6, 10, 14]
+    assert memory.open([12], 0, 0) == 30
+    assert memory.waits["t_rrd"] == 6 + 10 + 14
+    assert memory.waits["t_faw"] == 30
+    memory = Recorder(DEVICES["hbm2"])
+    assert memory.open(range(16), 0, 0) == 3 * 30 + 3 * 6
+    assert memory.activated == [30 * (bank // 4) + 6 * (bank % 4) for bank in range(16)]
+
+
+def test_by_hand_activations_of_four_banks():
+    """Four commands for 16 banks, each of another group: tRRD_S apart. The fifth is tFAW later."""
+    memory = Recorder(DEVICES["hbm2 together"])
+    assert memory.open(range(16), 0, 0) == 12
+    assert memory.activated == [4 * (bank // 4) for bank in range(16)]
+    memory = Recorder(DEVICES["hbm2 together"])
+    for start in range(4):
+        memory.open([4 * start], 0, 0)
+    assert memory.open([1], 0, 0) == 50
+
+
+def test_by_hand_an_activation_before_a_later_one():
+    """Bank 4 was opened in 100. Bank 0, asked for in 97, would be 3 cycles before it: 104."""
+    memory = Recorder(DEVICES["hbm2"])
+    memory.open([4], 0, 100)
+    assert memory.open([8], 0, 96) == 96
+    assert memory.open([0], 0, 97) == 104
+
+
+def test_by_hand_a_read_after_a_write():
+    """A write at 20: data until 20 + 8 + 2 = 30. A read of its group from 30 + 8 (tWTR_L) on, of
+    another from 30 + 6 (tWTR_S) on. Without the channel, only reads of its bank wait."""
+    for bank, at in ((0, 38), (1, 38), (4, 36)):
+        memory = Recorder(DEVICES["hbm2"])
+        for other in (0, 1, 4):
+            memory.open([other], 0, -60 + 10 * other)
+        assert memory.access(0, 0, 20, True)[0] == 20
+        assert memory.access(bank, 0, 21, False)[0] == at
+        assert memory.waits["t_wtr"] == at - 21
+    memory = Recorder(DEVICES["hbm2"])
+    memory.open([0], 0, -60)
+    memory.open([1], 0, -50)
+    assert memory.do("write", [0], 20) == 20
+    assert memory.do("read", [1], 21) == 21
+    assert memory.do("read", [0], 21) == 38
+
+
+def test_by_hand_a_write_after_a_read():
+    """A read at 20, then a write on the channel at 20 + 17 (tRTW); its data alone would allow it
+    at 20 + 20 + 2 - 8 = 34. A circuit's write to its own bank waits for tCCDL only."""
+    memory = Recorder(DEVICES["hbm2"])
+    memory.open([0], 0, -60)
+    memory.open([4], 0, -50)
+    assert memory.access(0, 0, 20, False)[0] == 20
+    assert memory.access(4, 0, 21, True)[0] == 37
+    assert memory.waits["t_rtw"] == 16
+    assert memory.do("read", [0], 38) == 38
+    assert memory.do("write", [0], 39) == 42
+
+
+def test_by_hand_a_precharge_after_a_read():
+    """A read at 40, after tRAS: a precharge from 40 + 6 (tRTP) on."""
+    memory = Recorder(DEVICES["hbm2"])
+    memory.open([0], 0, 0)
+    assert memory.do("read", [0], 40) == 40
+    assert memory.close([0], 41) == 46
+    assert memory.waits["t_rtp"] == 5
 
 
 def test_by_hand_a_slow_clock():

@@ -145,6 +145,9 @@ def test_each_pair_of_any_timing(seed):
     values["dma.setup"] = int(random.choice([0, 9]))
     values["dma.buffer"] = int(random.choice([1, 5, 64]))
     values["mem.external_latency"] = int(random.choice([1, 50]))
+    for name in ("t_rrds", "t_rrdl", "t_faw", "t_wtrs", "t_wtrl", "t_rtp", "t_rtw"):
+        values[f"fim.{name}"] = int(random.choice([0, 5, 16, 70]))
+    values["fim.act_banks"] = int(random.choice([1, 2, 16]))
     device = TINY.changed(values)
     shape = random_shape(random, 24, form=seed % 2)
     a, b = operands(shape)

@@ -147,13 +147,17 @@ DIMM = BASE.changed(
     {"fim.organisation": "dimm", "fim.ranks": 4, "fim.bank_groups": 2, "fim.group_banks": 2,
      "fim.chip_bits": 8, "fim.t_rtrs": 3}
 )  # fmt: skip
+HBM2 = BASE.changed(
+    {"fim.t_rrds": 4, "fim.t_rrdl": 6, "fim.t_faw": 30, "fim.t_wtrs": 6, "fim.t_wtrl": 8,
+     "fim.t_rtp": 6, "fim.t_rtw": 17, "fim.act_banks": 1}
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("sides", "several", "device"),
     [((20, 18, 30, 21), False, BASE), ((9, 40, 50, 33), False, BASE), ((33, 20, 17, 700), True, BASE),
-     ((9, 40, 50, 33), False, DIMM)],
-    ids=["base", "larger", "rounds", "dimm"],
+     ((9, 40, 50, 33), False, DIMM), ((9, 40, 50, 33), False, HBM2)],
+    ids=["base", "larger", "rounds", "dimm", "hbm2"],
 )  # fmt: skip
 def test_blocks_of_a_pair_take_just_what_is_predicted(sides, several, device):
     """Word for word: the consumer waits until columns are stored, and for the lock to go back.

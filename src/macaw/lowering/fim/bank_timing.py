@@ -10,13 +10,20 @@ from collections.abc import Sequence
 
 from macaw.emu.rules.fim_dram import (
     CLOSED,
+    KEPT_ACTIVATIONS,
     PAST,
+    Activation,
+    Channel,
     Timings,
     activate_bounds,
+    activation_commands,
+    activation_groups,
+    activation_start,
     align_up,
     channel_bounds,
     column_bounds,
     precharge_bounds,
+    use_channel,
 )
 from macaw.isa.config import Configuration
 from macaw.isa.fim_islands import geometry
@@ -37,8 +44,9 @@ class BankTiming:
         self.precharges = [PAST] * count
         self.columns = [PAST] * count
         self.write_ends = [PAST] * count  # the first cycle after the last data of a write
-        self._on_channel = [PAST] * (self.geometry.group(count - 1) + 1)  # by bank group
-        self._data = PAST, 0  # for the channel: the first cycle after the last data, and their rank
+        self.reads = [PAST] * count
+        self._channel = Channel.of(self.geometry)
+        self._activations: list[Activation] = []
         self._commands: set[int] = set()  # for a DIMM: cycles in which the command bus is occupied
 
     def _command(self, at: int, step: int) -> int:
@@ -55,7 +63,7 @@ class BankTiming:
     def open(
         self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
     ) -> int:
-        """Open a row in several banks at the same time, and return the cycle of the activation.
+        """Open a row in several banks, and return the cycle of the last activation.
 
         Commands are issued at multiples of `step` from `time` on. With `bus`, they use the command
         bus of a DIMM, as commands of the host, of push and of pull do.
@@ -63,22 +71,46 @@ class BankTiming:
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
             last = max(
-                max(precharge_bounds(self.timings, self.activations[bank], self.write_ends[bank]))
+                max(
+                    precharge_bounds(
+                        self.timings,
+                        self.activations[bank],
+                        self.write_ends[bank],
+                        self.reads[bank],
+                    )
+                )
                 for bank in others
             )
             time = max(time, align_up(last[0], step))
             time = self._command(time, step) if bus else time
             for bank in others:
                 self.precharges[bank] = time
+        for part in activation_commands(self.geometry, banks):
+            time = self._activate(part, row, time, step, bus)
+        return time
+
+    def _activate(self, banks: Sequence[int], row: int, time: int, step: int, bus: bool) -> int:
         last = max(
             max(activate_bounds(self.timings, self.precharges[bank], self.activations[bank]))
             for bank in banks
         )
         time = max(time, align_up(last[0], step))
+        if self.timings.limits_activations:
+            time = self._first_activation(activation_groups(self.geometry, banks), time, step, bus)
         time = self._command(time, step) if bus else time
         for bank in banks:
             self.activations[bank], self.rows[bank] = time, row
         return time
+
+    def _first_activation(self, groups: int, time: int, step: int, bus: bool) -> int:
+        """Record an activation in the bank groups of a mask, and return its cycle."""
+        earlier = self._activations
+        while True:
+            time, _ = activation_start(self.timings, self.geometry, earlier, groups, time, step)
+            if not bus or time not in self._commands:
+                self._activations = [*earlier[1 - KEPT_ACTIVATIONS :], (time, groups)]
+                return time
+            time += step
 
     def access(
         self, bank: int, row: int, time: int, writes: bool, step: int = 1
@@ -93,8 +125,10 @@ class BankTiming:
             time = self.open((bank,), row, time, step, bus=True)
         timings, memory = self.timings, self.geometry
         first = max(
-            *column_bounds(timings, writes, self.activations[bank], self.columns[bank]),
-            *channel_bounds(timings, memory, writes, bank, self._on_channel, self._data),
+            *column_bounds(
+                timings, writes, self.activations[bank], self.columns[bank], self.write_ends[bank]
+            ),
+            *channel_bounds(timings, memory, writes, bank, self._channel),
         )[0]
         if first > time:
             time = align_up(first, step)
@@ -103,10 +137,12 @@ class BankTiming:
 
     def _issue(self, bank: int, at: int, writes: bool) -> int:
         end = self.timings.data_end(at, writes)
-        self.columns[bank] = self._on_channel[bank // self.geometry.group_banks] = at
-        self._data = end, self.geometry.rank(bank)
+        self.columns[bank] = at
         if writes:
             self.write_ends[bank] = end
+        else:
+            self.reads[bank] = at
+        use_channel(self.timings, self.geometry, writes, bank, at, self._channel)
         return end
 
     def columns_of(

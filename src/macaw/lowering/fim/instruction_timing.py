@@ -78,7 +78,8 @@ class _Running:
         banks = island.banks
         self.activations = max(banks.activations[bank] for bank in block.banks)
         self.column = max(banks.columns[bank] for bank in block.banks)
-        self.write_ends = PAST
+        self.write_ends = self.last_read = PAST
+        self.written = max(banks.write_ends[bank] for bank in block.banks)
         self.push_end = 0  # when all columns that it has pushed are stored
         self.alu_free = self.rz_ready = 0
         self.pull_ends = {ROP: 0, GIO: 0}
@@ -113,6 +114,7 @@ class _Running:
         elif kind == ACT:
             for bank in self.block.banks:
                 banks.write_ends[bank] = max(banks.write_ends[bank], self.write_ends)
+                banks.reads[bank] = max(banks.reads[bank], self.last_read)
             self.activations = banks.open(self.block.banks, 0, self.time, step)
             self.time = self.activations + step
         elif kind == PUSH:
@@ -159,14 +161,18 @@ class _Running:
         begin = operation_start(row, begin, self.alu_free, self.rz_ready)
         if row.has_column:
             timings = island.banks.timings
-            bounds = column_bounds(timings, operation.writes, self.activations, self.column)
+            bounds = column_bounds(
+                timings, operation.writes, self.activations, self.column, self.written
+            )
             begin = max(begin, max(bounds)[0])
         last = align_up(begin, island.step) + (word.count - 1) * operation.period
         self.time = last + island.step
         if row.has_column:
             self.column = last
             if operation.writes:
-                self.write_ends = timings.data_end(last, True)
+                self.write_ends = self.written = timings.data_end(last, True)
+            else:
+                self.last_read = last
         if row.computes:
             self.alu_free = last + operation.busy
             self.rz_ready = max(self.rz_ready, last + operation.result)
@@ -220,6 +226,7 @@ class _Running:
         banks = self.island.banks
         for bank in self.block.banks:
             banks.write_ends[bank] = max(banks.write_ends[bank], self.write_ends)
+            banks.reads[bank] = max(banks.reads[bank], self.last_read)
             banks.columns[bank] = max(banks.columns[bank], self.column)
             banks.rows[bank] = self.block.row
         writes_end = (banks.write_ends[bank] for bank in self.block.banks)
