@@ -1,4 +1,7 @@
-"""Writes a `LineTable` as the debug sections of an ELF file, in the format DWARF 4.
+"""Writes a `LineTable` as the debug sections of an ELF file, in the format DWARF.
+
+The lines are of version 4, which more tools read. The compile unit and its address ranges are of
+version 5, as compilers write them: readelf 2.40 misreads a file with ranges of both versions.
 
 One compile unit covers the whole assembly, as with `as -g`; each section is one sequence of the
 line table. Addresses of PE parts are those that the array uses. File names are those that the
@@ -23,6 +26,8 @@ AT_PRODUCER, AT_RANGES = 0x25, 0x55
 FORM_ADDR, FORM_DATA2, FORM_DATA4, FORM_DATA8, FORM_STRING = 0x01, 0x05, 0x06, 0x07, 0x08
 FORM_BLOCK, FORM_DATA1, FORM_STRP, FORM_UDATA, FORM_SEC_OFFSET = 0x09, 0x0B, 0x0E, 0x0F, 0x17
 FORM_DATA16, FORM_LINE_STRP = 0x1E, 0x1F
+UT_COMPILE = 1
+RLE_END_OF_LIST, RLE_START_END = 0, 6
 LNCT_PATH, LNCT_DIRECTORY_INDEX = 1, 2
 LANG_ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler: what every assembler calls itself
 LNS_COPY, LNS_ADVANCE_PC, LNS_ADVANCE_LINE, LNS_SET_FILE, LNS_SET_COLUMN = 1, 2, 3, 4, 5
@@ -30,13 +35,14 @@ LNS_CONST_ADD_PC, LNS_FIXED_ADVANCE_PC = 8, 9
 LNE_END_SEQUENCE, LNE_SET_ADDRESS, LNE_DEFINE_FILE = 1, 2, 3
 
 PRODUCER = "Macaw"
-_LINE, _INFO, _ABBREV, _RANGES = ".debug_line", ".debug_info", ".debug_abbrev", ".debug_ranges"
+_LINE, _INFO, _ABBREV, _RANGES = ".debug_line", ".debug_info", ".debug_abbrev", ".debug_rnglists"
 _SET_ADDRESS = 3  # bytes of that opcode before its address
 _NAMELESS = "<text>"  # instead of an empty name, which would end the list
 _LAST = 0xFFFF_FFFF  # the highest address, and length, that 32 bits hold
-_VERSION = 4
+_LINE_VERSION, _UNIT_VERSION = 4, 5
 _ADDRESS_SIZE = 4
 _LENGTH_BYTES = 4  # before a unit
+_RANGES_HEADER = struct.Struct("<HBBI")  # after the length: version, sizes, number of offsets
 # The special opcodes: line steps of -5 to 8, address steps of up to 17.
 LINE_BASE, LINE_RANGE = -5, 14
 OPERANDS = (0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)  # of the standard opcodes 1 to 12
@@ -217,7 +223,7 @@ def _line_table(
         + files
         + bytes(1)
     )
-    before = struct.pack("<HI", _VERSION, len(header)) + header
+    before = struct.pack("<HI", _LINE_VERSION, len(header)) + header
     start = _LENGTH_BYTES + len(before)
     references = tuple(Reference(start + place, target) for place, target in addresses)
     return DebugSection(_with_length(before + program), references)
@@ -240,23 +246,24 @@ def _abbreviations() -> bytes:
 
 def _unit(name: str) -> DebugSection:
     """Return the contents of .debug_info: one compile unit named `name`."""
-    header = struct.pack("<HIB", _VERSION, 0, _ADDRESS_SIZE)
-    values = struct.pack("<III", 0, 0, 0)
+    header = struct.pack("<HBBI", _UNIT_VERSION, UT_COMPILE, _ADDRESS_SIZE, 0)
+    values = struct.pack("<III", 0, _LENGTH_BYTES + _RANGES_HEADER.size, 0)
     texts = encode_text(name) + encode_text(PRODUCER)
     data = _with_length(header + uleb(1) + values + texts + struct.pack("<H", LANG_ASSEMBLER))
     first = _LENGTH_BYTES + len(header) + 1  # after the code of the abbreviation
     lines, ranges = Reference(first, _LINE), Reference(first + _ADDRESS_SIZE, _RANGES)
-    return DebugSection(data, (Reference(_LENGTH_BYTES + 2, _ABBREV), lines, ranges))
+    return DebugSection(data, (Reference(_LENGTH_BYTES + 4, _ABBREV), lines, ranges))
 
 
 def _ranges(sections: Sequence[Section]) -> DebugSection:
-    """Return the contents of .debug_ranges: one list with the ranges of all sections with lines."""
-    pairs = b"".join(struct.pack("<II", item.address, min(item.end, _LAST)) for item in sections)
-    references = (
-        Reference(_ADDRESS_SIZE * place, sections[place // 2].name)
-        for place in range(2 * len(sections))
-    )
-    return DebugSection(pairs + bytes(2 * _ADDRESS_SIZE), tuple(references))
+    """Return the contents of .debug_rnglists: a list with the ranges of all sections with lines."""
+    data, references = bytearray(_RANGES_HEADER.pack(_UNIT_VERSION, _ADDRESS_SIZE, 0, 0)), []
+    for item in sections:
+        first = _LENGTH_BYTES + len(data) + 1
+        data += struct.pack("<BII", RLE_START_END, item.address, min(item.end, _LAST))
+        references += [Reference(first, item.name), Reference(first + _ADDRESS_SIZE, item.name)]
+    data.append(RLE_END_OF_LIST)
+    return DebugSection(_with_length(bytes(data)), tuple(references))
 
 
 def _address_ranges(sections: Sequence[Section]) -> DebugSection:

@@ -158,6 +158,8 @@ def gdb(
         thread = threading.Thread(target=server.serve_port, args=(listener, load))
         thread.start()
     settings = ["pagination off", "confirm off", "width 0", "style enabled off"]
+    if isinstance(served, str):
+        settings.append("remotetimeout 60")  # on a busy machine a process starts slowly (docs/gdb.md)
     lines = [
         *(f"set {x}" for x in settings),
         f"set remote exec-file {elf}",

@@ -14,6 +14,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 import macaw
+from tests.asm.gnu_tools import output
 from tests.asm.linked_files import CLANG, LLD, compile_c, link, need
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +59,11 @@ def test_build_sh_makes_it_anew(folder: Path) -> None:
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     check(folder, f"{folder.name}.elf")
+    path = str(folder / f"{folder.name}.elf")
+    lines = output("readelf", "-aW", "--debug-dump", path)
+    assert "main.c" in lines
+    code = output("objdump", "-dS", path)
+    assert "<_start>:" in code
 
 
 @pytest.mark.parametrize("linker", ["ld", LLD])
