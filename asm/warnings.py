@@ -19,6 +19,7 @@ WARNINGS = {
     "macro":            "a parameter or a name of a macro that has no effect",
     "overlap":          "results of PEs that overwrite each other",
     "register-group":   "a register group of a trace that is recorded twice",
+    "rz-slot":          "a slice of Rz that is moved, but that dot products did not fill",
     "shift":            "a shift by 64 or more, or by less than 0",
     "unused-label":     "a label that nothing uses",
     "unused-memory":    "a tensor in the memory of a core that has no part",

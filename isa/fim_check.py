@@ -6,17 +6,33 @@ and the emulator raises a fault before the program starts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from macaw.isa.fim import LOOP_DEPTH
-from macaw.isa.fim_circuit import COLUMNS, FUNCTION_NAMES, OPERATIONS, REGISTERS
+from macaw.isa.fim import LOOP_DEPTH, PUSHED
+from macaw.isa.fim_circuit import (
+    COLUMN_BYTES,
+    COLUMNS,
+    DOT,
+    FORMATS,
+    FUNCTION_NAMES,
+    OPERATIONS,
+    REGISTERS,
+    RZ,
+    SLOTS,
+)
 from macaw.isa.fim_islands import Abilities
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Instruction
 
-_CHECKED = ("op", "arrange", "transpose", "format")  # registers that affect ALU operations
+_CHECKED = (
+    "op",
+    "arrange",
+    "transpose",
+    "format",
+    "rz_step",
+)  # registers that affect ALU operations
 # Words outside of blocks; `block` begins one.
 _OUTSIDE = ("block", "endall")
 
@@ -66,12 +82,18 @@ class Check:
     A row that breaks a rule changes nothing in the check, except that it may end a block.
     """
 
-    def __init__(self, banks: int, rows: int, able: Abilities | None) -> None:
+    def __init__(
+        self, banks: int, rows: int, able: Abilities | None, others: Sequence[Abilities] = ()
+    ) -> None:
         """Begin the check for an island with `banks` banks of `rows` rows each.
 
-        If `able` is None, operations are not checked against the circuits' abilities.
+        If `able` is None, operations are not checked against the circuits' abilities. `others` are
+        the abilities of the device's other islands, which hints name.
         """
-        self._banks, self._rows, self._able = banks, rows, able
+        self._banks, self._rows, self._able, self._others = banks, rows, able, others
+        self.caution = ""  # what is probably a mistake in the row that `take` has checked last
+        self._slot: int | None = 0  # the value of RZ_SLOT, if it is known
+        self._dots = False  # whether a dot product has advanced RZ_SLOT to its value
         self._taken = 0  # mask of the banks that belong to blocks so far
         self.opened: Any = None  # the mark of the open block
         self.registers: dict[str, int] = {}  # those that the open block has set, with their values
@@ -90,6 +112,7 @@ class Check:
         writes the operation as a move, `expected` is the ALU function that the move means.
         """
         name = row.mnemonic
+        self.caution = ""
         if name in _OUTSIDE:
             self._outside(name, values, mark)
             return
@@ -112,8 +135,11 @@ class Check:
                 if len(self._loops) == LOOP_DEPTH:
                     raise CheckError(f"more than {LOOP_DEPTH} loops inside of one another")
                 self._loops.append(_Loop(values["n"], mark))
+                self._slot = None
             case "endloop":
                 self._endloop()
+            case "push":
+                self._moves_slice(PUSHED[values["register"]] == RZ, name)
 
     def finish(self) -> None:
         """Check that the program is complete at its end. Raises `CheckError`."""
@@ -141,6 +167,7 @@ class Check:
 
     def _begin(self, banks: int, mark: Any) -> None:
         self.opened, self.registers = mark, {}
+        self._slot, self._dots = 0, False
         twice, self._taken = self._taken & banks, self._taken | banks
         if banks >> self._banks:
             number = banks.bit_length() - 1
@@ -176,6 +203,8 @@ class Check:
             raise CheckError(
                 f"value: {values['value']} is out of range, 0 to {row.greatest}", operand="value"
             )
+        if row.name == "rz_slot":
+            self._slot, self._dots = values["value"], False
         if row.name in _CHECKED:
             self.registers[row.name] = values["value"]
             for loop in self._loops:
@@ -196,10 +225,34 @@ class Check:
                 operand="repeat",
             )
         if not operation.computes:
+            self._moves_slice(operation.left == RZ, f"operation {number}", values["repeat"])
             return
         self._able_to(self.registers, expected, mark, "")
+        if self.registers.get("arrange", 0) == DOT:
+            self._dots = True
+            if self._slot is not None:
+                self._slot = (self._slot + values["repeat"]) % SLOTS
         for loop in self._loops:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
+
+    def _moves_slice(self, moves: bool, what: str, count: int = 1) -> None:
+        """Take a word that copies the slice RZ_SLOT of Rz `count` times, if `moves`.
+
+        Dot products fill the first numbers of Rz, so another slice than the first is a caution.
+        """
+        if not moves:
+            return
+        if self._dots and self._slot and not self._loops:
+            form = FORMATS[self.registers.get("format", 0)]
+            if self._slot * COLUMN_BYTES >= SLOTS * form.size:
+                filled = "slice 0" if form.size * SLOTS == COLUMN_BYTES else "slices 0 and 1"
+                self.caution = (
+                    f"{what} moves slice {self._slot} of Rz, because dots have advanced rz_slot to"
+                    f" {self._slot}; their results are in {filled}"
+                )
+        if self._slot is not None and self.registers.get("rz_step"):
+            step = self.registers["rz_step"]
+            self._slot = (self._slot + count * step) % SLOTS
 
     def _able_to(
         self, state: Mapping[str, int], expected: int | None, mark: Any, when: str
@@ -224,4 +277,8 @@ class Check:
         arrangement, form = state.get("arrange", 0), state.get("format", 0)
         why = self._able.lacks(function or 0, arrangement, form, state.get("transpose", 0))
         if why:
-            raise AbilityError(f"{when}{why}", mark=mark)
+            modes = function or 0, arrangement, form, state.get("transpose", 0)
+            able = [str(other.island) for other in self._others if not other.lacks(*modes)]
+            many = "s" if len(able) > 1 else ""
+            hint = f"island{many} {', '.join(able)} can do it" if able else ""
+            raise AbilityError(f"{when}{why}", hint, mark=mark)

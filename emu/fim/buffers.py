@@ -157,6 +157,12 @@ def _check_push(island: Island, block: Block, number: int) -> None:
     buffer, count = island.buffers[number], len(block.banks)
     check_producer(island, block, number, "push")
     _check_low(buffer, number, "push")
+    if buffer.high == NOWHERE or buffer.high < buffer.low:
+        low, high = (island.memory.address(x) for x in (buffer.low, buffer.high))
+        what = f"b{number}_high is {high:#010x}, before b{number}_low, {low:#010x}"
+        if buffer.high == NOWHERE:
+            what = f"no word has set b{number}_high: buffer {number} has no columns"
+        raise Fault("out-of-range access", f"push, but {what}", {"buffer": number})
     if buffer.end + count > buffer.high:
         size, full = max(buffer.high - buffer.low, 0), buffer.end - buffer.low
         raise Fault(

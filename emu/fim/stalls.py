@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from macaw.emu.fim.island import Island
-from macaw.emu.fim.state import NOBODY, Block
+from macaw.emu.fim.state import NOBODY, NOWHERE, Block
 from macaw.emu.inspection import Stall
 
 
@@ -57,5 +57,7 @@ def _waiting(island: Island, block: Block) -> Stall:
             parts.append((_name(other), addresses[-1] if addresses else None))
     stored = buffer.end - sum(x > island.device.cycle for x in buffer.arrivals) - buffer.start
     note = f"{stored} are there" if kind == "buffer" else ""
+    if kind == "buffer" and buffer.low == NOWHERE:
+        note = f"no word has set b{number}_low"
     on, since = block.waiting, block.since
     return Stall(_name(block), on, since, block.pc, 0, tuple(parts), block.time, False, note)

@@ -120,6 +120,9 @@ def _counter_table(
     return table
 
 
+_WHY_STALLED = "`macaw debug`, then `continue` and `why-stalled` say what could end each wait"
+
+
 def print_failure(error: RunError, program: Program) -> None:
     """Print why the program stopped, with the source line or the symbol of the address."""
     diagnostic = failure_diagnostic(error)
@@ -128,9 +131,32 @@ def print_failure(error: RunError, program: Program) -> None:
         return
     stop = error.stop
     text = str(stop) if stop.reason in str(stop) or stop.fault else f"{stop.reason}: {stop}"
-    console.error(
-        f"{text}{_item_note(error)}", _symbol_hint(program, stop.address, _file_address(error))
-    )
+    waits = waiting_diagnostics(error)
+    hint = _symbol_hint(program, stop.address, _file_address(error))
+    console.error(f"{text}{_item_note(error)}", hint or (_WHY_STALLED if waits else ""))
+    print_diagnostics(waits)
+
+
+def waiting_diagnostics(error: RunError, texts: Mapping[str, str] = NO_TEXTS) -> list[Diagnostic]:
+    """Return a note for each source line at which a core, or a part of it, waits in a deadlock.
+
+    The list is empty if the program stopped for another reason. `texts` has, by name, sources that
+    are not files.
+    """
+    device, notes = error.device, []
+    if error.stop.reason != "deadlock" or device.program is None:
+        return []
+    for core in device.order:
+        for stall in core.stalls() if core.running else ():
+            if not stall.on or stall.address is None:
+                continue
+            place = device.place(original(device.program, core, stall.address))
+            if place is not None:
+                name = f"{core.name} {stall.part}".strip()
+                note = f" ({stall.note})" if stall.note else ""
+                text = f"{name} waits for {stall.on}{note} since cycle {stall.since}"
+                notes.append(_at_place("note", text, place, texts))
+    return notes
 
 
 def _item_note(error: RunError) -> str:
@@ -160,11 +186,18 @@ def failure_diagnostic(error: RunError, texts: Mapping[str, str] = NO_TEXTS) -> 
     if fault is not None:
         text = f"{fault.core}: {fault.kind} at {stop.address:#010x}, cycle {fault.cycle}: "
         text += fault.message
+    return _at_place(stop.reason, f"{text}{_item_note(error)}", place, texts)
+
+
+def _at_place(
+    kind: str, text: str, place: tuple[str, int, int], texts: Mapping[str, str]
+) -> Diagnostic:
+    """Return a diagnostic with a caret below the word at a place: file, line and column."""
     file, line, column = place
     source = _source_line(file, line, texts)
     word = re.match(r"[\w.]+", source[column - 1 :])
     span = Span(file, line, column, column + (len(word.group()) if word else 1))
-    return Diagnostic(stop.reason, f"{text}{_item_note(error)}", span, source=source)
+    return Diagnostic(kind, text, span, source=source)
 
 
 def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:

@@ -11,7 +11,7 @@ import pytest
 import macaw
 from macaw.emu.faults import Fault, Stop
 from macaw.execution import final_registers
-from macaw.run_report import json_array, stop_json
+from macaw.run_report import json_array, stop_json, waiting_diagnostics
 
 VECTOR = """
         .device tiny
@@ -63,3 +63,44 @@ def test_values_of_a_fault_as_json() -> None:
     }  # fmt: skip
     assert (record["stop"], record["cycle"]) == ("fault", 5)
     assert record["fault"]["place"] is None
+
+
+WAITING_BLOCKS = """
+        .core   cp
+        li      a0, 8
+        la      a1, blocks
+        core.start a0, a1
+        li      a0, 256
+        core.wait a0
+        .core   fim, island=0
+blocks: .block  banks=0
+          mmr   b0_low, 0x40030000
+          mmr   b0_high, 0x40030200
+          pull  rop
+        end
+        .block  banks=1
+          pull  gio, 1
+        end
+"""
+
+
+def test_a_deadlock_shows_each_line_that_waits() -> None:
+    source = macaw.Source(WAITING_BLOCKS, "w.s")
+    with pytest.raises(macaw.RunError) as error:
+        macaw.run(macaw.assemble(source))
+    notes = waiting_diagnostics(error.value, {"w.s": WAITING_BLOCKS})
+    assert [(x.severity, x.span.line, x.message) for x in notes] == [
+        ("note", 7, "cp waits for core.wait 0x100 since cycle 5"),
+        ("note", 12, "fim[0] block 0 waits for 1 columns in buffer 0 (0 are there) since cycle 5"),
+        (
+            "note", 15, "fim[0] block 1 waits for 1 columns in buffer 1 (no word has set b1_low)"
+            " since cycle 3",
+        ),
+    ]  # fmt: skip
+    assert notes[1].source == "          pull  rop"
+
+
+def test_only_a_deadlock_shows_lines_that_wait() -> None:
+    with pytest.raises(macaw.RunError) as error:
+        macaw.run(macaw.assemble(macaw.Source("        .core cp\n        ebreak\n", "e.s")))
+    assert waiting_diagnostics(error.value) == []

@@ -46,7 +46,9 @@ class FimPart(CorePart):
         assert self.index is not None
         self.geometry = geometry(config)
         able = abilities(config, self.index)
-        self.check = Check(self.geometry.banks, self.geometry.rows, able)
+        every = (abilities(config, island) for island in range(config["fim.islands"]))
+        others = [other for other in every if other.island != self.index]
+        self.check = Check(self.geometry.banks, self.geometry.rows, able, others)
         block = next(row for row in CORE.directives if row.name == ".block")
         meaning = "An operation by what it moves, or computes, into a register or a column."
         self.directives = table(
@@ -105,6 +107,12 @@ class FimPart(CorePart):
         except CheckError as error:
             if not self._lost:
                 self._refuse(error, statement, bound)
+        if self.check.caution and not self._lost:
+            first = statement.operands[0] if statement.head.text == ARROW else statement.head
+            self.state.report.warning(
+                context.line, (first.start, statement.end), self.check.caution,
+                "write `mmr rz_slot, 0` before it", name="rz-slot",
+            )  # fmt: skip
         self._lost = self._lost and row.mnemonic != "block"
 
     def statement_failed(self) -> None:

@@ -4,11 +4,11 @@
         .block  banks=0
           mmr   op, mul
           mmr   arrange, outer
-          rz <- rop * gio                 #! error 11-26: outer of fp16 fills 16 columns of Rz, island 0 has 8 (rz_slices)
+          rz <- rop * gio                 #! error 11-26: outer of fp16 fills 16 columns of Rz, island 0 has 8 (rz_slices) | island 1 can do it
           mmr   arrange, tensor
           rz <- rop * gio
           mmr   transpose, a
-          rz <- rop * gio                 #! error 11-26: island 0 cannot transpose a
+          rz <- rop * gio                 #! error 11-26: island 0 cannot transpose a | island 2 can do it
           mmr   format, fp32
           rz <- rop * gio                 #! error 11-26: the arrangement tensor takes fp16, not fp32
           mmr   arrange, elementwise
@@ -20,7 +20,7 @@
           mmr   format, fp16
           mmr   op, mul
           loop  2
-            fim 7                         #! error 13-18: from the second pass of the loop on, island 0 has no tanh, but add, sub, mul, relu
+            fim 7                         #! error 13-18: from the second pass of the loop on, island 0 has no tanh, but add, sub, mul, relu | island 3 can do it
             loop 2
             fim 7
             endloop

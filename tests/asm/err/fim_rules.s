@@ -12,10 +12,10 @@
           fim   3, 0, 1                   #! error 23-24: operation 3 has no column
           fim   2, 30, 1, 3               #! error 27-28: the column goes from 30 to 32, out of range, 0 to 31
           mmr   op, tanh
-          rz <- tanh(rop)                 #! error 11-26: island 0 has no tanh, but add, sub, mul, relu
+          rz <- tanh(rop)                 #! error 11-26: island 0 has no tanh, but add, sub, mul, relu | island 3 can do it
           mmr   op, mul
           mmr   arrange, outer
-          rz <- rop * iosa[0]             #! error 11-30: island 0 has no arrangement outer, but elementwise, dot
+          rz <- rop * iosa[0]             #! error 11-30: island 0 has no arrangement outer, but elementwise, dot | island 1 can do it
           mmr   arrange, dot
           mmr   op, add
           fim   6                         #! error 11-14: the arrangement dot takes the function mul, not add
@@ -24,7 +24,7 @@
         .block  banks=0
           mmr   op, mul
           mmr   format, fp32
-          rz <- rop * gio                 #! error 11-26: island 2 has no fp32, but fp16
+          rz <- rop * gio                 #! error 11-26: island 2 has no fp32, but fp16 | islands 0, 1, 3 can do it
           mmr   arrange, tensor
           rz <- rop * gio                 #! error 11-26: island 2 has no fp32, but fp16
         end
