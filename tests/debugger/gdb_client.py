@@ -159,7 +159,7 @@ def gdb(
         thread.start()
     settings = ["pagination off", "confirm off", "width 0", "style enabled off"]
     if isinstance(served, str):
-        settings.append("remotetimeout 60")  # on a busy machine a process starts slowly (docs/gdb.md)
+        settings.append("remotetimeout 60")  # a process may start slowly (docs/gdb.md)
     lines = [
         *(f"set {x}" for x in settings),
         f"set remote exec-file {elf}",
