@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -59,15 +58,21 @@ def bits(text: str, form: FloatFormat) -> int:
         if any(digit in "123456789" for digit in body.split("e")[0]):
             raise FloatError(_too_small(text, form))
         return sign
-    return sign | _magnitude(Fraction(body), text, form)
+    from fractions import Fraction  # slow to import, and few sources have such numbers
+
+    ratio = Fraction(body).as_integer_ratio()
+    return sign | _magnitude(*ratio, text, form)
 
 
-def _magnitude(value: Fraction, text: str, form: FloatFormat) -> int:
-    exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    if value < Fraction(2) ** exponent:
+def _magnitude(numerator: int, denominator: int, text: str, form: FloatFormat) -> int:
+    exponent = numerator.bit_length() - denominator.bit_length()
+    if _shifted(numerator, -exponent) < _shifted(denominator, exponent):
         exponent -= 1
     exponent = max(exponent, 1 - form.bias)  # below: denormal
-    mantissa = round(value / Fraction(2) ** (exponent - form.fraction))  # half to even
+    shift = exponent - form.fraction
+    above, below = _shifted(numerator, -shift), _shifted(denominator, shift)
+    mantissa, rest = divmod(above, below)
+    mantissa += 2 * rest > below or (2 * rest == below and mantissa % 2)  # half to even
     if mantissa == 0:
         raise FloatError(_too_small(text, form))
     # A mantissa that was rounded up to the next power of two carries into the exponent.
@@ -75,6 +80,11 @@ def _magnitude(value: Fraction, text: str, form: FloatFormat) -> int:
     if result >= ((1 << form.exponent) - 1) << form.fraction:
         raise FloatError(_too_large(text, form))
     return result
+
+
+def _shifted(number: int, shift: int) -> int:
+    """Return a number times 2^shift; the number itself for a negative shift."""
+    return number << max(shift, 0)
 
 
 def _too_large(text: str, form: FloatFormat) -> str:

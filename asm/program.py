@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 from macaw.asm.lines import Line as Line
@@ -180,13 +181,7 @@ class Program:
         return text if text.isprintable() else ascii(text)[1:-1]
 
     def __post_init__(self) -> None:
-        places = {section.name: place for place, section in enumerate(self.sections)}
-
-        def order(symbol: Symbol) -> tuple[bool, int, int, str, int, str]:
-            place = places.get(symbol.section or "", len(places))
-            return symbol.is_global, place, symbol.value, symbol.name, symbol.size, symbol.kind
-
-        object.__setattr__(self, "symbols", tuple(sorted(self.symbols, key=order)))
+        object.__setattr__(self, "symbols", _in_order(self.symbols, self.sections))
         object.__setattr__(self, "lines", self.line_table)
 
     @property
@@ -297,6 +292,17 @@ class Program:
         """Return the sections of the parts of a core, by index."""
         sections = (item for item in self.sections if item.core == core)
         return tuple(sorted(sections, key=lambda item: (item.index or 0, item.address)))
+
+
+def _in_order(symbols: Iterable[Symbol], sections: Sequence[Section]) -> tuple[Symbol, ...]:
+    """Return symbols by binding (local first), place of the section, value, name, size and kind."""
+    places: dict[str | None, int] = {item.name: place for place, item in enumerate(sections)}
+    groups: dict[tuple[bool, int], list[Symbol]] = {}
+    for symbol in symbols:
+        group = symbol.is_global, places.get(symbol.section, len(places))
+        groups.setdefault(group, []).append(symbol)
+    inside = attrgetter("value", "name", "size", "kind")
+    return tuple([item for key in sorted(groups) for item in sorted(groups[key], key=inside)])
 
 
 def tensor_section(at: str) -> str:

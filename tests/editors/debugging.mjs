@@ -93,7 +93,13 @@ function lastEntry() {
 // Type a command into the console; return the answer, once it is there.
 async function say(line) {
   const before = await page.evaluate(lastEntry);
-  await page.click(".repl-input-wrapper .view-lines");
+  for (let tries = 0; tries < 20; tries++) {
+    await page.click(".repl-input-wrapper .view-lines");
+    await page.waitForTimeout(200); // a stop may still move the focus to the editor
+    if (await page.evaluate(() => document.activeElement.closest(".repl-input-wrapper") !== null)) {
+      break;
+    }
+  }
   await page.keyboard.insertText(line);
   await page.waitForTimeout(400);
   await page.keyboard.press("Escape"); // the list of completions
