@@ -53,12 +53,16 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlainShell:
     return PlainShell(x=np.arange(4, dtype=np.int8), np=np)
 
 
-def error_of(shell: PlainShell, line: str, cell: str) -> str:
-    """What a cell shows of its error, without colours."""
+def coloured_error_of(shell: PlainShell, line: str, cell: str) -> str:
+    """What a cell shows of its error."""
     with pytest.raises(Exception) as caught:
         run_cell(shell, line, cell)
-    text = "\n".join(caught.value._render_traceback_())  # type: ignore[attr-defined]
-    return re.sub(r"\x1b\[[\d;]*m", "", text)
+    return "\n".join(caught.value._render_traceback_())  # type: ignore[attr-defined]
+
+
+def error_of(shell: PlainShell, line: str, cell: str) -> str:
+    """What a cell shows of its error, without colours."""
+    return re.sub(r"\x1b\[[\d;]*m", "", coloured_error_of(shell, line, cell))
 
 
 def test_a_cell_runs(shell: PlainShell) -> None:
@@ -115,6 +119,14 @@ def test_errors_of_the_assembler_point_into_the_cell(shell: PlainShell) -> None:
         "    ^^^^\n"
         "    hint: 'macaw isa cp' lists what it has"
     )
+
+
+def test_hints_and_registers_of_errors_are_blue(shell: PlainShell) -> None:
+    """Jupyter shows errors on light red, on which its cyan cannot be read."""
+    text = coloured_error_of(shell, "", ".core cp\nlw a0, nowhere\nslii a0\n")
+    assert "\x1b[34ma0\x1b[0m" in text
+    assert "\x1b[34m    hint: did you mean 'srli'?\x1b[0m" in text
+    assert "\x1b[36m" not in text
 
 
 def test_many_errors_are_cut(shell: PlainShell) -> None:

@@ -27,6 +27,7 @@ from macaw.phrases import plural
 from macaw.terminal.diagnostics_output import print_diagnostics, styled_text, warnings_of
 
 MAGIC = "macaw"
+_CYAN, _BLUE = "\x1b[36m", "\x1b[34m"
 
 
 class Shell(Protocol):
@@ -208,4 +209,5 @@ def _in_colours(diagnostics: Any) -> str:
     )
     for item in diagnostics:
         console.print(styled_text(item), end="", soft_wrap=True)
-    return stream.getvalue()
+    # On the red ground of an error, the cyan of Jupyter's light theme cannot be read.
+    return stream.getvalue().replace(_CYAN, _BLUE)
