@@ -17,6 +17,7 @@ from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_load import load_parts
 from macaw.lowering.processor_registers import INDEX
+from macaw.lowering.progress import PROGRESS
 from macaw.lowering.transfers import (
     FURTHER_UNIT,
     PONG,
@@ -60,17 +61,19 @@ def write_code(out: Listing, plan: ProductPlan) -> None:
         out.append(part)
 
 
-def code_parts(plan: ProductPlan, *, shared: bool = False) -> dict[str, Listing]:
+def code_parts(
+    plan: ProductPlan, *, shared: bool = False, reports: bool = False
+) -> dict[str, Listing]:
     """Return the parts of cp's code, by name, in their order: a program, or a subroutine.
 
     If `shared`, it is a subroutine, whose entry is its first line, and the code does not depend on
     the number of tiles. The subroutine does not change s10. Before the call, packets and sequences
     must be in the on-chip units, and no transfer and no row may be at work. Half 0 must be the one
-    that loads.
+    that loads. If it `reports`, it writes how many iterations are left (`macaw.lowering.progress`).
     """
     first = first_copies(plan) + (zero_fills(plan) if shared else [])
     loop, step, store = Listing(), Listing(), Listing()
-    _loop(loop, plan, first, shared=shared)
+    _loop(loop, plan, first, shared=shared, reports=reports)
     _step(step, plan)
     _store(store, plan)
     return {"loop": loop, "step": step, **load_parts(plan, shared=shared), "store": store}
@@ -144,7 +147,9 @@ _LEAVE_SUBROUTINE = """
 """
 
 
-def _loop(out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, shared: bool) -> None:
+def _loop(
+    out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, shared: bool, reports: bool
+) -> None:
     out.comment()
     out.block(_ENTER_SUBROUTINE if shared else _ENTER_PROGRAM)
     out.block(
@@ -177,6 +182,8 @@ done:   core.wait s1
         dma.wait zero
         """
     )
+    if reports:
+        out.block(f"la t0, {PROGRESS}\nsw s5, 0(t0)")
     if plan.keeps_sums_on_chip:
         _join(out, "PARTIAL", "CARRY", "partial sums for the next iteration, from half to half")
     if plan.reduces_rows:
@@ -199,6 +206,8 @@ not_RESULTS:
         dma.wait zero
         """
     )
+    if reports:
+        out.block(f"la t0, {PROGRESS}\nli t1, -1\nsw t1, 0(t0)")
     if shared:
         out.block(
             """

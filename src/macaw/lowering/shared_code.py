@@ -54,10 +54,13 @@ class CodeLibrary:
         self._includes = includes
         self._symbols: dict[tuple[str, ...], str] = {}
 
-    def code(self, plan: ProductPlan) -> SharedCode:
-        """Return the subroutine that computes a plan; add it to the library if it is new."""
+    def code(self, plan: ProductPlan, *, reports: bool = False) -> SharedCode:
+        """Return the subroutine that computes a plan; add it to the library if it is new.
+
+        If it `reports`, it writes how many iterations are left.
+        """
         files, record = list[str](), dict[int, str]()
-        for name, part in code_parts(plan, shared=True).items():
+        for name, part in code_parts(plan, shared=True, reports=reports).items():
             first, most = _PLACES.get(name, (_OTHERS, 0))
             text, words = _parameterised(part.lines, first)
             if len(words) > most:

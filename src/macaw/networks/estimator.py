@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import onnx
 
     from macaw.lowering.net.assign import Refusal
-    from macaw.lowering.net.layer_plans import LayerPlan
+    from macaw.lowering.net.layer_plan import LayerPlan
     from macaw.lowering.net.network import Network
     from macaw.lowering.net.report import LayerReport
     from macaw.lowering.onnx.network import Network as ModelNetwork

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -14,25 +14,16 @@ from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.alternatives import array_product
+from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.network import Layer, Network, ProductLayer, VectorLayer
+from macaw.lowering.net.overlap import overlapped
 from macaw.lowering.net.symbols import layer_symbols
-from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.net.vector.source import cycles
 from macaw.lowering.operation import Product
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.row_program import program_bytes, tile_bytes, unit_bytes
 
 _GRAIN = 1024  # the memory that layers may use is a multiple of so many bytes
-
-
-@dataclass(frozen=True)
-class LayerPlan:
-    """A layer and its symbol in the sources; for the array also the choice of its plan."""
-
-    layer: Layer
-    symbol: str
-    choice: Choice | None = None
-    operation: VectorOperation | None = None  # what the layer is, if the array does vc's work
 
 
 def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...]:
@@ -132,7 +123,8 @@ def fitting_plans(network: Network, config: Configuration) -> tuple[tuple[LayerP
         room = (half - packets) // _GRAIN * _GRAIN
         if room <= 0:
             break
-        plans = plan_layers(network, config.changed({"mem.unit_half_bytes": room}))
+        smaller = config.changed({"mem.unit_half_bytes": room})
+        plans = overlapped(plan_layers(network, smaller), network, smaller)
         chosen = [item.choice.selection.plan for item in plans if item.choice is not None]
         tiles = max((tile_bytes(plan) for plan in chosen), default=0)
         packets = sum(program_bytes(plan) for plan in chosen) + DATA_ALIGN

@@ -14,10 +14,12 @@ from macaw.isa.config import Configuration, load, presets
 from macaw.lowering.layer_source import Linkage, SourceFiles, layer_subroutine
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.arena import Arena, lifetimes, place
-from macaw.lowering.net.layer_plans import LayerPlan, fitting_plans
+from macaw.lowering.net.layer_plan import LayerPlan
+from macaw.lowering.net.layer_plans import fitting_plans
 from macaw.lowering.net.network import NetTensor, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.symbols import MEMORY, tensor_symbols
-from macaw.lowering.net.vector.source import VectorLinkage, describe, vector_subroutine
+from macaw.lowering.net.vector.source import VectorLinkage, describe, start_entry, vector_subroutine
+from macaw.lowering.progress import PROGRESS
 from macaw.lowering.shared_code import CodeLibrary, IncludeLibrary
 from macaw.lowering.transfers import PONG, UNIT
 
@@ -46,7 +48,7 @@ def network_program(network: Network, config: Configuration) -> NetworkProgram:
     Raises `LowerError` if a layer cannot be computed, or if layers do not fit into the memory.
     """
     plans, memory = fitting_plans(network, config)
-    arena = _arena(network)
+    arena = _arena(network, plans)
     names = tensor_symbols(network.tensors, [item.symbol for item in plans])
     sources = {f"{MAIN}.s": _main(network, plans, arena, names, config, memory)}
     includes = IncludeLibrary()
@@ -69,9 +71,9 @@ def _layer_source(
     layer, inputs = item.layer, tuple(_home(network, names, name) for name in item.layer.inputs)
     result = _home(network, names, layer.output)
     if isinstance(layer, VectorLayer):
-        return vector_subroutine(
-            layer.operation, item.symbol, VectorLinkage(item.symbol, inputs, result)
-        )
+        limits = item.overlap.limits if item.overlap is not None else ()
+        names_of_vc = VectorLinkage(item.symbol, inputs, result)
+        return vector_subroutine(layer.operation, item.symbol, names_of_vc, limits)
     assert item.choice is not None
     plan, what = item.choice.selection.plan, _what(item)
     heading = [f"{item.symbol}.s - {what}. Written by macaw compile.", item.choice.reasons()[0]]
@@ -80,7 +82,14 @@ def _layer_source(
     shapes = (item.operation.inputs[0], item.operation.result) if item.operation else None
     linkage = Linkage(item.symbol, x, result, MEMORY, **{kind: other}, shapes=shapes)
     library, includes = shared
-    return layer_subroutine(plan, item.symbol, linkage, library.code(plan), includes, heading)
+    return layer_subroutine(
+        plan,
+        item.symbol,
+        linkage,
+        library.code(plan, reports=item.reports_progress),
+        includes,
+        heading,
+    )
 
 
 def _home(network: Network, names: Mapping[str, str], name: str) -> str:
@@ -88,12 +97,15 @@ def _home(network: Network, names: Mapping[str, str], name: str) -> str:
     return names[network.home(name)]
 
 
-def _arena(network: Network) -> Arena:
-    """Return the places of those tensors that are neither inputs nor outputs of the network."""
+def _arena(network: Network, plans: Sequence[LayerPlan]) -> Arena:
+    """Return the places of those tensors that are neither inputs nor outputs of the network.
+
+    A layer that overlaps the layer before already writes its result in that step.
+    """
     home = network.home
-    steps = [
-        ([home(name) for name in layer.inputs], [home(layer.output)]) for layer in network.layers
-    ]
+    steps = [([home(name) for name in layer.inputs], list[str]()) for layer in network.layers]
+    for number, item in enumerate(plans):
+        steps[number - (item.overlap is not None)][1].append(home(item.layer.output))
     ends = {*network.inputs, *network.outputs, *network.constants}
     inner = {
         name: tensor.size
@@ -138,6 +150,11 @@ def _main(
         out.put(".balign 64")
         out.put(f'.npy "{names[name]}.npy"', name, label=names[name])
     _put_globals(out, [names[name] for name in network.constants])
+    if any(item.overlap is not None for item in plans):
+        out.put(".bss")
+        out.put(".balign 64")
+        out.put(".space 64", "iterations that the array has left", label=PROGRESS)
+        out.put(f".global {PROGRESS}")
     out.title("the memory of each unit")
     out.put(".core pe, row=0")
     out.put(".list first", "packets of all layers follow")
@@ -155,7 +172,9 @@ _start: la a0, fill_ping # packets and sequences to both halves of all units
         dma.wait zero
         """
     )
-    for item in plans:
+    for item, after in zip(plans, (*plans[1:], None), strict=True):
+        if after is not None and after.overlap is not None:
+            out.put(f"call {start_entry(after.symbol)}", "vc takes rows when they are stored")
         out.put(f"call {item.symbol}", f"{item.layer.name}: {_what(item)}")
     out.block(
         f"""

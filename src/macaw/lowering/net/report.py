@@ -12,7 +12,7 @@ from macaw.isa.pe import ENTRY
 from macaw.lowering.choose import Choice
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import Cost
-from macaw.lowering.net.layer_plans import LayerPlan
+from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.network import VectorLayer
 from macaw.lowering.net.vector.operations import VectorOperation, elements
 from macaw.lowering.net.vector.source import cycles
@@ -64,7 +64,7 @@ def _vector_layer(
         "vc",
         operation.result,
         0,
-        cycles(operation, config),
+        cycles(operation, config) if item.overlap is None else item.overlap.cycles,
         ceil(moved / int(config["mem.external_width"])),
         "vc",
         moved,

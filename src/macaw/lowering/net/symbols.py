@@ -7,18 +7,21 @@ from collections.abc import Iterable
 
 from macaw.isa import registry
 from macaw.lowering.net.vector.source import VECTOR_LABELS
+from macaw.lowering.progress import PROGRESS
 
 MEMORY = "unit_memory"  # the symbol of the memory in each unit that all layers use
 # The first set has labels of the main source, which are no symbols of layers or tensors. The second
 # has labels of the layers' sources, which are no symbols of layers. (A tensor may have such a
 # symbol, because those sources use the tensors' symbols before they define labels.)
-_MAIN_LABELS = frozenset(("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY))
+_MAIN_LABELS = frozenset(
+    ("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY, PROGRESS)
+)
 _LAYER_LABELS = frozenset(
     """
     add_rows begin chain copies done final gathered hold input_offsets kernel_parts last last_again
-    load merge more more_again next not_PARTIAL not_RESULTS partial partial_sums ping pong raw
-    record result row setup start start_sums step store tile w w_tile weight_table x x_copy x_tile
-    y zero_sums zeros weight_tensor
+    load loaded merge more more_again next not_PARTIAL not_RESULTS partial partial_sums ping pong
+    raw record result row setup start start_sums step store tile w w_tile weight_table x x_copy
+    x_second x_tile y zero_sums zeros weight_tensor
     """.split()
 )
 _LABEL_OF_NUMBER = re.compile(

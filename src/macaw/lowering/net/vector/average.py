@@ -71,10 +71,13 @@ class Mean:
         return FIRST[0]
 
 
-def average_kernel(pool: AveragePool) -> Kernel:
-    """Return the code of an average pool; the image is at `vc_x0`, the result at `y`."""
+def average_kernel(pool: AveragePool, limits: Sequence[int] = ()) -> Kernel:
+    """Return the code of an average pool; the image is at `vc_x0`, the result at `y`.
+
+    `limits` are those of `Windows`.
+    """
     k = Kernel()
-    _Average(k, pool, ("vc_x0", "y", "vc_rows")).write()
+    _Average(k, pool, ("vc_x0", "y", "vc_rows"), limits).write()
     return k
 
 
@@ -83,8 +86,10 @@ class _Average(Windows):
 
     pool: AveragePool
 
-    def __init__(self, k: Kernel, pool: AveragePool, names: tuple[str, str, str]) -> None:
-        super().__init__(k, pool, names)
+    def __init__(
+        self, k: Kernel, pool: AveragePool, names: tuple[str, str, str], limits: Sequence[int]
+    ) -> None:
+        super().__init__(k, pool, names, limits)
         self.mean = Mean(k, pool)
         counts = [pool.counted(1, j) for j in range(pool.result[1])]
         # A row of the table has one scale for each number of columns that count.
@@ -103,7 +108,7 @@ class _Average(Windows):
         self._load_scale(SCALES[0], self.counts[0])
 
     def _load_scale(self, register: str, count: int) -> None:
-        at = 4 * (self.pool.kernel[0] + self.counts.index(count))
+        at = 4 * (self.pool.kernel[0] + 1 + self.counts.index(count))
         self.k.put(f"lw t0, {at}({TABLE})", f"scale / {count} columns", local=True)
         self.k.put(f"vsplat.w {register}, t0")
 

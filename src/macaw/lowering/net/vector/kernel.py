@@ -47,13 +47,18 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Loop:
-    """Instructions that are executed `count` times, until the pointer equals the register `end`."""
+    """Instructions that are executed `count` times, until the pointer equals the register `end`.
+
+    `branch` is the mnemonic of the branch from its end to its start. A loop that waits for another
+    core has another branch, and its count is 1, which says how often it is executed without a wait.
+    """
 
     count: int
     pointer: str
     end: str
     body: tuple[Instruction | Loop, ...]
     comment: str = ""
+    branch: str = "bne"
 
     @property
     def words(self) -> int:
@@ -133,6 +138,11 @@ class Kernel:
         elif count > 1:
             self._open[-1].append(Loop(count, pointer, end, tuple(body), comment))
 
+    def wait(self, address: str, value: str, limit: str, comment: str) -> None:
+        """Wait until a word in memory is at most `limit`; all are registers, `value` changes."""
+        body = (Instruction(f"lw {value}, 0({address})"),)
+        self._open[-1].append(Loop(1, value, limit, body, comment, "bgt"))
+
 
 def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
     """Append the statements of a kernel to a source. The labels of loops are numbers."""
@@ -143,7 +153,7 @@ def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
             out.put("", item.comment, label=str(depth))
             write_kernel(out, item.body, depth + 1)
             if item.is_near:
-                out.put(f"bne {item.pointer}, {item.end}, {depth}b")
+                out.put(f"{item.branch} {item.pointer}, {item.end}, {depth}b")
             else:
                 out.put(f"beq {item.pointer}, {item.end}, {_FAR + depth}f")
                 out.put(f"j {depth}b")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import singledispatch
 
 from macaw.lowering.net.vector.average import average_kernel, global_average_kernel
@@ -40,14 +40,13 @@ def _(operation: Sum | Rescale | ElementwiseProduct) -> Kernel:
     return scaled_kernel(operation, [f"vc_x{number}" for number in range(operation.count)], "y")
 
 
-@kernel_of.register
-def _(operation: MaxPool) -> Kernel:
-    return maximum_kernel(operation)
-
-
-@kernel_of.register
-def _(operation: AveragePool) -> Kernel:
-    return average_kernel(operation)
+@kernel_of.register(MaxPool)
+@kernel_of.register(AveragePool)
+def pool_kernel(operation: MaxPool | AveragePool, limits: Sequence[int] = ()) -> Kernel:
+    """Return the code of vc for a pool; `limits` are those of `Windows`."""
+    if isinstance(operation, MaxPool):
+        return maximum_kernel(operation, limits)
+    return average_kernel(operation, limits)
 
 
 @kernel_of.register

@@ -21,12 +21,15 @@ _BATCH = 12  # number of registers that are loaded before the first maximum of a
 _LARGE = 16  # the greatest number of elements of a window that is computed in one pass
 
 
-def maximum_kernel(pool: MaxPool) -> Kernel:
-    """Return the code of a maximum pool; the image is at `vc_x0`, the result at `y`."""
+def maximum_kernel(pool: MaxPool, limits: Sequence[int] = ()) -> Kernel:
+    """Return the code of a maximum pool; the image is at `vc_x0`, the result at `y`.
+
+    `limits` are those of `Windows`.
+    """
     k = Kernel()
     rows, columns = pool.kernel
     if rows == 1 or columns == 1 or rows * columns <= _LARGE:
-        _Maximum(k, pool, ("vc_x0", "y", "vc_rows")).write()
+        _Maximum(k, pool, ("vc_x0", "y", "vc_rows"), limits).write()
         return k
     along = replace(
         pool,
@@ -44,7 +47,7 @@ def maximum_kernel(pool: MaxPool) -> Kernel:
         sizes=(pool.result[0], pool.result[1]),
     )
     k.spaces["vc_scratch"] = elements(along.result) * Types.size(pool.dtype)
-    _Maximum(k, along, ("vc_x0", "vc_scratch", "vc_rows")).write()
+    _Maximum(k, along, ("vc_x0", "vc_scratch", "vc_rows"), limits).write()
     _Maximum(k, down, ("vc_scratch", "y", "vc_rows_2")).write()
     return k
 
@@ -52,8 +55,10 @@ def maximum_kernel(pool: MaxPool) -> Kernel:
 class _Maximum(Windows):
     """Writes the code of a maximum pool."""
 
-    def __init__(self, k: Kernel, pool: Pool, names: tuple[str, str, str]) -> None:
-        super().__init__(k, pool, names)
+    def __init__(
+        self, k: Kernel, pool: Pool, names: tuple[str, str, str], limits: Sequence[int] = ()
+    ) -> None:
+        super().__init__(k, pool, names, limits)
         self.vmax = "vmax.b" if pool.dtype == "int8" else "vmax.h"
         rows, stride = pool.kernel[0], pool.strides[1]
         self.shared = max(pool.kernel[1] - stride, 0)  # columns of an element and of the next one

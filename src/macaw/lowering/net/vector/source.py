@@ -12,11 +12,18 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies, copies, copy_cycles
 from macaw.lowering.net.vector.copy_program import data_of_copies, expanded, write_copies
 from macaw.lowering.net.vector.kernel import Items, Kernel, kernel_cycles, write_kernel
-from macaw.lowering.net.vector.kernels import kernel_of, rescaling_kernel
+from macaw.lowering.net.vector.kernels import kernel_of, pool_kernel, rescaling_kernel
 from macaw.lowering.net.vector.movement import Moves, moves_of
-from macaw.lowering.net.vector.operations import Concat, Movement, VectorOperation
+from macaw.lowering.net.vector.operations import (
+    AveragePool,
+    Concat,
+    MaxPool,
+    Movement,
+    VectorOperation,
+)
 from macaw.lowering.net.vector.rearrangement import Rearrange
 from macaw.lowering.net.vector.reorder import fastest_order
+from macaw.lowering.progress import ALL_LEFT, PROGRESS
 
 # Labels and views in these sources. There are also `vc_x`, `vc_copy` and `vc_scratch` with a
 # number.
@@ -37,8 +44,13 @@ class VectorLinkage:
     output: str
 
 
-def vector_subroutine(operation: VectorOperation, name: str, linkage: VectorLinkage) -> SourceFiles:
+def vector_subroutine(
+    operation: VectorOperation, name: str, linkage: VectorLinkage, limits: Sequence[int] = ()
+) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes an operation.
+
+    With `limits` (see `Windows`), which are for a pool, there is also a subroutine that starts vc,
+    and the other one only waits for its end.
 
     The other files of the network's program define the symbols of `linkage`. The address of each
     tensor must be a multiple of 64, and nothing else may be between its end and the next multiple.
@@ -52,7 +64,7 @@ def vector_subroutine(operation: VectorOperation, name: str, linkage: VectorLink
     for number, (symbol, dtype, shape) in enumerate(tensors):
         out.put(_view(f"vc_x{number}", dtype, shape, symbol))
     out.put(_view("y", operation.result_dtype, operation.result, linkage.output))
-    _write_parts(out, linkage.entry, _parts(operation))
+    _write_parts(out, linkage.entry, _parts(operation, limits), waits=bool(limits))
     return SourceFiles(out.text())
 
 
@@ -80,7 +92,10 @@ class _Parts:
     moves: Moves
 
 
-def _parts(operation: VectorOperation) -> _Parts:
+def _parts(operation: VectorOperation, limits: Sequence[int] = ()) -> _Parts:
+    if isinstance(operation, MaxPool | AveragePool):
+        code = pool_kernel(operation, limits)
+        return _Parts(code, fastest_order(code.items), [], Moves())
     if not isinstance(operation, Movement | Concat | Rearrange):
         code = kernel_of(operation)
         return _Parts(code, fastest_order(code.items), [], Moves())
@@ -103,7 +118,12 @@ def _view(name: str, dtype: str, shape: tuple[int, ...], symbol: str) -> str:
     return f".view {name}, {dtype}, {', '.join(map(str, shape))}, at={symbol}"
 
 
-def _write_parts(out: Listing, entry: str, parts: _Parts) -> None:
+def start_entry(entry: str) -> str:
+    """Return the name of the subroutine that starts vc for a subroutine that waits for it."""
+    return f"{entry}.start"
+
+
+def _write_parts(out: Listing, entry: str, parts: _Parts, *, waits: bool) -> None:
     """Write the data, the subroutine of cp, and the code of vc."""
     kernel, moves = parts.kernel, parts.moves
     spaces = {**moves.spaces, **(kernel.spaces if kernel else {})}
@@ -122,17 +142,24 @@ def _write_parts(out: Listing, entry: str, parts: _Parts) -> None:
         out.put(".balign 64")
         _write_words(out, label, words)
     out.put(".core cp")
-    out.put("", label=entry)
+    if waits:
+        out.put(f".global {start_entry(entry)}")
+        out.put("", label=start_entry(entry))
+        out.block(f"la t0, {PROGRESS}\nli t1, {ALL_LEFT}\nsw t1, 0(t0)")
+    else:
+        out.put("", label=entry)
     if kernel:
         out.block(
             f"""
         li t0, {DESCRIPTOR.number} # vc
         la t1, run_vc
         core.start t0, t1
-        li t0, {1 << DESCRIPTOR.number}
-        core.wait t0
             """
         )
+        if waits:
+            out.put("ret")
+            out.put("", label=entry)
+        out.block(f"li t0, {1 << DESCRIPTOR.number}\ncore.wait t0")
     if parts.copies:
         write_copies(out, parts.copies)
     out.put("ret")

@@ -1,8 +1,11 @@
-"""Writes the code that maximum and average pools share: groups of channels, rows, columns.
+"""Writes the code that maximum and average pools share: rows, groups of channels, columns.
 
-For each group of channels, the code processes the rows of the result. A table in cp's local memory
-has the addresses of the rows of each window. In a row, each column whose window reaches outside the
-image has its own code; the others are a loop.
+For each row of the result, the code processes groups of channels. A table in cp's local memory has
+the addresses of the rows of each window and of the result's row. In a row, each column whose window
+reaches outside the image has its own code; the others are a loop.
+
+While the array still computes the image, the code takes the rows in the order in which their
+windows become complete, and waits for each of them.
 """
 
 from __future__ import annotations
@@ -15,12 +18,14 @@ from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.net.vector.columns import Columns
 from macaw.lowering.net.vector.kernel import Kernel, place
 from macaw.lowering.net.vector.operations import Pool
+from macaw.lowering.progress import PROGRESS
 
 RESULT = "s4"  # register with the address of the next element of the result
 TABLE = "s2"  # register with the address of the table's row
 # registers with the addresses of the rows of a window
 _ROWS = tuple(f"a{number}" for number in range(8))
 _GROUP, _GROUP_END, _TABLE_END, _COLUMN, _LOOP_END = "s0", "s1", "s3", "s5", "s6"
+_PROGRESS, _LIMIT, _LEFT = "s7", "s8", "s9"
 _ROW = "t6"
 
 
@@ -51,13 +56,22 @@ def _is_inside(pool: Pool, j: int) -> bool:
 class Windows(ABC):
     """Writes the code of a pool. Subclasses write the computation of a window."""
 
-    def __init__(self, k: Kernel, pool: Pool, names: tuple[str, str, str]) -> None:
+    def __init__(
+        self, k: Kernel, pool: Pool, names: tuple[str, str, str], limits: Sequence[int] = ()
+    ) -> None:
+        """Prepare the code; `names` are the symbols of image, result and table.
+
+        `limits` has, for each row of the image, the number of the array's iterations that are left
+        when the row is complete; without it the image is complete.
+        """
         self.k, self.pool = k, pool
+        rows = range(pool.result[0])
+        self.limits = [min(limits[row] for row in pool.window(0, i)) for i in rows if limits]
         self.source, self.target, self.table = names
         size = Columns(1, pool.dtype).size
         self.columns = Columns(pool.image[2], pool.dtype, VECTOR_BYTES // size)
         self.interior = Interior.of(pool)
-        # number of words of a row of the table
+        # more words of each row of the table
         self.extra: list[list[str]] = [[] for _ in range(pool.result[0])]
         self.pitch = self.columns.pitch
         self.many_rows = pool.kernel[0] > len(_ROWS)  # the addresses do not fit into the registers
@@ -81,48 +95,63 @@ class Windows(ABC):
 
     def write(self) -> None:
         """Write the code."""
-        k, columns = self.k, self.columns
+        k, columns, pool = self.k, self.columns, self.pool
         columns.begin(k)
         self._write_table()
-        if columns.full_groups:
-            k.put(f"li {_GROUP}, 0", "the first channel of a group, in bytes")
-            with k.loop(
-                columns.full_groups, _GROUP, VECTOR_BYTES, _GROUP_END, "16 bytes of channels"
-            ):
+        if self.limits:
+            k.put(f"la {_PROGRESS}, {PROGRESS}")
+        k.put(f"la {TABLE}, {self.table}")
+        words = 4 * self.row_words
+        with k.loop(pool.result[0], TABLE, words, _TABLE_END, "a row of the result"):
+            if self.limits:
+                k.put(f"lw {_LIMIT}, {words - 4}({TABLE})", local=True)
+                k.wait(_PROGRESS, _LEFT, _LIMIT, "until the array has stored these rows")
+            if columns.full_groups:
+                k.put(f"li {_GROUP}, 0", "the first channel of a group, in bytes")
+                groups = columns.full_groups
+                with k.loop(groups, _GROUP, VECTOR_BYTES, _GROUP_END, "16 bytes of channels"):
+                    self._group()
+                    k.add(_GROUP, VECTOR_BYTES)
+            if columns.last is not None:
+                k.put(f"li {_GROUP}, {columns.last * columns.size}", "the last channels")
                 self._group()
-                k.add(_GROUP, VECTOR_BYTES)
-        if columns.last is not None:
-            k.put(f"li {_GROUP}, {columns.last * columns.size}", "the last channels")
-            self._group()
+            k.add(TABLE, words)
+
+    @property
+    def row_words(self) -> int:
+        """The number of words of a row of the table."""
+        return self.pool.kernel[0] + 1 + len(self.extra[0]) + bool(self.limits)
 
     def _write_table(self) -> None:
         pool, words = self.pool, []
         row_bytes = pool.image[1] * self.pitch
-        for i in range(pool.result[0]):
+        order = list(range(pool.result[0]))
+        if self.limits:
+            order.sort(key=lambda i: -self.limits[i])
+        for i in order:
             first = i * pool.strides[0] - pool.pads[0]
             for row in range(first, first + pool.kernel[0]):
                 inside = 0 <= row < pool.image[0]
                 words.append(place(self.source, row * row_bytes) if inside else self.outside(row))
+            words.append(place(self.target, i * pool.result[1] * self.pitch))
             words += self.extra[i]
+            if self.limits:
+                words.append(str(self.limits[i]))
         self.k.tables[self.table] = words
 
     def _group(self) -> None:
         k, pool = self.k, self.pool
-        k.put(f"la {TABLE}, {self.table}")
-        k.put(f"la {RESULT}, {self.target}")
+        k.put(f"lw {RESULT}, {4 * pool.kernel[0]}({TABLE})", local=True)
         k.put(f"add {RESULT}, {RESULT}, {_GROUP}")
-        words = 4 * (pool.kernel[0] + len(self.extra[0]))
-        with k.loop(pool.result[0], TABLE, words, _TABLE_END, "a row of the result"):
-            if self.many_rows:
-                k.put(f"mv {_COLUMN}, {_GROUP}")
-            else:
-                for row in range(pool.kernel[0]):
-                    k.put(f"lw {_ROWS[row]}, {4 * row}({TABLE})", local=True)
-                for row in range(pool.kernel[0]):
-                    k.put(f"add {_ROWS[row]}, {_ROWS[row]}, {_GROUP}")
-            self.begin_row()
-            self._columns()
-            k.add(TABLE, words)
+        if self.many_rows:
+            k.put(f"mv {_COLUMN}, {_GROUP}")
+        else:
+            for row in range(pool.kernel[0]):
+                k.put(f"lw {_ROWS[row]}, {4 * row}({TABLE})", local=True)
+            for row in range(pool.kernel[0]):
+                k.put(f"add {_ROWS[row]}, {_ROWS[row]}, {_GROUP}")
+        self.begin_row()
+        self._columns()
 
     def _columns(self) -> None:
         pool, base, j = self.pool, 0, 0

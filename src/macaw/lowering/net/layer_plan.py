@@ -1,0 +1,33 @@
+"""Describes what computes a layer of a network, and with which plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from macaw.lowering.choose import Choice
+from macaw.lowering.net.network import Layer
+from macaw.lowering.net.vector.operations import VectorOperation
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How vc computes a layer while the array still computes the layer before.
+
+    `limits` has, for each row of the image, the number of the array's iterations that are left when
+    the row is stored. `cycles` predicts the time after the end of the layer before.
+    """
+
+    limits: tuple[int, ...]
+    cycles: int
+
+
+@dataclass(frozen=True)
+class LayerPlan:
+    """A layer and its symbol in the sources; for the array also the choice of its plan."""
+
+    layer: Layer
+    symbol: str
+    choice: Choice | None = None
+    operation: VectorOperation | None = None  # what the layer is, if the array does vc's work
+    overlap: Overlap | None = None  # with the layer before, if vc computes this one
+    reports_progress: bool = False  # whether the layer after it overlaps it

@@ -1,0 +1,72 @@
+"""Lets vc begin with a pool while the array still computes the image.
+
+The pool must follow the layer of the array whose result it reads. vc takes the rows in the order in
+which the array stores them (`macaw.lowering.progress`). The layer of the array gets the plan with
+which both together take the least time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from macaw.isa.config import Configuration
+from macaw.lowering.choose import Candidate
+from macaw.lowering.net.layer_plan import LayerPlan, Overlap
+from macaw.lowering.net.network import Network, VectorLayer
+from macaw.lowering.net.vector.operations import AveragePool, MaxPool
+from macaw.lowering.net.vector.source import cycles
+from macaw.lowering.progress import iterations_left
+
+_JOIN = 8  # cycles of cp to call the subroutine that waits for vc
+_WORTH = 0.1  # of the pool's cycles: they overlap only if they save more, because vc slows the dma
+
+
+def overlapped(
+    plans: Sequence[LayerPlan], network: Network, config: Configuration
+) -> tuple[LayerPlan, ...]:
+    """Return the plans of all layers; those of some pools say how they overlap the layer before."""
+    result = list(plans)
+    for place in range(1, len(plans)):
+        result[place - 1 : place + 1] = _pair(result[place - 1], result[place], network, config)
+    return tuple(result)
+
+
+def _pair(
+    before: LayerPlan, pool: LayerPlan, network: Network, config: Configuration
+) -> tuple[LayerPlan, LayerPlan]:
+    """Return the plans of two layers, overlapped if that is possible and saves cycles."""
+    choice = before.choice
+    if choice is None or not isinstance(pool.layer, VectorLayer):
+        return before, pool
+    operation = pool.layer.operation
+    source, image = network.home(pool.layer.inputs[0]), network.home(before.layer.output)
+    if not isinstance(operation, MaxPool | AveragePool) or source != image:
+        return before, pool
+    alone = cycles(operation, config)
+    least = choice.selection.cost.cycles + (1 - _WORTH) * alone
+    for candidate in choice.others:
+        overlap = _overlap(candidate, operation, alone)
+        if overlap is not None and candidate.cost.cycles + overlap.cycles < least:
+            least = candidate.cost.cycles + overlap.cycles
+            before = replace(
+                before, choice=replace(choice, selection=candidate), reports_progress=True
+            )
+            pool = replace(pool, overlap=overlap)
+    return before, pool
+
+
+def _overlap(candidate: Candidate, pool: MaxPool | AveragePool, alone: int) -> Overlap | None:
+    """Return how a pool overlaps a layer with some plan, or None if it cannot.
+
+    `alone` is the number of cycles that the pool takes without overlapping.
+    """
+    plan, end = candidate.plan, 0.0
+    limits = iterations_left(plan)
+    if limits is None or len(limits) != pool.image[0]:
+        return None
+    rows = [min(limits[row] for row in pool.window(0, i)) for i in range(pool.result[0])]
+    for limit in sorted(rows, reverse=True):
+        stored = (plan.steps - limit) / (plan.steps + 1) * candidate.cost.cycles
+        end = max(end, stored) + alone / len(rows)
+    return Overlap(tuple(limits), round(max(end - candidate.cost.cycles, 0)) + _JOIN)

@@ -1,0 +1,46 @@
+"""Says when the rows of a result are in external memory, so that vc can begin with them.
+
+While cp's code waits for an iteration, the results of the iterations before are stored. It then
+writes how many iterations are left to dispatch; after the last results it writes -1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from macaw.lowering.convolution import Convolution, PointwiseProduct
+from macaw.lowering.plan import ProductPlan
+
+PROGRESS = "progress"  # label of the word with that number
+ALL_LEFT = (1 << 31) - 1  # before the first iteration
+
+
+def iterations_left(plan: ProductPlan) -> list[int] | None:
+    """Return, for each row of an image of results, cp's number when the row is stored.
+
+    The rows are stored if the number is at most this. None if the results are not an image
+    (rows, columns, channels).
+    """
+    product = plan.product
+    image = product.image if isinstance(product, PointwiseProduct) else product
+    if not isinstance(image, Convolution) or image.images or image.turned:
+        return None
+    if image.out_layout != "hwc":
+        return None
+    pixels = image.columns if image is not product else 1  # that one element of M is
+    left = np.full(product.m, plan.steps)
+    strides, step = {}, 1
+    for dim in reversed(plan.mapping.order):
+        strides[dim] = step
+        step *= plan.count(dim)
+    last = sum((plan.count(dim) - 1) * strides[dim] for dim in "NK")
+    part, high = plan.partition, plan.tile.length("M")
+    for tile in range(plan.count("M")):
+        number = plan.steps - 2 - (tile * strides["M"] + last)
+        start = plan.tile_start("M", tile // max(1, plan.columns))
+        for p in range(part.rows):
+            for q in range(part.clusters):
+                first = part.start("M", p, q) + start
+                rows = left[first : first + high]
+                np.minimum(rows, number, out=rows)
+    return [int(number) for number in left.reshape(-1, pixels).min(axis=1)]
