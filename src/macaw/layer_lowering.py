@@ -19,7 +19,7 @@ from macaw.errors import InputError
 from macaw.isa.config import Configuration
 from macaw.lowering import reference
 from macaw.lowering.choose import Choice, choose
-from macaw.lowering.convolution import convolution
+from macaw.lowering.convolution import Convolution, convolution
 from macaw.lowering.cost import Cost
 from macaw.lowering.errors import LowerError
 from macaw.lowering.layer_source import SourceFiles, layer_source
@@ -125,6 +125,62 @@ def assemble_lowered(program: SourceFiles, name: str) -> Program:
         return api.assemble(path)
 
 
+@dataclass(frozen=True)
+class _ImageOptions:
+    """The arguments of `lower` that only convolutions take."""
+
+    image: tuple[int, int] | None = None
+    stride: Pair = 1
+    padding: Pair = 0
+    pads: tuple[int, int, int, int] | None = None
+    dilation: Pair = 1
+    groups: int = 1
+    batch: int | None = None
+    layout: str = "hwc"
+    out_layout: str = "hwc"
+
+    def check(self, operation: str) -> None:
+        """Raise `InputError` if the operation takes none of them, or if two exclude each other."""
+        if operation in PRODUCTS and self != _ImageOptions():
+            raise InputError(
+                f"{operation} has no image, stride, padding, dilation, groups, batch or layout",
+                "conv2d and depthwise have",
+            )
+        if self.pads is not None and self.padding != 0:
+            raise InputError("pads and padding both give the padding", "pads=(1, 1, 2, 2) alone")
+
+    def convolution(
+        self,
+        weights: NDArray[Any],
+        bias: NDArray[Any] | None,
+        activation: str,
+        shift: int | None,
+        *,
+        depthwise: bool,
+    ) -> Convolution:
+        """Return the convolution of the image with `weights`. Raises `LowerError`."""
+        assert self.image is not None
+        both = (*_pair(self.padding), *_pair(self.padding))
+        sides = both if self.pads is None else self.pads
+        above, left, below, right = map(int, sides)
+        return convolution(
+            weights,
+            _pair(self.image),
+            stride=_pair(self.stride),
+            padding=(above, left),
+            after=(below, right),
+            dilation=_pair(self.dilation),
+            groups=int(self.groups),
+            images=int(self.batch or 0),
+            depthwise=depthwise,
+            bias=bias,
+            activation=activation,
+            shift=shift,
+            layout=self.layout,
+            out_layout=self.out_layout,
+        )
+
+
 @check_arguments(
     operation=arguments.word,
     weights=arguments.array,
@@ -202,47 +258,22 @@ def lower(
     matrix = np.asarray(weights)
     vectors = None if bias is None else np.asarray(bias)
     _check_operation(operation, rows, image)
-    others = (stride, padding, pads, dilation, groups, batch, layout, out_layout)
-    if operation in PRODUCTS and (image, *others) != (None, 1, 0, None, 1, 1, None, "hwc", "hwc"):
-        raise InputError(
-            f"{operation} has no image, stride, padding, dilation, groups, batch or layout",
-            "conv2d and depthwise have",
-        )
-    if pads is not None and padding != 0:
-        raise InputError("pads and padding both give the padding", "pads=(1, 1, 2, 2) alone")
+    images = _ImageOptions(
+        image, stride, padding, pads, dilation, groups, batch, layout, out_layout
+    )
+    images.check(operation)
     try:
         product: Product
         if operation in PRODUCTS:
             vector = operation == "spmv"
             product = Product(int(rows or 1), matrix, vectors, activation, shift, vector)
         else:
-            assert image is not None
-            sides = (*_pair(padding), *_pair(padding)) if pads is None else pads
-            above, left, below, right = map(int, sides)
-            product = convolution(
-                matrix,
-                _pair(image),
-                stride=_pair(stride),
-                padding=(above, left),
-                after=(below, right),
-                dilation=_pair(dilation),
-                groups=int(groups),
-                images=int(batch or 0),
-                depthwise=operation == "depthwise",
-                bias=vectors,
-                activation=activation,
-                shift=shift,
-                layout=layout,
-                out_layout=out_layout,
+            product = images.convolution(
+                matrix, vectors, activation, shift, depthwise=operation == "depthwise"
             )
         product = product.validated(config)
         choice = choose(
-            product,
-            config,
-            operation=operation,
-            mapping=mapping,
-            split=split,
-            density=density,
+            product, config, operation=operation, mapping=mapping, split=split, density=density
         )
     except LowerError as error:
         raise InputError(str(error), error.hint) from None

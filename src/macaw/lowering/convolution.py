@@ -234,39 +234,18 @@ def convolution(
     `after` below and right; without `after` they are equal. The outputs of a group depend only on
     the channels of that group. With `images`, x and y have a first axis of so many images.
     """
-    rank = 3 if depthwise else 4
-    if weights.ndim != rank or not weights.size:
-        names = "(channels, height, width)" if depthwise else "(outputs, height, width, channels)"
-        raise LowerError(f"the weights have the shape {weights.shape}", f"kernels {names}")
+    _check_weights(weights, depthwise)
     after = padding if after is None else after
-    if min(image) < 1:
-        raise LowerError(f"an image of {image[0]} × {image[1]} pixels")
-    if min(stride) < 1 or min(*padding, *after) < 0 or min(dilation) < 1:
-        raise LowerError(f"a stride of {stride}, a padding of {padding}, a dilation of {dilation}")
-    for name in (layout, out_layout):
-        if name not in LAYOUTS:
-            raise LowerError(f"no layout '{name}'", "there are " + ", ".join(LAYOUTS))
-    if layout != "hwc" and not depthwise:
-        raise LowerError("conv2d takes images as hwc", "its results may be cwh")
+    _check_pairs(image, stride, (*padding, *after), dilation)
+    _check_layouts(layout, out_layout, depthwise)
     outputs = int(weights.shape[0])
-    if groups > 1 and (depthwise or outputs % groups):
-        what = "a depthwise convolution" if depthwise else f"{outputs} outputs"
-        raise LowerError(f"{what} in {groups} groups", "groups divide the outputs of conv2d")
+    _check_groups(groups, outputs, depthwise)
     channels = outputs if depthwise else groups * int(weights.shape[3])
     weights = _grouped(_dilated(weights, dilation), groups)
     kernel = (int(weights.shape[1]), int(weights.shape[2]))
-    spans = [sum(sides) for sides in zip(image, padding, after, strict=True)]
-    if spans[0] < kernel[0] or spans[1] < kernel[1]:
-        raise LowerError(
-            f"a kernel of {kernel[0]} × {kernel[1]} is larger than the image,"
-            f" {spans[0]} × {spans[1]} with its padding"
-        )
-    # One row of pixels is the same in memory as one column; more rows mean more work for the array.
-    turned = image[0] == 1 == kernel[0] and spans[0] == 1 and image[1] > 1
-    if turned:
-        image, kernel, stride, padding = image[::-1], kernel[::-1], stride[::-1], padding[::-1]
-        after, dilation, spans = after[::-1], dilation[::-1], spans[::-1]
-    return Convolution(
+    spans = (image[0] + padding[0] + after[0], image[1] + padding[1] + after[1])
+    _check_kernel(kernel, spans)
+    product = Convolution(
         (spans[0] - kernel[0]) // stride[0] + 1,
         weights.reshape(outputs, -1),
         bias,
@@ -285,8 +264,72 @@ def convolution(
         depthwise=depthwise,
         layout=layout,
         out_layout=out_layout,
-        turned=turned,
     )
+    # More rows mean more work for the array.
+    one_row = image[0] == 1 == kernel[0] and spans[0] == 1 and image[1] > 1
+    return _turned(product) if one_row else product
+
+
+def _turned(product: Convolution) -> Convolution:
+    """Return the convolution with rows for columns: both are the same in memory if one is 1."""
+    return replace(
+        product,
+        m=product.columns,
+        width=product.height,
+        height=product.width,
+        kernel=product.kernel[::-1],
+        stride=product.stride[::-1],
+        padding=product.padding[::-1],
+        after=product.after[::-1],
+        dilation=product.dilation[::-1],
+        turned=True,
+    )
+
+
+def _check_weights(weights: NDArray[Any], depthwise: bool) -> None:
+    """Raise `LowerError` unless the weights are kernels."""
+    if weights.ndim != (3 if depthwise else 4) or not weights.size:
+        names = "(channels, height, width)" if depthwise else "(outputs, height, width, channels)"
+        raise LowerError(f"the weights have the shape {weights.shape}", f"kernels {names}")
+
+
+def _check_pairs(
+    image: tuple[int, int],
+    stride: tuple[int, int],
+    sides: tuple[int, int, int, int],
+    dilation: tuple[int, int],
+) -> None:
+    """Raise `LowerError` if a number is too small; `sides` are top, left, bottom and right."""
+    if min(image) < 1:
+        raise LowerError(f"an image of {image[0]} × {image[1]} pixels")
+    if min(stride) < 1 or min(sides) < 0 or min(dilation) < 1:
+        text = f"a stride of {stride}, a padding of {sides[:2]}, a dilation of {dilation}"
+        raise LowerError(text)
+
+
+def _check_layouts(layout: str, out_layout: str, depthwise: bool) -> None:
+    """Raise `LowerError` unless a convolution can have these layouts."""
+    for name in (layout, out_layout):
+        if name not in LAYOUTS:
+            raise LowerError(f"no layout '{name}'", "there are " + ", ".join(LAYOUTS))
+    if layout != "hwc" and not depthwise:
+        raise LowerError("conv2d takes images as hwc", "its results may be cwh")
+
+
+def _check_groups(groups: int, outputs: int, depthwise: bool) -> None:
+    """Raise `LowerError` unless a convolution can have so many groups."""
+    if groups > 1 and (depthwise or outputs % groups):
+        what = "a depthwise convolution" if depthwise else f"{outputs} outputs"
+        raise LowerError(f"{what} in {groups} groups", "groups divide the outputs of conv2d")
+
+
+def _check_kernel(kernel: tuple[int, int], sides: tuple[int, int]) -> None:
+    """Raise `LowerError` unless a kernel fits in an image with these sides."""
+    if sides[0] < kernel[0] or sides[1] < kernel[1]:
+        raise LowerError(
+            f"a kernel of {kernel[0]} × {kernel[1]} is larger than the image,"
+            f" {sides[0]} × {sides[1]} with its padding"
+        )
 
 
 def _dilated(weights: NDArray[Any], dilation: tuple[int, int]) -> NDArray[Any]:

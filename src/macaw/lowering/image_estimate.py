@@ -8,7 +8,9 @@ number in each tile, and they leave out what is the same for all tiles.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,7 @@ from macaw.lowering.plan import MOST_SEGMENTS
 from macaw.lowering.sizes import even_sizes, even_tile
 
 Numbers = NDArray[np.int64]
+Reals = NDArray[Any]  # of a grid: one number for each tile
 
 
 @dataclass(frozen=True)
@@ -105,87 +108,242 @@ def estimates(
     density: float,
 ) -> NDArray[np.float64]:
     """Return the estimated cycles of each tile of a grid; infinite if it cannot fit."""
-    # The plan of one tile has the numbers that are the same for all tiles.
-    some = ImagePlan(product, config, mapping, part, ImageTile(1, 1, grid.n, part.length("K")))
-    types, width = some.types, int(config["dist.bus_bytes"])
-    size, sum_size = Types.size(types.operand), some.sum_size
-    groups, columns, k, n = grid.groups, grid.columns, grid.k, grid.n
-    outputs = groups * columns
-    tiles = -(-part.length("M") // groups) * -(-product.columns // columns) * product.image_count
-    shares = [-(-whole // cut) for whole, cut in zip(product.kernel, grid.taps, strict=True)]
-    tiles_n, tiles_k = -(-part.length("N") // n), -(-part.length("K") // k) * prod(shares)
-    steps = tiles * tiles_n * tiles_k
-    several = tiles_k > 1  # whether partial sums return
-    # Rows: load weights and slab, compute one position after the other, store.
-    slab_rows = (groups - 1) * product.stride[0] + grid.taps[0]
-    slab_columns = (columns - 1) * product.stride[1] + grid.taps[1]
-    channels = n if product.depthwise else k
-    slab = slab_rows * slab_columns * channels
-    entries = np.count_nonzero(product.weights) / product.n * k / product.k
-    entries = entries * prod(grid.taps) / prod(product.kernel)
-    owners = 1 if some.shares_weights else part.clusters
-    weights = owners * some.pes * (WEIGHTS_RECORD.size + (ENTRY.size + size) * entries)
-    slabs = 1 if some.shares_activations else part.clusters
-    share = 1 / tiles_n if some.holds_activations else 1.0
-    loads = np.maximum(entries * density, entries / 2)
-    if config["pe.design"] != "5b":
-        loads = entries
-    each = loads + IMAGE_TURN
-    sums = some.summing_clusters * some.pes * sum_size  # cycles of one position
-    if not some.reduces_clusters:
-        starting = np.maximum(each, sums / width) + QUEUE_SUMS
-        begins = bool(product.bias is not None)
-        each = np.where(several, starting, each + QUEUE_SUMS * begins)
-    kinds = len(some.functions)
-    finishing = kinds * outputs * some.pes / int(config["sfu.rate"]) / tiles_k
-    result = Types.size(types.result)
-    stored = (result + (tiles_k - 1) * sum_size) / tiles_k
-    storing = part.clusters * some.pes * outputs * stored / width
-    rows = (weights + share * slabs * slab * size) / width + outputs * each + finishing + storing
-    if some.reduces_clusters:
-        parts = part.clusters + several
-        rows = rows + outputs * (parts * (max(1.0, some.pes * sum_size / width) + 1) + 8)
-    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
-    # The dma and cp: transfers with their starts, and beats. Zeros of the padding are not loaded.
-    high = -(-part.length("M") // groups) * (part.parts("M") * slab_rows)
-    wide = -(-product.columns // columns) * slab_columns
-    pads = product.padding[0] + product.after[0], product.padding[1] + product.after[1]
-    inside = np.maximum(high - pads[0], 1) / high, np.maximum(wide - pads[1], 1) / wide
-    lines = np.where(channels == product.channels, 1 + product.paired, slab_rows) * slabs
-    lines = lines * (1 if some.rows_share_activations else part.rows)
-    lines = np.where(channels == product.channels, lines, lines * inside[0])
-    weight_rows = 1 if some.rows_share_weights else part.rows
-    runs = np.where(columns == product.columns, 1, groups) * some.summing_clusters
-    runs = runs * (1 if some.reduces_rows else part.rows)
-    transfers = lines * share + weight_rows + runs / tiles_k
-    line = np.where(channels == product.channels, slab_columns * channels, channels) * size
-    bus = min(int(config["dma.width"]), int(config["mem.external_width"]))
-    beats = share * lines * slab_rows * slab_columns * inside[1] * channels * size / line
-    beats = np.where(
-        channels == product.channels, beats * inside[0] / (1 + product.paired), beats / slab_rows
-    )
-    beats = beats * (1 + (line - np.gcd(line, bus)) / bus)
-    if product.copies_input:
-        outside = np.minimum(1.0, 2 * part.parts("M") * slab_rows / high + 2 * slab_columns / wide)
-        beats = beats + outside * share * (start + slabs * slab * size / bus)
-    again = np.minimum(1.0, 2 / tiles) if mapping is WEIGHT else 1.0
-    beats = beats + again * weight_rows * weights / bus
-    stores = runs * outputs / np.where(columns == product.columns, 1, groups)
-    beats = beats + stores * (1 + (n * result - np.gcd(n * result, bus)) / bus) / tiles_k
-    dma = transfers * (start + 1) + beats
-    code = CP_STEP + CP_TRANSFER * transfers
-    turn = np.maximum(np.maximum(rows + 22, dma + CP_STORE), code) + CP_TURN
-    moved = outputs * sums * part.rows / bus  # partial sums of all rows, copied from half to half
-    turn = turn + np.where(several, (moved + 16) * (tiles_k - 1) / tiles_k, 0)
-    if some.reduces_rows:
-        turn = turn + (moved + 44 + part.rows * outputs * sums / width + 12 * outputs) / tiles_k
-    # Tiles that cannot fit.
-    blocks = BLOCKS - (several | (product.bias is not None)) * (not some.reduces_clusters)
-    queue = blocks * (config["pe.output_queue"] // BLOCKS)
-    room = slabs * slab * size + weights + outputs * part.clusters * some.pes * result
-    bad = (outputs > queue) | (entries > config["pe.weight_queue"])
-    bad |= (slab > config["pe.input_buffer"]) | (room > config["mem.unit_half_bytes"])
-    if not some.reduces_clusters:
-        bad |= several & (outputs > MOST_SEGMENTS)
-    guess = steps * turn + dma
-    return np.asarray(np.where(bad, np.inf, guess), np.float64)
+    return _Estimate(product, config, mapping, part, grid, density).cycles
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """The numbers from which the cycles of a grid's tiles are estimated.
+
+    A turn is the computation of one tile: one step of cp. `density` is the share of activations
+    that are not zero.
+    """
+
+    product: Convolution
+    config: Configuration
+    mapping: Mapping
+    part: Partition
+    grid: TileGrid
+    density: float
+
+    @property
+    def cycles(self) -> NDArray[np.float64]:
+        """The cycles of the whole convolution with tiles of each size; infinite without room."""
+        rows, moved = self.row_cycles, self.moved_sums
+        transfers, dma = self.dma_transfers_and_cycles
+        code = CP_STEP + CP_TRANSFER * transfers
+        turn = np.maximum(np.maximum(rows + 22, dma + CP_STORE), code) + CP_TURN
+        again = (moved + 16) * (self.tiles_k - 1) / self.tiles_k
+        turn = turn + np.where(self.several, again, 0)
+        if self.some.reduces_rows:
+            sums = self.part.rows * self.outputs * self.sum_bytes / self.width
+            turn = turn + (moved + 44 + sums + 12 * self.outputs) / self.tiles_k
+        guess = self.tiles * self.tiles_n * self.tiles_k * turn + dma
+        return np.asarray(np.where(self.cannot_fit, np.inf, guess), np.float64)
+
+    @cached_property
+    def some(self) -> ImagePlan:
+        """The plan of one tile; it has the numbers that are the same for all tiles."""
+        tile = ImageTile(1, 1, self.grid.n, self.part.length("K"))
+        return ImagePlan(self.product, self.config, self.mapping, self.part, tile)
+
+    # Numbers of tiles
+
+    @cached_property
+    def tiles(self) -> Reals:
+        """The number of tiles of the image's positions."""
+        high = -(-self.part.length("M") // self.grid.groups)
+        return high * -(-self.product.columns // self.grid.columns) * self.product.image_count
+
+    @property
+    def tiles_n(self) -> int:
+        """The number of tiles of output channels."""
+        return -(-self.part.length("N") // self.grid.n)
+
+    @cached_property
+    def tiles_k(self) -> Reals:
+        """The number of tiles of input channels and of parts of the kernel."""
+        sides = zip(self.product.kernel, self.grid.taps, strict=True)
+        shares = [-(-whole // cut) for whole, cut in sides]
+        return -(-self.part.length("K") // self.grid.k) * prod(shares)
+
+    @property
+    def several(self) -> NDArray[np.bool_]:
+        """Whether partial sums return."""
+        return self.tiles_k > 1
+
+    # Sizes of a tile
+
+    @property
+    def width(self) -> int:
+        """The bytes of the bus to the rows."""
+        return int(self.config["dist.bus_bytes"])
+
+    @property
+    def bus(self) -> int:
+        """The bytes that the dma moves in a cycle."""
+        return min(int(self.config["dma.width"]), int(self.config["mem.external_width"]))
+
+    @property
+    def size(self) -> int:
+        """The bytes of an operand."""
+        return Types.size(self.some.types.operand)
+
+    @property
+    def result(self) -> int:
+        """The bytes of a result."""
+        return Types.size(self.some.types.result)
+
+    @property
+    def outputs(self) -> Numbers:
+        """The positions of a tile."""
+        return self.grid.groups * self.grid.columns
+
+    @cached_property
+    def slab_rows(self) -> Numbers:
+        """The rows of a tile's slab."""
+        return (self.grid.groups - 1) * self.product.stride[0] + self.grid.taps[0]
+
+    @cached_property
+    def slab_columns(self) -> Numbers:
+        """The columns of a tile's slab."""
+        return (self.grid.columns - 1) * self.product.stride[1] + self.grid.taps[1]
+
+    @property
+    def channels(self) -> Numbers | int:
+        """The channels of a tile's slab."""
+        return self.grid.n if self.product.depthwise else self.grid.k
+
+    @cached_property
+    def slab(self) -> Reals:
+        """The activations of a tile's slab."""
+        return self.slab_rows * self.slab_columns * self.channels
+
+    @property
+    def slabs(self) -> int:
+        """The number of slabs of a row in a turn."""
+        return 1 if self.some.shares_activations else self.part.clusters
+
+    @property
+    def slab_share(self) -> float:
+        """The share of turns that load a slab."""
+        return 1 / self.tiles_n if self.some.holds_activations else 1.0
+
+    @cached_property
+    def entries(self) -> Reals:
+        """The mean number of weights of an output in a tile."""
+        entries = np.count_nonzero(self.product.weights) / self.product.n * self.grid.k
+        entries = entries / self.product.k
+        return entries * prod(self.grid.taps) / prod(self.product.kernel)
+
+    @cached_property
+    def weights(self) -> Reals:
+        """The bytes of a tile's weights in a row."""
+        owners = 1 if self.some.shares_weights else self.part.clusters
+        entry = ENTRY.size + self.size
+        return owners * self.some.pes * (WEIGHTS_RECORD.size + entry * self.entries)
+
+    @property
+    def sum_bytes(self) -> int:
+        """The bytes of the sums of one position."""
+        return self.some.summing_clusters * self.some.pes * self.some.sum_size
+
+    @property
+    def moved_sums(self) -> Reals:
+        """The cycles in which partial sums of all rows are copied from half to half."""
+        return self.outputs * self.sum_bytes * self.part.rows / self.bus
+
+    # Rows
+
+    @cached_property
+    def row_cycles(self) -> Reals:
+        """The cycles of a turn in a row: load weights and slab, compute each position, store."""
+        some, clusters, outputs = self.some, self.part.clusters, self.outputs
+        pes, width = some.pes, self.width
+        finishing = len(some.functions) * outputs * pes / int(self.config["sfu.rate"])
+        stored = (self.result + (self.tiles_k - 1) * some.sum_size) / self.tiles_k
+        storing = clusters * pes * outputs * stored / width
+        loading = (self.weights + self.slab_share * self.slabs * self.slab * self.size) / width
+        rows = loading + outputs * self.position_cycles + finishing / self.tiles_k + storing
+        if some.reduces_clusters:
+            parts = clusters + self.several
+            rows = rows + outputs * (parts * (max(1.0, pes * some.sum_size / width) + 1) + 8)
+        return rows
+
+    @property
+    def position_cycles(self) -> Reals:
+        """The cycles in which a row computes one position."""
+        loads = np.maximum(self.entries * self.density, self.entries / 2)
+        if self.config["pe.design"] != "5b":
+            loads = self.entries
+        each = loads + IMAGE_TURN
+        if self.some.reduces_clusters:
+            return each
+        starting = np.maximum(each, self.sum_bytes / self.width) + QUEUE_SUMS
+        begins = self.product.bias is not None
+        return np.where(self.several, starting, each + QUEUE_SUMS * begins)
+
+    # The dma
+
+    @property
+    def dma_transfers_and_cycles(self) -> tuple[Reals, Reals]:
+        """The transfers of a turn and their cycles. Zeros of the padding are not loaded."""
+        part, some, outputs = self.part, self.some, self.outputs
+        start = self.config["dma.setup"] + self.config["mem.external_latency"]
+        start = start + self.config["mem.onchip_latency"]
+        lines, beats = self.slab_lines_and_beats(start)
+        weight_rows = 1 if some.rows_share_weights else part.rows
+        whole = self.grid.columns == self.product.columns
+        runs = np.where(whole, 1, self.grid.groups) * some.summing_clusters
+        runs = runs * (1 if some.reduces_rows else part.rows)
+        transfers = lines * self.slab_share + weight_rows + runs / self.tiles_k
+        again = np.minimum(1.0, 2 / self.tiles) if self.mapping is WEIGHT else 1.0
+        beats = beats + again * weight_rows * self.weights / self.bus
+        stores = runs * outputs / np.where(whole, 1, self.grid.groups)
+        line = self.grid.n * self.result
+        partial = (line - np.gcd(line, self.bus)) / self.bus
+        beats = beats + stores * (1 + partial) / self.tiles_k
+        return transfers, transfers * (start + 1) + beats
+
+    def slab_lines_and_beats(self, start: int) -> tuple[Reals, Reals]:
+        """Return the transfers of a slab, and the beats of a turn for its slabs.
+
+        `start` is the latency of a transfer in cycles.
+        """
+        product, part, size, bus = self.product, self.part, self.size, self.bus
+        slab_rows, slab_columns, channels = self.slab_rows, self.slab_columns, self.channels
+        high = -(-part.length("M") // self.grid.groups) * (part.parts("M") * slab_rows)
+        wide = -(-product.columns // self.grid.columns) * slab_columns
+        pads = product.padding[0] + product.after[0], product.padding[1] + product.after[1]
+        inside = np.maximum(high - pads[0], 1) / high, np.maximum(wide - pads[1], 1) / wide
+        whole = channels == product.channels
+        lines = np.where(whole, 1 + product.paired, slab_rows) * self.slabs
+        lines = lines * (1 if self.some.rows_share_activations else part.rows)
+        lines = np.where(whole, lines, lines * inside[0])
+        line = np.where(whole, slab_columns * channels, channels) * size
+        beats = self.slab_share * lines * slab_rows * slab_columns * inside[1] * channels * size
+        beats = beats / line
+        beats = np.where(whole, beats * inside[0] / (1 + product.paired), beats / slab_rows)
+        beats = beats * (1 + (line - np.gcd(line, bus)) / bus)
+        if product.copies_input:
+            outside = 2 * part.parts("M") * slab_rows / high + 2 * slab_columns / wide
+            copy = start + self.slabs * self.slab * size / bus
+            beats = beats + np.minimum(1.0, outside) * self.slab_share * copy
+        return lines, beats
+
+    # Room
+
+    @property
+    def cannot_fit(self) -> NDArray[np.bool_]:
+        """Whether a tile is too large for a queue, a buffer or half of a unit."""
+        config, outputs, reduces = self.config, self.outputs, self.some.reduces_clusters
+        blocks = BLOCKS - (self.several | (self.product.bias is not None)) * (not reduces)
+        queue = blocks * (config["pe.output_queue"] // BLOCKS)
+        results = outputs * self.part.clusters * self.some.pes * self.result
+        room = self.slabs * self.slab * self.size + self.weights + results
+        bad: NDArray[np.bool_]
+        bad = (outputs > queue) | (self.entries > config["pe.weight_queue"])
+        bad |= (self.slab > config["pe.input_buffer"]) | (room > config["mem.unit_half_bytes"])
+        if not reduces:
+            bad |= self.several & (outputs > MOST_SEGMENTS)
+        return bad

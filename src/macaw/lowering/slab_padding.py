@@ -320,6 +320,16 @@ def _loads(out: Listing, plan: ImagePlan) -> None:
         add t1, t1, t6
         """
     )
+    _copy_rows(out, plan)
+    out.block("6: addi a1, a1, -1\nbnez a1, 7b\n8:")
+
+
+def _copy_rows(out: Listing, plan: ImagePlan) -> None:
+    """Write the transfers of t2 rows, from t0 in the image to t1 in the slab.
+
+    Whole rows are one transfer, parts of rows one transfer each.
+    """
+    slabs, product = PaddedSlabs(plan), plan.product
     if slabs.whole_lines:
         out.block(
             f"""
@@ -347,7 +357,6 @@ def _loads(out: Listing, plan: ImagePlan) -> None:
         bnez t2, 5b
             """
         )
-    out.block("6: addi a1, a1, -1\nbnez a1, 7b\n8:")
 
 
 def _depth(out: Listing, plan: ImagePlan) -> None:

@@ -6,6 +6,8 @@ As in `macaw.lowering.image_estimate`, the estimates rank tiles by the rules of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,7 @@ from macaw.lowering.sizes import even_sizes, even_tile
 from macaw.lowering.weight_stationary import WeightStationaryPlan
 
 Numbers = NDArray[np.int64]
+Reals = NDArray[Any]  # of a grid: one number for each tile
 
 
 @dataclass(frozen=True)
@@ -69,65 +72,190 @@ def row_estimates(
     product: Product, config: Configuration, part: Partition, grid: RowGrid, density: float
 ) -> NDArray[np.float64]:
     """Return the estimated cycles of each tile of a grid; infinite if it cannot fit."""
-    # The plan of one tile has the numbers that are the same for all tiles.
-    some = WeightStationaryPlan(product, config, WEIGHT, part, Tile(1, 1, grid.n, part.length("K")))
-    types, width = some.types, int(config["dist.bus_bytes"])
-    size, sum_size = Types.size(types.operand), some.sum_size
-    rows, k, n, whole = grid.rows, grid.k, grid.n, grid.whole
-    tiles = -(-part.length("M") // rows)
-    tiles_n, tiles_k = -(-part.length("N") // n), -(-part.length("K") // k)
-    several = tiles_k > 1  # whether partial sums return
-    # Rows: load the weights, multiply the rows of activations one by one, store.
-    entries = np.count_nonzero(product.weights) / product.n * k / product.k
-    owners = 1 if some.shares_weights else part.clusters
-    weights = owners * some.pes * (WEIGHTS_RECORD.size + (ENTRY.size + size) * entries)
-    loads = np.maximum(entries * density, entries / 2)
-    if config["pe.design"] != "5b":
-        loads = entries
-    clusters = 1 if some.shares_activations else part.clusters
-    row = clusters * k * size / width
-    sums = some.slots * sum_size
-    adds = (several | (product.bias is not None)) & (not some.reduces_clusters)
-    begins = np.where(several & adds, sums / width, 0.0)
-    each = np.maximum(loads + 2, begins + np.where(whole, 0, row)) + STATIONARY_TURN
-    each = each + np.where(adds & ~several, QUEUE_SUMS, 0)
-    first = row * np.where(whole, rows, 1) + weights / width + 8
-    kinds = len(some.functions)
-    result = Types.size(types.result)
-    stored = (result + (tiles_k - 1) * sum_size) / tiles_k
-    finishing = 0 if some.reduces_clusters else kinds * rows * some.pes / config["sfu.rate"]
-    work = first + rows * each + finishing / tiles_k + some.slots * rows * stored / width + 12
-    if some.reduces_clusters:
-        parts = part.clusters + (several | (product.bias is not None))
-        work = work + rows * (parts * (max(1.0, some.pes * sum_size / width) + 1) + 8)
-    # The dma and cp.
-    bus = min(int(config["dma.width"]), int(config["mem.external_width"]))
-    loads_x = clusters * (1 if some.rows_share_activations else part.rows)
-    loads_w = 1 if some.rows_share_weights else part.rows
-    stores = some.summing_clusters * (1 if some.reduces_rows else part.rows)
-    again = np.minimum(1.0, 2 / tiles)
-    line, end = k * size, n * result
-    beats = (
-        loads_x * rows * (1 + (line - np.gcd(line, bus)) / bus) + again * loads_w * weights / bus
-    )
-    beats = beats + stores * rows * (1 + (end - np.gcd(end, bus)) / bus) / tiles_k
-    partial = np.where(several, 2 * (tiles_k - 1) / tiles_k * part.rows * rows * sums / bus, 0)
-    transfers = loads_x + loads_w + stores / tiles_k + 2 * several
-    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
-    dma = transfers * (start + 1) + beats + np.where(tiles > 1, partial, 0)
-    turn = np.maximum(np.maximum(work, dma + CP_STORE), CP_STEP + CP_TRANSFER * transfers)
-    turn = turn + CP_TURN + np.where(tiles > 1, 0, partial / 2)
-    if some.reduces_rows:
-        moved = part.rows * rows * some.summing_clusters * some.pes * sum_size
-        turn = turn + (moved / bus + 44 + moved / width + 12 * rows) / tiles_k
-    # Tiles that cannot fit.
-    block = config["pe.input_buffer"] // BLOCKS
-    blocks = np.where(whole, -(-rows * k // block), np.minimum(rows, 2) * -(-k // block))
-    queue = (BLOCKS - adds) * (config["pe.output_queue"] // BLOCKS)
-    segments = np.where(whole, 2, rows) + np.where(several, rows, 1) * adds
-    room = clusters * rows * k * size + weights + some.slots * rows * result
-    bad = (blocks > BLOCKS) | (rows > queue) | (segments > MOST_SEGMENTS)
-    bad |= (entries > config["pe.weight_queue"]) | (room > config["mem.unit_half_bytes"])
-    bad |= whole & (rows == 1)
-    guess = tiles * tiles_n * tiles_k * turn + dma
-    return np.asarray(np.where(bad, np.inf, guess), np.float64)
+    return _Estimate(product, config, part, grid, density).cycles
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """The numbers from which the cycles of a grid's tiles are estimated.
+
+    A turn is the computation of one tile: one step of cp. `density` is the share of activations
+    that are not zero.
+    """
+
+    product: Product
+    config: Configuration
+    part: Partition
+    grid: RowGrid
+    density: float
+
+    @property
+    def cycles(self) -> NDArray[np.float64]:
+        """The cycles of the whole product with tiles of each size; infinite without room."""
+        transfers, dma = self.dma_transfers_and_cycles
+        alone = self.tiles > 1  # the dma moves partial sums while rows compute
+        partial = self.partial_beats
+        dma = dma + np.where(alone, partial, 0)
+        turn = np.maximum(self.row_cycles, dma + CP_STORE)
+        turn = np.maximum(turn, CP_STEP + CP_TRANSFER * transfers)
+        turn = turn + CP_TURN + np.where(alone, 0, partial / 2)
+        if self.some.reduces_rows:
+            rows = self.part.rows * self.grid.rows
+            moved = rows * self.some.summing_clusters * self.some.pes * self.some.sum_size
+            sums = moved / self.bus + 44 + moved / self.width + 12 * self.grid.rows
+            turn = turn + sums / self.tiles_k
+        guess = self.tiles * self.tiles_n * self.tiles_k * turn + dma
+        return np.asarray(np.where(self.cannot_fit, np.inf, guess), np.float64)
+
+    @cached_property
+    def some(self) -> WeightStationaryPlan:
+        """The plan of one tile; it has the numbers that are the same for all tiles."""
+        tile = Tile(1, 1, self.grid.n, self.part.length("K"))
+        return WeightStationaryPlan(self.product, self.config, WEIGHT, self.part, tile)
+
+    # Numbers of tiles
+
+    @cached_property
+    def tiles(self) -> Numbers:
+        """The number of tiles of the rows of activations."""
+        return -(-self.part.length("M") // self.grid.rows)
+
+    @property
+    def tiles_n(self) -> int:
+        """The number of tiles of outputs."""
+        return -(-self.part.length("N") // self.grid.n)
+
+    @cached_property
+    def tiles_k(self) -> Numbers:
+        """The number of tiles of inputs."""
+        return -(-self.part.length("K") // self.grid.k)
+
+    @property
+    def several(self) -> NDArray[np.bool_]:
+        """Whether partial sums return."""
+        return self.tiles_k > 1
+
+    # Sizes of a tile
+
+    @property
+    def width(self) -> int:
+        """The bytes of the bus to the rows."""
+        return int(self.config["dist.bus_bytes"])
+
+    @property
+    def bus(self) -> int:
+        """The bytes that the dma moves in a cycle."""
+        return min(int(self.config["dma.width"]), int(self.config["mem.external_width"]))
+
+    @property
+    def size(self) -> int:
+        """The bytes of an operand."""
+        return Types.size(self.some.types.operand)
+
+    @property
+    def result(self) -> int:
+        """The bytes of a result."""
+        return Types.size(self.some.types.result)
+
+    @property
+    def clusters(self) -> int:
+        """The clusters of a row that need activations of their own."""
+        return 1 if self.some.shares_activations else self.part.clusters
+
+    @cached_property
+    def entries(self) -> Reals:
+        """The mean number of weights of an output in a tile."""
+        entries = np.count_nonzero(self.product.weights) / self.product.n * self.grid.k
+        return entries / self.product.k
+
+    @cached_property
+    def weights(self) -> Reals:
+        """The bytes of a tile's weights in a row."""
+        owners = 1 if self.some.shares_weights else self.part.clusters
+        entry = ENTRY.size + self.size
+        return owners * self.some.pes * (WEIGHTS_RECORD.size + entry * self.entries)
+
+    @property
+    def sum_bytes(self) -> int:
+        """The bytes of the sums of one row of activations."""
+        return self.some.slots * self.some.sum_size
+
+    @property
+    def adds(self) -> NDArray[np.bool_]:
+        """Whether a product begins with partial sums or a bias."""
+        begins = self.several | (self.product.bias is not None)
+        return begins & (not self.some.reduces_clusters)
+
+    # Rows
+
+    @property
+    def row_cycles(self) -> Reals:
+        """The cycles of a turn in a row.
+
+        It loads the weights, multiplies the rows of activations one by one, and stores.
+        """
+        some, rows, width, whole = self.some, self.grid.rows, self.width, self.grid.whole
+        row = self.clusters * self.grid.k * self.size / width
+        first = row * np.where(whole, rows, 1) + self.weights / width + 8
+        stored = (self.result + (self.tiles_k - 1) * some.sum_size) / self.tiles_k
+        finishing = 0 if some.reduces_clusters else len(some.functions) * rows * some.pes
+        work: Reals = first + rows * self.product_cycles(row)
+        work = work + finishing / self.config["sfu.rate"] / self.tiles_k
+        work = work + some.slots * rows * stored / width + 12
+        if some.reduces_clusters:
+            parts = self.part.clusters + (self.several | (self.product.bias is not None))
+            work = work + rows * (parts * (max(1.0, some.pes * some.sum_size / width) + 1) + 8)
+        return work
+
+    def product_cycles(self, row: Reals) -> Reals:
+        """Return the cycles of the product with one row, which is loaded in `row` cycles."""
+        loads = np.maximum(self.entries * self.density, self.entries / 2)
+        if self.config["pe.design"] != "5b":
+            loads = self.entries
+        begins = np.where(self.several & self.adds, self.sum_bytes / self.width, 0.0)
+        loading = np.where(self.grid.whole, 0, row)
+        each: Reals = np.maximum(loads + 2, begins + loading) + STATIONARY_TURN
+        return each + np.where(self.adds & ~self.several, QUEUE_SUMS, 0)
+
+    # The dma
+
+    @property
+    def dma_transfers_and_cycles(self) -> tuple[Reals, Reals]:
+        """The transfers of a turn and their cycles, without partial sums."""
+        some, rows, bus = self.some, self.grid.rows, self.bus
+        loads_x = self.clusters * (1 if some.rows_share_activations else self.part.rows)
+        loads_w = 1 if some.rows_share_weights else self.part.rows
+        stores = some.summing_clusters * (1 if some.reduces_rows else self.part.rows)
+        again = np.minimum(1.0, 2 / self.tiles)
+        line, end = self.grid.k * self.size, self.grid.n * self.result
+        beats = loads_x * rows * (1 + (line - np.gcd(line, bus)) / bus)
+        beats = beats + again * loads_w * self.weights / bus
+        beats = beats + stores * rows * (1 + (end - np.gcd(end, bus)) / bus) / self.tiles_k
+        transfers = loads_x + loads_w + stores / self.tiles_k + 2 * self.several
+        start = self.config["dma.setup"] + self.config["mem.external_latency"]
+        start = start + self.config["mem.onchip_latency"]
+        return transfers, transfers * (start + 1) + beats
+
+    @property
+    def partial_beats(self) -> Reals:
+        """The beats of a turn that move partial sums."""
+        beats = 2 * (self.tiles_k - 1) / self.tiles_k * self.part.rows * self.grid.rows
+        return np.where(self.several, beats * self.sum_bytes / self.bus, 0)
+
+    # Room
+
+    @property
+    def cannot_fit(self) -> NDArray[np.bool_]:
+        """Whether a tile is too large for a queue, a buffer, a packet or half of a unit."""
+        config, rows, k, whole = self.config, self.grid.rows, self.grid.k, self.grid.whole
+        block = config["pe.input_buffer"] // BLOCKS
+        blocks = np.where(whole, -(-rows * k // block), np.minimum(rows, 2) * -(-k // block))
+        queue = (BLOCKS - self.adds) * (config["pe.output_queue"] // BLOCKS)
+        segments = np.where(whole, 2, rows) + np.where(self.several, rows, 1) * self.adds
+        results = self.some.slots * rows * self.result
+        room = self.clusters * rows * k * self.size + self.weights + results
+        bad: NDArray[np.bool_]
+        bad = (blocks > BLOCKS) | (rows > queue) | (segments > MOST_SEGMENTS)
+        bad |= (self.entries > config["pe.weight_queue"]) | (room > config["mem.unit_half_bytes"])
+        bad |= whole & (rows == 1)
+        return bad

@@ -273,6 +273,15 @@ def write_transfers(
     out.comment("loops, and behind it where a tile's place is counted from.")
     if first:
         _put(out, "copies", first, "", "")
+    _write_half(out, plan, fills)
+    out.put("half ping, 0, PONG")
+    out.put("half pong, PONG, 0")
+    write_input_places(plan, out)
+    _write_weight_table(out, plan)
+
+
+def _write_half(out: Listing, plan: ProductPlan, fills: bool) -> None:
+    """Write the macro with the transfers of a half, and with its frame."""
     out.put(r".macro half h, here, other", "the transfers of a half, and what cp knows of it")
     here, other = r" + \here", r" + \other"
     if fills:
@@ -307,9 +316,10 @@ def write_transfers(
     words = [_name(letter) if there else "0" for letter, there in tables.items()]
     out.put(rf".word 0, NOTHING, 0, \here, {', '.join(words)}", label=r"\h")
     out.put(".endm")
-    out.put("half ping, 0, PONG")
-    out.put("half pong, PONG, 0")
-    write_input_places(plan, out)
+
+
+def _write_weight_table(out: Listing, plan: ProductPlan) -> None:
+    """Write the table of the tiles' weights: addresses and numbers of bytes."""
     out.comment()
     rounds = 1 if plan.rows_share_weights else plan.partition.rows
     total = plan.count("N") * plan.count("K") * rounds
