@@ -120,7 +120,7 @@ class Breakpoints:
         }
 
     def disarm(self) -> None:
-        """Remove all breaks from the cores; replays note the begins of layers all the same."""
+        """Remove all breaks from the cores. Replays still record when layers begin."""
         for name in self._cores_with_breaks:
             core = self.debuggee.device.cores[name]
             if isinstance(core, Breakable):

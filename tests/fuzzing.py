@@ -1,10 +1,12 @@
 """How many examples a fuzzing test takes: 200, and fewer for properties.
 
-CI takes a fifth of them, `make test-long` ten times as many (tests/conftest.py). The variable
+CI takes a fifth of them, `make test-long` ten times as many (tests/conftest.py); `tries` is the same
+for a test that makes its random cases itself. The variable
 `MACAW_FUZZ=1000000` asks for any number.
 """
 
 import os
+from math import ceil
 
 from hypothesis import HealthCheck, settings
 
@@ -21,3 +23,8 @@ properties = settings(fuzz, max_examples=max(100, EXAMPLES // 4))
 
 # For what takes a device of its own: tens of milliseconds.
 sessions = settings(fuzz, max_examples=max(20, EXAMPLES // 20))
+
+
+def tries(usual: int) -> int:
+    """The number of random cases of a test that makes them itself: in CI a third of `usual`."""
+    return ceil(usual / 3) if os.environ.get("CI", "").lower() in {"1", "true", "yes"} else usual

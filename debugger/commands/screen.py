@@ -81,11 +81,7 @@ def _zoom(context: Context, line: Line) -> Answer:
     "In most terminals text can then be selected with Shift held.",
 )
 def _mouse(context: Context, line: Line) -> Answer:
-    arrangement = context.arrangement
-    if line.words:
-        arrangement.mouse = line.has("on")
-        arrangement.note_change()
-    return answers.message(f"mouse {'on' if arrangement.mouse else 'off'}")
+    return _switch(context, line, "mouse", "mouse")
 
 
 @command(
@@ -96,11 +92,16 @@ def _mouse(context: Context, line: Line) -> Answer:
     "page, b the page before, q the end. GDB's `set pagination off` and `set height 0` work, too.",
 )
 def _pagination(context: Context, line: Line) -> Answer:
+    return _switch(context, line, "pagination", "pages")
+
+
+def _switch(context: Context, line: Line, name: str, field: str) -> Answer:
+    """Set the field of the arrangement if the line has a word; answer `name on` or `name off`."""
     arrangement = context.arrangement
     if line.words:
-        arrangement.pages = line.has("on")
+        setattr(arrangement, field, line.has("on"))
         arrangement.note_change()
-    return answers.message(f"pagination {'on' if arrangement.pages else 'off'}")
+    return answers.message(f"{name} {'on' if getattr(arrangement, field) else 'off'}")
 
 
 @command(

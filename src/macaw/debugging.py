@@ -195,7 +195,7 @@ def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[
 def join_runs(
     this: Interpreter, other: Interpreter, this_name: str = "this", other_name: str = "other"
 ) -> None:
-    """Let the first interpreter execute lines that are for both runs in the other one, too.
+    """Make the first interpreter pass lines that are meant for both runs on to the other one.
 
     The answer then contains those of both runs, with the two names as headings. Ctrl-C stops both
     runs.

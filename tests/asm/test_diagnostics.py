@@ -146,10 +146,10 @@ def test_did_you_mean() -> None:
 
 @pytest.mark.once
 def test_many_unknown_symbols_are_reported_in_reasonable_time() -> None:
-    text = "".join(f"lab_{n}: .word lba_{n}\n" for n in range(3000))
+    text = "".join(f"lab_{n}: .word lba_{n}\n" for n in range(1500))
     start = time.process_time()
-    assert len(diagnose(text).errors) == 3000
-    assert time.process_time() - start < 10
+    assert len(diagnose(text).errors) == 1500
+    assert time.process_time() - start < 5
 
 
 def lines(text: str) -> list[tuple[str, int, int]]:

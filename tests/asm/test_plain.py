@@ -34,6 +34,7 @@ def lines_of(text: str) -> list[str]:
     return [line.text for line in logical_lines(SourceText(text, ""), lambda _offset: None)]
 
 
+@pytest.mark.few(150)
 @pytest.mark.once
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_corpus(path: Path) -> None:

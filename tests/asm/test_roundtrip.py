@@ -124,6 +124,7 @@ HERE = Path(__file__).parent
 SAMPLES = sample_sources()
 
 
+@pytest.mark.few(120)
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_every_sample_comes_back(path: Path) -> None:
     there_and_back(path.read_text("utf-8"), path.parent)

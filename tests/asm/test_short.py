@@ -20,7 +20,7 @@ from macaw.isa.config import load
 from macaw.isa.kinds import Immediate, Kind, Letters, Named
 from macaw.isa.rows import Row
 from tests.asm.both_ways import both
-from tests.fuzzing import EXAMPLES, fuzz
+from tests.fuzzing import EXAMPLES, fuzz, tries
 
 pytestmark = pytest.mark.once
 
@@ -186,6 +186,7 @@ def test_changed_programs(seed: int, chance: random.Random) -> None:
 CORPUS = sorted(path for name in ("ok", "err", "gnu_sources") for path in (HERE / name).glob("*.s"))
 
 
+@pytest.mark.few(150)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_corpus(path: Path) -> None:
     both(path.read_text("utf-8"), path.parent)
@@ -196,7 +197,7 @@ def test_every_row(mnemonic: str) -> None:
     """Each row with right operands, alone in a program, so that one mistake hides no other."""
     chance = random.Random(mnemonic)
     for row in CP.rows[mnemonic]:
-        for _ in range(6):
+        for _ in range(tries(6)):
             both(f".core cp\none: two: nop\n{instruction(row, chance)}\n.Lthree: a1: add:\nnop\n")
 
 

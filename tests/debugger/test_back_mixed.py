@@ -22,6 +22,7 @@ from macaw.execution import configuration_of
 from tests.debugger.programs import of_source
 from tests.debugger.sources import CALLS
 from tests.debugger.transcripts import program_and_inputs
+from tests.fuzzing import tries
 
 pytestmark = pytest.mark.once
 
@@ -116,7 +117,7 @@ def test_a_position_is_one_state(name, engine):
     other = next(x for x in ENGINES if x != engine)
     debug = begun(name, engine)
 
-    @settings(max_examples=EXAMPLES.get(name, 5))
+    @settings(max_examples=tries(EXAMPLES.get(name, 5)))
     @given(moves)
     def goes(chosen):
         debug.restart_program()
@@ -143,7 +144,7 @@ def test_behind_an_edit_a_position_is_one_state_too(name, engine):
     other = next(x for x in ENGINES if x != engine)
     debug, witness = begun(name, engine), begun(name, other)
 
-    @settings(max_examples=4)
+    @settings(max_examples=tries(4))
     @given(st.integers(0, 60), st.integers(1, 9), moves)
     def goes(later, value, chosen):
         for one in (debug, witness):
@@ -178,7 +179,7 @@ def test_as_many_back_as_forth(name, engine):
     debug = begun(name, engine)
     debug.points.clear()
 
-    @settings(max_examples=EXAMPLES.get(name, 5))
+    @settings(max_examples=tries(EXAMPLES.get(name, 5)))
     @given(
         st.lists(st.tuples(st.sampled_from([*INVERSE]), st.integers(1, 5)), min_size=1, max_size=6)
     )

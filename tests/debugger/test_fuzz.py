@@ -25,6 +25,7 @@ from tests.debugger.screens import Screen
 from tests.debugger.sources import LONG_LOOP
 from tests.debugger.transcripts import FOLDER, program_and_inputs
 from tests.debugger.typist import Typist
+from tests.fuzzing import tries
 
 pytestmark = pytest.mark.once
 PROGRAMS = ("calls.s", "stuck.s", "layer", "vector_dot")
@@ -99,7 +100,7 @@ actions = st.lists(
 
 @pytest.mark.parametrize("name", ["layer", "calls.s", ""])
 def test_keys_lines_and_sizes_in_any_order(name):
-    @settings(max_examples=3, phases=[Phase.reuse, Phase.generate])  # a try takes a second
+    @settings(max_examples=tries(3), phases=[Phase.reuse, Phase.generate])  # each takes a second
     @given(actions)
     def goes(chosen):
         def act(user):

@@ -36,8 +36,9 @@ def test_the_oracle_sees_what_there_is_to_see():
     assert all(calls.over(at) is not None for at, flow in enumerate(flows) if flow == "call")
 
 
-@pytest.mark.parametrize("spoil", ["check", "report", "watch"])
-def test_a_session_that_stops_elsewhere_is_found(spoil, monkeypatch):
+# The walk from `seed` on is the first that finds it today; later ones may.
+@pytest.mark.parametrize(("spoil", "seed"), [("check", 6), ("report", 10), ("watch", 0)])
+def test_a_session_that_stops_elsewhere_is_found(spoil, seed, monkeypatch):
     """A session that does not ask at the end of a step, asks twice, or forgets watches."""
     from macaw.debugger.arrivals import Arrivals
     from macaw.debugger.monitor import Monitor
@@ -50,10 +51,10 @@ def test_a_session_that_stops_elsewhere_is_found(spoil, monkeypatch):
     else:
         monkeypatch.setattr(WatchSet, "after_act", lambda self, core, announcements: iter(()))
     with pytest.raises(AssertionError):
-        walks()
+        walks(seed)
 
 
-def walks():
+def walks(first):
     """Enough of them that one meets any of what is spoilt here."""
-    for seed in range(12):
+    for seed in range(first, first + 12):
         Walk(seed).go(20)

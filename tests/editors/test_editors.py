@@ -78,6 +78,7 @@ def in_textmate(text: str) -> dict[tuple[int, int], str]:
     return found
 
 
+@pytest.mark.few(100)
 @pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
 def test_textmate_says_what_the_assembler_says(path: Path) -> None:
     text = path.read_bytes().decode("utf-8")

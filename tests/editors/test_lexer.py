@@ -28,6 +28,7 @@ def tokens(text: str) -> list[lexer.Token]:
     return list(MacawLexer().get_tokens_unprocessed(text))
 
 
+@pytest.mark.few(100)
 @pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
 def test_every_word_is_what_the_assembler_takes_it_for(path) -> None:
     text = path.read_bytes().decode("utf-8")

@@ -13,6 +13,7 @@ from macaw.isa.kinds import Immediate
 from tests.emu.cp_machine import TEXT, code, machine, processor, register
 from tests.emu.random_code import EDGES, random_program
 from tests.emu.toys import EXTERNAL, UNIT, describe, toy
+from tests.fuzzing import tries
 
 pytestmark = pytest.mark.once
 
@@ -129,7 +130,7 @@ def random_values(row, chance):
 )
 def test_a_row_reads_and_writes_what_it_says(row):
     chance = random.Random(row.mnemonic)
-    for _ in range(25):
+    for _ in range(tries(25)):
         values = random_values(row, chance)
         device = prepared(row, values, chance)
         hart = processor(device)

@@ -18,6 +18,7 @@ from macaw.isa.vector_layouts import Order, Pair, VectorRegister
 from tests.emu import cp_machine, vc_machine
 from tests.emu.random_code import Line, number
 from tests.emu.scalar_devices import CORE_MODULES, device_with_code, random_devices, stop_summary
+from tests.fuzzing import tries
 
 pytestmark = pytest.mark.once
 
@@ -62,6 +63,7 @@ def test_most_of_those_programs_are_translated_and_some_fault():
     assert translated >= 10
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("core", CORE_MODULES)
 @pytest.mark.parametrize("seed", range(20, 24))
 def test_snapshots_of_one_engine_go_on_in_the_other(core, seed):
@@ -78,6 +80,7 @@ def test_snapshots_of_one_engine_go_on_in_the_other(core, seed):
     assert devices[0].hash() == devices[1].hash()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("core", CORE_MODULES)
 @pytest.mark.parametrize("seed", range(30, 34))
 def test_listeners_and_steps_come_and_go_in_hot_loops(core, seed):
@@ -190,7 +193,7 @@ def test_a_row_as_text_is_the_row_as_an_act(core, row):
     chance = random.Random(row.mnemonic)
     text = cp_machine.TEXT if core == "cp" else EXTERNAL + 0x400
     base = 0x40000 if core == "cp" else EXTERNAL + 0x8000
-    for _ in range(8):
+    for _ in range(tries(8)):
         values = random_values(row, chance)
         code = b"".join(encode(*line).to_bytes(4, "little") for line in ((row, values), EBREAK))
         content = random_bytes(chance, 0x1000)

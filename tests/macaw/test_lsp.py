@@ -21,6 +21,7 @@ from macaw.language_server.open_file import OpenFile
 from macaw.language_server.positions import Positions
 from macaw.language_server.server import LanguageServer
 from macaw.language_server.workspace import Cancelled, Workspace
+from tests.fuzz.lsp_messages import ASKED
 
 UTF16 = types.PositionEncodingKind.Utf16
 GOOD = ".core cp\nloop: addi a0, a0, -1\n bnez a0, loop\n ebreak\n"
@@ -523,25 +524,6 @@ def test_places_go_there_and_back(encoding: str) -> None:
 
 # --- wrong parameters -----------------------------------------------------------------------
 
-METHODS = (
-    types.TEXT_DOCUMENT_HOVER,
-    types.TEXT_DOCUMENT_COMPLETION,
-    types.TEXT_DOCUMENT_SIGNATURE_HELP,
-    types.TEXT_DOCUMENT_DEFINITION,
-    types.TEXT_DOCUMENT_REFERENCES,
-    types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT,
-    types.TEXT_DOCUMENT_PREPARE_RENAME,
-    types.TEXT_DOCUMENT_RENAME,
-    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL,
-    types.TEXT_DOCUMENT_FORMATTING,
-    types.TEXT_DOCUMENT_FOLDING_RANGE,
-    types.TEXT_DOCUMENT_DOCUMENT_LINK,
-    types.TEXT_DOCUMENT_CODE_ACTION,
-    types.TEXT_DOCUMENT_INLAY_HINT,
-    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL,
-    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE,
-    types.WORKSPACE_SYMBOL,
-)
 JUNK: tuple[object, ...] = (
     None,
     5,
@@ -560,7 +542,7 @@ def test_every_request_with_wrong_parameters_is_answered() -> None:
     wrong: list[dict[str, object]] = [
         {"id": number, "method": method, "params": params}
         for number, (method, params) in enumerate(
-            ((method, params) for method in METHODS for params in JUNK), 1
+            ((method, params) for method in ASKED for params in JUNK), 1
         )
     ]
     status, answers = session(INITIALIZE, *wrong, {"id": 0, "method": "shutdown"})

@@ -21,10 +21,14 @@ WALL = 10  # the clock on the wall may show so many times as much: the machine m
 SECONDS_A_TEST = 60  # on the wall: then pytest-timeout fails the test
 
 
-def copy_tree(source: Path = ROOT, target: Path = TREE) -> None:
-    """Copy the files that Git knows, as they are in the working tree."""
+def copy_tree(source: Path = ROOT, target: Path = TREE, only: Sequence[str] = ()) -> None:
+    """Copy the files that Git knows, as they are in the working tree, or `only` some of them."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=source, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-z", "--", *only],
+        cwd=source,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     shutil.rmtree(target, ignore_errors=True)
     names = filter(None, listed.stdout.split("\0"))

@@ -126,7 +126,7 @@ class LockstepControls(ClusterControls):
     def open(self, packet: Packet, address: int) -> None:
         """Reserve the buffer of an exe packet in all clusters of the packet. Raises `Fault`.
 
-        A group continues if the new runs can only wait for the bus; otherwise this splits it.
+        A lockstep group continues if the new runs can only wait for the bus; otherwise it is split.
         """
         super().open(packet, address)
         if self._meets_group(packet):
@@ -171,7 +171,7 @@ class LockstepControls(ClusterControls):
     def can_take(self, packet: Packet, segment: int) -> bool:
         """Return whether all clusters of the packet on the bus can take one of its segments.
 
-        If it is not the packet that started the group, this splits the group, unless its runs
+        If it is not the packet that started the lockstep group, the group is split, unless its runs
         surely still use what the segment needs.
         """
         if self.group is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import assembly_options, sources_argument
+from macaw.commands.options import assembly_options, file_option, sources_argument
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 from macaw.errors import EXIT_WRONG_INPUT
 
@@ -19,12 +19,8 @@ if TYPE_CHECKING:
 
 @click.command("asm", short_help="Assemble source files into an executable or object.")
 @sources_argument
-@click.option(
-    "-o",
-    "output",
-    type=click.Path(),
-    metavar="OUT",
-    help="Write this file; default FILE.FORMAT, with -c FILE.o.",
+@file_option(
+    "-o", "output", metavar="OUT", text="Write this file; default FILE.FORMAT, with -c FILE.o."
 )
 @assembly_options
 @click.option("--gnu", is_flag=True, help="Statements before a source's first .core belong to cp.")
@@ -35,12 +31,10 @@ if TYPE_CHECKING:
     help="Put the source line of every address into the executable (the default), or leave it out.",
 )
 @click.option("-c", "relocatable", is_flag=True, help="Make an object for a linker (docs/c.md).")
-@click.option(
+@file_option(
     "--ld-script",
     "script",
-    type=click.Path(),
-    metavar="FILE",
-    help="With -c: also write the linker script for this object and device.",
+    text="With -c: also write the linker script for this object and device.",
 )
 @click.option(
     "--format",
@@ -54,11 +48,8 @@ if TYPE_CHECKING:
     type=click.Choice(["local", "cores", "external"]),
     help="Write only the bytes that are loaded into this memory (bin and hex).",
 )
-@click.option(
-    "--listing",
-    type=click.Path(),
-    metavar="FILE",
-    help="Also write each line with its address and bytes; - is standard output.",
+@file_option(
+    "--listing", text="Also write each line with its address and bytes; - is standard output."
 )
 @click.option(
     "--diagnostics",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from macaw.commands.options import device_option, dims_option
+from macaw.commands.options import device_option, dims_option, file_option
 from macaw.errors import EXIT_SUCCESS
 
 REPORTS = ("table", "csv", "json")
@@ -14,12 +14,11 @@ REPORTS = ("table", "csv", "json")
 
 @click.command("compile", short_help="Compile a quantised ONNX model to a program.")
 @click.argument("model", type=click.Path(), metavar="MODEL.onnx")
-@click.option(
+@file_option(
     "-o",
     "output",
-    type=click.Path(),
     metavar="FOLDER",
-    help="Write the program into this folder; default the name of the model.",
+    text="Write the program into this folder; default the name of the model.",
 )
 @device_option
 @dims_option("the model")

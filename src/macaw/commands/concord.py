@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands import suggestions
-from macaw.commands.options import LazyChoice, load_program
+from macaw.commands.options import LazyChoice, file_option, load_program, other_device_option
 from macaw.commands.warning_option import warning_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
@@ -39,21 +38,14 @@ def _entries(
 
 @click.command("concord", short_help="Write an nnp program as software that gives the same bits.")
 @click.argument("file", type=click.Path(), metavar="FILE")
-@click.option(
-    "-o", "output", type=click.Path(), metavar="OUT", help="Write this file; default FILE.py."
-)
+@file_option("-o", "output", metavar="OUT", text="Write this file; default FILE.py.")
 @click.option(
     "--target",
     type=LazyChoice(_targets),
     default="numpy",
     help="The library that the software uses; default numpy.",
 )
-@click.option(
-    "--device",
-    metavar="NAME|FILE",
-    help="Translate for this device, not the program's.",
-    shell_complete=suggestions.devices,
-)
+@other_device_option("Translate for this device, not the program's.")
 @click.option(
     "--entry",
     "entries",
@@ -62,19 +54,17 @@ def _entries(
     metavar="LABEL[:N]",
     help="Start the nnp part at LABEL, N times; default once at its first instruction.",
 )
-@click.option(
+@file_option(
     "--graph",
     "pictures",
-    multiple=True,
-    type=click.Path(),
     metavar="OUT",
-    help="Draw the data flow: .dot for Graphviz, or .svg.",
+    multiple=True,
+    text="Draw the data flow: .dot for Graphviz, or .svg.",
 )
-@click.option(
+@file_option(
     "--check",
-    type=click.Path(),
     metavar="DATA",
-    help="Run emulator and software on the tensors of a .npz file and compare all bits.",
+    text="Run emulator and software on the tensors of a .npz file and compare all bits.",
 )
 @warning_option
 def command(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,22 +30,14 @@ def command(allow_shell: bool) -> int:
     come with the request `launch`.
     """
     from macaw.debugger.dap import server
+    from macaw.terminal import console
 
     def load(launch: Launch, say: Callable[[str], object]) -> Interpreter:
         if launch.folder:  # the console's files count from it, and messages are short
             os.chdir(launch.folder)
         return _load(launch, say, allow_shell)
 
-    # Unbuffered: a buffer's lock, held by the reading thread, would block the end of the process.
-    with (
-        os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0) as stream,
-        os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,
-    ):
-
-        def write(message: bytes) -> None:
-            out.write(message)
-            out.flush()
-
+    with console.message_streams() as (stream, write):
         server.serve(stream, write, load)
     return EXIT_SUCCESS
 

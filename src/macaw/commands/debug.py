@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import engine_option, load_program, name_file_pairs, program_options
+from macaw.commands.options import (
+    engine_option,
+    file_option,
+    load_program,
+    name_file_pairs,
+    program_options,
+)
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
 
 if TYPE_CHECKING:
@@ -47,13 +53,11 @@ def _gdb_port(_context: click.Context, _option: click.Parameter, value: str | No
     help="Debug item N of the batch axis; default 0.",
 )
 @engine_option("The engine, fast or reference; results are the same.")
-@click.option(
+@file_option(
     "--against",
     "other_sources",
     multiple=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Run FILE (another version of the program) beside it, and compare both runs.",
+    text="Run FILE (another version of the program) beside it, and compare both runs.",
 )
 @click.option(
     "--against-input",
@@ -75,13 +79,8 @@ def _gdb_port(_context: click.Context, _option: click.Parameter, value: str | No
     metavar="ENGINE",
     help="Compare with a run of this engine.",
 )
-@click.option(
-    "-x",
-    "scripts",
-    multiple=True,
-    type=click.Path(),
-    metavar="SCRIPT",
-    help="Execute the commands of a file first.",
+@file_option(
+    "-x", "scripts", metavar="SCRIPT", multiple=True, text="Execute the commands of a file first."
 )
 @click.option(
     "-e",

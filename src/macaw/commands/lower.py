@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from macaw.commands.options import DIGITS, LazyChoice, device_option, dims_option
+from macaw.commands.options import DIGITS, LazyChoice, device_option, dims_option, file_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
@@ -67,19 +67,11 @@ def _mappings() -> Sequence[str]:
     default="pe",
     help="Lower for the PE array, or for fim islands.",
 )
-@click.option(
-    "-o",
-    "output",
-    type=click.Path(),
-    metavar="OUT",
-    help="Write this source; default OPERATION.s.",
-)
-@click.option(
+@file_option("-o", "output", metavar="OUT", text="Write this source; default OPERATION.s.")
+@file_option(
     "-w",
     "--weights",
-    type=click.Path(),
-    metavar="FILE",
-    help="Weights, .npy: (outputs, inputs), (outputs, h, w, channels) or (channels, h, w).",
+    text="Weights, .npy: (outputs, inputs), (outputs, h, w, channels) or (channels, h, w).",
 )
 @click.option(
     "--rows", type=click.IntRange(min=1), metavar="M", help="Number of rows of activations (spmm)."
@@ -111,7 +103,7 @@ def _mappings() -> Sequence[str]:
 @click.option(
     "--out-layout", default="hwc", metavar="NAME", help="Layout of the results: hwc or cwh."
 )
-@click.option("--bias", type=click.Path(), metavar="FILE", help="Bias, .npy: (outputs,).")
+@file_option("--bias", text="Bias, .npy: (outputs,).")
 @click.option(
     "--activation", default="none", metavar="NAME", help="Activation: none, relu, sigmoid or tanh."
 )

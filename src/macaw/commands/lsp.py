@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 import click
 
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
@@ -26,15 +23,8 @@ def command(stdio: bool) -> int:  # some editors add --stdio to every server's c
         raise InputError(
             "the language server needs lsprotocol", "pip install 'macaw-npu[lsp]' brings it"
         ) from None
-    # Unbuffered: a buffer's lock, held by the reading thread, would block the end of the process.
-    with (
-        os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0) as stream,
-        os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,
-    ):
+    from macaw.terminal import console
 
-        def write(message: bytes) -> None:
-            out.write(message)
-            out.flush()
-
+    with console.message_streams() as (stream, write):
         left_well = LanguageServer(write).serve(stream)
     return EXIT_SUCCESS if left_well else EXIT_FAILURE

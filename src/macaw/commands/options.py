@@ -132,13 +132,12 @@ def assembly_options(command: Command) -> Command:
     """Add -I, -D and --device to a command that assembles."""
     for option in reversed(
         (
-            click.option(
+            file_option(
                 "-I",
                 "folders",
-                multiple=True,
-                type=click.Path(),
                 metavar="DIR",
-                help="Let directives read files below DIR.",
+                multiple=True,
+                text="Let directives read files below DIR.",
             ),
             click.option(
                 "-D",
@@ -148,12 +147,7 @@ def assembly_options(command: Command) -> Command:
                 metavar="NAME=VALUE",
                 help="Define a symbol in every file.",
             ),
-            click.option(
-                "--device",
-                metavar="NAME|FILE",
-                help="Assemble for this device, not the one of .device.",
-                shell_complete=suggestions.devices,
-            ),
+            other_device_option("Assemble for this device, not the one of .device."),
         )
     ):
         command = option(command)
@@ -194,12 +188,7 @@ def program_options(
                     help=inputs_help,
                     shell_complete=suggestions.arrays,
                 ),
-                click.option(
-                    "--device",
-                    metavar="NAME|FILE",
-                    help="Run on this device, not the program's.",
-                    shell_complete=suggestions.devices,
-                ),
+                other_device_option("Run on this device, not the program's."),
                 warning_option,
             )
         ):
@@ -216,6 +205,27 @@ device_option = click.option(
     metavar="NAME|FILE",
     shell_complete=suggestions.devices,
 )
+
+
+def file_option(
+    *names: str, text: str, metavar: str = "FILE", multiple: bool = False, required: bool = False
+) -> Callable[[Command], Command]:
+    """Return an option with the help `text`, whose value is the path of a file."""
+    return click.option(
+        *names,
+        type=click.Path(),
+        metavar=metavar,
+        help=text,
+        multiple=multiple,
+        required=required,
+    )
+
+
+def other_device_option(text: str) -> Callable[[Command], Command]:
+    """Return the option --device with the help `text`; without the option, its value is None."""
+    return click.option(
+        "--device", metavar="NAME|FILE", help=text, shell_complete=suggestions.devices
+    )
 
 
 def dims_option(owner: str) -> Callable[[Command], Command]:

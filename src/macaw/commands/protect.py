@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from macaw.commands.options import file_option
 from macaw.errors import EXIT_SUCCESS
 from macaw.phrases import plural
 
@@ -26,16 +27,15 @@ if TYPE_CHECKING:
     metavar="N",
     help="Number of weights in a block; default that of a register.",
 )
-@click.option(
+@file_option(
     "-o",
     "outputs",
+    metavar="OUT",
     multiple=True,
     required=True,
-    type=click.Path(),
-    metavar="OUT",
-    help="The shuffled weights, one -o for each file.",
+    text="The shuffled weights, one -o for each file.",
 )
-@click.option("--order", required=True, type=click.Path(), metavar="FILE", help="The orders, .npy.")
+@file_option("--order", required=True, text="The orders, .npy.")
 @click.option(
     "--seed",
     type=click.IntRange(min=0),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from macaw.commands.lower_fim import dimensions
-from macaw.commands.options import dims_option
+from macaw.commands.options import dims_option, file_option
 from macaw.errors import EXIT_SUCCESS
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     metavar="[NAME=]FILE",
     help="Samples of an input, .npy: (samples, ...).",
 )
-@click.option(
-    "-o", "output", required=True, type=click.Path(), metavar="OUT", help="Write this model."
-)
+@file_option("-o", "output", metavar="OUT", required=True, text="Write this model.")
 @click.option(
     "--method",
     default="mse",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import singledispatch
+from functools import partial, singledispatch
 from math import gcd, inf
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,11 @@ from macaw.lowering.weight_stationary import make_product_plan
 
 GROUPS = (1, 2, 4, 8, 16)  # numbers of groups of rows of activations in a tile to try
 TRIES = 6  # so many tiles, those with the least estimates, get a predicted cost
-# a plan may still be the cheapest if its estimate is at most so many times the least cost
 ALIGNED = 16  # bytes, of the aligned outputs of a cluster
+# a plan may still be the cheapest if its estimate is at most so many times the least cost
 LATER = 1.3
+
+Plan = TypeVar("Plan", bound=ProductPlan)
 
 
 def array_partition(product: Product, split: str, size: tuple[int, int]) -> Partition:
@@ -122,12 +125,26 @@ def _stationary_plans(
     """Yield the weight stationary plans with the least estimates, at most `TRIES`."""
     grid = row_grid(config, part)
     guesses = row_estimates(product, config, part, grid, density)
+
+    def fitting(index: int) -> ProductPlan | None:
+        tile, whole = grid.tile(index)
+        return _fitting(product, config, WEIGHT, part, tile, whole=whole)
+
+    yield from _least(guesses, limit, fitting)
+
+
+def _least(
+    guesses: NDArray[np.float64], limit: float, fitting: Callable[[int], Plan | None]
+) -> Iterator[Plan]:
+    """Yield the plans with the least estimates, at most `TRIES`.
+
+    `fitting` returns the plan of an index of `guesses`, or None if none fits the device.
+    """
     count = 0
     for index in np.argsort(guesses, kind="stable"):
         if not guesses[index] <= LATER * limit or count == TRIES:
             return
-        tile, whole = grid.tile(index)
-        plan = _fitting(product, config, WEIGHT, part, tile, whole=whole)
+        plan = fitting(index)
         if plan is not None:
             yield plan
             count += 1
@@ -169,7 +186,8 @@ def _plans_of_image(
             grid = tile_grid(product, config, mapping, part, taps)
             guesses = estimates(product, config, mapping, part, grid, density)
             count = 0
-            for plan in _slab_plans(product, config, mapping, part, (grid, guesses), limit):
+            tallest = partial(_tallest_of_grid, product, config, mapping, part, grid)
+            for plan in _least(guesses, limit, tallest):
                 yield plan
                 count += 1
             limit = min(limit, guesses.min(initial=inf))
@@ -179,26 +197,16 @@ def _plans_of_image(
         yield from _sliding_plans(product, config, mapping, part, limit)
 
 
-def _slab_plans(
+def _tallest_of_grid(
     product: Convolution,
     config: Configuration,
     mapping: Mapping,
     part: Partition,
-    tiles: tuple[TileGrid, NDArray[np.float64]],
-    limit: float,
-) -> Iterator[ImagePlan]:
-    """Yield the plans with the least estimates, at most `TRIES`.
-
-    `tiles` has the sizes of tiles with their estimates.
-    """
-    (grid, guesses), count = tiles, 0
-    for index in np.argsort(guesses, kind="stable"):
-        if not guesses[index] <= LATER * limit or count == TRIES:
-            return
-        plan = _tallest(product, config, mapping, part, grid.tile(index), ImagePlan)
-        if plan is not None:
-            yield plan
-            count += 1
+    grid: TileGrid,
+    index: int,
+) -> ImagePlan | None:
+    """Return the plan of a tile of the grid, as `_tallest` does."""
+    return _tallest(product, config, mapping, part, grid.tile(index), ImagePlan)
 
 
 def _sliding_plans(

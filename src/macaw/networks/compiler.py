@@ -23,16 +23,7 @@ if TYPE_CHECKING:
     from macaw.networks.compiled import CompiledNetwork
 
 
-@check_arguments(
-    model=arguments.either(
-        "the path of an ONNX file or an ONNX model",
-        arguments.path,
-        arguments.instance("a model", "onnx:ModelProto"),
-    ),
-    device=arguments.device,
-    dims=arguments.optional(arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")),
-    name=arguments.optional(arguments.word),
-)
+@check_arguments(**model_files.MODEL_ARGUMENTS)
 def compile(  # noqa: A001 - the public name `macaw.compile`
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,

@@ -60,16 +60,7 @@ class Estimate:
         return f"{text}, {plural(len(self.layers), 'layer')}{refused}>"
 
 
-@check_arguments(
-    model=arguments.either(
-        "the path of an ONNX file or an ONNX model",
-        arguments.path,
-        arguments.instance("a model", "onnx:ModelProto"),
-    ),
-    device=arguments.device,
-    dims=arguments.optional(arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")),
-    name=arguments.optional(arguments.word),
-)
+@check_arguments(**model_files.MODEL_ARGUMENTS)
 def estimate(
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from macaw import files
+from macaw import arguments, files
 from macaw.errors import InputError
 from macaw.lowering.errors import LowerError
 
@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     import onnx
 
     from macaw.lowering.onnx.network import Network
+
+# The arguments that `compile` and `estimate` share.
+MODEL_ARGUMENTS = {
+    "model": arguments.either(
+        "the path of an ONNX file or an ONNX model",
+        arguments.path,
+        arguments.instance("a model", "onnx:ModelProto"),
+    ),
+    "device": arguments.device,
+    "dims": arguments.optional(
+        arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")
+    ),
+    "name": arguments.optional(arguments.word),
+}
 
 
 def load(model: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:

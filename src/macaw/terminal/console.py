@@ -6,9 +6,10 @@ Colours appear only on a terminal, and never if NO_COLOR is set.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,6 +45,25 @@ def _console(*, stderr: bool) -> Console:
             raise  # BrokenPipeError again: rich itself would exit with 1
 
     return Plain(stderr=stderr, highlight=False)
+
+
+@contextlib.contextmanager
+def message_streams() -> Iterator[tuple[BinaryIO, Callable[[bytes], None]]]:
+    """Return standard input as bytes, and a function that writes a message to standard output.
+
+    Input is unbuffered: a buffer's lock, held by the reading thread, would block the end of the
+    process.
+    """
+    with (
+        os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0) as stream,
+        os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,
+    ):
+
+        def write(message: bytes) -> None:
+            out.write(message)
+            out.flush()
+
+        yield stream, write
 
 
 def error(message: str, hint: str = "") -> None:

@@ -76,7 +76,7 @@ def stored_values(graph: Graph, assignment: Assignment) -> dict[str, str]:
 
 
 def observed_values(graph: Graph, assignment: Assignment) -> list[str]:
-    """Return the values whose numbers determine scales."""
+    """Return the names of the values that have to be observed to choose their scales."""
     return list(stored_values(graph, assignment))
 
 

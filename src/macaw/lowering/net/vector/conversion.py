@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.net.vector.operations import Shape, VectorOperation, check_scale
+from macaw.lowering.net.vector.operations import SameShape, check_scale
 
 _RESULTS = ("int8", "int16", "float32")
 
 
 @dataclass(frozen=True)
-class Convert(VectorOperation):
+class Convert(SameShape):
     """A tensor with another type, scale or zero point.
 
     An element q becomes a real number r in binary32: f32(q - zero) · multiplier, or with `divides`
@@ -25,7 +25,6 @@ class Convert(VectorOperation):
     In binary32 it becomes the least number of the clip, or stays NaN without a clip.
     """
 
-    shape: Shape
     to: str
     multipliers: tuple[float, ...] = (1.0,)
     divides: bool = False
@@ -34,16 +33,6 @@ class Convert(VectorOperation):
     clip: tuple[float, float] | None = None
 
     DTYPES: ClassVar[tuple[str, ...]] = ("int8", "int16", "int32", "float32")
-
-    @property
-    def inputs(self) -> tuple[Shape, ...]:
-        """The shapes of the inputs."""
-        return (self.shape,)
-
-    @property
-    def result(self) -> Shape:
-        """The shape of the result."""
-        return self.shape
 
     @property
     def result_dtype(self) -> str:

@@ -74,13 +74,28 @@ class VectorOperation(ABC):
 
 
 @dataclass(frozen=True)
-class Elementwise(VectorOperation):
-    """An operation whose inputs and result all have the shape `shape`.
+class SameShape(VectorOperation):
+    """An operation with one input, whose result has the input's shape."""
+
+    shape: Shape
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return (self.shape,)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return self.shape
+
+
+@dataclass(frozen=True)
+class Elementwise(SameShape):
+    """An operation with `count` inputs of the shape `shape`, which the result has, too.
 
     The code goes through the elements in the order of memory, so the result may overwrite an input.
     """
-
-    shape: Shape
 
     count: ClassVar[int] = 1
 
@@ -88,11 +103,6 @@ class Elementwise(VectorOperation):
     def inputs(self) -> tuple[Shape, ...]:
         """The shapes of the inputs."""
         return (self.shape,) * self.count
-
-    @property
-    def result(self) -> Shape:
-        """The shape of the result."""
-        return self.shape
 
 
 @dataclass(frozen=True)

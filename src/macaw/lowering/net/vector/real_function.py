@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.net.vector.operations import Shape, VectorOperation
+from macaw.lowering.net.vector.operations import SameShape, Shape
 from macaw.lowering.onnx.formulas import Steps
 
 _TYPES = ("int8", "int16", "float32")
@@ -14,14 +14,13 @@ CONSTANTS = 14  # different constants in the steps
 
 
 @dataclass(frozen=True)
-class RealFunction(VectorOperation):
+class RealFunction(SameShape):
     """A function of the elements of `count` tensors of one shape, computed by `steps` in binary32.
 
     An integer q of an input stands for the real number f32(q - zero) · scale. If the result has
     integers, a real number r becomes saturate(rne(r / divisor) + result_zero); a NaN counts as 0.
     """
 
-    shape: Shape
     steps: Steps
     name: str
     to: str = "float32"
@@ -37,11 +36,6 @@ class RealFunction(VectorOperation):
     def inputs(self) -> tuple[Shape, ...]:
         """The shapes of the inputs."""
         return (self.shape,) * self.count
-
-    @property
-    def result(self) -> Shape:
-        """The shape of the result."""
-        return self.shape
 
     @property
     def result_dtype(self) -> str:
@@ -71,48 +65,25 @@ class RealFunction(VectorOperation):
 
 
 @dataclass(frozen=True)
-class Softmax(VectorOperation):
+class Softmax(SameShape):
     """exp(x - max) / sum over the last axis, in binary32; `row_sums` defines how to add."""
-
-    shape: Shape
 
     DTYPES: ClassVar[tuple[str, ...]] = ("float32",)
 
-    @property
-    def inputs(self) -> tuple[Shape, ...]:
-        """The shapes of the inputs."""
-        return (self.shape,)
-
-    @property
-    def result(self) -> Shape:
-        """The shape of the result."""
-        return self.shape
-
 
 @dataclass(frozen=True)
-class LayerNormalization(VectorOperation):
+class LayerNormalization(SameShape):
     """(x - mean) / sqrt(variance + epsilon) · factors + offsets over the last axis, in binary32.
 
     `row_sums` defines the order of additions. `factors` and `offsets` have one number for each
     place of the last axis; `offsets` may be empty.
     """
 
-    shape: Shape
     factors: tuple[float, ...]
     offsets: tuple[float, ...]
     epsilon: float
 
     DTYPES: ClassVar[tuple[str, ...]] = ("float32",)
-
-    @property
-    def inputs(self) -> tuple[Shape, ...]:
-        """The shapes of the inputs."""
-        return (self.shape,)
-
-    @property
-    def result(self) -> Shape:
-        """The shape of the result."""
-        return self.shape
 
     def check(self) -> None:
         """Raise `LowerError` unless there is one factor and one offset for each place."""
