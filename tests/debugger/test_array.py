@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from macaw.debugger.point import PointError
+from macaw.debugger.stops import StopRecord
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 from tests.debugger.running import place_of
@@ -153,7 +154,7 @@ def test_a_copy_is_told_by_its_bytes(digits):
 
 
 def stops(debug, most=40):
-    found: list[Any] = []
+    found: list[StopRecord] = []
     while len(found) < most and (stop := debug.cont()).reason == "breakpoint":
         found.append(stop)
     return found

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from macaw import api
+from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.text import answer_text
 from macaw.debugging import join_runs, make_interpreter
 from tests.debugger.programs import PROGRAMS, loaded
@@ -69,7 +70,7 @@ class Heard:
 
     def __init__(self, interpreter):
         self.interpreter = interpreter
-        self.records: list[Any] = []
+        self.records: list[tuple[str, Answer]] = []
         self.printed: list[dict[str, Any]] = []  # what --json prints, where a test asks for it
         interpreter.on_answer = lambda line, answer: self.records.append((line, answer))
 

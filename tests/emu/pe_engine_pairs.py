@@ -13,6 +13,7 @@ from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Stop
 from macaw.emu.pe.fast.row import FastRow
 from macaw.emu.pe.reference.row import ReferenceRow
+from macaw.emu.state import Change
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.pe_random_lists import content_hashes
 from tests.emu.trace_witness import configure
@@ -36,7 +37,7 @@ def machines_of_engines(unit: Unit) -> tuple[Machine, Machine]:
     return fast, reference
 
 
-def state_differences(fast: Device, reference: Device) -> list[Any]:
+def state_differences(fast: Device, reference: Device) -> list[tuple[str, Change]]:
     """What differs between two devices' states."""
     return fast.diff(reference.snapshot())
 

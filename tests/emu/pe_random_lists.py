@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ REGIONS = 3  # places for results, which later segments may read
 MOST = 80  # results of 8 bytes a PE in a region
 WIDTH = CLUSTERS * PES * 8 * MOST  # bytes of a region
 BUFFERS = (0, 1, 8, 30)
+
+
+Operand = tuple[str, Any]  # type of a segment, and its values or where they are
 
 
 class Generator:
@@ -105,7 +108,7 @@ class Generator:
 
     def sequence(self) -> None:
         """A config of a random sequence."""
-        pick: Callable[[list[Any]], Any] = self.random.choice
+        pick: Callable[[Sequence[Any]], Any] = self.random.choice
         ib = pick([*BUFFERS])
         block = lambda: self.random.randrange(BLOCKS)  # noqa: E731
         layer = pick([True, False])
@@ -229,7 +232,7 @@ class Generator:
         ib = self.random.choice([ib for ib in self.sequences if ib != 31])
         clusters = self.random.choice([(0,), (1,), (0, 1), (0, 1)])
         region = self.random.randrange(REGIONS)
-        operands: list[Any] = []
+        operands: list[Operand] = []
         loads = []
         for number, part in enumerate(self._chain(ib)):
             mine = [(part, line) for line in part.lines if line.startswith("ld")]
@@ -270,7 +273,7 @@ class Generator:
         self,
         ib: int,
         clusters: tuple[int, ...],
-        operands: list[Any],
+        operands: list[Operand],
         region: int,
         shift: int,
         last: int,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tests.emu.pe_builder import Machine
 
+T = TypeVar("T")
 
-def states_after(machine: Machine, first: int, last: int, look: Callable[[Any], Any]) -> list[Any]:
+
+def states_after(machine: Machine, first: int, last: int, look: Callable[[Any], T]) -> list[T]:
     """What `look` finds in the row's state after each of the cycles `first` to `last`."""
     return [look(machine.at(cycle + 1)) for cycle in range(first, last + 1)]
 

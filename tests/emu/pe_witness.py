@@ -89,7 +89,7 @@ def mac_balanced(
     ):
         before = [(len(first), len(second)) for first, second in queues]
         gifts: list[tuple[int, Any]] = []
-        fresh: list[list[Any]] = []
+        fresh: list[list[tuple[int, Any, int]]] = []
         for p, lane in enumerate(lanes):
             first, second = queues[p]
             idle = not lane.entries and before[p] == (0, 0)

@@ -84,7 +84,7 @@ def test_snapshots_go_from_engine_to_engine(seed: int, pauses: list[int]) -> Non
 @given(SEEDS, st.integers(1, 150), st.sampled_from([None, ["dma"], ["toy0"]]))
 def test_listeners_hear_the_same(seed: int, pause: int, names: list[str] | None) -> None:
     """From any moment on; nothing is left out while somebody listens."""
-    heard: list[list[Any]] = []
+    heard: list[tuple[list[tuple[Any, ...]], str]] = []
     for device in random_devices(seed):
         device.run(max_cycles=pause)
         events: list[tuple[Any, ...]] = []
@@ -94,7 +94,7 @@ def test_listeners_hear_the_same(seed: int, pause: int, names: list[str] | None)
         device.unlisten(note)
         for _ in range(3):
             device.run(until=5000)
-        heard.append([events, device.hash()])
+        heard.append((events, device.hash()))
     assert heard[0] == heard[1]
 
 

@@ -12,7 +12,7 @@ from tests.emu.pe_builder import NAMES, SUMS, Machine, Unit
 LAYER = ("ld activations base=0", "ld weights", "mac base=0 acc=0", "st base=0")
 
 
-def run(matrix: Any, x: Any, compress: bool, **config: Any) -> tuple[Machine, list[Any]]:
+def run(matrix: Any, x: Any, compress: bool, **config: Any) -> tuple[Machine, list[float]]:
     unit = Unit(config)
     unit.config_packet(0, *LAYER)
     out = unit.out(64, SUMS[unit.element].replace("float", "fp"))

@@ -14,7 +14,7 @@ LAYER = ("ld activations base=0", "ld weights", "mac base=0 acc=0", "st base=0")
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 
 
-def run(unit: Unit, engine: str, *segments: Any) -> tuple[Machine, list[Any]]:
+def run(unit: Unit, engine: str, *segments: Any) -> tuple[Machine, list[float]]:
     unit.config_packet(0, *LAYER)
     out = unit.out(64, SUMS[unit.element].replace("float", "fp"))
     unit.exe(0, *segments, out=out, last=1)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError, Stop
@@ -33,6 +34,8 @@ from tests.emu.pe_engine_pairs import (
 from tests.emu.pe_random_layers import Layer, build_layer, random_layers
 from tests.emu.pe_random_lists import content_hashes, random_packet_list
 from tests.emu.toys import HALF, UNIT, Step, toy
+
+Heard = tuple[str, int, object]  # kind, cycle and values of an event
 
 pytestmark = pytest.mark.once
 
@@ -228,7 +231,7 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
         long_macs(unit, compress=draw(st.sampled_from([False, False, True])))
     space = unit.space(64)
     rng = random.Random(draw(SEEDS))
-    script: list[Any] = [("work", 50)] if stores else []
+    script: list[Step] = [("work", 50)] if stores else []
     for _ in range(rng.randrange(1, 30)):
         script.append(("work", rng.choice([1, 1, 2, 5, 15] if stores else [1, 1, 2, 30, 100])))
         place = rng.choice([unit.data_at + 4 * rng.randrange(200), 0x4_0000 + 4 * rng.randrange(9)])
@@ -269,16 +272,16 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
 @example(5000, [])  # a special function ends
 def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
     """From any moment on; nothing is left out while somebody listens."""
-    heard: list[list[Any]] = []
+    heard: list[tuple[list[Heard], tuple[str, str]]] = []
     for machine in machines_of_engines(random_packet_list(seed).unit):
         machine.device.run(max_cycles=sum(pauses))
-        events: list[Any] = []
+        events: list[Heard] = []
         note = lambda event, to=events: to.append((event.kind, event.time, event.values))  # noqa: E731
         machine.device.listen(note)
         machine.device.run(max_cycles=150)
         machine.device.unlisten(note)
         machine.device.run(max_cycles=200_000)
-        heard.append([events, content_hashes(machine.device)])
+        heard.append((events, content_hashes(machine.device)))
     assert heard[0] == heard[1]
 
 
@@ -298,7 +301,7 @@ def walked(unit: Unit) -> list[int]:
 def test_every_packet_is_heard_once_and_every_exe_ends_once(seed: int) -> None:
     unit = random_packet_list(seed).unit
     machine, _ = machines_of_engines(unit)
-    heard: list[Any] = []
+    heard: list[Event] = []
     machine.device.listen(heard.append)
     stop = machine.device.run(max_cycles=200_000)
     packets = [event.values["address"] for event in heard if event.kind == "packet"]

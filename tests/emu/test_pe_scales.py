@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from macaw.emu.engines import ENGINES
 from macaw.emu.pe.arithmetic import looked_up, rescale
 from macaw.isa.pe import ACTIVATIONS, RECORD_SIZE, SEQUENCE
-from tests.emu.pe_builder import NAMES, SUMS, Unit, scales, sequence
+from tests.emu.pe_builder import NAMES, SUMS, SegmentBytes, Unit, scales, sequence
 
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 BY_SCALE = {"requantise": 1}
@@ -175,7 +175,7 @@ def faulting(unit: Unit) -> Any:
 
 
 SCALED = {"types": BY_SCALE}
-WRONG: list[tuple[str, dict[str, Any], list[Any], str, str]] = [
+WRONG: list[tuple[str, dict[str, Any], list[SegmentBytes], str, str]] = [
     ("int8", SCALED, [], "malformed packet", "requantise=scale: its config has no scales"),
     ("int8", {}, [scales(np.ones(8))], "malformed packet", "no requantise=scale"),
     ("int8", {"activation": TABLE}, [], "malformed packet", "its config has no table"),
@@ -197,7 +197,7 @@ WRONG: list[tuple[str, dict[str, Any], list[Any], str, str]] = [
 
 @pytest.mark.parametrize(("element", "header", "data", "kind", "text"), WRONG)
 def test_wrong_data_of_a_config(
-    element: str, header: dict[str, Any], data: list[Any], kind: str, text: str
+    element: str, header: dict[str, Any], data: list[SegmentBytes], kind: str, text: str
 ) -> None:
     unit = Unit({"pe.element": element})
     unit.config_packet(0, *LINES, data=data, **header)

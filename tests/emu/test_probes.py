@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
@@ -58,8 +57,8 @@ def listened(device, core, number):
 def probed(device, core, number, reads, form):
     """What probes tell: (address, cycle)."""
     hart = device.cores[core]
-    found: list[Any] = []
-    told: list[Any] = []
+    found: list[tuple[int, int | None]] = []
+    told: list[int] = []
     cell = [hart.x[number]]
 
     def test():

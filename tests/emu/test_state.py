@@ -217,7 +217,7 @@ def test_plain_values_come_back(value: Any) -> None:
 
 
 # Values that are equal in Python but not as bytes, and their containers.
-ALIKE: list[Any] = [0, 1, True, False, None, 0.0, -0.0, 1.0, "", b"", [], (), {}, [0], [False], (0,), [0.0],
+ALIKE: list[object] = [0, 1, True, False, None, 0.0, -0.0, 1.0, "", b"", [], (), {}, [0], [False], (0,), [0.0],
          [-0.0], {0: 1}, {False: 1}, {0: True}, {0: 1, 1: 0}, {1: 0, 0: 1}, [[], ()], [[], []],
          np.int8(1), np.zeros(2), -np.zeros(2), [np.zeros(2)], float("nan")]  # fmt: skip
 
@@ -236,7 +236,7 @@ def test_plain_arrays_and_limits() -> None:
     assert back[0].dtype == np.float16
     assert back[0].tolist() == array.tolist()
     assert back[1] == 3
-    deep: list[Any] = []
+    deep: list[object] = []
     for _ in range(80):
         deep = [deep]
     with pytest.raises(plain.PlainError, match="containers are nested too deeply"):

@@ -60,7 +60,7 @@ def outcome(act: Callable[[], Any]) -> Any:
         return type(error), str(error)
 
 
-def described(cls: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+def described(cls: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> list[object]:
     """All that an object of the class says of itself."""
     item = outcome(lambda: cls(*positional, **copy.deepcopy(named)))
     if isinstance(item, tuple):
@@ -198,9 +198,9 @@ def test_threads_that_make_the_first_objects_at_once() -> None:
     for _ in range(50):
         cls = made(lazy.dataclass, frozen=True)
         start = threading.Barrier(4)
-        found: list[Any] = []
+        found: list[object] = []
 
-        def make(cls: Any = cls, start: Any = start, found: list[Any] = found) -> None:
+        def make(cls: Any = cls, start: Any = start, found: list[object] = found) -> None:
             start.wait()
             found.append(cls(1))
 

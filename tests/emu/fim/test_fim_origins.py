@@ -90,9 +90,9 @@ class Walk:
         """A number that the ALU has made, from its operands."""
         self.computed += 1
         said = {x.what: x.value for x in made.sources() if x.setting}
-        old: list[Any] = []
-        products: list[Any] = []
-        operands: list[Any] = []
+        old: list[np.floating[Any]] = []
+        products: list[np.floating[Any]] = []
+        operands: list[np.floating[Any]] = []
         for source in made.sources():
             if source.setting:
                 continue
