@@ -184,6 +184,23 @@ done:   core.wait s1
     )
     if reports:
         out.block(f"la t0, {PROGRESS}\nsw s5, 0(t0)")
+    _move_sums(out, plan)
+    out.block(
+        """
+        mem.swap s0
+        bnez s5, next
+        mv s8, s9
+        call store # of the last iteration
+        dma.wait zero
+        """
+    )
+    if reports:
+        out.block(f"la t0, {PROGRESS}\nli t1, -1\nsw t1, 0(t0)")
+    _leave(out, shared=shared)
+
+
+def _move_sums(out: Listing, plan: ProductPlan) -> None:
+    """Write code that moves sums between units after an iteration, as far as the plan needs it."""
     if plan.keeps_sums_on_chip:
         _join(out, "PARTIAL", "CARRY", "partial sums for the next iteration, from half to half")
     if plan.reduces_rows:
@@ -197,17 +214,10 @@ done:   core.wait s1
 not_RESULTS:
             """
         )
-    out.block(
-        """
-        mem.swap s0
-        bnez s5, next
-        mv s8, s9
-        call store # of the last iteration
-        dma.wait zero
-        """
-    )
-    if reports:
-        out.block(f"la t0, {PROGRESS}\nli t1, -1\nsw t1, 0(t0)")
+
+
+def _leave(out: Listing, *, shared: bool) -> None:
+    """Write the return to the caller of a subroutine, or the end of the program."""
     if shared:
         out.block(
             """
