@@ -12,6 +12,11 @@ start_sums:
         .equ    SHIFT, 7                                # of results
         .core   cp
 conv:
+        addi    sp, sp, -16
+        sw      ra, 12(sp)
         la      gp, record
-        tail    array_1
+        call    array_1
+        lw      ra, 12(sp)
+        addi    sp, sp, 16
+        ret
         .include "shape_1.inc"

@@ -11,6 +11,11 @@ start_sums:
         .equ    SHIFT, 7                                # of results
         .core   cp
 dense:
+        addi    sp, sp, -16
+        sw      ra, 12(sp)
         la      gp, record
-        tail    array_4
+        call    array_4
+        lw      ra, 12(sp)
+        addi    sp, sp, 16
+        ret
         .include "shape_4.inc"

@@ -13,6 +13,11 @@ start_sums:
         .core   cp
 depthwise:
 
+        addi    sp, sp, -16
+        sw      ra, 12(sp)
         la      gp, record
-        tail    array_2
+        call    array_2
+        lw      ra, 12(sp)
+        addi    sp, sp, 16
+        ret
         .include "shape_2.inc"

@@ -13,6 +13,11 @@ start_sums:
         .core   cp
 pointwise:
 
+        addi    sp, sp, -16
+        sw      ra, 12(sp)
         la      gp, record
-        tail    array_3
+        call    array_3
+        lw      ra, 12(sp)
+        addi    sp, sp, 16
+        ret
         .include "shape_3.inc"

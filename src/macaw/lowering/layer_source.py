@@ -113,7 +113,18 @@ def layer_subroutine(
         out.put(f".equ {SHIFT}, {plan.product.shift}", "of results")
     out.put(".core cp")
     out.put("", label=linkage.entry)
-    out.block(f"la gp, {RECORD}\ntail {code.symbol}")
+    # A call, so that a backtrace in the shared code names the layer.
+    out.block(
+        f"""
+        addi sp, sp, -16
+        sw ra, 12(sp)
+        la gp, {RECORD}
+        call {code.symbol}
+        lw ra, 12(sp)
+        addi sp, sp, 16
+        ret
+        """
+    )
     out.put(f'.include "{includes.name("shape", _shape_text(plan, linkage, code))}"')
     return SourceFiles(out.text(), files)
 
