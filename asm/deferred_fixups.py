@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
-from macaw.asm.data_directives import late_number
+from macaw.asm.data_directives import NUMBER_SIZES, late_number
 from macaw.asm.expressions import Address
 from macaw.asm.instructions import words_after_layout
 from macaw.asm.layout import Area
@@ -19,11 +19,13 @@ from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Scope
 from macaw.isa.lazy_pattern import lazy_pattern
 
+# `NAME` has no word such as `.4byte`, whose begin may be that of a number.
+_DIRECTIVE = "|".join(re.escape(name) for name in NUMBER_SIZES if name[1].isdigit())
 # Label, first word and what follows it, of a whole line. The last alternative is any other line.
 LINE = lazy_pattern(
     # Without backtracking, which would read a long line again for each try.
     rf"[ \t]*+(?:((?>{NAME})|0|[1-9][0-9]{{0,8}}):[ \t]*+)?"
-    rf"(?:((?>{NAME}))[ \t]*+)?([^\"'#/;\r\n]*+)"
+    rf"(?:((?>{NAME})|(?:{_DIRECTIVE})(?![A-Za-z0-9_.$]))[ \t]*+)?([^\"'#/;\r\n]*+)"
     r"(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)|"
 )
 

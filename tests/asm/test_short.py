@@ -274,6 +274,16 @@ def test_memory_ends_at_the_same_line() -> None:
     assert [item.span.line for item in found] == [1, *range(4 + 70000 // 128, 565)]
 
 
+@pytest.mark.parametrize(
+    "directive", [".2byte", ".4byte", ".8byte", ".word", ".4bytes", ".4byte.b"]
+)
+def test_numbers_of_symbols_by_directives_that_begin_with_a_digit(directive: str) -> None:
+    for head in ("", "x: ", "1: "):
+        both(f"{head}{directive} later\n .core cp\n nop\n.data\n{head[:1]}later: .byte 1\n")
+        both(f".core cp\n nop\n.data\n{head}{directive} missing, 5\n")
+        both(f".core cp\n nop\n.data\n{head}{directive} later # text\nlater: .byte 1\n")
+
+
 @pytest.mark.parametrize("last", [".text", ".data", ".bss", "end: .bss", "end:", "nop"])
 @pytest.mark.parametrize("line_end", ["", "\n", "\r\n"])
 def test_the_last_line_needs_no_line_end(last: str, line_end: str) -> None:
