@@ -396,6 +396,37 @@ def test_the_pages_have_commands():
     assert len(SHOWN) >= 5
 
 
+def test_what_only_a_concatenation_reads_has_its_scale():
+    """So nothing is rescaled; a value with another reader, a moved one and an output keep theirs."""
+    nodes = [
+        NODE("Conv", ["x", name], [f"c{name}"], name=name)
+        for name in ("small", "large", "both", "source")
+    ]
+    nodes += [
+        NODE("MaxPool", ["csource"], ["moved"], kernel_shape=[1, 1]),
+        NODE("Concat", ["csmall", "clarge"], ["inner"], axis=1),
+        NODE("Concat", ["inner", "cboth", "moved"], ["y"], axis=1),
+        NODE("Relu", ["cboth"], ["z"]),
+    ]
+    weights = {"small": 0.01, "large": 9.0, "both": 0.3, "source": 0.1}
+    made = model(
+        nodes,
+        {"x": (1, 2, 4, 4)},
+        ("y", "z"),
+        **{name: size * numbers(2, 2, 1, 1) for name, size in weights.items()},
+    )
+    result = macaw.quantise(made, numbers(4, 1, 2, 4, 4)[0])
+    given = {item.name: onnx.numpy_helper.to_array(item) for item in result.model.graph.initializer}
+    scales = {
+        node.input[0].removesuffix("_real"): float(given[node.input[1]])
+        for node in result.model.graph.node
+        if node.op_type == "QuantizeLinear"
+    }
+    assert scales["csmall"] == scales["clarge"] == scales["inner"] == scales["y"]
+    assert scales["cboth"] < scales["y"]
+    assert scales["moved"] == scales["csource"] < scales["y"]
+
+
 def test_constants_without_dimensions_stay_so():
     """An index of no dimension, and a factor of more dimensions than the value."""
     nodes = [

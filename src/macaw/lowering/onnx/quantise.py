@@ -5,6 +5,7 @@ All integers are symmetric: the zero point is 0.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -124,7 +125,26 @@ class _Quantiser:
             after = self._function(name)
             scale = choose_scales(rows, largest, dtype, self.rule, after)[0]
             stored[name] = Stored(dtype, float(scale))
+        self._join_scales(stored)
         return stored
+
+    def _join_scales(self, stored: dict[str, Stored]) -> None:
+        """Give values that only a Concat reads the scale of its result.
+
+        They are then rounded once, and the device copies them. Otherwise it would have to rescale.
+        """
+        readers = Counter(name for node in self.graph.nodes for name in node.inputs)
+        for node in reversed(self.graph.nodes):
+            result = stored.get(node.outputs[0])
+            if node.operator != "Concat" or result is None:
+                continue
+            for name in node.inputs:
+                own, before = stored.get(name), self.made.get(name)
+                if own is None or before is None or before.operator in SAME_SCALE:
+                    continue
+                alone = readers[name] == 1 and name not in self.graph.outputs
+                if alone and own.dtype == result.dtype:
+                    stored[name] = result
 
     def _function(self, name: str) -> Function | None:
         """Return the function of a value that a table computes, if nothing else reads the value."""
