@@ -137,7 +137,9 @@ def set_type(context: StatementContext, statement: Statement) -> None:
         raise Mistake(f"'{word.text}' is no type of a symbol", word, hint)
 
     def enter() -> None:
-        _defined(context, name).kind = kind
+        symbol = _definition(context, name)
+        if symbol is not None:
+            symbol.kind = kind
 
     context.after_layout(enter)
 
@@ -159,17 +161,21 @@ def set_size(context: StatementContext, statement: Statement) -> None:
         size = number(value.node, value.context) if isinstance(value, Deferred) else value
         if not isinstance(size, int) or not 0 <= size < 1 << 32:
             raise Mistake("a size is a number from 0 to 4294967295", name)
-        _defined(context, name).size = size
+        symbol = _definition(context, name)
+        if symbol is not None:
+            symbol.size = size
 
     context.after_layout(enter)
 
 
-def _defined(context: StatementContext, name: Name) -> Definition:
-    """Return the latest definition of a symbol, after all sources are read. Raises `Mistake`."""
+def _definition(context: StatementContext, name: Name) -> Definition | None:
+    """Return the latest definition of a symbol, after all sources are read.
+
+    Return None for a symbol that needs none: a weak one, or one that a linker finds. Raises
+    `Mistake`.
+    """
     context.definition(name)
-    symbol = context.scope.find(name.text)
-    assert symbol is not None
-    return symbol
+    return context.scope.find(name.text)
 
 
 def _user_message(context: StatementContext, statement: Statement) -> tuple[str, tuple[int, int]]:

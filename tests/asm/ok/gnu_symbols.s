@@ -23,6 +23,8 @@ chosen: ret
         .set    n, 5
         .word   twice, here
         .type   chosen, STT_FUNC
+        .type   missing, @function      # without a definition
+        .size   missing, 4
         .type   shared, %object
         .type   room, "object"
         .end
