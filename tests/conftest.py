@@ -30,8 +30,10 @@ LONGER = 10
 FEWER = 0.2
 FEWEST = 10  # examples: no test takes fewer than these, or than it names
 # Tables, pages and the tree itself are the same on each Python, and so are lowered networks and
-# the results of sample programs (whose golden tests run on each): their tests are marked `once`.
+# the results of sample programs (whose golden tests run on each, but for the longest ones): their
+# tests are marked `once`.
 ONCE = ("contract", "docs", "editors", "isa", "lowering", "programs", "seeds")
+ONCE_PROGRAMS = ("digits_cnn", "digits_mlp", "digits_protected")
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
 
 
@@ -62,7 +64,9 @@ def pytest_collection_modifyitems(
 
 
 def _mark_once(items: list[pytest.Item]) -> None:
-    folders = [Path(__file__).parent / name for name in ONCE]
+    tests = Path(__file__).parent
+    folders = [tests / name for name in ONCE]
+    folders += [tests.parent / "programs" / name for name in ONCE_PROGRAMS]
     for path, of_file in groupby(items, lambda item: item.path):
         if any(path.is_relative_to(folder) for folder in folders):
             for item in of_file:

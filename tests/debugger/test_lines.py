@@ -84,6 +84,7 @@ def test_advance_stops_at_points_on_its_way():
     assert (stop.reason, place_of(stop).line) == ("arrived", LAST)
 
 
+@pytest.mark.few(2)  # each engine, and each of the two steps
 @pytest.mark.parametrize("over", [False, True])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_lines_back_are_the_lines_forth(engine, over):

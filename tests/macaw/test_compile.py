@@ -56,6 +56,7 @@ def test_every_layer_equals_the_reference_evaluator(compiled, image):
     np.testing.assert_array_equal(run.outputs["y"], expected["y"])
 
 
+@pytest.mark.once
 def test_scales_of_channels_tables_and_all_that_convolutions_have():
     network = macaw.compile(real_model(), device="tiny")
     image = np.random.default_rng(7).normal(size=(1, 4, 9, 9)).astype(np.float32)
@@ -74,6 +75,7 @@ def test_scales_of_channels_tables_and_all_that_convolutions_have():
     np.testing.assert_array_equal(run.outputs["y"], expected["y"])
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("device", ["tiny", "base"])
 def test_a_residual_network(image, device):
     network = macaw.compile(residual_model(), device=device)

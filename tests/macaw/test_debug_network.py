@@ -64,6 +64,7 @@ def states(session: macaw.Session) -> list[str]:
     return [item.state for item in session.layers()]
 
 
+@pytest.mark.once
 def test_the_cycles_of_layers_are_those_of_run(network, folder, session):
     run = network.run(x=np.load(folder / "x.npy"))
     assert states(session) == ["to come"] * 4

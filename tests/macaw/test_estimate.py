@@ -33,6 +33,7 @@ def refused_model() -> onnx.ModelProto:
     return builder.model()
 
 
+@pytest.mark.once
 def test_the_predictions_are_those_of_compile():
     estimate = macaw.estimate(residual_model(), device="tiny", name="network")
     compiled = macaw.compile(residual_model(), device="tiny")
@@ -43,6 +44,7 @@ def test_the_predictions_are_those_of_compile():
     assert network_report.summary(estimate) == network_report.summary(compiled)
 
 
+@pytest.mark.once
 def test_a_floating_point_model_costs_what_it_costs_with_integers():
     """Scales do not matter here: each is a power of two, whatever the samples were."""
     model = float_model()
@@ -57,6 +59,7 @@ def test_a_floating_point_model_costs_what_it_costs_with_integers():
     assert "one sample of random numbers" in network_report.summary(estimate)[-1]
 
 
+@pytest.mark.once
 def test_the_other_layers_of_a_model_with_a_refused_node():
     estimate = macaw.estimate(refused_model(), device="tiny")
     assert [layer.name for layer in estimate.layers] == [
@@ -90,6 +93,7 @@ def test_a_layer_without_a_plan_is_refused_alone():
     assert str(caught.value) == f"layer {refusal.name}: {refusal.reason}"
 
 
+@pytest.mark.once
 def test_layers_that_do_not_fit_together():
     """Packets of six layers and a tile, in halves of 1 KiB."""
     small = load("tiny").changed({"mem.unit_half_bytes": 1024})

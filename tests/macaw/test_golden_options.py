@@ -32,6 +32,7 @@ def folders(macaw: Macaw, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.once
 def test_processes_print_the_same(macaw: Macaw, folders: Path) -> None:
     one, two = macaw("test", "."), macaw("test", "-j", "2", ".")
     assert (one.returncode, one.stdout) == (two.returncode, two.stdout)
@@ -191,6 +192,7 @@ def run_pytest(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder)
 
 
+@pytest.mark.once
 def test_pytest_records(macaw: Macaw, folders: Path) -> None:
     """In workers of xdist, too: what changed goes from them to the summary."""
     done = run_pytest(folders, "--macaw-update", "-n", "1")
@@ -202,6 +204,7 @@ def test_pytest_records(macaw: Macaw, folders: Path) -> None:
     assert macaw("test", ".").stdout.endswith("2 passed, 1 failed\n")
 
 
+@pytest.mark.once
 def test_pytest_fails_if_a_reference_differs(layer: Path) -> None:
     np.save(layer.parent / "r.npy", np.zeros(8))
     with (layer.parent / "golden.toml").open("a") as file:

@@ -49,6 +49,7 @@ def test_the_line_of_an_error_in_colours(source: Source) -> None:
     assert "            ^^^^^^^" in plain(shown)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("variable", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
 def test_no_colours_where_nobody_wants_them(variable: dict[str, Any], source: Source) -> None:
     assert not MARKS.search(Terminal("isa", "mac", **variable).read())

@@ -115,6 +115,7 @@ def test_a_device_of_ones_own_goes_beside_the_source(weights: Path, tmp_path: Pa
     assert run.device.config["pe.clusters"] == 3
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("element", ["int16", "fp16", "fp32"])
 def test_other_types(element: str, tmp_path: Path) -> None:
     """Small whole numbers: floating sums are exact too."""
@@ -168,6 +169,7 @@ def test_errors(
     assert (tmp_path / "spmv.w.npy").read_bytes() == before
 
 
+@pytest.mark.once
 def test_options_of_convolutions_reach_the_program(macaw: Macaw, tmp_path: Path) -> None:
     """Unequal padding, a dilation, groups and a batch, from the command line to the shapes."""
     np.save(tmp_path / "w.npy", np.ones((4, 3, 3, 2), np.int8))

@@ -104,6 +104,7 @@ def test_a_device_of_ones_own_goes_beside_the_source(tmp_path: Path) -> None:
     assert run.device.config["fim.islands"] == 1
 
 
+@pytest.mark.once
 def test_steps_are_shorter_where_an_island_has_few_words() -> None:
     """Three products, each of which would take most of the words by itself."""
     graph = Graph()
@@ -202,6 +203,7 @@ def side_by_side() -> Graph:
     return graph
 
 
+@pytest.mark.once
 def test_a_timeline_has_80_columns_if_none_are_asked_for() -> None:
     found = api.lower_graph(side_by_side())
     assert found.timeline() == found.timeline(80) != found.timeline(81)

@@ -103,6 +103,7 @@ def talk(path: Path, conversation: Callable[[Editor], Awaitable[None]]) -> None:
     asyncio.run(whole())
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("gnu", [False, True])
 def test_a_source_without_core(tmp_path: Path, gnu: bool) -> None:
     """With the option of `--gnu`, also one that has a `.core` later."""
@@ -155,6 +156,7 @@ def test_diagnostics_come_and_go_with_edits(tmp_path: Path) -> None:
     talk(tmp_path / "t.s", conversation)
 
 
+@pytest.mark.once
 def test_positions_are_utf16(tmp_path: Path) -> None:
     """A character beyond 16 bits counts two in the protocol, and one in ours."""
 
@@ -198,6 +200,7 @@ def test_requests(tmp_path: Path) -> None:
     talk(tmp_path / "t.s", conversation)
 
 
+@pytest.mark.once
 def test_formatting(tmp_path: Path) -> None:
     async def conversation(editor: Editor) -> None:
         await editor.open(GOOD)
@@ -218,6 +221,7 @@ def test_formatting(tmp_path: Path) -> None:
     talk(tmp_path / "t.s", conversation)
 
 
+@pytest.mark.once
 def test_definitions_and_folders_come_with_the_options(tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
 
@@ -238,6 +242,7 @@ def test_without_lsprotocol_the_command_says_how_to_get_it() -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.once
 def test_includes_and_macros(tmp_path: Path) -> None:
     """An error in an included file stands where the open file leads to it; saving mends it."""
     more = tmp_path / "more.inc"
@@ -355,6 +360,7 @@ def test_what_is_no_request_gets_an_error() -> None:
     }
 
 
+@pytest.mark.once
 def test_editors_may_add_stdio_to_the_command() -> None:
     command = [sys.executable, "-m", "macaw", "lsp", "--stdio"]
     messages = framed(INITIALIZE, {"id": 1, "method": "shutdown"}, {"method": "exit"})
@@ -362,6 +368,7 @@ def test_editors_may_add_stdio_to_the_command() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.once
 def test_another_header_may_end_with_the_name_of_the_length() -> None:
     message = framed(INITIALIZE)
     _status, (answer,) = session(b"X-Content-Length: 3\r\n" + message)
@@ -537,6 +544,7 @@ JUNK: tuple[object, ...] = (
 )
 
 
+@pytest.mark.once
 def test_every_request_with_wrong_parameters_is_answered() -> None:
     """With an error that names the parameters, or with nothing, but never an internal error."""
     wrong: list[dict[str, object]] = [

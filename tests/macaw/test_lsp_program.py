@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
@@ -133,6 +134,7 @@ def talk(
 ALL = types.Range(types.Position(0, 0), types.Position(600, 0))
 
 
+@pytest.mark.once
 def test_each_feature_on_four_files(tmp_path: Path) -> None:
     """A program of 1,300 lines; the expected answers can be read off its texts."""
     texts = program_of_four_files()
@@ -271,6 +273,7 @@ TWO = {
 UNDEFINED = "undefined symbol 'table'"
 
 
+@pytest.mark.once
 def test_golden_toml_says_which_sources_are_one_program(tmp_path: Path) -> None:
     """Without it each source is a program; a file that the editor has not open counts too."""
 
@@ -319,6 +322,7 @@ def test_an_included_file_shows_its_own_errors(tmp_path: Path) -> None:
     talk(tmp_path, TWO, conversation)
 
 
+@pytest.mark.once
 def test_an_error_of_two_programs_is_shown_once(tmp_path: Path) -> None:
     """c.inc belongs to both; the error of one alone goes when that program is right."""
     texts = {

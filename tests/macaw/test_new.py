@@ -72,6 +72,7 @@ def test_readmes_show_what_commands_print(core: str) -> None:
     assert made(text, f"samples/{core}", run_shown) == text
 
 
+@pytest.mark.once
 def test_the_makefile_builds_the_program_that_is_there(macaw: Macaw, tmp_path: Path) -> None:
     if not (shutil.which(COMPILER) and shutil.which("make")):
         pytest.skip(f"no {COMPILER} or no make here")

@@ -148,6 +148,7 @@ def test_a_name_in_json(macaw: Macaw, source: str) -> None:
     assert [item["name"] for item in json.loads(result.stderr)] == ["unused-label", "user"]
 
 
+@pytest.mark.once
 def test_each_warning_of_the_corpus_has_a_name_that_is_listed() -> None:
     """The corpus reaches all places that warn."""
     found = set()

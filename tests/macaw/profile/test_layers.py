@@ -36,6 +36,7 @@ def profile(network, folder) -> macaw.Profile:
     return macaw.profile(network.program, network.device_inputs({"x": np.load(folder / "x.npy")}))
 
 
+@pytest.mark.once
 def test_the_cycles_of_layers_are_those_of_run(network, folder, profile):
     run = network.run(x=np.load(folder / "x.npy"))
     assert [(x.name, x.cycles) for x in profile.layers] == [
