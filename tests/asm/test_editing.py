@@ -132,7 +132,8 @@ def test_suggestions_of_operands() -> None:
 
 def test_suggestions_of_cores_and_devices() -> None:
     assert words(Document(".core ", "t.s").completions(1, 7).items, "core") >= {"cp", "pe"}
-    devices = {"tiny", "base", "large", "bw_s5", "bw_a10", "bw_s10"}
+    bank_devices = {"aim", "ddr4_dimm", "hbm2_pim"}
+    devices = {"tiny", "base", "large", "bw_s5", "bw_a10", "bw_s10", *bank_devices}
     assert words(Document(".device ", "t.s").completions(1, 9).items, "device") == devices
     text = ".core cp\n lui a0, %"
     assert "%hi" in words(Document(text, "t.s").completions(2, 11).items, "function")

@@ -26,7 +26,9 @@ def refused(text, message):
 
 
 def test_presets():
-    assert config.presets() == ("base", "bw_a10", "bw_s10", "bw_s5", "large", "tiny")
+    assert config.presets() == (
+        "aim", "base", "bw_a10", "bw_s10", "bw_s5", "ddr4_dimm", "hbm2_pim", "large", "tiny",
+    )  # fmt: skip
     sizes = {
         name: tuple(config.load(name)[f"pe.{field}"] for field in ("rows", "clusters", "pes"))
         for name in config.presets()
@@ -39,6 +41,9 @@ def test_presets():
         "bw_s5": base,
         "bw_a10": base,
         "bw_s10": base,
+        "aim": base,
+        "ddr4_dimm": base,
+        "hbm2_pim": base,
     }
 
 
@@ -54,6 +59,9 @@ def test_native_dimension_lanes_and_engines_of_the_presets():
         "bw_s5": (100, 10, 6),
         "bw_a10": (128, 16, 8),
         "bw_s10": (400, 40, 6),
+        "aim": (32, 8, 4),
+        "ddr4_dimm": (32, 8, 4),
+        "hbm2_pim": (32, 8, 4),
     }
     assert config.load("bw_s10")["nnp.megahertz"] == 250
 

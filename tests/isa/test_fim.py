@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -191,7 +192,17 @@ def test_abilities_that_do_not_go_together():
     assert found.lacks(2, 3, 0, 1) == "island 0 cannot transpose a"
 
 
-@pytest.mark.parametrize("device", config.presets())
+PRODUCTS = ("aim", "ddr4_dimm", "hbm2_pim")  # memories that exist: all islands are equal
+
+
+@pytest.mark.parametrize("device", PRODUCTS)
+def test_islands_of_a_product_are_equal(device):
+    found = config.load(device)
+    islands = [abilities(found, number) for number in range(found["fim.islands"])]
+    assert {replace(island, island=0) for island in islands} == {islands[0]}
+
+
+@pytest.mark.parametrize("device", [name for name in config.presets() if name not in PRODUCTS])
 def test_islands_of_a_preset_differ(device):
     """The rule of seed 004 ¶44, ¶53, ¶55, ¶61."""
     found = config.load(device)

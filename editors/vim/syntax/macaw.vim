@@ -140,13 +140,13 @@ syntax keyword macawRegister contained x13 x14 x15 x16 x17 x18 x19 x2 x20 x21 x2
 syntax keyword macawRegister contained x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
 syntax keyword macawWord contained NetOutQ STT_FUNC STT_NOTYPE STT_OBJECT acc activation activations
-syntax keyword macawWord contained add all balance base both broadcast bw_a10 bw_s10 bw_s5
-syntax keyword macawWord contained by_cluster by_pe compress cp data default dense dma fim float16
-syntax keyword macawWord contained float32 float64 fp16 fp32 func function int16 int32 int64 int8
-syntax keyword macawWord contained large last max nnp none nonsf notype object pe psums records
-syntax keyword macawWord contained reduce relu requantise rq scalar_add scalar_max scale scales
-syntax keyword macawWord contained sequence sfu shift sigmoid sliced sq start sw table tanh tiny
-syntax keyword macawWord contained uint16 uint32 uint8 vc weights
+syntax keyword macawWord contained add aim all balance base both broadcast bw_a10 bw_s10 bw_s5
+syntax keyword macawWord contained by_cluster by_pe compress cp data ddr4_dimm default dense dma fim
+syntax keyword macawWord contained float16 float32 float64 fp16 fp32 func function hbm2_pim int16
+syntax keyword macawWord contained int32 int64 int8 large last max nnp none nonsf notype object pe
+syntax keyword macawWord contained psums records reduce relu requantise rq scalar_add scalar_max
+syntax keyword macawWord contained scale scales sequence sfu shift sigmoid sliced sq start sw table
+syntax keyword macawWord contained tanh tiny uint16 uint32 uint8 vc weights
 
 syntax match macawComment +\%(#\|//\).*+
 syntax region macawComment start=+/\*+ end=+\*/+

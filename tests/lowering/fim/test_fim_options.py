@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from macaw.isa.config import load
 from macaw.isa.fim_circuit import DOT, OUTER
 from macaw.lowering.fim import instruction_timing
 from macaw.lowering.fim.block_program import size
@@ -61,6 +62,17 @@ def test_each_pair_of_a_small_device(shape):
         assert len(found) == (3 if shape.form else 6)
         for option in found:
             check(option, graph, a, b, TINY, "tiny")
+
+
+@pytest.mark.parametrize("name", ["aim", "ddr4_dimm", "hbm2_pim"])
+def test_the_best_pair_of_memories_that_exist(name):
+    """Timing with tRRD, tFAW, tWTR and tRTP; on the DIMM a command for each activation."""
+    shape = Shape(12, 20, 18)
+    a, b = operands(shape)
+    graph, device = product(a, b), load(name)
+    found = [x for x in options(graph.tasks, device) if isinstance(x, Option) and x.island == 1]
+    assert found
+    check(min(found, key=lambda option: option.total), graph, a, b, device, name)
 
 
 @pytest.mark.few(1)
