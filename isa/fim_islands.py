@@ -34,6 +34,7 @@ from macaw.isa.model import Counter, Memory, Setting
 
 MAX_BANKS = 16  # banks of an island at most; masks have as many bits
 HBM, DIMM = ORGANISATIONS = ("hbm", "dimm")
+ALL_BANKS, BANK = REFRESHES = ("all", "bank")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Timing:
     default: int
     meaning: str
     low: int = 1
+    high: int = 1024
 
 
 # fmt: off
@@ -60,13 +62,15 @@ TIMINGS = (
     Timing("t_wr",    16, "from the last data of a write to the precharge of its bank"),
     Timing("burst",   2,  "hbm: data of a column on the channel"),
     Timing("t_rtrs",  2,  "between the data of two ranks on the channel", 0),
-    Timing("t_rrds",  0,  "from an activation to the next one of its rank, in another bank group; 0: no such constraint", 0),
-    Timing("t_rrdl",  0,  "from an activation to the next one of its bank group; 0: no such constraint", 0),
-    Timing("t_faw",   0,  "four activations of a rank, from the first one to the fifth; 0: no such constraint", 0),
-    Timing("t_wtrs",  0,  "from the last data of a write on the channel to a read of another bank group of the rank; 0: no such constraint", 0),
-    Timing("t_wtrl",  0,  "from the last data of a write to a read of its bank, on the channel of its bank group; 0: no such constraint", 0),
-    Timing("t_rtp",   0,  "from a read to the precharge of its bank; 0: no such constraint", 0),
-    Timing("t_rtw",   0,  "from a read on the channel to the next write on it; 0: no such constraint", 0),
+    Timing("t_rrds",  0,  "from an activation to the next one of its rank, in another bank group; 0: off", 0),
+    Timing("t_rrdl",  0,  "from an activation to the next one of its bank group; 0: off", 0),
+    Timing("t_faw",   0,  "four activations of a rank, from the first one to the fifth; 0: off", 0),
+    Timing("t_wtrs",  0,  "from the last data of a write on the channel to a read of another bank group of the rank; 0: off", 0),
+    Timing("t_wtrl",  0,  "from the last data of a write to a read of its bank, on the channel of its bank group; 0: off", 0),
+    Timing("t_rtp",   0,  "from a read to the precharge of its bank; 0: off", 0),
+    Timing("t_rtw",   0,  "from a read on the channel to the next write on it; 0: off", 0),
+    Timing("t_refi",  0,  "from one refresh of a bank to the next one; 0: no refresh", 0, 1 << 20),
+    Timing("t_rfc",   260, "a refresh, until the next activation of its banks", 1, 1 << 16),
 )
 # fmt: on
 # What a command may wait for. Each has a counter: the cycles in which it is the longest wait.
@@ -83,7 +87,8 @@ CONSTRAINTS = (
     "t_wtr",
     "t_rtp",
     "t_rtw",
-)  # fmt: skip
+    "refresh",
+)
 
 
 @dataclass(frozen=True)
@@ -141,9 +146,10 @@ SETTINGS = (
     Setting("fim.bank_groups",  4,     "bank groups of a rank",                                         "",        1, MAX_BANKS),
     Setting("fim.group_banks",  4,     "banks of a bank group",                                         "",        1, MAX_BANKS),
     Setting("fim.act_banks",    MAX_BANKS, "banks of a block that one activation command opens; t_rrds, t_rrdl and t_faw count commands", "", 1, MAX_BANKS),
+    Setting("fim.refresh",      "all", "all: all banks of an island are refreshed together; bank: one after another, evenly spread over t_refi", choices=REFRESHES),
     Setting("fim.instructions", 65536, "words of an island's program",                                  "words",   16, 1 << 18),
     Setting("fim.rows",         4096,  "rows of a bank",                                                "",        1, 4096),
-    *(Setting(f"fim.{row.name}", row.default, row.meaning, "cycles", row.low, 1024) for row in TIMINGS),
+    *(Setting(f"fim.{row.name}", row.default, row.meaning, "cycles", row.low, row.high) for row in TIMINGS),
     *(Setting(f"fim.alu.{row.name}", row.cycles, f"from the begin of {row.name} to its result, in the island's clock", "cycles", 1, 256) for row in FUNCTIONS),
     Setting("fim.alu.tree",     1,     "a level of the adder tree, in the island's clock",              "cycles",  1, 64),
     *(setting for number, kind in enumerate(KINDS) for setting in _island(number, kind)),
@@ -182,6 +188,7 @@ class Geometry:
     chip_bits: int = COLUMN_BITS  # bits that a chip transfers in a cycle
     one_bus: bool = False  # all ranks share one command bus
     act_banks: int = MAX_BANKS  # banks that one activation command opens
+    refreshes_banks: bool = False  # whether each bank has refreshes of its own
 
     @property
     def banks(self) -> int:
@@ -236,11 +243,11 @@ def geometry(config: Mapping[str, Any]) -> Geometry:
     """Return the geometry of a device's islands."""
     ranks, groups, banks = (config[f"fim.{x}"] for x in ("ranks", "bank_groups", "group_banks"))
     rows = config["fim.rows"]
-    together = config["fim.act_banks"]
-    if config["fim.organisation"] == HBM:
-        return Geometry(ranks, groups, banks, rows, act_banks=together)
-    chips, bits = config["fim.chips"], config["fim.chip_bits"]
-    return Geometry(ranks, groups, banks, rows, chips, bits, True, together)
+    chips, bits, one_bus = 1, COLUMN_BITS, config["fim.organisation"] == DIMM
+    if one_bus:
+        chips, bits = config["fim.chips"], config["fim.chip_bits"]
+    together, own = config["fim.act_banks"], config["fim.refresh"] == BANK
+    return Geometry(ranks, groups, banks, rows, chips, bits, one_bus, together, own)
 
 
 def unfit(config: Mapping[str, Any]) -> str:
@@ -256,6 +263,20 @@ def unfit(config: Mapping[str, Any]) -> str:
         return (
             f"fim.chips ({memory.chips}) x fim.chip_bits ({memory.chip_bits}) are {bits} bits a cycle,"
             f" which do not divide the {COLUMN_BITS} of a column"
+        )
+    return _unfit_refresh(config, memory)
+
+
+def _unfit_refresh(config: Mapping[str, Any], memory: Geometry) -> str:
+    """Return an error sentence if refreshes leave no time for a row, else an empty text."""
+    interval, duration = config["fim.t_refi"], config["fim.t_rfc"]
+    number = memory.banks if memory.refreshes_banks else 1
+    row = config["fim.t_rp"] + config["fim.t_rc"]
+    if interval and number * (duration + row) > interval:
+        many = f"{number} refreshes" if number > 1 else "a refresh"
+        return (
+            f"fim.t_refi ({interval}) is too short for {many} of fim.t_rfc ({duration}) with"
+            f" fim.t_rp + fim.t_rc ({row})"
         )
     return ""
 

@@ -287,10 +287,14 @@ def stop(item: Fault) -> Page:
     return Page(item.name, item.name, "macaw run", "how a run ends", item.meaning)
 
 
+_LONG_VALUES = 120  # characters; the values of longer lists stand on lines of their own
+
+
 def setting(item: Setting) -> Page:
     """Return the page of a setting, with its values in the presets."""
     table, _, key = item.name.rpartition(".")
     values = (f"{config.shown(item.default)} by default", *_of_presets(item))
+    between = "; " if len("".join(values)) > _LONG_VALUES else ", "
     return Page(
         item.name,
         item.name,
@@ -299,7 +303,7 @@ def setting(item: Setting) -> Page:
         _sentence(item.meaning),
         entries=_entries(
             Unit=item.unit,
-            Value=", ".join(values),
+            Value=between.join(values),
             Legal=config.legal(item),
             Example=(f"[{table}]", f"{key} = {config.shown(item.default)}"),
         ),

@@ -69,6 +69,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
                     raise WindowNotReady(on, 1 << self.number, NEVER, ordered=True)
         self.dram.begin(time)
         waits = dict(self.dram.waits)  # count only the waits of circuits
+        self.dram.refresh([place.bank for place in places], time)
         for place in places:
             time, ready = self.dram.access(place.bank, place.row, time, writes)
         self.dram.waits = waits

@@ -29,8 +29,11 @@ from macaw.emu.rules.fim_dram import (
     channel_bounds,
     column_bounds,
     precharge_bounds,
+    refresh_due,
+    refreshes,
     use_channel,
 )
+from macaw.emu.waits import NEVER
 from macaw.isa.fim_islands import CONSTRAINTS, Geometry
 
 ACTIVATE, PRECHARGE, READ, WRITE = "activate", "precharge", "read", "write"
@@ -56,6 +59,8 @@ class Dram:
         self.columns = [PAST] * count  # by bank: the cycle of the last column command
         self.written = [PAST] * count  # by bank: the cycle after the last data of a write
         self.read = [PAST] * count  # by bank: the cycle of the last read command
+        self.refreshed = [0] * count  # by bank: the number of its refreshes
+        self.refresh_ends = [PAST] * count  # by bank: the end of its last refresh
         self.channel = Channel.of(self.geometry)
         # the last activation commands, in the order of their requests
         self.activations: list[Activation] = []
@@ -69,7 +74,10 @@ class Dram:
 
     def plain(self) -> list[Any]:
         """Return the state as a plain value, for a snapshot."""
-        lists = (self.rows, self.activated, self.precharged, self.columns, self.written, self.read)
+        lists = (
+            self.rows, self.activated, self.precharged, self.columns, self.written, self.read,
+            self.refreshed, self.refresh_ends,
+        )  # fmt: skip
         channel = list(astuple(self.channel))
         activations = [list(x) for x in self.activations]
         return [
@@ -81,11 +89,12 @@ class Dram:
         self.rows, self.activated, self.precharged, self.columns, self.written, self.read = map(
             list, plain[:6]
         )
-        columns, write_ends, *others = plain[6]
+        self.refreshed, self.refresh_ends = map(list, plain[6:8])
+        columns, write_ends, *others = plain[8]
         self.channel = Channel(list(columns), list(write_ends), *others)
-        self.activations = [(time, groups) for time, groups in plain[7]]
-        self.commands = list(plain[8])
-        self.waits = dict(zip(CONSTRAINTS, plain[9], strict=True))
+        self.activations = [(time, groups) for time, groups in plain[9]]
+        self.commands = list(plain[10])
+        self.waits = dict(zip(CONSTRAINTS, plain[11], strict=True))
 
     @property
     def data_end(self) -> int:
@@ -109,7 +118,10 @@ class Dram:
         activated = max([self.activated[bank] for bank in banks])
         if command == ACTIVATE:
             precharged = max([self.precharged[bank] for bank in banks])
-            return activate_bounds(self.timings, precharged, activated)
+            bounds = activate_bounds(self.timings, precharged, activated)
+            if not self.timings.t_refi:
+                return bounds
+            return *bounds, (max([self.refresh_ends[bank] for bank in banks]), "refresh")
         column = max([self.columns[bank] for bank in banks])
         written = max([self.written[bank] for bank in banks])
         return column_bounds(self.timings, command == WRITE, activated, column, written)
@@ -244,6 +256,42 @@ class Dram:
         """Close the open rows of banks; return the cycle, which is `time` if no row is open."""
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         return self.do(PRECHARGE, others, time, step=step) if others else time
+
+    def refresh(self, banks: Sequence[int], time: int) -> None:
+        """Do the refreshes of some banks that were due by cycle `time`.
+
+        The caller calls this method before each word that uses the banks, in the order of the
+        words' times. A refresh waits until the rows that earlier words use may be closed.
+        """
+        if not self.timings.t_refi:
+            return
+        if not self.geometry.refreshes_banks:
+            self._refresh_together(range(self.geometry.banks), time)
+            return
+        for bank in banks:
+            self._refresh_together((bank,), time)
+
+    def _refresh_together(self, banks: Sequence[int], time: int) -> None:
+        timings, memory, done = self.timings, self.geometry, self.refreshed[banks[0]]
+        start = refresh_due(timings, memory, banks[0], done)
+        if start > time:
+            return
+        opened = [bank for bank in banks if self.rows[bank] != CLOSED]
+        if opened:
+            start = max(start, max(self._bounds(PRECHARGE, opened))[0])
+            for bank in opened:
+                self.issue(PRECHARGE, bank, start)
+        start = max(start, *(self.precharged[bank] + timings.t_rp for bank in banks))
+        done, end = refreshes(timings, memory, banks[0], done, start, time)
+        for bank in banks:
+            self.refreshed[bank], self.refresh_ends[bank] = done, end
+
+    def next_refresh(self, banks: Sequence[int]) -> int:
+        """Return the cycle from which words that use some of these banks come after a refresh."""
+        if not self.timings.t_refi:
+            return NEVER
+        done, memory = self.refreshed, self.geometry
+        return min(refresh_due(self.timings, memory, bank, done[bank]) for bank in banks)
 
     def begin(self, time: int) -> None:
         """Drop the records of commands that used the command bus before cycle `time`.

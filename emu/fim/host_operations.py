@@ -98,6 +98,7 @@ def _open(island: Island, block: Block, row: int) -> None:
 
     First close any other row that is open in these banks.
     """
+    island.dram.refresh(block.banks, block.time)
     others = [bank for bank in block.banks if island.dram.rows[bank] != row]
     if others:
         at = island.dram.open(others, row, block.time, island.divider, bus=True)

@@ -54,6 +54,8 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     arrived = island.aligned(max(block.time, block.pull_ready((*operation.reads, operation.to))))
     begin = island.aligned(operation_start(operation, arrived, block.alu_free, block.rz_ready))
     if operation.has_column:
+        island.dram.refresh(block.banks, block.time)
+        limit = min(limit, island.dram.next_refresh(block.banks))
         at = _column(island, block, operation, begin)
     elif block.index == HOST and island.geometry.one_bus:
         at = island.dram.command(begin, step, len(block.banks))

@@ -29,6 +29,7 @@ def _trace_end(island: Island, block: Block, values: Values, limit: int) -> bool
 
 
 def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
+    island.dram.refresh(block.banks, block.time)
     at = island.dram.open(block.banks, values["row"], block.time, island.divider)
     block.row = values["row"]
     island.data.load_rows(block, block.banks, block.row)
@@ -39,6 +40,7 @@ def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _pre(island: Island, block: Block, values: Values, limit: int) -> bool:
+    island.dram.refresh(block.banks, block.time)
     at = island.dram.close(block.banks, block.time, island.divider)
     block.row = CLOSED
     return finish(island, block, at + island.divider)

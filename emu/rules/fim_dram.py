@@ -43,6 +43,8 @@ class Timings:
     t_wtrl: int
     t_rtp: int
     t_rtw: int
+    t_refi: int
+    t_rfc: int
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> Timings:
@@ -165,6 +167,36 @@ def use_channel(
         channel.write_ends[group] = channel.data_end
     else:
         channel.last_read = time
+
+
+# --- refresh ---
+
+
+def refresh_due(timings: Timings, geometry: Geometry, bank: int, done: int) -> int:
+    """Return the cycle in which the next refresh of a bank is due, after `done` refreshes.
+
+    If each bank has refreshes of its own, they are spread evenly over tREFI.
+    """
+    phase = bank * timings.t_refi // geometry.banks if geometry.refreshes_banks else 0
+    return (done + 1) * timings.t_refi + phase
+
+
+def refreshes(
+    timings: Timings, geometry: Geometry, bank: int, done: int, start: int, time: int
+) -> tuple[int, int]:
+    """Return the number of refreshes that were due by cycle `time`, and the end of the last one.
+
+    `done` of them are done before. The next one may begin in cycle `start`; a further one begins
+    when it is due, but not before the end of the one before it.
+    """
+    while True:
+        due = refresh_due(timings, geometry, bank, done)
+        if due > time:
+            return done, start
+        if due >= start:  # from here on each one begins when it is due
+            done += (time - due) // timings.t_refi
+            return done + 1, refresh_due(timings, geometry, bank, done) + timings.t_rfc
+        done, start = done + 1, start + timings.t_rfc
 
 
 # --- activations of different banks ---

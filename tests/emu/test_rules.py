@@ -14,6 +14,7 @@ from macaw.isa.fim_islands import abilities, geometry
 TIMES = fim_dram.Timings(
     t_ccdl=4, t_ccds=2, t_rcdrd=14, t_rcdwr=10, t_rp=13, t_ras=33, t_rc=47, rl=20, wl=8, t_wr=16,
     burst=3, t_rtrs=5, t_rrds=0, t_rrdl=0, t_faw=0, t_wtrs=0, t_wtrl=0, t_rtp=0, t_rtw=0,
+    t_refi=0, t_rfc=100,
 )  # fmt: skip
 BASE = config.load("base")
 
@@ -60,6 +61,20 @@ def test_bounds_of_ranks():
     assert found == ((94, "t_ccd"), (93, "t_ccd"), (125 + 5 - 20, "channel"))
     found = fim_dram.channel_bounds(replace(TIMES, t_wtrs=2), memory, False, 8, channel)
     assert found[3:] == ((22, "t_wtr"),)
+
+
+def test_refreshes():
+    """Every 1000 cycles, 100 long. The first one may begin in 2250: two more follow at once."""
+    memory = geometry(BASE)
+    times = replace(TIMES, t_refi=1000)
+    assert fim_dram.refresh_due(times, memory, 3, 0) == 1000
+    own = geometry(BASE.changed({"fim.refresh": "bank"}))
+    assert fim_dram.refresh_due(times, own, 4, 1) == 2000 + 250
+    for start, time, found in (
+        (1000, 1000, (1, 1100)), (1050, 1999, (1, 1150)), (2250, 2260, (2, 2450)),
+        (2250, 9000, (9, 9100)), (2950, 3000, (3, 3250)), (1000, 50_900, (50, 50_100)),
+    ):  # fmt: skip
+        assert fim_dram.refreshes(times, memory, 0, 0, start, time) == found
 
 
 def test_activations_of_two_ranks():

@@ -232,7 +232,7 @@ def test_unknown_device():
     with pytest.raises(ConfigError) as error:
         config.load("tinny")
     assert str(error.value) == (
-        "no device is called 'tinny', there are base, bw_a10, bw_s10, bw_s5, large, tiny "
+        "no device is called 'tinny', there are aim, base, bw_a10, bw_s10, bw_s5, ddr4_dimm, hbm2_pim, large, tiny "
         "and any file that ends with .toml; did you mean 'tiny'?"
     )
 

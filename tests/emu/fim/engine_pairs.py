@@ -29,6 +29,8 @@ DEVICES = [
             "fim.t_rtw": 17,
         }
     ),
+    config.load("tiny").changed({"fim.t_refi": 100, "fim.t_rfc": 30}),
+    config.load("tiny").changed({"fim.t_refi": 290, "fim.t_rfc": 11, "fim.refresh": "bank"}),
     config.load("tiny").changed(
         {
             "fim.organisation": "dimm",

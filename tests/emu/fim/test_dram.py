@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from macaw.emu.fim.dram import Dram
 from macaw.isa import config
 from macaw.isa.fim_islands import TIMINGS, geometry
+from tests.emu.fim.machine import Machine
 
 
 class Command(NamedTuple):
@@ -202,6 +203,7 @@ def run(memory, stream, step):
         time += pause - pause % step
         bank = number % memory.geometry.banks
         banks = [x for x in range(memory.geometry.banks) if x % 4 == bank % 4]
+        memory.refresh([bank] if kind == "access" else banks, time)
         match kind:
             case "open":
                 time = memory.open(banks, row, time, step)
@@ -264,7 +266,7 @@ def test_by_hand_one_bank():
     assert memory.do("write", [0], 63) == 72
     assert memory.waits == {
         "t_ccd": 3 + 3, "t_rcd": 14 + 9, "t_rp": 14, "t_ras": 0, "t_rc": 0, "t_wr": 25, "channel": 0,
-        "t_rrd": 0, "t_faw": 0, "t_wtr": 0, "t_rtp": 0, "t_rtw": 0,
+        "t_rrd": 0, "t_faw": 0, "t_wtr": 0, "t_rtp": 0, "t_rtw": 0, "refresh": 0,
     }  # fmt: skip
 
 
@@ -328,6 +330,113 @@ def test_by_hand_one_command_bus():
     assert memory.access(0, 0, 10, False)[0] == 24
     assert memory.access(8, 0, 10, False)[0] == 26  # tCCDS
     assert memory.activated[8] == 10
+
+
+class RefreshRecorder(Recorder):
+    """A controller that also writes down the last of the refreshes that it does together."""
+
+    def refresh(self, banks, time):
+        before = list(self.refreshed)
+        super().refresh(banks, time)
+        for bank, (old, new) in enumerate(zip(before, self.refreshed, strict=True)):
+            if old != new:
+                start = self.refresh_ends[bank] - self.timings.t_rfc
+                self.log.append(Command("refresh", bank, start, -1, False))
+
+
+REFRESHED = {
+    "all": config.load("base").changed({**HBM2, "fim.t_refi": 400, "fim.t_rfc": 120}),
+    "bank": config.load("tiny").changed(
+        {**HBM2, "fim.t_refi": 700, "fim.t_rfc": 30, "fim.refresh": "bank"}
+    ),
+}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("device", REFRESHED)
+@settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(stream=requests, step=st.sampled_from([1, 3]))
+def test_no_command_during_a_refresh(device, stream, step):
+    """Each bank: rows are closed tRP before its refresh, and commands come after its end."""
+    values = REFRESHED[device]
+    memory = RefreshRecorder(values)
+    run(memory, [(*request[:4], request[4] * 7) for request in stream], step)
+    commands = [x for x in memory.log if x.kind != "refresh"]
+    assert violations(commands, values) == []
+    for place, one in enumerate(memory.log):
+        if one.kind != "refresh":
+            continue
+        assert one.time >= values["fim.t_refi"]
+        before = [x for x in memory.log[:place] if x.bank == one.bank and x.kind != "refresh"]
+        after = [x for x in memory.log[place:] if x.bank == one.bank and x is not one]
+        assert not before or before[-1].kind == "precharge"
+        assert all(x.time + values["fim.t_rp"] <= one.time for x in before)
+        assert all(x.time >= one.time + values["fim.t_rfc"] for x in after)
+    again = RefreshRecorder(values)
+    again.take(memory.plain())
+    assert again.plain() == memory.plain()
+
+
+def test_by_hand_a_refresh():
+    """Bank 0 is opened in 980; a refresh is due in 1000. A read requested in 1001 comes after it.
+
+    Precharge in 980 + 33 (tRAS) = 1013, refresh from 1013 + 14 (tRP) = 1027 to 1287, activation in
+    1287, read in 1301. Bank 8, which was closed, is refreshed at the same time.
+    """
+    device = config.load("base").changed({"fim.t_refi": 1000, "fim.t_rfc": 260})
+    memory = Recorder(device)
+    memory.refresh([0], 980)
+    memory.open([0], 3, 980)
+    memory.refresh([0], 1001)
+    assert memory.rows[0] == -1
+    assert memory.open([0], 3, 1001) == 1287
+    assert memory.do("read", [0], 1288) == 1301
+    assert memory.open([8], 3, 1288) == 1288
+    assert memory.waits["refresh"] == 1287 - 1001
+    assert memory.next_refresh([0]) == 2000
+    memory.refresh([0], 7100)  # rows are closed in 2000; the last of the refreshes is due in 7000
+    assert memory.open([0], 3, 7100) == 7260
+
+
+@pytest.mark.parametrize(
+    ("values", "cycles"),
+    [
+        ({}, 27_894),
+        ({"fim.t_refi": 3900}, 29_948),
+        ({"fim.t_refi": 3900, "fim.t_rfc": 160, "fim.refresh": "bank"}, 129_626),
+    ],
+    ids=["none", "all", "bank"],
+)
+def test_a_block_of_all_banks_with_refreshes(values, cycles):
+    """The figures of docs/timing-fim.md: 300 rows, of each 17 columns."""
+    lines = [".block banks=0-15", "mmr op, mul", "mmr arrange, dot"]
+    for row in range(300):
+        lines += [f"act {row}", "rop <- iosa[0]", "rz <- rop * iosa[16:32]"]
+    machine = Machine([*lines, "end"], config.load("base").changed(values))
+    assert machine.done() == cycles
+
+
+def test_refreshes_that_leave_no_time():
+    with pytest.raises(config.ConfigError) as error:
+        config.load("base").changed({"fim.t_refi": 300})
+    assert "fim.t_refi (300) is too short for a refresh of fim.t_rfc (260)" in str(error.value)
+    with pytest.raises(config.ConfigError) as error:
+        config.load("base").changed({"fim.t_refi": 5000, "fim.refresh": "bank"})
+    assert "fim.t_refi (5000) is too short for 16 refreshes" in str(error.value)
+
+
+def test_by_hand_refreshes_of_single_banks():
+    """Four banks: the refreshes of bank 1 are due 250 cycles after those of bank 0."""
+    device = config.load("tiny").changed(
+        {"fim.t_refi": 1000, "fim.t_rfc": 100, "fim.refresh": "bank"}
+    )
+    memory = Recorder(device)
+    memory.refresh([0, 1], 1010)
+    assert memory.open([0, 1], 0, 1010) == 1100
+    assert [memory.next_refresh([bank]) for bank in (0, 1, 2, 3)] == [2000, 1250, 1500, 1750]
+    memory.refresh([0, 1], 1260)
+    assert (memory.rows[0], memory.rows[1]) == (0, -1)
+    assert memory.open([1], 0, 1260) == 1250 + 14 + 100
 
 
 def test_by_hand_activations():

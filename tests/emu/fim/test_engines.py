@@ -54,3 +54,61 @@ def test_a_snapshot_goes_on_as_the_run_does(lines, pause):
     first = stop_summary(machine.run()), machine.device.hash()
     machine.device.restore(saved)
     assert (stop_summary(machine.run()), machine.device.hash()) == first
+
+
+BUSY = """
+.block banks=0
+mmr b0_low, 0x40030000
+mmr b0_high, 0x40038000
+mmr op, mul
+mmr arrange, dot
+loop 30
+act 0
+rop <- iosa[1]
+rz <- rop * iosa[0:16]
+push rz, 0
+act 1
+rz <- rop * iosa[4:20]
+iosa[9] <- rz
+endloop
+end
+.block banks=1
+mmr op, mul
+mmr accumulate, 1
+act 0
+loop 30
+pull rop, 0
+rz <- rop * iosa[3:30]
+endloop
+iosa[0] <- rz
+end
+.block banks=2
+mmr op, add
+act 2
+loop 9
+fim 6, 0, 1, 32
+gio <- iosa[3]
+fim 7, 0, 0, 100
+endloop
+end
+"""
+
+
+@pytest.mark.parametrize("device", [DEVICES[0], *DEVICES[3:6]], ids=lambda x: x["fim.t_refi"])
+def test_blocks_that_work_together_for_long(device):
+    """With refreshes, and with constraints between banks; stopped now and then."""
+    pair = machines_of_engines(BUSY.strip().split("\n"), device)
+    data = np.random.default_rng(3).normal(size=(4, 3, 512)).astype(np.float16)
+    for machine in pair:
+        for bank in range(4):
+            for row in range(3):
+                machine.put(bank, row, 0, data[bank, row])
+        machine.start()
+    for pause in (500, 777, 1501, 100_000):
+        stops = [machine.run(pause) for machine in pair]
+        assert stop_summary(stops[0]) == stop_summary(stops[1])
+        different = pair[0].device.diff(pair[1].device.snapshot())
+        assert [item for item in different if item[0] != "device"] == []
+    assert stops[0].reason == "exit"
+    counters = pair[0].island.counters()
+    assert (counters["waits_refresh"] > 0) == (device["fim.t_refi"] > 0)
