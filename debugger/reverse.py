@@ -33,7 +33,7 @@ class InstructionEnd(NamedTuple):
     """The moment when a core has completed an instruction.
 
     `retired` is the number of instructions that the core has completed, `address` the address of
-    the next one.
+    the next one. If the core is idle at the position, this is the address where it is started next.
     """
 
     position: Position
@@ -98,13 +98,36 @@ def _ends_from(
         # A core with one unit ends its instructions one by one, so the caller does not need the
         # last end.
         last = retired - 1 if width(core) == 1 else retired
-        while core.retired < last:
-            stop = runner.step(name, 1, end)
+        while core.retired < last or (core.retired < retired and ends[-1].address is None):
+            stop, address = _step(runner, core, end)
             _check(stop)
+            ends[-1] = ends[-1]._replace(address=address)
             if stop.reason != "step" or core.retired >= retired:
                 break
             ends.append(InstructionEnd(device.position, core.retired, core.next_address))
     return ends
+
+
+def _step(runner: Runner, core: Core, end: Position) -> tuple[Stop, int | None]:
+    """Execute one more instruction of a core, or run to `end`.
+
+    Return the stop and the address of the instruction; None if the core has not begun one.
+    """
+    device, address = runner.debuggee.device, core.next_address
+    if address is not None:
+        return runner.step(core.name, 1, end), address
+
+    def after_act(_acting: Core | None) -> None:
+        nonlocal address
+        if address is None:
+            address = core.next_address
+
+    device.on_act = after_act
+    try:
+        stop = runner.step(core.name, 1, end)
+    finally:
+        device.on_act = None
+    return stop, address
 
 
 def _check(stop: Stop) -> None:

@@ -234,3 +234,53 @@ def test_steps_of_one_pe_forth_and_back(engine):
         debug.stepi_back()
         assert debug.device.hash() == wanted
     assert debug.last_stop.at_start
+
+
+STARTED_TWICE = """
+        .core   vc
+again:  li      t0, 1
+        call    inner
+        li      a7, 93
+        ecall
+inner:  ret
+        .core   cp
+_start: li      s0, 2
+loop:   li      a0, 2
+        la      a1, again
+        core.start a0, a1
+        li      a1, 4
+        core.wait a1
+        addi    s0, s0, -1
+        bnez    s0, loop
+        li      a0, 0
+        li      a7, 93
+        ecall
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("back", "expected"), [
+    ("reverse-step", ["ecall", "li a7, 93", "ret", "call inner", "li t0, 1"]),
+    ("reverse-next", ["ecall", "li a7, 93", "call inner", "li t0, 1"]),
+    ("reverse-nexti", ["ecall", "li a7, 93", "call inner", "call inner", "li t0, 1"]),  # auipc and jalr
+])  # fmt: skip
+def test_the_way_back_over_the_starts_of_a_core(engine, back, expected):
+    """The first instruction of a core counts at each start, as all others do."""
+    debug = of_source(STARTED_TWICE, engine)
+    debug.set_focus("vc")
+    debug.points.add("break", "again")
+    while debug.cont().reason != "exit":
+        visited = debug.device.position
+    debug.points.clear()
+    step = {
+        "reverse-step": debug.back,
+        "reverse-next": lambda: debug.back(over=True),
+        "reverse-nexti": debug.nexti_back,
+    }[back]
+    lines, positions = [], []
+    while not step().at_start:
+        line = STARTED_TWICE.splitlines()[(debug.where().line or 1) - 1]
+        lines.append(" ".join(line.rpartition(":")[2].split()))
+        positions.append(debug.device.position)
+    assert lines == 2 * expected
+    assert positions[len(expected) - 1] == visited
