@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -167,9 +168,13 @@ def is_code(program: Program, symbol: Symbol) -> bool:
 def compile_pattern(text: str) -> re.Pattern[str]:
     """Return a compiled regular expression. Raises `CommandError`."""
     try:
-        return re.compile(text)
-    except re.error as error:
+        with warnings.catch_warnings():  # of patterns that a later Python may read differently
+            warnings.simplefilter("ignore", FutureWarning)
+            return re.compile(text)
+    except (re.error, OverflowError) as error:
         raise CommandError(f"'{text}' is no regular expression: {error}") from None
+    except RecursionError:
+        raise CommandError(f"'{text:.40}...' is no regular expression: too many groups") from None
 
 
 @command(

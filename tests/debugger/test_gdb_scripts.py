@@ -333,6 +333,9 @@ def test_finding_memory_and_lines(debug: Interpreter) -> None:
         ("find/q y, +8, 3", "'q' is no format of find"),
         ("find 0x70000000, +8, 3", "read of 8 bytes at 0x70000000"),
         ("search [", "'[' is no regular expression"),
+        (f"rbreak {'(' * 5000}", f"'{'(' * 40}...' is no regular expression: too many groups"),
+        ("search a{99999999999}", "'a{99999999999}' is no regular expression: the repetition"),
+        ("rbreak [[no]&&such]", "no label of code matches"),  # of which Python's `re` warns
         ("search nothing-like-it", "no further line of /"),
         ("rbreak nothing-like-it", "no label of code matches"),
         ("clear again", "there is no breakpoint at again"),
