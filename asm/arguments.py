@@ -148,7 +148,7 @@ def _number(character: str) -> str:
     if character == "'\\'":
         inside = "\\'"
     try:
-        code = unescape(inside)
+        code = unescape(inside, 0)
     except Mistake:
         return character
     return str(code[0]) if len(code) == 1 else character

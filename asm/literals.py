@@ -17,7 +17,7 @@ def wrap(value: int) -> int:
     return (value + (WORD >> 1)) % WORD - (WORD >> 1)
 
 
-def unescape(text: str, offset: int = 0) -> bytes:
+def unescape(text: str, offset: int) -> bytes:
     """Return the bytes (UTF-8) of a string, from its source text without quotes.
 
     `offset` is the offset of the text in its line. Raises `Mistake` for an unknown escape.

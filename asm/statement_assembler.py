@@ -89,7 +89,7 @@ class StatementAssembler:
         head = HEAD.match(line.text)
         if head is None or (head[1] in DIRECTIVES and head[1] not in DATA_NAMES):
             return False
-        if labels := labels_of(line.text[: head.start(1)]):
+        if labels := labels_of(line.text):
             self._labels(line, Statement(0, 0, labels, None, ()))
         return True
 

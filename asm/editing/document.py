@@ -79,11 +79,14 @@ class Document:
     def _view(self) -> FileView:
         """The file as a part of its program.
 
-        If the program does not contain the file with this text, the file has no symbols of its own.
+        If the program contains the file with another text, the file has the symbols of that text.
+        If the program does not contain the file, it has those of the first source.
         """
         file = self.program.files.get(self.name)
-        if file is None or file.text != self.text:
-            file = self.program.source_file(self.name, self.text, self.folder)
+        if file is None:
+            file = self.program.source_file(self.name, self.text, self.folder, 0)
+        elif file.text != self.text:
+            file = self.program.with_text(file, self.text)
         return FileView(self.program, file)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -104,12 +104,16 @@ class EditedProgram:
                 files[name] = ProgramFile(name, text.text, text.folder, tuple(scopes[name]), core)
         return files
 
-    def source_file(
-        self, name: str, text: str, folder: Path | None, number: int = 0
-    ) -> ProgramFile:
-        """Return a text as a file of the program: the source with this number."""
+    def source_file(self, name: str, text: str, folder: Path | None, number: int) -> ProgramFile:
+        """Return a text as a file that uses the symbols of the source with this number."""
         core = registry.cores()[0].name if self.gnu or is_gnu_source(text) else ""
         return ProgramFile(name, text, folder, (number,), core)
+
+    def with_text(self, file: ProgramFile, text: str) -> ProgramFile:
+        """Return a file of the program with another text. It uses the same symbols."""
+        if any(source.name == file.name for source in self.sources):
+            return self.source_file(file.name, text, file.folder, file.scopes[0])
+        return replace(file, text=text)
 
     @cached_property
     def macros(self) -> Mapping[str, Macro]:

@@ -367,6 +367,22 @@ def test_the_text_in_the_editor_counts(tmp_path: Path) -> None:
     assert included.hover(1, 3) is not None
 
 
+@pytest.mark.parametrize("name", ["c.inc", "b.s", "other.s"])
+def test_a_text_that_the_program_does_not_have_yet(tmp_path: Path, name: str) -> None:
+    """Its symbols are those of the sources that include it; another file's are the first source's."""
+    (tmp_path / "c.inc").write_text("nop\n")
+    texts = {"a.s": ".core cp\nx: .word 1\n", "b.s": '.core vc\n.equ x, 5\n.include "c.inc"\n'}
+    sources = (Source(text, str(tmp_path / each), tmp_path) for each, text in texts.items())
+    whole = EditedProgram(tuple(sources))
+    edited = Document(" li a0, x\n", str(tmp_path / name), tmp_path, whole=whole)
+    found = edited.definition(1, 9)
+    assert found is not None
+    assert Path(found.file).name == ("a.s" if name == "other.s" else "b.s")
+    core = edited.core_at(1)
+    assert core is not None
+    assert core.name == ("vc" if name == "c.inc" else "cp")  # a text without parts is cp's
+
+
 # --- corrections ---------------------------------------------------------------------------
 
 MISSPELT = [
