@@ -1,10 +1,15 @@
-"""Copy parts of the repository into another folder, where tests change them."""
+"""Copies of the repository in another folder, where tests change them; how a new process imports it."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PYTHON_PATH = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+"""PYTHONPATH of a new process that imports Macaw from this tree, not an installed package."""
 
 
 def copy_paths(source: Path, target: Path, names: Iterable[str]) -> None:

@@ -26,6 +26,7 @@ from macaw.asm.source import Source
 from tests.asm.gnu_tools import output, tool
 from tests.asm.sample_sources import sample_sources
 from tests.fuzzing import fuzz, properties
+from tests.tree_copies import PYTHON_PATH
 
 pytestmark = pytest.mark.once
 
@@ -505,7 +506,7 @@ def test_neither_folder_nor_hash_seed_leaves_a_trace(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-c", _BUILD, *names],
             cwd=folder,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": PYTHON_PATH},
             capture_output=True,
             text=True,
             check=True,

@@ -19,6 +19,7 @@ import pytest
 
 from tests.debugger.sources import VERY_LONG_LOOP
 from tests.macaw.conftest import ROOT
+from tests.tree_copies import PYTHON_PATH
 
 pytestmark = pytest.mark.once
 HELLO = str(ROOT / "programs/hello/hello.s")
@@ -193,7 +194,7 @@ def test_who_is_killed_while_writing_leaves_no_half_file(tmp_path):
     for _ in range(3):
         child = subprocess.Popen(
             [sys.executable, "-m", "macaw", "debug", str(source), "--batch", "-x", str(script)],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL,
+            cwd=tmp_path, env={**os.environ, "PYTHONPATH": PYTHON_PATH}, stdout=subprocess.DEVNULL,
         )  # fmt: skip
         points.unlink(missing_ok=True)
         end = time.monotonic() + 30

@@ -22,6 +22,7 @@ from macaw.cli import run_command
 from macaw.errors import RunError
 from macaw.isa import common, registry
 from macaw.isa.model import Core
+from tests.tree_copies import PYTHON_PATH
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "faults"
@@ -146,7 +147,7 @@ def test_as_a_process_of_its_own() -> None:
         capture_output=True,
         text=True,
         cwd=FOLDER,
-        env={"PYTHONPATH": str(ROOT)},
+        env={"PYTHONPATH": PYTHON_PATH},
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")

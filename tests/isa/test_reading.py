@@ -12,6 +12,7 @@ import pytest
 
 from macaw.isa import reading
 from tests.macaw.command_runs import run_here
+from tests.tree_copies import PYTHON_PATH
 
 ROOT = Path(__file__).parents[2]
 HELLO = ROOT / "programs" / "hello" / "hello.s"
@@ -65,7 +66,7 @@ def test_what_is_no_plain_file_is_refused_before_it_is_read(kind: str, tmp_path:
 
 def macaw(*words: object, folder: Path, shell: bool = False) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "macaw", *map(str, words)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
     return subprocess.run(
         ["bash", "-c", " ".join(map(str, words))] if shell else command,
         capture_output=True,

@@ -16,6 +16,7 @@ from unittest import mock
 
 from docs import shown
 from macaw.cli import run_command
+from tests.tree_copies import PYTHON_PATH
 
 ROOT = Path(__file__).parents[2]
 NOTHING: Mapping[str, str] = {}
@@ -97,7 +98,7 @@ def run_apart(
     text: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """The same in a process of its own, as a user's shell starts it."""
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([PYTHON_PATH, os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-m", "macaw", *map(str, words)],
         capture_output=True,

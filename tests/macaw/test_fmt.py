@@ -12,6 +12,7 @@ import pytest
 from macaw.asm import equivalence
 from macaw.cli import run_command
 from tests.macaw.conftest import ROOT, Macaw
+from tests.tree_copies import PYTHON_PATH
 
 Source = Callable[..., Path]
 
@@ -21,7 +22,7 @@ TIGHT = "a:      nop                             // x\n"
 
 def fed(text: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "macaw", "fmt", *arguments, "-"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
     return subprocess.run(command, input=text, capture_output=True, env=environment, check=False)
 
 

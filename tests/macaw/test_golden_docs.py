@@ -16,6 +16,7 @@ import pytest
 from macaw import golden_description
 from macaw.commands import test
 from tests.macaw.conftest import HELLO, LAYER, ROOT, Macaw
+from tests.tree_copies import PYTHON_PATH
 
 TEXT = (ROOT / "docs" / "golden-tests.md").read_text("utf-8")
 BLOCKS = [
@@ -104,7 +105,7 @@ def test_a_difference_looks_as_it_is_shown(macaw: Macaw, folders: Path) -> None:
 def test_pytest_collects_as_it_is_shown(folders: Path) -> None:
     command, *lines = PYTEST.splitlines()
     words = command.removeprefix("$ pytest").split()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "80"}
+    environment = {**os.environ, "PYTHONPATH": PYTHON_PATH, "NO_COLOR": "1", "COLUMNS": "80"}
     environment.pop("PYTEST_ADDOPTS", None)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words, "-p", "no:cacheprovider", *plugin()],

@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import macaw
+from tests.tree_copies import PYTHON_PATH
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "programs" / "lowered"
@@ -37,7 +38,7 @@ def test_sources_are_current(command: str, name: str, tmp_path: Path) -> None:
             shutil.copy(kept / file, made)
     words = [sys.executable, "-m", *shlex.split(command)]
     subprocess.run(
-        words, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, check=True, capture_output=True
+        words, cwd=tmp_path, env={"PYTHONPATH": PYTHON_PATH}, check=True, capture_output=True
     )
     files = {path.name for path in kept.iterdir() if path.is_file()}
     assert files | set(given[:2]) == {path.name for path in made.iterdir()} | set(given)
