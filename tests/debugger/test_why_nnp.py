@@ -184,6 +184,54 @@ def test_registers_of_the_core(chains):
     assert [x.value for x in chains.why("nnp.initial_codes[5, 1:3]")] == VECTORS[0, 1:3].tolist()
 
 
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_vectors_that_one_beat_takes_from_the_queue(engine):
+    """A beat of 32 bytes takes four vectors of two chains; each byte has the chain that wrote it."""
+    run = of_source(
+        """
+        .device tiny
+        .core   nnp
+        v_rd    Dram, 0
+        v_wr    NetOutQ
+        end_chain
+        SetCols(3)
+        v_rd    Dram, 1
+        v_relu
+        v_wr    NetOutQ
+        end_chain
+        .core   cp
+_start: li      a0, 3
+        la      a1, 0x30300000
+        core.start a0, a1
+        li      a1, 8
+        core.wait a1
+        la      a2, back
+        dma.copy zero, a2
+        dma.wait zero
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .section .data.cp
+        .balign 4
+back:   .word   y, 0x303c0000, 32, 1, 0, 0
+        .data
+numbers:.float16 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
+        .output y, float16, 16
+""",
+        engine,
+    )
+    assert run.cont().reason == "exit"
+    for place in range(16):
+        cause = only(run.why(f"y[{place}]"))
+        assert cause.value == 1 + place
+        steps = []
+        while not cause.ends:
+            cause = inputs(cause)[0]
+            steps.append(cause.how)
+        assert steps == ["v_wr", *(["v_relu"] * (place >= 4)), "v_rd", "program"]
+        assert cause.memory == (0x80000000 + 2 * place, 2)
+
+
 def test_queues_of_the_core():
     """What waits in NetInQ and NetOutQ: a vector that the chain did not take, one that nobody did."""
     run = of_source(

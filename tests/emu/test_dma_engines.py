@@ -162,6 +162,30 @@ def test_a_long_transfer_takes_few_acts(dst: int, src: int, acts: int) -> None:
     assert len(calls) == acts
 
 
+@pytest.mark.parametrize(
+    ("row_bytes", "rows", "stride"), [(64, 3, HALF), (4, 3, HALF), (1, 64, -1), (3, 64, -5)]
+)
+@pytest.mark.parametrize("reads", [True, False])
+def test_the_last_bytes_of_halves(row_bytes: int, rows: int, stride: int, reads: bool) -> None:
+    """A row counts for the half in which it begins, though the next byte is in another half."""
+    onchip, external = (UNIT + HALF - row_bytes, stride), (EXTERNAL, row_bytes)
+    source, target = (onchip, external) if reads else (external, onchip)
+    made = []
+    for engine in ENGINES:
+        script = [("copy", AT), ("await", 0), ("end",)]
+        device = make(toy(0, script), engine=engine, mem__unit_half_bytes=HALF)
+        words = describe(target[0], source[0], row_bytes, rows, target[1], source[1])
+        device.memory.poke(AT, words)
+        for row in range(rows):
+            device.memory.poke(source[0] + row * source[1], bytes([row + 1] * row_bytes))
+        device.run()
+        for row in range(rows):
+            came = device.memory.peek(target[0] + row * target[1], row_bytes)
+            assert came == bytes([row + 1] * row_bytes)
+        made.append(device)
+    assert_same_state(*made)
+
+
 @pytest.mark.parametrize("dst", [EXTERNAL + SIZE, UNIT])
 def test_who_waited_for_a_transfer_comes_before_the_next_one(dst: int) -> None:
     """It stores where that one reads, one cycle after the end of the first."""

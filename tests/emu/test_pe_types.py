@@ -9,7 +9,7 @@ import pytest
 
 from macaw.emu.engines import ENGINES
 from macaw.isa.config import ConfigError, Configuration
-from macaw.isa.pe import ACTIVATIONS
+from macaw.isa.pe import ACTIVATIONS, THEN
 from tests.emu.pe_builder import NAMES, Unit, element_types, scales, sequence
 from tests.emu.pe_engine_pairs import run_and_compare
 
@@ -240,3 +240,34 @@ def test_clusters_that_take_a_segment_as_two_types() -> None:
 def test_settings_that_contradict_each_other(values: dict[str, Any], text: str) -> None:
     with pytest.raises(ConfigError, match=text):
         Configuration("test", values)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("base", [1, 15])
+@pytest.mark.parametrize("hold", [{}, element_types("int8", "int16")], ids=["int8", "int16"])
+def test_a_loop_over_weights_that_stay_reads_a_block(base: int, hold: dict[str, int]) -> None:
+    """Clusters in lockstep; activations of another type in the block fault as they do elsewhere."""
+    unit = Unit({**WIDE, "pe.clusters": 2, "pe.pes": 2, "pe.input_buffer": 256})
+    unit.config_packet(1, f"ld activations base={base}", types=hold)
+    unit.config_packet(
+        2,
+        *("ld weights", f"mac base={base} acc=0", "spu nonsf src=0 dst=0"),
+        steps=[(2, 1, 1, 0)],
+        state=1,
+        inner=6,
+        pipeline=4,
+        then=THEN + 3,
+    )
+    unit.config_packet(3, "st base=0")
+    x, matrix = np.arange(16) - 5, np.arange(64).reshape(4, 16) % 7 - 3
+    out = unit.out(4 * 6 * 8, "int64", count=6)
+    unit.exe(1, unit.dense(x, element="int16" if hold else "int8"))
+    unit.exe(2, unit.weights(matrix), out=out, last=1)
+    fast, _ = run_and_compare(unit, [5])
+    stop = fast.device.stopped
+    if hold:
+        assert stop is not None
+        assert stop.fault is not None
+        assert stop.fault.kind == "type mismatch"
+    else:
+        assert fast.read(out, 24).reshape(4, 6).tolist() == np.tile(matrix @ x, (6, 1)).T.tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import resource
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import macaw
 from macaw.emu import plain
 from macaw.emu.pages import PAGE, Pages, differences
 from macaw.emu.state import Change, State, StateError, StateField
@@ -359,3 +361,21 @@ def test_reset_leaves_no_negative_zero() -> None:
     state.sums[1] = -0.0
     state.reset()
     assert not np.signbit(state.sums).any()
+
+
+def test_registers_have_the_width_of_their_table() -> None:
+    """The widest that any element type of the array needs; a debugger shows so many bits."""
+    widths: dict[tuple[str, str], int] = {}
+    for element in ("int8", "int16", "fp32"):
+        device = macaw.Device(macaw.configuration("tiny").changed({"pe.element": element}))
+        for core in device.order:
+            for file in core.table.files:
+                values = np.asarray(getattr(core.state, file.name))
+                units = core.table.levels and values.shape[: len(core.table.levels)]
+                registers = len(file.names) * math.prod(units or ())
+                bits = 8 * values.nbytes // registers
+                widths[core.name, file.name] = max(bits, widths.get((core.name, file.name), 0))
+                assert widths[core.name, file.name] <= file.width
+    for core in device.order:
+        for file in core.table.files:
+            assert widths[core.name, file.name] == file.width

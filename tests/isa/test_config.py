@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macaw.isa import config, registry
-from macaw.isa.config import ConfigError, Configuration
+from macaw.isa import config, registry, trace
+from macaw.isa.config import COMMON, ConfigError, Configuration
 from macaw.isa.model import Setting
 from tests.fuzzing import fuzz
 
@@ -77,6 +77,18 @@ def test_every_setting_of_every_core_is_there():
             assert setting.name in found
     assert found["mem.banks"] == 16
     assert len(found) == len(config.settings())
+
+
+def test_tables_and_their_settings_are_in_the_order_of_their_declaration():
+    declared = [*COMMON, *trace.SETTINGS]
+    declared += [row for core in registry.all_descriptors() for row in core.settings]
+    tables = list(dict.fromkeys(row.name.rpartition(".")[0] for row in declared))
+    found = list(config.settings())
+    assert list(dict.fromkeys(name.rpartition(".")[0] for name in found)) == tables
+    for table in tables:
+        rows = [row.name for row in declared if row.name.rpartition(".")[0] == table]
+        first = found.index(rows[0])
+        assert found[first : first + len(rows)] == rows
 
 
 ONE_OF_EACH = {"fim.ranks": 1, "fim.bank_groups": 1, "fim.group_banks": 1}

@@ -137,6 +137,33 @@ def test_the_least_estimates_of_products_have_nearly_the_least_costs(
     assert max(worse) <= 1.1
 
 
+@pytest.mark.parametrize(("device", "width", "split"), [
+    ("tiny", 4, "b"), ("tiny", 4, "d"), ("tiny", 32, "a"), ("base", 1, "h"),
+])  # fmt: skip
+def test_estimates_of_products_are_near_their_costs(device: str, width: int, split: str) -> None:
+    """Of each tile, the bad ones, too: where the dma is the limit, and where the array is."""
+    config, rng = load(device).changed({"dma.width": width}), np.random.default_rng(3)
+    for m, n, k in ((256, 8, 60), (120, 16, 100)):
+        weights = (rng.integers(1, 9, (n, k)) * (rng.random((n, k)) >= 0.2)).astype(np.int8)
+        product = Product(m, weights).validated(config)
+        part = array_partition(product, split, (config["pe.rows"], config["pe.clusters"]))
+        grid = row_grid(config, part)
+        guesses = row_estimates(product, config, part, grid, 1.0)
+        ratios = []
+        for index in np.flatnonzero(guesses < inf)[::17]:
+            tile, whole = grid.tile(index)
+            try:
+                plan = make_product_plan(product, config, WEIGHT, split, tile, whole)
+            except LowerError:
+                continue
+            if unit_bytes(plan) <= config["mem.unit_half_bytes"]:
+                ratios.append(guesses[index] / cost(plan).cycles)
+        assert len(ratios) > 20
+        assert min(ratios) >= 0.75
+        assert max(ratios) <= 1.15
+        assert 0.9 <= np.median(ratios) <= 1.03
+
+
 # Parts of the array
 
 

@@ -43,6 +43,8 @@ class Terminal:
         end = time.monotonic() + seconds
         while not wanted or wanted not in self.text:
             ready, _, _ = select.select([self._ours], [], [], end - time.monotonic())
+            if not ready:
+                self.process.kill()  # it may run for ever
             assert ready, f"not shown in time: {wanted!r} in {self.text[-500:]!r}"
             try:
                 piece = os.read(self._ours, 4096)

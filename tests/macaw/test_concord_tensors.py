@@ -71,6 +71,33 @@ def test_two_inputs_in_one_queue() -> None:
     assert np.array_equal(found.emulate({"a": rows[0], "b": rows[1:]})["y"], rows)
 
 
+def test_a_matrix_of_a_queue_that_no_hint_names() -> None:
+    """All tiles of a chain are one matrix, by rows and columns; a row of tiles beside a hinted one."""
+    text = """.device tiny
+        .input  taken, float16, 26, 4, at=netin
+        .output y, float16, 3, 4, at=netout
+        .core   nnp
+        SetRowsCols(3, 2)
+        m_rd    NetInQ
+        m_wr    MatrixRf, 0
+        v_rd    NetInQ
+        mv_mul  0
+        v_wr    NetOutQ
+        end_chain
+"""
+    found = api.concord(api.assemble(Source(text, "queue.s")))
+    shapes = {name: x.shape for name, x in found.inputs.items()}
+    assert shapes == {"matrix_netinq_0": (12, 8), "taken": (2, 4)}
+    rng = np.random.default_rng(2)
+    data = {name: rng.integers(-9, 10, shape).astype(np.float16) for name, shape in shapes.items()}
+    product = data["matrix_netinq_0"] @ data["taken"].ravel()
+    assert np.array_equal(found.run(data)["y"].ravel(), product)
+    hinted = text.replace(".core   nnp\n", ".core   nnp\n .hint tensor W, NetInQ, 0, 4, 4\n")
+    found = api.concord(api.assemble(Source(hinted, "queue.s")))
+    shapes = {name: x.shape for name, x in found.inputs.items()}
+    assert shapes == {"W": (4, 4), "matrix_netinq_4": (4, 20), "taken": (2, 4)}
+
+
 HEAD = """        .device tiny
         .output y, float16, 1, 4, at=netout
         .data

@@ -32,7 +32,7 @@ def test_dis_in_colours_says_what_it_says_to_a_pipe(macaw: Macaw, tmp_path: Path
 @pytest.mark.once
 @pytest.mark.parametrize("name", ["mac", "li", ".seq", "dist.bus_bytes", "gr3", "deadlock"])
 def test_a_page_in_colours_says_what_it_says_to_a_pipe(macaw: Macaw, name: str) -> None:
-    shown = Terminal("isa", name).read()
+    shown = Terminal("isa", name, columns=40).read()
     assert plain(shown) == macaw("isa", name).stdout
     assert MARKS.search(shown)
 

@@ -268,6 +268,20 @@ def test_a_map_of_many_units_has_means() -> None:
     assert odd.titles[-1] == "pe[0,0].2048: 2,048"
 
 
+@pytest.mark.parametrize("most", [1, 8, 2**40])
+def test_the_strongest_colour_is_that_of_the_greatest_mean(most: int) -> None:
+    """Also of a mean below 1, where one of eight units has counted once."""
+    counter = heat.unit_counts(macaw.Device(macaw.configuration("tiny")))[0].counter
+    values = np.zeros((100, 50), int)
+    values[0, 0], values[99, 49] = most, most // 2
+    cores = tuple(f"pe[{row}]" for row in range(100))
+    html = heat.heat_map(heat.UnitCounts(counter, cores, (5, 10), values)).html
+    opacities = [float(x) for x in re.findall(r'fill-opacity="([\d.]+)"', html)]
+    low = heat.LEAST_OPACITY
+    last = low + (1 - low) * (most // 2 / most)
+    assert opacities == pytest.approx([1, *[low] * (25 * 25 - 2), last], abs=0.006)
+
+
 def test_a_device_of_4096_pes(program: macaw.Program) -> None:
     values = {**config.load("tiny"), "pe.rows": 16, "pe.clusters": 4, "pe.pes": 64}
     device = config.Configuration("wide", values)

@@ -1,5 +1,6 @@
 """Standard streams that are closed, full, or whose reader has gone."""
 
+import io
 import os
 import subprocess
 import sys
@@ -9,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from macaw import cli
 from tests.macaw.conftest import HELLO, LAYER, ROOT, Macaw
+from tests.tree_copies import PYTHON_PATH
 
 RUN = ["run", LAYER / "layer.s", "-i", f"x={LAYER / 'x.npy'}"]
 FAULT = "        .core cp\n        lw a0, 2(zero)\n"
@@ -50,7 +53,7 @@ def shell(line: str, folder: Path) -> tuple[int, str, str]:
         capture_output=True,
         text=True,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": PYTHON_PATH},
         check=False,
     )
     return done.returncode, done.stdout, done.stderr
@@ -156,3 +159,22 @@ def test_a_file_goes_into_a_pipe(tmp_path: Path, words: str) -> None:
     assert (tmp_path / "out").read_bytes()[:4] in (b"\x7fELF", b"\x93NUM")
     if "run" in words:
         assert np.load(tmp_path / "out").shape == (8,)
+
+
+@pytest.mark.parametrize(
+    ("file", "status", "expected"), [("/dev/full", 0, 2), ("/dev/full", 1, 1), ("pipe", 0, 0)]
+)
+def test_buffered_output_is_lost(
+    gone: int, monkeypatch: pytest.MonkeyPatch, file: str, status: int, expected: int
+) -> None:
+    """A full device is an error unless another came first; a pipe that nobody reads is none."""
+    errors = io.StringIO()
+    stream = open(gone if file == "pipe" else file, "w", closefd=file != "pipe")  # noqa: SIM115
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setattr(sys, "stderr", errors)
+    monkeypatch.setattr(cli.cli, "main", lambda *_, **__: stream.write("kept") and status)
+    errors.fileno = stream.fileno  # type: ignore[method-assign]
+    assert cli.run_command([]) == expected
+    told = "macaw: error: No space left on device\n" if expected == 2 else ""
+    assert errors.getvalue() == told
+    stream.close()  # what could not be written is not tried again

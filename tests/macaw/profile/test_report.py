@@ -180,3 +180,17 @@ def test_what_is_not_judged_is_a_note() -> None:
     text = shown(replace(by_hand(), differences=items))
     assert "  note   work of pe: 2 before" in text
     assert "  same   cycles: 1 before" in text
+
+
+def test_the_busiest_of_many_cores() -> None:
+    """Core n is busy for n cycles; where two are equally busy, the first is left out first."""
+    cores = [
+        track(f"pe[{n}]", "pe", [Slice(f"pe[{n}]", "pe", 0, n * 7 % 41, n, 1, "exe")])
+        for n in range(41)
+    ]
+    row = track("pe", "pe", [item for core in cores for item in core.slices])
+    lines = shown(replace(by_hand(), tracks=(row, *cores))).splitlines()
+    named = [line.split()[:2] for line in lines if re.match(r"pe\[\d+\] .*%", line)]
+    wanted = [[f"pe[{n}]", str(n * 7 % 41)] for n in range(41) if n * 7 % 41 >= 9]
+    assert named == wanted
+    assert "9 more cores not shown" in lines
