@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.nnp.numbers import HOST, Quantised, Quantiser
+from macaw.emu.nnp.numbers import HOST, Quantised, Quantiser, quantisers
 from macaw.emu.nnp.state import NnpState
 
 Host = NDArray[np.floating[Any]]  # host values
@@ -73,7 +73,4 @@ class NumberFormats:
     def __init__(self, config: Mapping[str, Any], state: NnpState) -> None:
         self.state = state
         self.dtype = np.dtype(HOST[config["nnp.host_format"]])
-        kind = config["nnp.quantise"]
-        sizes = config["nnp.float_exponent_bits"], config["nnp.float_mantissa_bits"]
-        self.vector = Quantiser(kind, config["nnp.vector_bits"], *sizes)
-        self.matrix = Quantiser(kind, config["nnp.matrix_bits"], *sizes)
+        self.vector, self.matrix = quantisers(config)

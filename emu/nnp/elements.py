@@ -20,7 +20,7 @@ from macaw.emu.nnp.arithmetic import Arithmetic, Host
 from macaw.emu.nnp.arrivals import Pieces, slice_pieces
 from macaw.emu.nnp.chain import Chain
 from macaw.emu.nnp.numbers import Quantised, dequantise
-from macaw.emu.nnp.state import BIAS, HOST_FILES, NnpState
+from macaw.emu.nnp.state import HOST_FILES, NnpState
 from macaw.emu.origins import Origin, Place, Source
 from macaw.isa.nnp import STEPS, WINDOW
 from macaw.isa.nnp_chains import step
@@ -215,7 +215,7 @@ class Elements:
 
     def _read_tile(self, tile: int) -> Quantised:
         """Return a copy of a tile of MatrixRf as it is now."""
-        exponents = self.state.tile_exponents[tile].astype(np.int8) - BIAS
+        exponents = self.state.tile_exponents[tile].astype(np.int8) - self.arithmetic.matrix.bias
         return Quantised(self.state.tile_codes[tile][None].copy(), exponents[None])
 
     def _row(self, tiles: Quantised, which: int, row: int) -> NDArray[np.float64]:

@@ -22,13 +22,17 @@ def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, Memo
     Each name is the quantiser's kind; for the matrix quantiser `_matrix` is appended.
     """
     native, dtype = int(config["nnp.native"]), np.dtype(HOST[config["nnp.host_format"]])
-    columns = ("exponent", *(f"+{at}" for at in range(min(ACROSS, native))))
     by_name = {}
     for quantiser, name, what in (
         (arithmetic.vector, "", "vectors"),
         (arithmetic.matrix, "_matrix", "matrices"),
     ):
-        meaning = f"{native} codes of {what} and the exponent that they share"
+        shared = "the exponent that they share"
+        if quantiser.blocks(native) > 1:
+            shared = f"the exponent of each {quantiser.block} of them"
+        meaning = f"{native} codes of {what} and {shared}"
+        across = min(ACROSS, native // quantiser.blocks(native))
+        columns = ("exponent", *(f"+{at}" for at in range(across)))
         rows = partial(_rows, quantiser, dtype.newbyteorder("<"))
         size = native * dtype.itemsize
         by_name[quantiser.kind + name] = MemoryFormat(meaning, size, columns, rows)
@@ -36,12 +40,15 @@ def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, Memo
 
 
 def _rows(quantiser: Quantiser, dtype: np.dtype[Any], data: bytes) -> Sequence[Row]:
-    blocks = quantise(np.frombuffer(data, dtype), quantiser)
-    codes = blocks.codes.tolist()
-    width = min(ACROSS, len(codes))
+    quantised = quantise(np.frombuffer(data, dtype), quantiser)
+    codes = quantised.codes.tolist()
+    exponents = quantised.exponents.ravel().tolist()
+    block = len(codes) // len(exponents)
+    width = min(ACROSS, block)
     rows: list[Row] = []
-    for at in range(0, len(codes), width):
-        part = codes[at : at + width]
-        first = int(blocks.exponents) if not at else None
-        rows.append((at * dtype.itemsize, (first, *part, *[None] * (width - len(part)))))
+    for start, exponent in zip(range(0, len(codes), block), exponents, strict=True):
+        for at in range(start, start + block, width):
+            part = codes[at : min(at + width, start + block)]
+            first = exponent if at == start else None
+            rows.append((at * dtype.itemsize, (first, *part, *[None] * (width - len(part)))))
     return rows

@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 FRACTION = 40
 WHOLE = 34
 _MASK = (1 << FRACTION) - 1
+_FARTHEST = 63  # the greatest shift of an int64; what it leaves of any number is 0 or -1
 
 
 class OutOfRange(ArithmeticError):
@@ -69,15 +70,16 @@ class Long:
         return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
 
     def shift_right(self, places: Ints) -> Long:
-        """Divide V by 2**`places`, for `places` from 0 to 62, rounding towards -infinity.
+        """Divide V by 2**`places`, for `places` of at least 0, rounding towards -infinity.
 
         The exponents grow by `places`, so the values stay the same but for the rounding.
         """
         few = np.minimum(places, FRACTION)
         low = (self.whole & ((1 << few) - 1)) << (FRACTION - few) | self.fraction >> few
-        far = (self.whole >> np.maximum(places - FRACTION, 0)) & _MASK
+        far = (self.whole >> np.clip(places - FRACTION, 0, _FARTHEST)) & _MASK
         fraction = np.where(places > FRACTION, far, low)
-        return Long(self.whole >> places, fraction, self.exponent + places)
+        whole = self.whole >> np.minimum(places, _FARTHEST)
+        return Long(whole, fraction, self.exponent + places)
 
     def plus(self, other: Long) -> Long:
         """Return the sums of these accumulators and `other`.

@@ -12,7 +12,7 @@ from macaw.emu.faults import Fault
 from macaw.emu.memory import Memory as DeviceMemory
 from macaw.emu.nnp.arithmetic import Arithmetic, Host
 from macaw.emu.nnp.numbers import Quantised
-from macaw.emu.nnp.state import BIAS, NnpState
+from macaw.emu.nnp.state import NnpState
 from macaw.emu.pages import SHIFT, WRITTEN
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp_layouts import Memory
@@ -33,6 +33,7 @@ class Memories:
         self.state, self.arithmetic, self.device_memory = state, arithmetic, device_memory
         self.native = int(config["nnp.native"])
         self.dtype = arithmetic.dtype
+        self.bias = arithmetic.vector.bias  # both quantisers have the same kind
 
     # Vectors
 
@@ -43,11 +44,11 @@ class Memories:
         """
         state = self.state
         codes = state.initial_codes[addresses]
-        exponents = state.initial_exponents[addresses].astype(np.int8) - BIAS
+        exponents = state.initial_exponents[addresses].astype(np.int8) - self.bias
         padding = addresses < 0
         if padding.any():
             codes[padding] = 0
-            exponents[padding] = -BIAS
+            exponents[padding] = -self.bias
         return Quantised(codes, exponents)
 
     def read(self, memory: Memory, addresses: Addresses) -> Host:
@@ -76,7 +77,7 @@ class Memories:
         """Write entries of InitialVrf."""
         state = self.state
         state.initial_codes[addresses] = values.codes
-        state.initial_exponents[addresses] = values.exponents + BIAS
+        state.initial_exponents[addresses] = values.exponents + self.bias
 
     def check_dram(self, what: str, addresses: Addresses, elements: int) -> None:
         """Raise `Fault` unless all these addresses of Dram are in external memory.
@@ -131,7 +132,7 @@ class Memories:
         native = self.native
         if memory.setting:
             state = self.state
-            exponents = state.tile_exponents[addresses].astype(np.int8) - BIAS
+            exponents = state.tile_exponents[addresses].astype(np.int8) - self.bias
             tiles = Quantised(state.tile_codes[addresses], exponents)
             return self.arithmetic.to_host(tiles, self.arithmetic.matrix)
         rows = self._dram("read", addresses, native * native)[addresses]
@@ -148,8 +149,9 @@ class Memories:
         state = self.state
         tiles = self.arithmetic.quantise(values, self.arithmetic.matrix)
         state.tile_codes[addresses] = tiles.codes
-        state.tile_exponents[addresses] = tiles.exponents + BIAS
-        sizes = ((state.matrix_codes, 2 * native * native), (state.matrix_exponents, native))
+        state.tile_exponents[addresses] = tiles.exponents + self.bias
+        exponents = tiles.exponents[0].size  # bytes of a tile
+        sizes = ((state.matrix_codes, 2 * native * native), (state.matrix_exponents, exponents))
         for pages, size in sizes:
             for start in (addresses * size).tolist():
                 for page in range(start >> SHIFT, (start + size - 1 >> SHIFT) + 1):

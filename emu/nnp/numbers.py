@@ -16,6 +16,7 @@ from macaw.emu.nnp.quantisers import (
     Quantiser,
     dequantise,
     quantise,
+    quantisers,
     requantise,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "maximum",
     "multiply",
     "quantise",
+    "quantisers",
     "relu",
     "requantise",
     "round_long",

@@ -16,7 +16,7 @@ from macaw.emu.nnp.arrivals import Arrivals, Pieces
 from macaw.emu.nnp.chain import Chain
 from macaw.emu.nnp.elements import FIELDS, Elements, Iteration, Written
 from macaw.emu.nnp.numbers import Quantised
-from macaw.emu.nnp.state import BIAS, NnpState
+from macaw.emu.nnp.state import NnpState
 from macaw.emu.nnp.timing import Timing
 from macaw.emu.origins import Origin, Origins, Place, Source, WindowPart
 from macaw.isa.nnp import FILE, SCALARS
@@ -148,7 +148,8 @@ class ChainOrigins(Origins):
         access = now.chain.writes[0]
         if access.memory.setting:
             places = [place for place in now.places(access) if place is not None]
-            exponents = state.tile_exponents[places].astype(np.int8) - BIAS
+            bias = self.elements.arithmetic.matrix.bias
+            exponents = state.tile_exponents[places].astype(np.int8) - bias
             now.tiles = Quantised(state.tile_codes[places].copy(), exponents)
         self.end_iteration()
 

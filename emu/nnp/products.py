@@ -25,6 +25,8 @@ _BATCH = 1 << 22  # the greatest number of elements of results in a batch
 Reals = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 
+_FARTHEST = 63  # the greatest shift of an int64
+
 
 def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
     """Return the greatest difference between the exponents of blocks whose products are added.
@@ -41,18 +43,33 @@ class Tiles:
     """A matrix of rows × cols native tiles, prepared for products with vectors.
 
     `quantised` has codes (rows, cols, N, N) and exponents (rows, cols, N) of the quantiser
-    `matrix`; `vector` is the quantiser of the vectors. The tiles are copied: later changes of
-    `quantised` have no effect.
+    `matrix`; `vector` is the quantiser of the vectors. In the kind mx a native vector may have
+    several blocks, and the exponents have shape (rows, cols, N, blocks); `cols` is then the number
+    of columns of blocks. The tiles are copied: later changes of `quantised` have no effect.
     """
 
     def __init__(self, quantised: Quantised, matrix: Quantiser, vector: Quantiser) -> None:
-        self.rows, self.cols, self.native, _ = quantised.codes.shape
+        self.rows, cols, self.native, _ = quantised.codes.shape
+        self._blocks = matrix.blocks(self.native)
+        self.cols = cols * self._blocks
+        self._width = self.native // self._blocks  # elements of a block
+        if self._blocks > 1:
+            shape = self.rows, cols, self.native, self._blocks, self._width
+            codes = quantised.codes.reshape(shape).transpose(0, 1, 3, 2, 4)
+            codes = codes.reshape(self.rows, self.cols, self.native, self._width)
+            exponents = quantised.exponents.transpose(0, 1, 3, 2)
+            quantised = Quantised(codes, exponents.reshape(self.rows, self.cols, self.native))
         self._matrix, self._vector = matrix, vector
-        self._shared = matrix.kind == "bfp"
+        self._shared = matrix.shares_exponents
         self._digits = matrix.size + vector.size
-        dot = self.native << self._digits  # an upper bound of a dot product of one tile
-        self._type: DTypeLike = np.float32 if dot <= _SINGLE else np.float64
+        dot = self._width << self._digits  # an upper bound of a dot product of one block
+        # The scales of mx are too great and too small for binary32.
+        is_small = dot <= _SINGLE and matrix.kind != "mx"
+        self._type: DTypeLike = np.float32 if is_small else np.float64
         self._wide = dot > _DOUBLE
+        # V of a block is its dot product times 2**places; _offset is the rest of its exponent.
+        self._places = accumulator_places(matrix, vector)
+        self._offset = FRACTION + matrix.unit + vector.unit - self._places
         self._spread = _spread(quantised.exponents, quantised.codes, 1) if self._shared else 0
         exponents = quantised.exponents.transpose(1, 0, 2).reshape(self.cols, -1)
         self._exponents = exponents.astype(np.int64)
@@ -69,6 +86,7 @@ class Tiles:
         The result has host values of type `dtype` and shape (iterations, rows, N). Raises
         `OutOfRange` if an accumulator overflows.
         """
+        vectors = self._split_vectors(vectors)
         step = max(1, _BATCH // (self.rows * self.native))
         parts = []
         for first in range(0, max(1, len(vectors.codes)), step):
@@ -83,25 +101,37 @@ class Tiles:
 
         `times` rounds these same numbers. Raises `OutOfRange` if an accumulator overflows.
         """
+        return self._long(self._split_vectors(vectors))
+
+    def _split_vectors(self, vectors: Quantised) -> Quantised:
+        """Return vectors of shape (iterations, cols, N) with an axis of blocks for that of cols."""
+        if self._blocks == 1:
+            return vectors
+        shape = len(vectors.codes), self.cols
+        codes = vectors.codes.reshape(*shape, self._width)
+        return Quantised(codes, vectors.exponents.reshape(shape))
+
+    def _long(self, vectors: Quantised) -> Long:
         total = self._column_long(vectors, 0)
         total.check(0)
         for column in range(1, self.cols):
             total = total.plus(self._column_long(vectors, column))
-            total.check(column)
+            total.check(column // self._blocks)
         return total
 
     def _multiply(self, vectors: Quantised, dtype: DTypeLike) -> Host:
         spread = self._spread
         if self._shared:
             spread += _spread(vectors.exponents, vectors.codes, 1)
-        is_lossless = not self._shared or spread <= FRACTION - self._digits
-        if is_lossless and (self.cols * self.native << self._digits + spread) <= _DOUBLE:
+        is_lossless = not self._shared or spread <= self._places
+        if is_lossless and (self.cols * self._width << self._digits + spread) <= _DOUBLE:
             return self._by_row(to_host(self._sums(vectors, spread), dtype))
-        # In bfp an accumulator is at most cols · N · 2**40, and one greater for each alignment.
-        if self._shared and self.cols * (self.native << FRACTION) + self.cols < 1 << 62:
+        # Each column adds at most this to an accumulator, and each alignment one.
+        most = self._width << self._digits + self._places
+        if self._shared and not self._wide and self.cols * (most + 1) < 1 << 62:
             value, exponent = self._accumulate_64(vectors)
             return self._by_row(round_scaled(value, exponent - FRACTION, dtype))
-        return round_long(self.long(vectors), dtype)
+        return round_long(self._long(vectors), dtype)
 
     def _sums(self, vectors: Quantised, spread: int) -> Reals:
         """Return the exact products as floats of shape (iterations, rows · N).
@@ -110,9 +140,9 @@ class Tiles:
         digits that differences of exponents add.
         """
         weights = self._parts[0]
-        x = values(vectors, self._vector, self._type).reshape(-1, self.cols * self.native)
+        x = values(vectors, self._vector, self._type).reshape(-1, self.cols * self._width)
         digits = self._digits + spread
-        if self._type == np.float64 or self.cols * self.native << digits <= _SINGLE:
+        if self._type == np.float64 or self.cols * self._width << digits <= _SINGLE:
             total: Reals = x @ weights.T
         else:
             total = np.zeros((len(x), len(weights)))
@@ -131,7 +161,7 @@ class Tiles:
         for column in range(1, self.cols):
             value, other = self._column_64(vectors, column)
             larger = np.maximum(exponent, other)
-            total = (total >> (larger - exponent)) + (value >> (larger - other))
+            total = _shift(total, larger - exponent) + _shift(value, larger - other)
             exponent = larger
         return total, exponent
 
@@ -143,11 +173,7 @@ class Tiles:
         part = self._of_column(column)
         of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])
         exact = values(of_column, self._vector, self._type) @ self._parts[0][:, part].T
-        if self._shared:
-            exponent = self._exponents[column] + of_column.exponents.astype(np.int64)[:, None]
-        else:
-            unit = FRACTION + self._matrix.unit + self._vector.unit
-            exponent = np.full(exact.shape, unit, np.int64)
+        exponent = self._exponent(of_column, column)
         scaled = np.ldexp(exact.astype(np.float64), (FRACTION - exponent).astype(np.int32))
         return scaled.astype(np.int64), exponent
 
@@ -161,26 +187,33 @@ class Tiles:
             return Long.of(self._by_row(value), self._by_row(exponent))
         of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])
         part = self._of_column(column)
-        unit = FRACTION + self._matrix.unit + self._vector.unit
+        exponent = self._by_row(self._exponent(of_column, column))
         total: Long | None = None
         for y, low_y in _halves(integers(of_column.codes, self._vector), self._vector.size):
             for weights, low in zip(self._parts, _half_shifts(self._matrix.size), strict=True):
                 dot = self._by_row((y @ weights[:, part].T).astype(np.int64))
-                exponent = np.full(dot.shape, unit, np.int64)
-                term = Long.from_scaled(dot, low + low_y, exponent)
+                term = Long.from_scaled(dot, low + low_y + self._places, exponent)
                 total = term if total is None else total.plus(term)
         assert total is not None
         return total
 
+    def _exponent(self, of_column: Quantised, column: int) -> Ints:
+        """Return the exponents of one column's dot products, of shape (iterations, rows · N)."""
+        count = len(of_column.codes)
+        if not self._shared:
+            return np.full((count, self.rows * self.native), self._offset, np.int64)
+        shared = self._exponents[column] + of_column.exponents.astype(np.int64)[:, None]
+        return np.asarray(shared + self._offset)
+
     def _of_column(self, column: int) -> slice:
-        return slice(column * self.native, (column + 1) * self.native)
+        return slice(column * self._width, (column + 1) * self._width)
 
     def _by_row(self, flat: NDArray[Any]) -> NDArray[Any]:
         return flat.reshape(-1, self.rows, self.native)
 
     def _dequantise(self, quantised: Quantised) -> Reals:
         """Return the dequantised matrix of shape (rows · N, cols · N)."""
-        shape = self.rows, self.native, self.cols, self.native
+        shape = self.rows, self.native, self.cols, self._width
         weights = np.empty(shape, self._type)
         units = quantised.exponents.astype(np.int32) + self._matrix.unit
         scale = power_of_two(units, self._type).transpose(0, 2, 1)[..., None]
@@ -194,11 +227,26 @@ class Tiles:
         Both have shape (rows · N, cols · N).
         """
         places = _half_shifts(self._matrix.size)[0] + _half_shifts(self._vector.size)[0]
-        if self.native << places > _DOUBLE:
+        if self._width << places > _DOUBLE:
             raise ValueError(f"N = {self.native} is too large for {self._digits} bits a product")
         whole = integers(quantised.codes, self._matrix).transpose(0, 2, 1, 3)
         flat = whole.reshape(self.rows * self.native, -1)
         return [half for half, _ in _halves(flat, self._matrix.size)]
+
+
+def accumulator_places(matrix: Quantiser, vector: Quantiser) -> int:
+    """Return P, so that a block's dot product S contributes V = S · 2**P to an accumulator.
+
+    If blocks share exponents, the binary point of the products is at that of q34.40, unless the
+    products have more than 40 fraction bits.
+    """
+    if not matrix.shares_exponents:
+        return 0
+    return max(0, FRACTION - matrix.fraction - vector.fraction)
+
+
+def _shift(value: Ints, places: Ints) -> Ints:
+    return np.asarray(value >> np.minimum(places, _FARTHEST))
 
 
 def _half_shifts(size: int) -> tuple[int, int]:

@@ -1,13 +1,16 @@
 """Quantisers: convert host values to small integers with a shared exponent, and back.
 
-There are four kinds: block floating point (bfp), fixed integers (int), powers of two (log), and
-small floating-point numbers (float). Seed 003 and docs/numbers-nnp.md ("Quantisers") have the
-rules. The numbers along the last axis of an array are one block. Scaling by powers of two and
-rounding to integers are exact in binary32, except where the result is 0 or is clipped anyway.
+There are five kinds: block floating point (bfp), fixed integers (int), powers of two (log), small
+floating-point numbers (float), and the microscaling formats of OCP (mx). Seed 003 and
+docs/numbers-nnp.md ("Quantisers") have the rules. The last axis of an array is a native vector. In
+mx it may have several blocks, in the other kinds it is one. Scaling by powers of two and rounding
+to integers are exact in binary32, except where the result is 0 or is clipped anyway; the kind mx
+uses binary64, because it scales by greater powers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -18,10 +21,12 @@ from numpy.typing import DTypeLike, NDArray
 from macaw.emu.floats import Host, to_host, widened
 from macaw.emu.numerics import signed_range
 
-Kind = Literal["bfp", "int", "log", "float"]
+Kind = Literal["bfp", "int", "log", "float", "mx"]
 
 LEAST_EXPONENT, GREATEST_EXPONENT = -15, 16
-"""The range of a shared exponent, 5 bits."""
+"""The range of a shared exponent of bfp, 5 bits."""
+GREATEST_SCALE = 127
+"""The range of a shared exponent of mx is -127 to 127 (E8M0, whose code 255 is NaN)."""
 
 _MOST_POWERS = 15  # the logarithmic kind has so many powers of two above 1 and as many below
 _ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number below 0.5
@@ -39,21 +44,77 @@ class NotANumber(ValueError):
 
 
 @dataclass(frozen=True)
+class Element:
+    """An element type: small floating-point numbers, or integers if there are no exponent bits.
+
+    The codes of floating-point numbers are ±(exponent field · 2**mantissa_bits + fraction), and
+    `greatest` is the largest one. An integer is its own code.
+    """
+
+    exponent_bits: int
+    mantissa_bits: int
+    greatest: int
+
+    @cached_property
+    def least_exponent(self) -> int:
+        """The exponent of the least normal number; 0 for integers, which are below 2."""
+        return 2 - (1 << self.exponent_bits - 1) if self.exponent_bits else 0
+
+    @cached_property
+    def unit(self) -> int:
+        """The number u, so that a code with the integer m has the value m · 2**u."""
+        return self.least_exponent - self.mantissa_bits
+
+    @cached_property
+    def greatest_exponent(self) -> int:
+        """The exponent of the largest number; OCP calls it emax."""
+        if not self.exponent_bits:
+            return 0
+        return (self.greatest >> self.mantissa_bits) - 1 + self.least_exponent
+
+    @cached_property
+    def size(self) -> int:
+        """The number g, so that each code represents an integer m of magnitude at most 2**g."""
+        return self.greatest_exponent - self.unit + 1
+
+
+# fmt: off
+MX_ELEMENTS = {
+    "e4m3": Element(4, 3, 126),  # the code 127 is NaN
+    "e5m2": Element(5, 2, 123),  # the codes 124 to 127 are infinity and NaN
+    "e2m3": Element(2, 3, 31),
+    "e3m2": Element(3, 2, 31),
+    "e2m1": Element(2, 1, 7),
+    "int8": Element(0, 6, 127),  # symmetric: -128 is not used
+}
+# fmt: on
+"""The element types of the microscaling formats of OCP (MX 1.0)."""
+
+
+@dataclass(frozen=True)
 class Quantiser:
-    """A quantiser: its kind, and its widths in bits. Raises `ValueError` for widths out of range.
+    """A quantiser: its kind, and its widths in bits. Raises `ValueError` for values out of range.
 
     `bits` is the width of a mantissa (bfp), of an integer (int), or of an exponent of 2 with its
-    sign (log). Only the kind float uses `exponent_bits` and `mantissa_bits`.
+    sign (log). Only the kind float uses `exponent_bits` and `mantissa_bits`. Only the kind mx uses
+    `element`, the name of an element type, and `block`, the number of elements with one scale. If
+    native vectors are no longer than `block`, they are one block; otherwise their length must be a
+    multiple of it.
     """
 
     kind: Kind
     bits: int = 8
     exponent_bits: int = 4
     mantissa_bits: int = 3
+    element: str = "e4m3"
+    block: int = 32
 
     def __post_init__(self) -> None:
-        if self.kind not in ("bfp", "int", "log", "float"):
+        if self.kind not in ("bfp", "int", "log", "float", "mx"):
             raise ValueError(f"no quantiser is called '{self.kind}'")
+        if self.element not in MX_ELEMENTS:
+            raise ValueError(f"no element type is called '{self.element}'")
+        _in_range("a block", self.block, 1, 1024)
         _in_range("a width", self.bits, 3, 16)
         _in_range("an exponent width", self.exponent_bits, 2, 5)
         _in_range("a mantissa width", self.mantissa_bits, 1, 10)
@@ -64,36 +125,87 @@ class Quantiser:
         return min((1 << self.bits - 2) - 1, _MOST_POWERS)
 
     @cached_property
+    def shares_exponents(self) -> bool:
+        """Whether the elements of a block share an exponent; otherwise exponents are 0."""
+        return self.kind in ("bfp", "mx")
+
+    @cached_property
+    def bias(self) -> np.int8:
+        """What is added to an exponent where it is stored, also to the 0 of other kinds."""
+        return np.int8(GREATEST_SCALE if self.kind == "mx" else -LEAST_EXPONENT)
+
+    @cached_property
+    def small_float(self) -> Element:
+        """The element type of the kinds float and mx."""
+        if self.kind == "mx":
+            return MX_ELEMENTS[self.element]
+        largest = (((1 << self.exponent_bits) - 1) << self.mantissa_bits) - 1
+        return Element(self.exponent_bits, self.mantissa_bits, largest)
+
+    @cached_property
     def size(self) -> int:
         """The number g, so that each code represents an integer m of magnitude at most 2**g."""
         if self.kind == "log":
             return 2 * self.powers
-        if self.kind == "float":
-            return self.mantissa_bits + (1 << self.exponent_bits) - 2
-        return self.bits - 1
+        return self.small_float.size if self.kind in ("float", "mx") else self.bits - 1
 
     @cached_property
     def unit(self) -> int:
         """The number u, so that a code with the integer m has the value m · 2**u.
 
-        In bfp the value is m · 2**(u + exponent).
+        In bfp and mx the value is m · 2**(u + exponent).
         """
         if self.kind == "log":
             return -self.powers
-        if self.kind == "float":
-            return 2 - (1 << self.exponent_bits - 1) - self.mantissa_bits
+        if self.kind in ("float", "mx"):
+            return self.small_float.unit
         return 1 - self.bits if self.kind == "bfp" else 0
+
+    @cached_property
+    def fraction(self) -> int:
+        """The number of fraction bits of an element of a block with the exponent of its largest.
+
+        In bfp elements are below 1; in mx the block's largest element is from 1 to 2 if it is
+        divided by 2**emax, and this counts the bits after its binary point.
+        """
+        return (self.small_float.greatest_exponent if self.kind == "mx" else 0) - self.unit
+
+    def blocks(self, native: int) -> int:
+        """Return the number of blocks of a native vector of `native` elements."""
+        return native // self.block if self.kind == "mx" and native > self.block else 1
 
 
 @dataclass(frozen=True)
 class Quantised:
-    """Blocks of codes, int16 of shape (..., N), with their exponents, int8 of shape (...).
+    """Native vectors of codes, int16 of shape (..., N), with their exponents, int8.
 
-    The exponents are 0 for all kinds except bfp.
+    The exponents have shape (...); in the kind mx they have shape (..., blocks) if a vector has
+    several blocks. They are 0 for kinds whose elements share no exponent.
     """
 
     codes: NDArray[np.int16]
     exponents: NDArray[np.int8]
+
+    @property
+    def by_element(self) -> NDArray[np.int8]:
+        """The exponents in an array that can be broadcast to the shape of the codes."""
+        if self.exponents.ndim < self.codes.ndim:
+            return self.exponents[..., None]
+        return np.repeat(self.exponents, self.codes.shape[-1] // self.exponents.shape[-1], axis=-1)
+
+
+def quantisers(config: Mapping[str, Any]) -> tuple[Quantiser, Quantiser]:
+    """Return the quantisers of vectors and of matrices that a configuration selects."""
+    kind = config["nnp.quantise"]
+    sizes = config["nnp.float_exponent_bits"], config["nnp.float_mantissa_bits"]
+    vector, matrix = (
+        Quantiser(
+            kind, config[f"nnp.{side}_bits"], *sizes,
+            config[f"nnp.{side}_element"], config["nnp.mx_block"],
+        )
+        for side in ("vector", "matrix")
+    )  # fmt: skip
+    return vector, matrix
 
 
 def _in_range(what: str, value: int, low: int, high: int) -> None:
@@ -117,12 +229,14 @@ def quantise(values: Host, quantiser: Quantiser) -> Quantised:
         raise NotANumber(tuple(int(x) for x in np.argwhere(np.isnan(wide))[0]))
     if quantiser.kind == "bfp":
         return _bfp(wide, largest, quantiser.bits)
+    if quantiser.kind == "mx":
+        return _mx(wide, quantiser)
     if quantiser.kind == "int":
         codes = _clip(np.rint(wide), *signed_range(quantiser.bits))
     elif quantiser.kind == "log":
         codes = _log(wide, quantiser.powers)
     else:
-        codes = _small_float(wide, quantiser)
+        codes = _small_float(wide, quantiser.small_float)
     return Quantised(codes, np.zeros(largest.shape, np.int8))
 
 
@@ -144,6 +258,22 @@ def _bfp(wide: NDArray[np.float32], largest: NDArray[Any], bits: int) -> Quantis
     return Quantised(codes, np.asarray(exponents.astype(np.int8)))
 
 
+def _mx(wide: NDArray[np.float32], quantiser: Quantiser) -> Quantised:
+    """Return microscaled blocks: scaled so that the largest element has the exponent emax."""
+    native, element = wide.shape[-1], quantiser.small_float
+    blocks = quantiser.blocks(native)
+    parts = wide.reshape(*wide.shape[:-1], blocks, native // blocks)
+    largest = np.max(np.abs(parts), axis=-1, initial=0)
+    powers = np.frexp(largest)[1] - 1 - element.greatest_exponent
+    powers = np.where(largest == 0, -GREATEST_SCALE, powers)
+    powers = np.where(np.isinf(largest), GREATEST_SCALE, powers)
+    powers = np.clip(powers, -GREATEST_SCALE, GREATEST_SCALE)
+    scaled = parts * power_of_two(-powers, np.float64)[..., None]
+    codes = _small_float(scaled, element).reshape(wide.shape)
+    exponents = powers.astype(np.int8)
+    return Quantised(codes, exponents if blocks > 1 else exponents[..., 0])
+
+
 def _log(wide: NDArray[np.float32], powers: int) -> NDArray[np.int16]:
     digits, exponents = np.frexp(np.abs(wide))  # 0.5 <= digits < 1
     power = exponents.astype(np.int64) - 1 + (2 * digits > _ROOT_OF_TWO)
@@ -153,32 +283,35 @@ def _log(wide: NDArray[np.float32], powers: int) -> NDArray[np.int16]:
     return np.asarray(np.where(wide < 0, -codes, codes).astype(np.int16))
 
 
-def _small_float(wide: NDArray[np.float32], quantiser: Quantiser) -> NDArray[np.int16]:
-    least = quantiser.unit + quantiser.mantissa_bits
+def _small_float(wide: NDArray[np.floating[Any]], element: Element) -> NDArray[np.int16]:
+    least = element.least_exponent
     size = np.abs(wide)
-    ordinary = (size > 0) & (size < np.inf)
+    ordinary = (size > 0) & (size < np.inf) & (element.exponent_bits > 0)
     exponents = np.where(ordinary, np.maximum(np.frexp(size)[1] - 1, least), least)
-    scale = power_of_two(quantiser.mantissa_bits - exponents, np.float64)
+    scale = power_of_two(element.mantissa_bits - exponents, np.float64)
     # If a mantissa rounds up to the next power of two, the carry reaches the exponent field.
-    codes = np.rint(size * scale) + ((exponents - least) << quantiser.mantissa_bits)
-    greatest = (((1 << quantiser.exponent_bits) - 1) << quantiser.mantissa_bits) - 1
-    return _clip(np.where(wide < 0, -codes, codes), -greatest, greatest)
+    codes = np.rint(size * scale) + ((exponents - least) << element.mantissa_bits)
+    return _clip(np.where(wide < 0, -codes, codes), -element.greatest, element.greatest)
 
 
 def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signedinteger[Any]]:
     """Return the integer m that each code represents.
 
-    In bfp and int it is the code itself; otherwise the result has type int64.
+    In bfp and int, and for integers of mx, it is the code itself; otherwise the result has type
+    int64.
     """
     if quantiser.kind in ("bfp", "int"):
+        return codes
+    if quantiser.kind == "mx" and not quantiser.small_float.exponent_bits:
         return codes
     size = np.abs(codes.astype(np.int64))
     if quantiser.kind == "log":
         whole = np.where(size == 0, 0, 1 << np.maximum(size - 1, 0))
     else:
-        field = size >> quantiser.mantissa_bits
-        fraction = size & ((1 << quantiser.mantissa_bits) - 1)
-        hidden = np.where(field > 0, 1 << quantiser.mantissa_bits, 0)
+        digits = quantiser.small_float.mantissa_bits
+        field = size >> digits
+        fraction = size & ((1 << digits) - 1)
+        hidden = np.where(field > 0, 1 << digits, 0)
         whole = (hidden + fraction) << np.maximum(field - 1, 0)
     return np.asarray(np.where(codes < 0, -whole, whole))
 
@@ -188,9 +321,9 @@ def values(quantised: Quantised, quantiser: Quantiser, dtype: DTypeLike) -> NDAr
 
     The caller chooses a type in which all values are exact.
     """
-    scale = power_of_two(quantised.exponents.astype(np.int32) + quantiser.unit, dtype)
+    scale = power_of_two(quantised.by_element.astype(np.int32) + quantiser.unit, dtype)
     whole = integers(quantised.codes, quantiser)
-    return np.asarray(np.multiply(whole, scale[..., None], dtype=dtype))
+    return np.asarray(np.multiply(whole, scale, dtype=dtype))
 
 
 def dequantise(quantised: Quantised, quantiser: Quantiser) -> NDArray[np.float64]:

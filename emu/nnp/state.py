@@ -2,7 +2,7 @@
 
 The vector register files of the multi-function units store host values. MatrixRf and InitialVrf
 store quantised numbers: a code of 16 bits for each element, and an exponent for each block. The
-arrays contain exponents plus 15 (docs/numbers-nnp.md). The fields `ready_*` have the cycles from
+arrays contain exponents plus a bias (docs/numbers-nnp.md). The fields `ready_*` have the cycles from
 which entries can be read.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.core import CONTRACT
-from macaw.emu.nnp.numbers import HOST
+from macaw.emu.nnp.numbers import HOST, quantisers
 from macaw.emu.state import State, StateField
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp import FILE, SCALARS
@@ -26,9 +26,6 @@ READ, MULTIPLY, FIRST, SECOND, WRITE, TILES = range(6)
 MFUS = ((FIRST, "mfu0"), (SECOND, "mfu1"))
 """The multi-function units by number and name."""
 UNITS = ("reading", "the multiplier", "MFU0", "MFU1", "writing", "the matrix memory manager")
-
-BIAS = np.int8(15)
-"""What is added to an exponent where it is stored, also to the 0 of a kind that has none."""
 
 HOST_FILES = {"MulVrf": "mul_vrf", "AddSubVrf0": "add_sub_vrf0", "AddSubVrf1": "add_sub_vrf1"}
 """The field of each register file of host values, by the memory's name."""
@@ -47,6 +44,9 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
     native = int(config["nnp.native"])
     host = np.dtype(HOST[config["nnp.host_format"]]).name
     tiles, vectors = size(config, "MatrixRf"), size(config, "InitialVrf")
+    quantiser, _ = quantisers(config)
+    bias, blocks = int(quantiser.bias), quantiser.blocks(native)
+    several = (blocks,) if blocks > 1 else ()
     scalars = [scalar.reset for scalar in SCALARS]
     row = StateField
     # fmt: off
@@ -79,9 +79,9 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         row("tiles",       "int",    meaning="products of a tile and a vector"),
         row("vectors",     "int",    meaning="vectors that chains wrote"),
         row("initial_codes",     "int16", (vectors, native), "InitialVrf: codes"),
-        row("initial_exponents", "uint8", (vectors,),        "InitialVrf: exponents + 15"),
+        row("initial_exponents", "uint8", (vectors, *several), f"InitialVrf: exponents + {bias}"),
         row("matrix_codes",      "memory", (2 * tiles * native * native,), "MatrixRf: codes, int16"),
-        row("matrix_exponents",  "memory", (tiles * native,), "MatrixRf: exponents + 15 of the tiles' rows"),
+        row("matrix_exponents",  "memory", (tiles * native * blocks,), f"MatrixRf: exponents + {bias} of the tiles' rows"),
         row("ready_initial", "int64", (vectors,), "entries of InitialVrf"),
         row("ready_matrix",  "int64", (tiles,),   "entries of MatrixRf"),
         row("used_matrix",   "int64", (tiles,),   "cycle from which no product needs the entry"),
@@ -97,7 +97,8 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
 class NnpState(State):
     """The declared state of nnp, with properties that return MatrixRf as arrays.
 
-    The codes have shape (tiles, N, N), the exponents (tiles, N).
+    The codes have shape (tiles, N, N), the exponents (tiles, N), or (tiles, N, blocks) if a row has
+    several blocks.
     """
 
     pc: int
@@ -136,8 +137,10 @@ class NnpState(State):
         native, tiles = int(config["nnp.native"]), size(config, "MatrixRf")
         codes = self.matrix_codes.array[: 2 * tiles * native * native].view(np.int16)
         self.tile_codes: NDArray[np.int16] = codes.reshape(tiles, native, native)
-        exponents = self.matrix_exponents.array[: tiles * native]
-        self.tile_exponents: NDArray[np.uint8] = exponents.reshape(tiles, native)
+        blocks = quantisers(config)[0].blocks(native)
+        exponents = self.matrix_exponents.array[: tiles * native * blocks]
+        shape = (tiles, native, blocks) if blocks > 1 else (tiles, native)
+        self.tile_exponents: NDArray[np.uint8] = exponents.reshape(shape)
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
         """Return, for each entry of a register file, the cycle from which the entry can be read.

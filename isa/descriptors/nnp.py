@@ -7,6 +7,7 @@ from typing import Any
 
 from macaw.isa.model import CoreDescriptor, Setting
 
+MX_ELEMENTS = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "int8")
 MOST_TILE_BYTES = 512 << 20  # bytes of MatrixRf; an element has two
 
 # fmt: off
@@ -17,11 +18,14 @@ SETTINGS = (
     Setting("nnp.divider",             1,      "device cycles to a cycle of nnp",                                                "cycles",           1, 64),
     Setting("nnp.megahertz",           250,    "clock, where cycles are shown as time",                                          "MHz",              1, 10000),
     Setting("nnp.host_format",         "fp16", "numbers outside the multiplier",                                                 choices=("fp16", "fp32")),
-    Setting("nnp.quantise",            "bfp",  "numbers in the multiplier",                                                      choices=("bfp", "int", "log", "float")),
+    Setting("nnp.quantise",            "bfp",  "numbers in the multiplier",                                                      choices=("bfp", "int", "log", "float", "mx")),
     Setting("nnp.vector_bits",         16,     "of a vector's element: mantissa, integer or logarithm",                          "bits",             3, 16),
     Setting("nnp.matrix_bits",         16,     "of a matrix's element: mantissa, integer or logarithm",                          "bits",             3, 16),
     Setting("nnp.float_exponent_bits", 4,      "of an element of the small float",                                               "bits",             2, 5),
     Setting("nnp.float_mantissa_bits", 3,      "of an element of the small float",                                               "bits",             1, 10),
+    Setting("nnp.vector_element",      "e4m3", "element type of vectors in mx, the microscaling formats of OCP",                 choices=MX_ELEMENTS),
+    Setting("nnp.matrix_element",      "e4m3", "element type of matrices in mx",                                                 choices=MX_ELEMENTS),
+    Setting("nnp.mx_block",            32,     "elements that share a scale in mx (OCP's formats have 32)",                      "elements",         1, 1024),
     Setting("nnp.quantise_mvm_out",    False,  "whether what leaves the multiplier is quantised again (seed 003, Fig. 2)"),
     Setting("nnp.quantise_mfu_in",     False,  "whether operands of the multi-function units are quantised"),
     Setting("nnp.matrix_rf",           1024,   "MatrixRf",                                                                       "native tiles",     1, 65536),
@@ -59,6 +63,17 @@ def too_many_tiles(config: Mapping[str, Any]) -> str:
     )
 
 
+def broken_blocks(config: Mapping[str, Any]) -> str:
+    """Return an error sentence if native vectors are not whole blocks of mx, else ""."""
+    block, native = config["nnp.mx_block"], config["nnp.native"]
+    if config["nnp.quantise"] != "mx" or native <= block or native % block == 0:
+        return ""
+    return (
+        f"a native vector of {native} elements (nnp.native) does not consist of whole blocks of"
+        f" {block} (nnp.mx_block)"
+    )
+
+
 DESCRIPTOR = CoreDescriptor(
     name="nnp",
     title="block-floating-point matrix-vector processor",
@@ -66,5 +81,5 @@ DESCRIPTOR = CoreDescriptor(
     section=".nnp",
     executable=True,
     settings=SETTINGS,
-    agreements=(too_many_tiles,),
+    agreements=(too_many_tiles, broken_blocks),
 )

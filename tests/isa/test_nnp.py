@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from macaw.isa import codec
-from macaw.isa.descriptors.nnp import MOST_TILE_BYTES, too_many_tiles
+from macaw.isa.descriptors.nnp import MOST_TILE_BYTES, broken_blocks, too_many_tiles
 from macaw.isa.kinds import Immediate
 from macaw.isa.nnp import BEGIN, CORE, FINISH, SCALARS, STAGE, STEPS, WRITE
 from macaw.isa.nnp_layouts import BY_CODE, MEMORIES, TILE, UNITS, VECTOR
@@ -125,6 +125,20 @@ def test_each_register_has_its_own_pseudo_instruction() -> None:
         kind = row.operands[0].kind
         assert isinstance(kind, Immediate)
         assert kind.low == scalar.low == scalar.reset
+
+
+def test_vectors_of_mx_are_whole_blocks() -> None:
+    """Shorter ones are one block."""
+    device = {"nnp.quantise": "mx", "nnp.mx_block": 32}
+    assert {n: broken_blocks(device | {"nnp.native": n}) for n in (4, 32, 96)} == {
+        4: "",
+        32: "",
+        96: "",
+    }
+    assert broken_blocks(device | {"nnp.native": 100}) == (
+        "a native vector of 100 elements (nnp.native) does not consist of whole blocks of 32 (nnp.mx_block)"
+    )
+    assert broken_blocks({**device, "nnp.native": 100, "nnp.quantise": "bfp"}) == ""
 
 
 def test_the_largest_memory_of_tiles_that_is_simulated() -> None:

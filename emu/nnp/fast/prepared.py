@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 from macaw.emu.nnp.products import Tiles
 from macaw.emu.nnp.quantisers import Quantised, Quantiser
 
-_BIAS = 15  # the file stores each exponent plus this number
-
 
 class PreparedTiles:
     """A cache of the `Tiles` of a register file, by first entry and shape.
 
-    `codes` (tiles, N, N) and `exponents` (tiles, N) are the file's own arrays; the file stores each
-    exponent plus 15. The cache uses at most 16 bytes for each number of the file, and drops the
-    least recently used tiles first.
+    `codes` (tiles, N, N) and `exponents` (tiles, N), or (tiles, N, blocks), are the file's own
+    arrays; the file stores each exponent plus the quantiser's bias. The cache uses at most 16 bytes
+    for each number of the file, and drops the least recently used tiles first.
     """
 
     def __init__(
@@ -48,8 +46,9 @@ class PreparedTiles:
         native = self._codes.shape[-1]
         entries = slice(first, first + rows * cols)
         codes = self._codes[entries].reshape(rows, cols, native, native)
-        stored = self._exponents[entries].astype(np.int8).reshape(rows, cols, native)
-        tiles = Tiles(Quantised(codes, stored - np.int8(_BIAS)), self._matrix, self._vector)
+        exponents = self._exponents[entries].astype(np.int8) - self._matrix.bias
+        exponents = exponents.reshape(rows, cols, *self._exponents.shape[1:])
+        tiles = Tiles(Quantised(codes, exponents), self._matrix, self._vector)
         self._cache[key] = tiles
         self._nbytes += tiles.nbytes
         while self._nbytes > self._limit and len(self._cache) > 1:

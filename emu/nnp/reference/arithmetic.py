@@ -5,6 +5,7 @@ It computes one element at a time.
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,6 @@ from macaw.emu.nnp.longs import OutOfRange
 from macaw.emu.nnp.quantisers import NotANumber, Quantised, Quantiser
 from macaw.emu.nnp.reference import exact
 from macaw.emu.nnp.reference.exact import FORMATS, NAN, Number, finite, integer_of
-from macaw.emu.nnp.state import BIAS
 
 _FRACTION = 40  # fraction bits of BFP long
 _LIMIT = 1 << 73  # bits of an accumulator's integer V
@@ -41,24 +41,28 @@ class ReferenceArithmetic(NumberFormats):
     def quantise(self, values: Host, quantiser: Quantiser) -> Quantised:
         """Quantise host values with the vector or the matrix quantiser. Raises `NotANumber`."""
         native = values.shape[-1]
+        blocks = quantiser.blocks(native)
+        size = native // blocks
         numbers = self._numbers(values)
         for place, number in enumerate(numbers):
             if number.kind == "nan":
                 raise NotANumber(tuple(int(x) for x in np.unravel_index(place, values.shape)))
         codes, exponents = [], []
-        for start in range(0, len(numbers), native):
-            block, exponent = exact.quantise_block(numbers[start : start + native], quantiser)
+        for start in range(0, len(numbers), size):
+            block, exponent = exact.quantise_block(numbers[start : start + size], quantiser)
             codes += block
             exponents.append(exponent)
         return Quantised(
             np.array(codes, np.int16).reshape(values.shape),
-            np.array(exponents, np.int8).reshape(values.shape[:-1]),
+            np.array(exponents, np.int8).reshape(
+                *values.shape[:-1], *((blocks,) if blocks > 1 else ())
+            ),
         )
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
         """Return quantised numbers as host values, rounded once."""
-        exponents = np.broadcast_to(quantised.exponents[..., None], quantised.codes.shape)
-        shared = quantiser.kind == "bfp"
+        exponents = np.broadcast_to(quantised.by_element, quantised.codes.shape)
+        shared = quantiser.shares_exponents
         numbers = [
             finite(
                 integer_of(code, quantiser) * Fraction(2) ** (quantiser.unit + (e if shared else 0))
@@ -76,40 +80,48 @@ class ReferenceArithmetic(NumberFormats):
         count, _, native = vectors.codes.shape
         places = [(i, row, x) for i in range(count) for row in range(rows) for x in range(native)]
         totals = [(0, 0)] * len(places)  # V and its exponent
-        for column in range(cols):
+        blocks = self.vector.blocks(native)
+        size = native // blocks
+        scales = vectors.exponents.reshape(count, cols, blocks)
+        for column, block in itertools.product(range(cols), range(blocks)):
+            part = slice(block * size, (block + 1) * size)
             for place, (i, row, element) in enumerate(places):
-                block = vectors.codes[i, column].tolist(), int(vectors.exponents[i, column])
+                x = vectors.codes[i, column, part].tolist(), int(scales[i, column, block])
                 tile = first + row * cols + column
-                total = self._plus(totals[place], self._dot(tile, element, *block), column)
+                term = self._dot(tile, element, block, *x)
+                total = term if column == block == 0 else self._plus(totals[place], term)
                 if not -_LIMIT <= total[0] < _LIMIT:
                     raise OutOfRange((i, row, element), column)
                 totals[place] = total
         values = [finite(v * Fraction(2) ** (e - _FRACTION)) for v, e in totals]
         return self._array(values, (count, rows, native))
 
-    def _dot(self, tile: int, element: int, x: list[int], exponent: int) -> tuple[int, int]:
-        """Return the product of row `element` of a tile with the vector `x`, as (V, exponent).
+    def _dot(
+        self, tile: int, element: int, block: int, x: list[int], exponent: int
+    ) -> tuple[int, int]:
+        """Return the product of a block of row `element` of a tile with the codes `x` of a vector.
 
-        `exponent` is that of the vector. The result has the value V · 2**(exponent - 40), as in BFP
-        long.
+        The result is (V, exponent), as in BFP long: its value is V · 2**(exponent - 40). The
+        argument `exponent` is that of the vector's block.
         """
+        part = slice(block * len(x), (block + 1) * len(x))
         dot = sum(
             integer_of(w, self.matrix) * integer_of(v, self.vector)
-            for w, v in zip(self.state.tile_codes[tile, element].tolist(), x, strict=True)
+            for w, v in zip(self.state.tile_codes[tile, element, part].tolist(), x, strict=True)
         )
         unit = self.vector.unit + self.matrix.unit
-        if self.vector.kind != "bfp":
+        if not self.vector.shares_exponents:
             return dot, _FRACTION + unit
-        own = int(self.state.tile_exponents[tile, element]) - int(BIAS)
-        return dot << _FRACTION + unit, own + exponent
+        stored = self.state.tile_exponents[tile, element].reshape(-1)[block]
+        shared = int(stored) - int(self.matrix.bias) + exponent
+        places = max(0, _FRACTION - self.vector.fraction - self.matrix.fraction)
+        return dot << places, shared + _FRACTION + unit - places
 
-    def _plus(self, total: tuple[int, int], term: tuple[int, int], column: int) -> tuple[int, int]:
-        """Return the sum of an accumulator and the term of column number `column` of the tiles.
+    def _plus(self, total: tuple[int, int], term: tuple[int, int]) -> tuple[int, int]:
+        """Return the sum of an accumulator and the term of the next block.
 
         Both are pairs (V, exponent) of BFP long, and are aligned to the larger exponent.
         """
-        if column == 0:
-            return term
         larger = max(total[1], term[1])
         return (total[0] >> larger - total[1]) + (term[0] >> larger - term[1]), larger
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macaw.emu.nnp.quantisers import Quantiser
+from macaw.emu.nnp.quantisers import Element, Quantiser
 
 _DIGITS = 70  # number of decimal digits to which e**x is computed
 
@@ -167,10 +167,14 @@ def tanh(a: Number) -> Number:
 
 
 def quantise_block(numbers: list[Number], quantiser: Quantiser) -> tuple[list[int], int]:
-    """Return the codes of a block and their shared exponent, which is 0 except in bfp."""
+    """Return the codes of a block and their shared exponent, which is 0 except in bfp and mx."""
     if quantiser.kind == "bfp":
         return _bfp(numbers, quantiser.bits)
-    quantise = {"int": _int, "log": _log, "float": _float}[quantiser.kind]
+    if quantiser.kind == "mx":
+        return _mx(numbers, quantiser.small_float)
+    if quantiser.kind == "float":
+        return [_float(number, quantiser.small_float) for number in numbers], 0
+    quantise = {"int": _int, "log": _log}[quantiser.kind]
     return [quantise(number, quantiser) for number in numbers], 0
 
 
@@ -208,19 +212,32 @@ def _log(number: Number, quantiser: Quantiser) -> int:
     return 0 if power < -most else sign * (min(power, most) + most + 1)
 
 
-def _float(number: Number, quantiser: Quantiser) -> int:
-    digits = quantiser.mantissa_bits
-    least = 2 - (1 << quantiser.exponent_bits - 1)  # 1 - bias
-    largest = ((1 << quantiser.exponent_bits) - 1 << digits) - 1
+def _mx(numbers: list[Number], element: Element) -> tuple[list[int], int]:
+    """Return the codes of a microscaled block and the exponent of its scale."""
+    largest = max(abs(number.value) for number in numbers)
+    exponent = -127
+    if any(number.kind == "inf" for number in numbers):
+        exponent = 127
+    elif largest:
+        exponent = exponent_of(largest) - element.greatest_exponent
+        exponent = min(max(exponent, -127), 127)
+    scale = Fraction(2) ** exponent
+    scaled = [number._replace(value=number.value / scale) for number in numbers]
+    return [_float(number, element) for number in scaled], exponent
+
+
+def _float(number: Number, element: Element) -> int:
+    digits = element.mantissa_bits
+    least = 2 - (1 << element.exponent_bits - 1) if element.exponent_bits else 0  # 1 - bias
     sign = -1 if number.negative else 1
     if number.kind == "inf":
-        return sign * largest
+        return sign * element.greatest
     size = abs(number.value)
     if not size:
         return 0
-    power = max(exponent_of(size), least)
+    power = max(exponent_of(size), least) if element.exponent_bits else 0
     code = (power - least << digits) + round(size / Fraction(2) ** (power - digits))
-    return sign * min(code, largest)
+    return sign * min(code, element.greatest)
 
 
 def integer_of(code: int, quantiser: Quantiser) -> int:
@@ -228,8 +245,9 @@ def integer_of(code: int, quantiser: Quantiser) -> int:
     size, sign = abs(code), -1 if code < 0 else 1
     if quantiser.kind == "log":
         return sign << size - 1 if size else 0
-    if quantiser.kind == "float":
-        digits = quantiser.mantissa_bits
+    is_float = quantiser.kind == "float"
+    if is_float or (quantiser.kind == "mx" and quantiser.small_float.exponent_bits):
+        digits = quantiser.small_float.mantissa_bits
         power, fraction = size >> digits, size & (1 << digits) - 1
         return sign * ((fraction | 1 << digits) << power - 1 if power else fraction)
     return code

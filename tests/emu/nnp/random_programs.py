@@ -14,6 +14,7 @@ import macaw.emu.nnp
 from macaw.emu.device import Device
 from macaw.isa import config, nnp
 from macaw.isa.codec import Decoded, decode, encode
+from macaw.isa.descriptors.nnp import MX_ELEMENTS
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp_chains import ChainError, complete, follow
 from macaw.isa.nnp_entries import check
@@ -72,13 +73,16 @@ def configuration(chance: random.Random) -> config.Configuration:
     def upto(most: int) -> int:
         return chance.randint(1, most)
 
-    kind = chance.choice(["bfp", "bfp", "bfp", "int", "log", "float"])
+    kind = chance.choice(["bfp", "bfp", "bfp", "int", "log", "float", "mx", "mx"])
+    native = upto(6)
     values: dict[str, Any] = {
-        "native": upto(5), "lanes": upto(4), "engines": upto(4), "vector_lanes": upto(4),
+        "native": native, "lanes": upto(4), "engines": upto(4), "vector_lanes": upto(4),
         "divider": chance.choice([1, 1, 2, 3]), "quantise": kind,
         "host_format": chance.choice(["fp16", "fp32"]),
         "vector_bits": chance.randint(3, 16), "matrix_bits": chance.randint(3, 16),
         "float_exponent_bits": chance.randint(2, 5), "float_mantissa_bits": upto(10),
+        "vector_element": chance.choice(MX_ELEMENTS), "matrix_element": chance.choice(MX_ELEMENTS),
+        "mx_block": chance.choice([x for x in (1, 2, 3, 4, 5, 32) if native % x == 0 or x > 6]),
         "quantise_mvm_out": chance.random() < 0.2, "quantise_mfu_in": chance.random() < 0.2,
         "matrix_rf": 16, "initial_vrf": 24, "mul_vrf": 24, "add_sub_vrf0": 24, "add_sub_vrf1": 24,
         "net_in": upto(6), "net_out": upto(6), "instructions": 256,

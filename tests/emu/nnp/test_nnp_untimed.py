@@ -43,11 +43,12 @@ def test_random_programs(seed: int) -> None:
         assert same(getattr(state, field), np.stack(list(model.files[name].values()))), name
     assert same(state.initial_codes, np.stack([q.codes for q in model.initial.values()]))
     assert same(state.tile_codes, np.stack([q.codes for q in model.tiles.values()]))
-    if case.configuration["nnp.quantise"] == "bfp":
-        exponents = np.array([int(q.exponents) for q in model.initial.values()])
-        assert same(state.initial_exponents, (exponents + 15).astype(np.uint8))
+    bias = {"bfp": 15, "mx": 127}.get(case.configuration["nnp.quantise"])
+    if bias is not None:
+        exponents = np.stack([q.exponents for q in model.initial.values()]).astype(int)
+        assert same(state.initial_exponents, (exponents + bias).astype(np.uint8))
         exponents = np.stack([q.exponents for q in model.tiles.values()]).astype(int)
-        assert same(state.tile_exponents, (exponents + 15).astype(np.uint8))
+        assert same(state.tile_exponents, (exponents + bias).astype(np.uint8))
     assert device.memory.peek(EXTERNAL, model.dram.nbytes) == model.dram.tobytes()
     if stop.reason == "exit":
         sent = b"".join(vector.tobytes() for vector in model.sent)

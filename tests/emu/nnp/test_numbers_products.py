@@ -101,11 +101,11 @@ CASES = {
     "alignments lose many bits": (bfp(5, 7), 31, "_accumulate_64", 3),
     "integers": ((Quantiser("int", 16), Quantiser("int", 9)), 0, "_sums", 3),
     "powers": (logs(4, 5), 0, "_sums", 3),
-    "powers of 60 bits": (logs(6, 6), 0, "long", 3),
-    "powers of 44 bits": (logs(6, 5), 0, "long", 200),
+    "powers of 60 bits": (logs(6, 6), 0, "_long", 3),
+    "powers of 44 bits": (logs(6, 5), 0, "_long", 200),
     "small floats": (small(4, 3), 0, "_sums", 3),
-    "small floats of 64 bits": (small(5, 2), 0, "long", 3),
-    "small floats of 80 bits": (small(5, 10), 0, "long", 1),
+    "small floats of 64 bits": (small(5, 2), 0, "_long", 3),
+    "small floats of 80 bits": (small(5, 10), 0, "_long", 1),
 }
 
 
@@ -114,7 +114,7 @@ def test_products(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rule of seed 003 ¶38, ¶41-42."""
     pair, spread, way, cols = CASES[case]
     native, taken = 4, []
-    for name in ("_sums", "_accumulate_64", "long"):
+    for name in ("_sums", "_accumulate_64", "_long"):
         method: Callable[..., object] = getattr(Tiles, name)
 
         def spied(

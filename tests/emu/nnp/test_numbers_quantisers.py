@@ -176,7 +176,7 @@ def test_powers_near_the_root_of_two(bits: int) -> None:
     assert quantise(values, quantiser).codes.tolist() == expected.codes
 
 
-@pytest.mark.parametrize("kind", ["bfp", "int", "log", "float"])
+@pytest.mark.parametrize("kind", ["bfp", "int", "log", "float", "mx"])
 def test_a_nan_is_refused_with_its_place(kind: str) -> None:
     values = np.zeros((2, 3, 4), np.float16)
     values[1, 2, 3] = values[1, 0, 2] = np.nan
@@ -192,6 +192,8 @@ def test_a_nan_is_refused_with_its_place(kind: str) -> None:
         ({"kind": "int", "bits": 17}, "a width of 17 is out of range, 3 to 16"),
         ({"kind": "float", "exponent_bits": 6}, "an exponent width of 6 is out of range, 2 to 5"),
         ({"kind": "float", "mantissa_bits": 0}, "a mantissa width of 0 is out of range, 1 to 10"),
+        ({"kind": "mx", "block": 0}, "a block of 0 is out of range, 1 to 1024"),
+        ({"kind": "mx", "element": "e1m1"}, "no element type is called 'e1m1'"),
         ({"kind": "posit"}, "no quantiser is called 'posit'"),
     ],
 )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from macaw.emu.nnp import numbers
-from macaw.emu.nnp.numbers import Quantised, Quantiser
+from macaw.emu.nnp.numbers import Quantised
 from macaw.isa import nnp
 from macaw.isa.nnp_layouts import BY_CODE
 from tests.emu.nnp.random_programs import Case
@@ -34,11 +34,7 @@ class Model:
         values = case.configuration
         self.native = values["nnp.native"]
         self.kind = HOST[values["nnp.host_format"]]
-        sizes = values["nnp.float_exponent_bits"], values["nnp.float_mantissa_bits"]
-        self.quantisers = [
-            Quantiser(values["nnp.quantise"], values[f"nnp.{what}_bits"], *sizes)
-            for what in ("vector", "matrix")
-        ]
+        self.quantisers = numbers.quantisers(values)
         self.out, self.into = values["nnp.quantise_mvm_out"], values["nnp.quantise_mfu_in"]
         self.dram = np.frombuffer(case.dram, self.kind).reshape(-1, self.native).copy()
         self.queue = list(np.frombuffer(case.fed, self.kind).reshape(-1, self.native))
@@ -168,7 +164,7 @@ class Model:
         shape = rows, cols, self.native
         matrix = Quantised(
             np.stack([q.codes for q in tiles]).reshape(*shape, self.native),
-            np.stack([q.exponents for q in tiles]).reshape(shape),
+            np.stack([q.exponents for q in tiles]).reshape(*shape, *tiles[0].exponents.shape[1:]),
         )
         vector, weights = self.quantisers
         y = list(numbers.Tiles(matrix, weights, vector).times(vectors, self.kind)[0])

@@ -8,6 +8,7 @@ import numpy as np
 
 from macaw.isa.codec import Decoded, decode, describe, encode
 from macaw.isa.config import Configuration, load
+from macaw.isa.descriptors.nnp import MX_ELEMENTS
 from macaw.isa.nnp import CORE, RESET
 from macaw.isa.nnp_chains import ChainError, complete, follow
 from macaw.isa.nnp_entries import check, flow
@@ -259,13 +260,16 @@ def lengths(rng):
 def device(rng):
     """A small device with any quantisers and switches."""
     small: dict[str, int | str] = {
-        "nnp.native": int(rng.choice([1, 2, 4])),
+        "nnp.native": int(rng.choice([1, 2, 4])),  # a multiple of a smaller nnp.mx_block
         "nnp.host_format": str(rng.choice(["fp16", "fp32"])),
-        "nnp.quantise": str(rng.choice(["bfp", "bfp", "int", "log", "float"])),
+        "nnp.quantise": str(rng.choice(["bfp", "bfp", "int", "log", "float", "mx", "mx"])),
         "nnp.vector_bits": int(rng.integers(3, 17)),
         "nnp.matrix_bits": int(rng.integers(3, 17)),
         "nnp.float_exponent_bits": int(rng.integers(2, 6)),
         "nnp.float_mantissa_bits": int(rng.integers(1, 11)),
+        "nnp.vector_element": str(rng.choice(MX_ELEMENTS)),
+        "nnp.matrix_element": str(rng.choice(MX_ELEMENTS)),
+        "nnp.mx_block": int(rng.choice([1, 2, 32])),
         "nnp.quantise_mvm_out": bool(rng.random() < 0.3),
         "nnp.quantise_mfu_in": bool(rng.random() < 0.3),
     }

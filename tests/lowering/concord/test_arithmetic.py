@@ -160,18 +160,12 @@ KINDS = [
     {"quantise": "log", "vector_bits": 16, "matrix_bits": 6},
     {"quantise": "float", "float_exponent_bits": 4, "float_mantissa_bits": 3},
     {"quantise": "float", "float_exponent_bits": 5, "float_mantissa_bits": 10},
+    {"quantise": "mx", "vector_element": "e4m3", "matrix_element": "e2m1"},
+    {"quantise": "mx", "vector_element": "int8", "matrix_element": "e3m2", "mx_block": 4},
+    {"quantise": "mx", "vector_element": "e2m3", "matrix_element": "e4m3", "mx_block": 2},
+    {"quantise": "mx", "vector_element": "e5m2", "matrix_element": "e5m2"},
+    {"quantise": "mx", "vector_element": "e5m2", "matrix_element": "e4m3", "mx_block": 4},
 ]
-
-
-def quantisers(values: dict[str, Any]) -> list[numbers.Quantiser]:
-    kind = values["quantise"]
-    if kind == "float":
-        sizes = {
-            "exponent_bits": values["float_exponent_bits"],
-            "mantissa_bits": values["float_mantissa_bits"],
-        }
-        return [numbers.Quantiser(kind, **sizes)] * 2
-    return [numbers.Quantiser(kind, bits=values[f"{side}_bits"]) for side in ("vector", "matrix")]
 
 
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
@@ -181,8 +175,9 @@ def test_products(target: str, values: dict[str, Any], host: str) -> None:
     """Columns of very different sizes, so that sums are aligned and lose bits (seed 003 ¶39)."""
     native, rows, columns = 8, 3, 5
     dtype = numbers.HOST[host]
-    vector, matrix = quantisers(values)
-    space = functions(target, device(native=native, host_format=host, **values), columns * native)
+    config = device(native=native, host_format=host, **values)
+    vector, matrix = numbers.quantisers(config)
+    space = functions(target, config, columns * native)
     rng = np.random.default_rng(9)
     sizes = 2.0 ** rng.integers(-12, 4, columns).repeat(native)
     x = (rng.normal(size=(6, columns * native)) * sizes).astype(dtype)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -29,6 +29,7 @@ _HOST = {
 # number.
 _LIMITS = {"fp16": (11, -24, "65504.0"), "fp32": (24, -149, "(2.0 - 2.0**-23) * 2.0**127")}
 _EXACT = 53  # number of significant binary digits of a binary64 number
+_WHOLE = 62  # binary digits of an accumulator that an int64 can have
 _LONG = 22  # up to 2**22 columns, BFP long stays within int64
 
 
@@ -91,6 +92,8 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
         if columns > 1 << _LONG:
             raise LowerError(f"a row of {columns} elements; sums are exact up to {1 << _LONG}")
         return [*names, "bfp", host]
+    if kind == "mx":
+        return [*names, "mx", "mx_wide" if _is_wide(config, columns) else "mx_narrow", host]
     sizes = [_size(config, side) for side in ("vector", "matrix")]
     wide = sum(sizes) + (columns - 1).bit_length() > _EXACT
     if wide:
@@ -98,6 +101,67 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
         if sum(parts) + (columns - 1).bit_length() > _EXACT:
             raise LowerError(f"a row of {columns} elements; sums of {kind} are exact up to fewer")
     return [*names, "exact", kind, "wide" if wide else "narrow", host]
+
+
+@dataclass(frozen=True)
+class _Element:
+    """An element type of the microscaling formats (docs/numbers-nnp.md)."""
+
+    least: int  # the exponent of the least normal number
+    digits: int  # bits after the leading one
+    greatest: float
+    top: int  # the exponent of the greatest number
+
+    @property
+    def unit(self) -> int:
+        """The exponent of the number of which all numbers of the type are multiples."""
+        return self.least - self.digits
+
+    @property
+    def size(self) -> int:
+        """The number of bits of these multiples."""
+        return self.top - self.unit + 1
+
+
+_ELEMENTS = {
+    "e4m3": _Element(-6, 3, 448.0, 8),
+    "e5m2": _Element(-14, 2, 57344.0, 15),
+    "e2m3": _Element(0, 3, 7.5, 2),
+    "e3m2": _Element(-2, 2, 28.0, 4),
+    "e2m1": _Element(0, 1, 6.0, 2),
+    "int8": _Element(0, 6, 127 / 64, 0),
+}
+
+
+def _elements(config: Configuration) -> tuple[_Element, _Element]:
+    """Return the element types of vectors and matrices in mx."""
+    vector, matrix = (_ELEMENTS[config[f"nnp.{side}_element"]] for side in ("vector", "matrix"))
+    return vector, matrix
+
+
+def _block(config: Configuration) -> int:
+    return min(int(config["nnp.mx_block"]), int(config["nnp.native"]))
+
+
+def _places(config: Configuration) -> int:
+    """Return the left shift of the dot product of two blocks in BFP long (docs/numbers-nnp.md)."""
+    return max(0, 40 - sum(element.top - element.unit for element in _elements(config)))
+
+
+def _is_wide(config: Configuration, columns: int) -> bool:
+    """Return whether sums of mx need more than an int64, or dot products more than a binary64.
+
+    `columns` is the number of elements in a matrix row. Raises `LowerError` if the halves of the
+    factors are not enough either.
+    """
+    block = _block(config)
+    bits = sum(element.size for element in _elements(config)) + (block - 1).bit_length()
+    blocks = max(1, columns // block)
+    if bits <= _EXACT and bits + _places(config) + (blocks - 1).bit_length() <= _WHOLE:
+        return False
+    if _places(config) or blocks > 1 << _LONG:
+        raise LowerError(f"a row of {columns} elements; sums of mx are exact up to fewer")
+    return True
 
 
 def _largest(config: Configuration, side: str) -> int:
@@ -128,6 +192,8 @@ def _unit(config: Configuration, side: str) -> str:
     `side` is "vector" or "matrix".
     """
     kind = config["nnp.quantise"]
+    if kind == "mx":
+        return f"2.0**{_elements(config)[side == 'matrix'].unit}"
     if kind == "log":
         return f"2.0**{-_largest(config, side)}"
     if kind == "float":
@@ -154,11 +220,18 @@ def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
             "int": f"({bits},)",
             "log": f"({_largest(config, side)},)",
             "float": f"({config['nnp.float_exponent_bits']}, {config['nnp.float_mantissa_bits']})",
+            "mx": str(astuple(_elements(config)[side == "matrix"])),
         }[str(config["nnp.quantise"])]
         what = f"of the quantiser of {'vectors' if side == 'vector' else 'matrices'}"
         rows.append((f"{side.upper()}_BITS", arguments, f"bits of a mantissa {what}"))
         rows.append((side.upper(), arguments, f"{what.removeprefix('of ')}: its range"))
         rows.append((f"{side.upper()}_UNIT", _unit(config, side), f"its least number, {what}"))
+    if config["nnp.quantise"] == "mx":
+        places = _places(config)
+        last = sum(element.unit for element in _elements(config)) - places
+        rows.append(("BLOCK", _block(config), "elements that share a scale"))
+        rows.append(("PLACES", places, "a dot product of blocks is shifted by this in BFP long"))
+        rows.append(("LAST_EXPONENT", last, "the exponent of BFP long's last place is this + e"))
     return tuple(
         Piece(
             (name,), f"{name} = {value}  # {meaning}", frozenset(_used_names(ast.parse(str(value))))
@@ -200,7 +273,10 @@ def requirements(
 
 def all_templates(target: str) -> list[str]:
     """Return the names of all templates that a file for `target` may use, for any device."""
-    kinds = ("bfp", "exact", "int", "log", "float", "narrow", "wide", "fp16", "fp32")
+    kinds = (
+        "bfp", "exact", "int", "log", "float", "narrow", "wide", "mx", "mx_narrow", "mx_wide",
+        "fp16", "fp32",
+    )  # fmt: skip
     return [target, "numbers", *kinds]
 
 

@@ -69,8 +69,13 @@ def _docstring(config: Configuration, target: str, title: str) -> str:
     bits = f"{config['nnp.vector_bits']} and {config['nnp.matrix_bits']} bits"
     if kind == "float":
         bits = f"{config['nnp.float_exponent_bits']} and {config['nnp.float_mantissa_bits']} bits"
+    if kind == "mx":
+        bits = f"{config['nnp.vector_element']} and {config['nnp.matrix_element']}"
     switches = [name for name in ("mvm_out", "mfu_in") if config[f"nnp.quantise_{name}"]]
     more = f", quantised too: {' and '.join(switches)}" if switches else ""
+    block = config["nnp.native"]
+    if kind == "mx":
+        block = min(block, config["nnp.mx_block"])
     lines = [
         f"{title or 'A layer'} for {_WHAT[target]}.",
         "",
@@ -78,7 +83,7 @@ def _docstring(config: Configuration, target: str, title: str) -> str:
         " processor gives for the same tensors.",
         "",
         f"Vectors and matrices are quantised for products ({kind}, {bits}) in blocks of"
-        f" {config['nnp.native']}; sums are exact or as the processor rounds them; every other"
+        f" {block}; sums are exact or as the processor rounds them; every other"
         f" operation is rounded once to {config['nnp.host_format']}{more}.",
     ]
     text = "\n".join("\n".join(wrap(line, WIDTH)) for line in lines)
