@@ -88,7 +88,9 @@ test-extras: $(READY) vsix
 	@$(RUN)/python -m pytest -q -rs tests/debugger/test_dap_testsupport.py
 	@test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
 	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[concord,frameworks]'
+	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check scikit-learn
 	@$(FRAMEWORKS)/bin/python -m tests.lowering.concord
+	@$(FRAMEWORKS)/bin/python -m tests.lowering.concord.gradients
 
 lint: $(READY)
 	@$(RUN)/ruff check .

@@ -37,6 +37,20 @@ def test_logits_are_the_reference_s(reference: ModuleType, width: int) -> None:
     assert int((y.argmax(axis=1) == labels).sum()) == right(str(width))
 
 
+@pytest.mark.once
+def test_the_emulator_confirms_the_fine_tuned_network(reference: ModuleType) -> None:
+    """Three bits: `finetune.py` trained the network through its PyTorch module (seed 003 ¶38, ¶42)."""
+    images, labels = reference.test_set()
+    changed = {"nnp.vector_bits": 3, "nnp.matrix_bits": 3}
+    device = macaw.configuration("base").changed(changed)
+    found = macaw.concord(FOLDER / "digits_nnp.s", device=device)
+    data = {**np.load(FOLDER / "three_bits.npz"), "x": images}
+    y = found.emulate(data)["y"]
+    assert y.tobytes() == found.run(data)["y"].tobytes()
+    digits = y.argmax(axis=1)
+    assert int((digits == labels).sum()) == right("after") >= 0.95 * len(labels)
+
+
 def test_binary64_reads_what_the_readme_says(reference: ModuleType) -> None:
     images, labels = reference.test_set()
     x = images.astype(np.float64)

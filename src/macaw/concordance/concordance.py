@@ -18,7 +18,7 @@ from macaw.asm.program import Program
 from macaw.concordance.deviation import Deviation, find_deviation
 from macaw.concordance.emulation import emulate
 from macaw.concordance.generated_file import PACKAGES, run_generated, same_bits
-from macaw.concordance.layer_tensors import LayerTensors
+from macaw.concordance.layer_tensors import LayerTensors, QuantisedTensor
 from macaw.emu.core import Listener
 from macaw.errors import InputError
 from macaw.execution import configuration_of
@@ -116,6 +116,19 @@ class Concordance:
             name: (rng.normal(size=tensor.shape) / 2).astype(self.dtype)
             for name, tensor in self.inputs.items()
         }
+
+    def weights(self) -> dict[str, NDArray[Any]]:
+        """Return the tensors that the program has in its own data, by name, in the host format."""
+        return self.tensors.own_data()
+
+    @check_arguments(data=arguments.arrays)
+    def quantised(self, data: Arrays) -> dict[str, QuantisedTensor]:
+        """Return inputs of the layer as the processor's quantisers give them, by name.
+
+        The arrays in `data` may have any real type; each is first rounded once to the host format.
+        Raises `InputError` for an unknown name, a wrong shape or a NaN.
+        """
+        return {name: self.tensors.quantised(name, values) for name, values in data.items()}
 
     @check_arguments(data=arguments.arrays)
     def run(self, data: Arrays) -> dict[str, NDArray[Any]]:

@@ -21,9 +21,24 @@ from macaw.isa.memory_map import EXTERNAL
 from macaw.lowering.concord.graph import Tensor
 from macaw.lowering.concord.hints import HOST_TYPES
 from macaw.lowering.concord.software import Software
+from macaw.nnp_data import quantised_vectors
 from macaw.phrases import did_you_mean
 
 Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class QuantisedTensor:
+    """A tensor after a quantiser, in the processor's form and in that of the generated software.
+
+    `codes` (int16) has shape (rows, native vectors, N), padded with zeros. `exponents` (int8) has
+    one for each native vector, or in the kind mx one for each block (docs/numbers-nnp.md). `values`
+    are the numbers that they represent, rounded to the host format, in the tensor's shape.
+    """
+
+    codes: NDArray[np.int16]
+    exponents: NDArray[np.int8]
+    values: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -173,6 +188,31 @@ class LayerTensors:
             else:
                 arrays[item.name] = np.zeros(item.shape, item.dtype)
         return arrays
+
+    def own_data(self) -> dict[str, NDArray[Any]]:
+        """Return the tensors that the program's data sections have, by name."""
+        own = {name: self._section_data(tensor) for name, tensor in self.inputs.items()}
+        return {name: values for name, values in own.items() if values is not None}
+
+    def quantised(self, name: str, values: Any) -> QuantisedTensor:
+        """Return input `name` as its quantiser gives it; `values` has any real type.
+
+        Raises `InputError` for an unknown name, a wrong shape or a NaN.
+        """
+        tensor = self.inputs.get(name)
+        if tensor is None:
+            raise InputError(f"the layer has no input '{name}'", did_you_mean(name, self.inputs))
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, then saturates
+            host = np.asarray(values).astype(self.dtype)
+        host = self.check_array(name, tensor, host).reshape(tensor.rows, tensor.columns)
+        if np.isnan(host).any():
+            raise InputError(f"{name} has a NaN, which no quantiser takes")
+        padded = np.zeros((tensor.rows, self.padded_columns(tensor)), self.dtype)
+        padded[:, : tensor.columns] = host
+        blocks = padded.reshape(tensor.rows, -1, self.native)
+        codes, exponents, back = quantised_vectors(self.config, blocks, tensor.kind == "matrix")
+        kept = back.reshape(padded.shape)[:, : tensor.columns].reshape(tensor.shape)
+        return QuantisedTensor(codes, exponents, kept)
 
     def check_padding(self) -> None:
         """Raise `InputError` if the program's own data pad a tensor with other values than 0."""

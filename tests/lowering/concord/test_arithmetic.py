@@ -39,6 +39,7 @@ def result(
 
     names = [f"x{place}" for place in range(len(arrays))]
     space["INPUTS"] = {name: array.shape for name, array in zip(names, arrays, strict=True)}
+    space["STEPS"] = {}
     space["layer"] = lambda **inputs: {
         "y": space["narrow"](call(*map(space["widen"], inputs.values())))
     }

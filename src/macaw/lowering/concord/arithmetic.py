@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -86,6 +86,8 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
     """
     kind, host = str(config["nnp.quantise"]), str(config["nnp.host_format"])
     names = [target, "numbers"]
+    if target == "torch":
+        names.insert(0, "torch_gradients")
     if target == "tensorflow":
         names.insert(1, f"tensorflow{host.removeprefix('fp')}")
     if kind == "bfp":
@@ -240,6 +242,52 @@ def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
     )
 
 
+# Decorators of torch functions, which give them gradients (templates/torch_gradients.txt).
+_GRADIENTS = {
+    "vv_add": "straight(lambda x, y: x + y)",
+    "vv_a_sub_b": "straight(lambda x, y: x - y)",
+    "vv_b_sub_a": "straight(lambda x, y: y - x)",
+    "vv_mul": "straight(lambda x, y: x * y)",
+    "vv_max": "straight(torch.maximum)",
+    "v_relu": "straight(torch.relu)",
+    "v_sigm": "straight(torch.sigmoid)",
+    "v_tanh": "straight(torch.tanh)",
+    "v_softmax": "straight(lambda x, n: fill(torch.softmax(x[:, :n], -1), *x.shape))",
+    "requantise": "straight(lambda x: x)",
+    "requantise_matrix": "straight(lambda x: x)",
+    "widen": "straight(lambda x: x.to(torch.float64))",
+    "quantise": "straight_quantiser",
+    "quantise_matrix": "straight_quantiser",
+    "mv_mul": "straight_product",
+    "narrow": "straight_narrow",
+}
+
+
+# Functions that are local functions of an ONNX model (templates/onnx.txt).
+_LOCAL = dict.fromkeys((*_GRADIENTS.keys() - {"widen", "narrow"}, "windows"), "local")
+_DECORATORS = {"torch": _GRADIENTS, "onnx": _LOCAL}
+
+
+def _first_definitions(every: Sequence[Piece]) -> list[Piece]:
+    """Return the definitions without those of names that an earlier template has defined."""
+    names: set[str] = set()
+    kept = []
+    for piece in every:
+        if not (piece.block and names.intersection(piece.names)):
+            kept.append(piece)
+        names.update(piece.names if piece.block else ())
+    return kept
+
+
+def _decorated(piece: Piece, decorators: Mapping[str, str]) -> Piece:
+    """Return the definition of a function with the decorator that its target needs."""
+    decorator = decorators.get(piece.names[0])
+    if decorator is None:
+        return piece
+    uses = piece.uses | _used_names(ast.parse(decorator))
+    return replace(piece, text=f"@{decorator}\n{piece.text}", uses=uses)
+
+
 def requirements(
     target: str, config: Configuration, columns: int, roots: Iterable[str]
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
@@ -249,6 +297,10 @@ def requirements(
     matrix row.
     """
     every = [piece for name in templates(target, config, columns) for piece in pieces(name)]
+    if target in _DECORATORS:
+        every = [_decorated(piece, _DECORATORS[target]) for piece in every]
+    if target == "onnx":
+        every = _first_definitions(every)
     numbers = constants(target, config)
     by_name: dict[str, Piece] = {}
     for piece in (*numbers, *every):
@@ -256,6 +308,8 @@ def requirements(
     names, todo = set(), [name for name in roots if name in by_name]
     if target == "onnx":
         todo += ["model", "__main__"]
+    if target == "torch":
+        todo.append("Layer")
     while todo:
         name = todo.pop()
         if name in names:
@@ -277,7 +331,8 @@ def all_templates(target: str) -> list[str]:
         "bfp", "exact", "int", "log", "float", "narrow", "wide", "mx", "mx_narrow", "mx_wide",
         "fp16", "fp32",
     )  # fmt: skip
-    return [target, "numbers", *kinds]
+    gradients = ["torch_gradients"] if target == "torch" else []
+    return [*gradients, target, "numbers", *kinds]
 
 
 def import_text(imports: Sequence[Piece]) -> str:

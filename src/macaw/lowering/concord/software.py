@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -49,9 +50,12 @@ def software(graph: Graph, config: Configuration, target: str, title: str = "") 
         "\n".join(piece.text for piece in numbers),
         _shapes(writer),
     ]
+    if target == "onnx":
+        sections[-1] += f"\nSTEPS = {steps_of(writer.inputs, graph, layer)!r}"
     before = [piece for piece in functions if "__main__" not in piece.names]
     after = [piece for piece in functions if "__main__" in piece.names]
-    model = [piece for piece in before if "model" in piece.names]
+    last = {"model", "Layer"}  # these follow the function `layer`
+    model = [piece for piece in before if last.intersection(piece.names)]
     before = [piece for piece in before if piece not in model]
     text = "\n\n".join(sections)
     plain = True
@@ -61,6 +65,38 @@ def software(graph: Graph, config: Configuration, target: str, title: str = "") 
     for block in ("\n".join(body), *(piece.text for piece in (*model, *after))):
         text += "\n\n\n" + block
     return Software(text + "\n", writer.inputs, writer.outputs, layer)
+
+
+def steps_of(inputs: Mapping[str, Tensor], graph: Graph, layer: Layer) -> dict[str, int]:
+    """Return the inputs of whose rows each round of the loops takes some, with the round count.
+
+    If loops have different numbers of rounds, there are none. A layer without loops may take any
+    number of rows of its vectors from NetInQ, each row for itself.
+    """
+    vectors = {
+        name: tensor
+        for name, tensor in inputs.items()
+        if tensor.memory == "NetInQ" and tensor.kind != "matrix" and len(tensor.shape) > 1
+    }
+    if not layer.loops:
+        return {name: tensor.shape[0] for name, tensor in vectors.items()}
+    counts = {loop.count for loop in layer.loops.values()}
+    if len(counts) != 1:
+        return {}
+    (count,) = counts
+    sources: set[int] = set()
+    todo = [source for loop in layer.loops.values() for source in loop.sources]
+    while todo:
+        node = todo.pop()
+        if node.number not in sources:
+            sources.add(node.number)
+            todo += node.inputs
+    nodes = {tensor.name: node for tensor, node in graph.inputs}
+    return {
+        name: count
+        for name, tensor in vectors.items()
+        if nodes[tensor.name].number in sources and tensor.shape[0] % count == 0
+    }
 
 
 def _docstring(config: Configuration, target: str, title: str) -> str:

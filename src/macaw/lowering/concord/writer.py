@@ -6,6 +6,7 @@ Each operation becomes a statement, and each loop becomes a function.
 from __future__ import annotations
 
 import builtins
+import json
 import keyword
 import re
 from collections import Counter
@@ -180,6 +181,12 @@ class LayerWriter:
         place = node.place
         if place is None or place.line is None:
             return lines
+        if self.target == "onnx":
+            self.names_used.add("place")
+            indent = len(lines[0]) - len(lines[0].lstrip())
+            file, line = place.line.file.rpartition("/")[2], place.line.line
+            what = json.dumps(f"{file}:{line}: {place.text}")
+            return [f"{' ' * indent}place({what})", *lines]
         text = f"  # {place.line.file.rpartition('/')[2]}:{place.line.line}"
         return [*lines[:-1], lines[-1] + text] if len(lines[-1] + text) <= WIDTH else lines
 
@@ -274,11 +281,11 @@ class LayerWriter:
         if operation == "take":
             arguments = [*texts, numbers(value["lines"])]
         elif operation == "regroup":
-            arguments = [*texts, str(node.rows), str(width)]
+            arguments = [*texts, self._row_count(node.rows), str(width)]
         elif operation == "collected":
             result = self.names[node.inputs[0].number].split()[value["result"]]
             rows = node.rows * (self.native if value["matrix"] else 1)
-            arguments = [result, str(rows), str(width)]
+            arguments = [result, self._row_count(rows), str(width)]
         elif operation == "rows_of_tiles":
             arguments = [*texts, str(node.rows)]
         elif operation == "matrix_of_rows":
@@ -293,6 +300,10 @@ class LayerWriter:
             arguments = [*texts, str(value["valid"])]
         self.names_used.add(function)
         return function, arguments
+
+    def _row_count(self, rows: int) -> str:
+        """Return the number of rows of a new shape; -1 for ONNX, whose models may leave it open."""
+        return "-1" if self.target == "onnx" else str(rows)
 
     def _assign(
         self, name: str, function: str, operands: Sequence[str | Group], indent: int
@@ -358,7 +369,8 @@ class LayerWriter:
     def _sequence(self, loop: Loop, source: Node) -> str:
         rows = source.rows // loop.count
         self.names_used.add("reshape")
-        return f"reshape({self._text(source)}, {loop.count}, {rows}, {source.blocks * self.native})"
+        count, width = self._row_count(loop.count), source.blocks * self.native
+        return f"reshape({self._text(source)}, {count}, {rows}, {width})"
 
 
 _FUNCTIONS = {

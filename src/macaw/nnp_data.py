@@ -1,0 +1,27 @@
+"""Quantises data as the matrix-vector processor does when it writes MatrixRf or multiplies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.nnp.numbers import dequantise, quantise, quantisers, to_host
+
+Quantised = tuple[NDArray[np.int16], NDArray[np.int8], NDArray[Any]]
+
+
+def quantised_vectors(
+    config: Mapping[str, Any], values: NDArray[Any], is_matrix: bool
+) -> Quantised:
+    """Return codes, exponents and host values of native vectors (..., N) of host values.
+
+    The quantiser is that of matrices or that of vectors. `values` must not have a NaN.
+    """
+    vector, matrix = quantisers(config)
+    quantiser = matrix if is_matrix else vector
+    found = quantise(values, quantiser)
+    exact = dequantise(found, quantiser)
+    return found.codes, found.exponents, to_host(exact, values.dtype)
