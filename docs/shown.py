@@ -48,6 +48,20 @@ def _c_layer(place: Path) -> None:
             shutil.copy(file, place)
 
 
+def _nnp_guide(place: Path) -> None:
+    """The sample of nnp; its program with more activations, and in another format."""
+    _sample("nnp", place)
+    text = (place / "dense.s").read_text("utf-8")
+    relu = "        v_relu\n"
+    (place / "twice.s").write_text(text.replace(relu, f"{relu}        v_sigm\n"), "utf-8")
+    (place / "bad.s").write_text(
+        text.replace(relu, f"{relu}        v_tanh\n        v_relu\n"), "utf-8"
+    )
+    mx = '.setting nnp.quantise, "mx"\n        .setting nnp.matrix_element, "e2m1"\n'
+    device = "        .device tiny\n"
+    (place / "mx.s").write_text(text.replace(device, f"{device}        {mx}"), "utf-8")
+
+
 def _networks(place: Path) -> None:
     """The model of programs/network, 64 images for its scales, and one to run."""
     import numpy as np
@@ -73,6 +87,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "debugging-story": _wrong_shift,
     "c": _c_layer,
     "networks": _networks,
+    "nnp-guide": _nnp_guide,
     **{
         f"samples/{path.parent.name}": partial(_sample, path.parent.name)
         for path in sorted(SAMPLES.glob("*/README.md"))

@@ -51,7 +51,9 @@ def software(graph: Graph, config: Configuration, target: str, title: str = "") 
         _shapes(writer),
     ]
     if target == "onnx":
-        sections[-1] += f"\nSTEPS = {steps_of(writer.inputs, graph, layer)!r}"
+        steps = steps_of(writer.inputs, graph, layer)
+        rows = "".join(f'    "{name}": {count},\n' for name, count in steps.items())
+        sections[-1] += f"\nSTEPS = {{\n{rows}}}" if rows else "\nSTEPS = {}"
     before = [piece for piece in functions if "__main__" not in piece.names]
     after = [piece for piece in functions if "__main__" in piece.names]
     last = {"model", "Layer"}  # these follow the function `layer`

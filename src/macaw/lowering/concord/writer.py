@@ -186,7 +186,7 @@ class LayerWriter:
             indent = len(lines[0]) - len(lines[0].lstrip())
             file, line = place.line.file.rpartition("/")[2], place.line.line
             what = json.dumps(f"{file}:{line}: {place.text}")
-            return [f"{' ' * indent}place({what})", *lines]
+            return [*lay_out(f"{' ' * indent}place", arguments(what), "", indent), *lines]
         text = f"  # {place.line.file.rpartition('/')[2]}:{place.line.line}"
         return [*lines[:-1], lines[-1] + text] if len(lines[-1] + text) <= WIDTH else lines
 
