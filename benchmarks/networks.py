@@ -1,6 +1,7 @@
 """Whole networks on the device: exact in each layer, cycles against the bound, and times.
 
     python -m benchmarks.networks text-direction [--images 3]
+    python -m benchmarks.networks text-recognition      # text-detection, magika
     python -m benchmarks.networks NAME [--zeros 0.8] [--run]   # a light network: resnet50 ...
     python -m benchmarks.networks light [--run]
     python -m benchmarks.networks pruning [--run] [--networks squeezenet,text-direction]
@@ -34,6 +35,9 @@ HEAD = (
 )
 SEED = 20
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)  # of weights that are zero
+# Networks of packages, with the shapes of their inputs: images of random numbers, or bytes.
+REAL = {"text-detection": (3, 96, 160), "text-recognition": (3, 48, 96), "magika": (2048,)}
+_BYTES = 257  # magika's input: a byte, or 256 after the end of the file
 _FACTORS = {1: 1.0, 2: 0.1, 3: 0.0, 4: 1.0}  # of BatchNormalization's inputs: ones, or random
 
 
@@ -43,7 +47,7 @@ class Case:
 
     name: str
     model: onnx.ModelProto
-    samples: NDArray[np.float32]
+    samples: NDArray[Any]
 
 
 def light(name: str, zeros: float) -> Case:
@@ -110,6 +114,14 @@ def text_direction(count: int, zeros: float = 0.0) -> Case:
     return Case("text direction", model, data)
 
 
+def real(name: str, count: int) -> Case:
+    """A network of a package with random inputs from a seed; three more for the calibration."""
+    rng, shape = np.random.default_rng(SEED), (count + 3, *REAL[name])
+    numbers = rng.integers(0, _BYTES, shape) if name == "magika" else rng.normal(size=shape)
+    dtype = np.int32 if name == "magika" else np.float32
+    return Case(name.replace("-", " "), onnx.load(fetched(name)), numbers.astype(dtype))
+
+
 def measured(case: Case, count: int, device: str, *, emulate: bool) -> tuple[str, bool, int]:
     """A row of the table, whether all layers are equal, and the cycles of the last image."""
     first = case.model.graph.input[0]
@@ -145,7 +157,7 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> tuple[str
 def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", choices=("text-direction", "light", "pruning", *LIGHT))
+    parser.add_argument("what", choices=("text-direction", *REAL, "light", "pruning", *LIGHT))
     parser.add_argument("--images", type=int, default=1)
     parser.add_argument("--zeros", type=float, default=0.0)
     parser.add_argument("--networks", default="squeezenet,text-direction")
@@ -156,6 +168,8 @@ def main() -> int:
         return _pruning(chosen)
     if chosen.what == "text-direction":
         cases, emulate = [text_direction(chosen.images)], True
+    elif chosen.what in REAL:
+        cases, emulate = [real(chosen.what, chosen.images)], True
     else:
         names = LIGHT if chosen.what == "light" else [chosen.what]
         cases, emulate = [light(name, chosen.zeros) for name in names], chosen.run

@@ -43,6 +43,125 @@ def test_softmax_of_channels_and_of_classes():
     assert operators(run(builder)) == ["product", "convert", "softmax"]
 
 
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((1, 3, 4, 5), 2), ((1, 3, 4, 5), -1), ((3, 2, 4), 0), ((1, 3, 4), 1)]
+)
+def test_softmax_over_any_axis(shape, axis):
+    builder = ModelBuilder(0, shape)
+    builder.value = builder.node("Softmax", [builder.value], "soft", axis=axis)
+    assert operators(run(builder)) == ["convert", "transpose", "softmax", "transpose"]
+
+
+def test_norm_of_an_image():
+    builder = ModelBuilder(0, (1, 3, 4, 5))
+    factors = [builder.constant(f"factors{n}", builder.rng.normal(size=(4, 5)).astype("f4"))
+               for n in range(2)]  # fmt: skip
+    builder.value = builder.node("LayerNormalization", [builder.value, *factors], "norm", axis=2)
+    names = ["convert", "reshape", "layernormalization", "reshape"]
+    assert operators(run(builder)) == names
+
+
+PRODUCTS = [  # shapes of both factors, and whether vc needs a copy of the second
+    ((1, 3, 4, 5), (1, 3, 5, 6), False),
+    ((1, 3, 4, 5), (5, 2), True),
+    ((1, 1, 4, 5), (1, 3, 5, 2), False),
+    ((3, 4, 5), (5, 6), False),
+    ((4, 5), (3, 5, 2), False),
+    ((1, 2, 2, 3, 5), (2, 5, 2), True),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "is_repeated"), PRODUCTS)
+def test_products_of_two_tensors(a, b, is_repeated):
+    """`run` compares with onnxruntime, too."""
+    builder = ModelBuilder(0, (1, *a))
+    builder.value = builder.node("Sigmoid", [builder.value], "sigmoid")
+    builder.value = builder.node("Reshape", [builder.value, builder.constant("a", np.array(a))],
+                                 "first")  # fmt: skip
+    second = builder.constant("second", builder.rng.normal(size=b).astype(np.float32))
+    if is_repeated:  # a constant has its copies in the model
+        second = builder.node("Mul", [second, builder.node("Slice", [builder.value, *(
+            builder.constant(n, np.array([k] * len(a))) for n, k in (("begin", 0), ("end", 1))
+        )], "one")], "scaled")  # fmt: skip
+        second = builder.node("Reshape", [second, builder.constant("b", np.array(b))], "other")
+    builder.value = builder.node("MatMul", [builder.value, second], "product")
+    builder.shape = np.matmul(np.zeros(a), np.zeros(b)).shape
+    found = operators(run(builder))
+    assert found[-1] == "matmul"
+    assert (found[-2] == "expand") == is_repeated
+
+
+def test_a_product_with_a_bias_and_a_limit():
+    builder = ModelBuilder(0, (2, 3, 4))
+    weights = builder.constant("w", builder.rng.normal(size=(4, 5)).astype(np.float32))
+    start = builder.node("Sigmoid", [builder.value], "sigmoid")
+    builder.value = builder.node("MatMul", [start, weights], "product")
+    bias = builder.constant("b", builder.rng.normal(size=5).astype(np.float32))
+    builder.value = builder.node("Add", [builder.value, bias], "sum")
+    builder.value = builder.node("Relu", [builder.value], "relu")
+    builder.shape = (2, 3, 5)
+    assert operators(run(builder))[-3:] == ["matmul", "add", "clip"]
+
+
+def attention(shape: tuple[int, ...]) -> ModelBuilder:
+    """The product of a tensor of integers and its transpose, and the result as integers."""
+    builder = ModelBuilder(0, shape)
+    turn = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
+    first = builder.value
+    builder.value = builder.node("Transpose", [first], "turned", perm=turn)
+    builder.quantise("turned", builder.scale)
+    builder.value = builder.node("MatMul", [first, builder.value], "product")
+    builder.shape = (*shape[:-1], shape[-2])
+    builder.quantise("product", 2.0**-1)
+    return builder
+
+
+def test_products_of_two_tensors_of_integers():
+    """They are exact, because binary32 has the sums."""
+    run_of = run(attention((1, 2, 4, 6)))
+    found = operators(run_of)
+    assert found[-4:] == ["convert", "convert", "matmul", "convert"]
+    (sums,) = (tensor for name, tensor in run_of.tensors.items() if name.endswith("_sums"))
+    assert np.all(sums == np.rint(sums))
+    long = refusal(attention((1, 2, 1025)))
+    assert long.endswith("(MatMul): sums of 1,025 products of up to 16,384")
+
+
+def test_a_product_with_a_vector_is_refused():
+    builder = ModelBuilder(0, (1, 3, 4))
+    builder.value = builder.node("Sigmoid", [builder.value], "sigmoid")
+    vector = builder.constant("vector", np.ones(4, np.float32))
+    builder.value = builder.node("MatMul", [builder.value, vector], "product")
+    builder.shape = (1, 3)
+    assert refusal(builder) == "node /product/MatMul (MatMul): a product of (1, 3, 4) and (4,)"
+
+
+@pytest.mark.parametrize(
+    ("operator", "shape", "axes", "keep", "moves"),
+    [
+        ("ReduceSum", (1, 3, 4, 5), (2, 3), 1, []),
+        ("ReduceMax", (1, 3, 4, 5), (1,), 1, []),
+        ("ReduceMean", (1, 3, 4, 5), (1, 3), 0, ["transpose", "reshape"]),
+        ("ReduceMin", (2, 3, 4), (1,), 0, []),
+        ("ReduceSum", (1, 6), (1,), 0, []),
+        ("ReduceSum", (2, 3), (), 1, []),
+    ],
+)
+def test_sums_means_and_extremes_over_axes(operator, shape, axes, keep, moves):
+    builder = ModelBuilder(1, shape)
+    inputs = [builder.value]
+    inputs += [builder.constant("axes", np.array(axes, np.int64))] if axes else []
+    builder.value = builder.node(operator, inputs, "reduced", keepdims=keep)
+    chosen = axes or range(len(shape))
+    builder.shape = tuple(
+        1 if axis in chosen else size
+        for axis, size in enumerate(shape)
+        if keep or axis not in chosen
+    )
+    found = operators(run(builder))
+    assert found[: len(moves) + 2] == ["convert", *moves, operator.lower()]
+
+
 def test_functions_norms_and_sums():
     builder = ModelBuilder(1, (1, 5, 12))
     start = builder.value
@@ -83,7 +202,7 @@ def refusal(builder: ModelBuilder) -> str:
 @pytest.mark.parametrize(
     ("operator", "attributes", "message"),
     [
-        ("Softmax", {"axis": 2}, "it is over axis 2 of (1, 3, 4, 5)"),
+        ("Softmax", {"axis": 0}, "it is over axis 0 of (1, 3, 4, 5)"),
         ("LogSoftmax", {}, "it computes real numbers; no core of the device computes it yet"),
         ("Cast", {"to": 7}, "it computes real numbers of float32, int64"),
     ],

@@ -20,6 +20,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.net.layouts import device_shape, to_device
 from macaw.lowering.net.movement_layers import movement, same_places
 from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
+from macaw.lowering.net.one_hot import INDEX
 from macaw.lowering.net.rewrite import rewrite
 from macaw.lowering.net.rewriting import single_shift
 from macaw.lowering.net.vector.operations import VectorOperation
@@ -183,9 +184,9 @@ class _Assigner:
         self.tensors[name] = NetTensor(name, dtype or tensor.dtype, device_shape(tensor.shape))
         return self.tensors[name]
 
-    def _integer_input(self, name: str) -> None:
+    def _integer_input(self, name: str, others: tuple[str, ...] = ()) -> None:
         tensor = self.model.tensors[name]
-        if tensor.dtype not in _ELEMENTS:
+        if tensor.dtype not in (*_ELEMENTS, *others):
             raise LowerError(f"the input {name} is {tensor.dtype}", " or ".join(_ELEMENTS))
         self._add_tensor(name)
         self.inputs[name] = Edge(name, name, tensor.dtype, tensor.shape, tensor.dtype)
@@ -375,6 +376,12 @@ class _Assigner:
         inputs = tuple(names[number] for number in order)
         self._vector(replace(layer, inputs=inputs), operation)
 
+    def lookup(self, layer: model_layers.LookupLayer) -> None:
+        """Assign a lookup of rows to vc; only such a layer reads inputs of int32."""
+        if layer.inputs[0] not in self.tensors:
+            self._integer_input(layer.inputs[0], (INDEX,))
+        self.vector(layer)
+
     def table(self, layer: model_layers.TableLayer) -> None:
         """Let the array do a table lookup that alone reads its results, else let vc."""
         (source,), (name,) = layer.inputs, layer.outputs
@@ -453,4 +460,5 @@ _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.MoveLayer: _Assigner.move,
     model_layers.RescaleLayer: _Assigner.vector,
     model_layers.FrameLayer: _Assigner.vector,
+    model_layers.LookupLayer: _Assigner.lookup,
 }

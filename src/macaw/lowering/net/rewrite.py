@@ -12,12 +12,20 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.layouts import device_order
+from macaw.lowering.net.one_hot import replace_one_hot
+from macaw.lowering.net.real_rewriting import (
+    rewrite_integer_product,
+    rewrite_normalization,
+    rewrite_product,
+    rewrite_reduction,
+    rewrite_softmax,
+)
 from macaw.lowering.net.rewriting import Rewriting
+from macaw.lowering.net.vector.reduction import KINDS
 from macaw.lowering.net.weight_rewriting import rewrite_weights
 from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.integer_layers import KEEPING
@@ -39,6 +47,12 @@ from macaw.lowering.onnx.views import offset_of
 
 _MOVES = (*(name for name in KEEPING if not name.endswith("MaxPool")), "Concat")
 _PAIRS = ("Add", "Sub", "Mul", "Div", "Max", "Min")
+_REAL_RULES: Mapping[str, Callable[[Rewriting, FloatLayer], bool]] = {
+    "MatMul": rewrite_product,
+    "Softmax": rewrite_softmax,
+    "LayerNormalization": rewrite_normalization,
+    **dict.fromkeys(KINDS, rewrite_reduction),
+}
 
 
 def rewrite(
@@ -49,7 +63,7 @@ def rewrite(
     Raises `LowerError` that names the node. If `refused` is a dictionary, this function does not
     raise: it keeps such a layer, and adds the error to `refused` under the layer's name.
     """
-    return _Rewriter(model, config).rewrite(refused)
+    return _Rewriter(replace_one_hot(model), config).rewrite(refused)
 
 
 class _Rewriter(Rewriting):
@@ -99,7 +113,7 @@ class _Rewriter(Rewriting):
         if shape == before:
             return name
         unique = self.tensor(f"{name}_expanded", self.tensors[name], shape=shape)
-        sizes = self._constant(f"{unique}_shape", np.asarray(shape, np.int64))
+        sizes = self.constant(f"{unique}_shape", np.asarray(shape, np.int64))
         inputs = (name, sizes)
         node = Node(f"{layer.name}_expand", "Expand", inputs, (unique,))
         self.add(MoveLayer(node.name, "Expand", inputs, (unique,), layer.parts, node, (None, None)))
@@ -108,7 +122,9 @@ class _Rewriter(Rewriting):
     def elementwise(self, layer: SumLayer | ProductLayer) -> bool:
         """Rewrite a sum or product that has zero points or several types to int16."""
         if layer.operator == "MatMul":
-            return False
+            assert isinstance(layer, ProductLayer)
+            rewrite_integer_product(self, layer)
+            return True
         layer = replace(layer, inputs=self.operands(layer))
         if not self._in_int16(layer):
             self.add(layer)
@@ -168,7 +184,7 @@ class _Rewriter(Rewriting):
             order = [*chosen, *(axis for axis in there if axis not in chosen), *ones]
             for place, axis in zip(device_order(rank), order, strict=True):
                 turn[place] = axis
-        turned = self._moved(layer, x.name, f"{x.name}_turned", turn)
+        turned = self.moved(layer, x.name, f"{x.name}_turned", turn)
         axes = tuple(sorted(turn.index(axis) for axis in layer.axes))
         shape = tuple(
             1 if axis in axes else size for axis, size in enumerate(self.tensors[turned].shape)
@@ -177,33 +193,15 @@ class _Rewriter(Rewriting):
         pooled = replace(layer, inputs=(turned,), outputs=(name,), axes=axes, keep=True)
         if not self.pool(pooled):
             self.add(pooled)
-        whole = self._moved(
+        whole = self.moved(
             layer, name, f"{result.name}_whole", [turn.index(axis) for axis in range(rank)]
         )
-        sizes = self._constant(f"{result.name}_shape", np.asarray(result.shape, np.int64))
+        sizes = self.constant(f"{result.name}_shape", np.asarray(result.shape, np.int64))
         inputs = (whole, sizes)
         node = Node(f"{layer.name}_reshape", "Reshape", inputs, (result.name,))
         rescales = (None, None)
         self.add(MoveLayer(node.name, "Reshape", inputs, node.outputs, layer.parts, node, rescales))
         return True
-
-    def _moved(self, layer: Layer, name: str, result: str, turn: list[int]) -> str:
-        """Append a Transpose if it changes anything; return the name of its result."""
-        if turn == sorted(turn):
-            return name
-        x = self.tensors[name]
-        unique = self.tensor(result, x, shape=tuple(x.shape[axis] for axis in turn))
-        node = Node(f"{layer.name}_turn", "Transpose", (name,), (unique,), {"perm": turn})
-        self.add(MoveLayer(node.name, "Transpose", (name,), (unique,), layer.parts, node, (None,)))
-        return unique
-
-    def _constant(self, name: str, array: NDArray[Any]) -> str:
-        """Add a constant that is no tensor of the device; return its name."""
-        unique, number = name, 2
-        while unique in self.tensors or unique in self.constants:
-            unique, number = f"{name}_{number}", number + 1
-        self.constants[unique] = array
-        return unique
 
     def move(self, layer: MoveLayer) -> bool:
         """Append rescaling layers before a movement. A Concat itself can multiply by a factor."""
@@ -237,7 +235,10 @@ class _Rewriter(Rewriting):
         return True
 
     def real(self, layer: FloatLayer) -> bool:
-        """Let vc dequantise a tensor, unless it is an output that no layer reads."""
+        """Rewrite a layer of real numbers.
+
+        vc dequantises a tensor, unless it is an output that no layer reads.
+        """
         name = layer.outputs[0]
         if layer.operator in _MOVES and self.tensors[name].dtype == "float32":
             rescales = (None,) * len(layer.inputs)
@@ -245,6 +246,9 @@ class _Rewriter(Rewriting):
             return self.move(MoveLayer(layer.name, layer.operator, *parts))
         if layer.operator in _PAIRS and self.tensors[name].dtype == "float32":
             return self._pair(layer)
+        rule = _REAL_RULES.get(layer.operator)
+        if rule and name and self.tensors[name].dtype == "float32":
+            return rule(self, layer)
         if layer.operator == "QuantizeLinear":
             return self._signed_integers(layer)
         if layer.operator != "DequantizeLinear" or layer.inputs[0] not in self.tensors:
@@ -287,7 +291,7 @@ class _Rewriter(Rewriting):
         (result,) = readers[0].outputs  # each unsigned tensor has one signed tensor
         signed = self.tensors[result]
         number = (point.astype(np.int64) + offset).astype(signed.dtype)
-        zero = self._constant(f"{layer.name}_zero", number)
+        zero = self.constant(f"{layer.name}_zero", number)
         inputs = (*layer.inputs[:2], zero)
         node = replace(layer.node, inputs=inputs, outputs=(result,))
         self.add(replace(layer, inputs=inputs, outputs=(result,), node=node))

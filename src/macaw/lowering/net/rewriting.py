@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.network import (
     Layer,
+    MoveLayer,
     Network,
     Output,
     Quantisation,
@@ -68,6 +71,24 @@ class Rewriting:
         while unique in self.tensors or unique in self.constants:
             unique, number = f"{name}_{number}", number + 1
         self.tensors[unique] = replace(like, name=unique, **changes)
+        return unique
+
+    def moved(self, layer: Layer, name: str, result: str, turn: list[int]) -> str:
+        """Append a Transpose if it changes anything; return the name of its result."""
+        if turn == sorted(turn):
+            return name
+        x = self.tensors[name]
+        unique = self.tensor(result, x, shape=tuple(x.shape[axis] for axis in turn))
+        node = Node(f"{layer.name}_turn", "Transpose", (name,), (unique,), {"perm": turn})
+        self.add(MoveLayer(node.name, "Transpose", (name,), (unique,), layer.parts, node, (None,)))
+        return unique
+
+    def constant(self, name: str, array: NDArray[Any]) -> str:
+        """Add a constant that is no tensor of the device; return its name."""
+        unique, number = name, 2
+        while unique in self.tensors or unique in self.constants:
+            unique, number = f"{name}_{number}", number + 1
+        self.constants[unique] = array
         return unique
 
     # --- new types, zero points and scales ---

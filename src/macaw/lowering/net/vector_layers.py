@@ -13,7 +13,9 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.net.layouts import device_order
 from macaw.lowering.net.movement_layers import frame
 from macaw.lowering.net.network import NetTensor
+from macaw.lowering.net.one_hot import INDEX
 from macaw.lowering.net.vector.conversion import Convert
+from macaw.lowering.net.vector.matrix_product import MatrixProduct
 from macaw.lowering.net.vector.operations import (
     AveragePool,
     Concat,
@@ -26,12 +28,15 @@ from macaw.lowering.net.vector.operations import (
     VectorOperation,
 )
 from macaw.lowering.net.vector.real_function import LayerNormalization, RealFunction, Softmax
+from macaw.lowering.net.vector.reduction import KINDS, Reduction
+from macaw.lowering.net.vector.row_lookup import RowLookup
 from macaw.lowering.onnx.formulas import Steps, formula
 from macaw.lowering.onnx.network import (
     Dequantisation,
     FloatLayer,
     FrameLayer,
     Layer,
+    LookupLayer,
     MoveLayer,
     Network,
     PoolLayer,
@@ -271,6 +276,10 @@ def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperatio
         raise LowerError(f"{_REAL} of " + ", ".join(sorted({*types, dtype})), "float32")
     if layer.operator in ("Softmax", "LayerNormalization"):
         return _rows(model, layer, tensors[0])
+    if layer.operator == "MatMul":
+        return _matrices(model, layer)
+    if layer.operator in KINDS:
+        return _reduction(model, layer)
     constants = {
         name: None if name in model.tensors else model.constants.get(name) for name in layer.inputs
     }
@@ -320,6 +329,44 @@ def _rows(model: Network, layer: FloatLayer, x: NetTensor) -> VectorOperation:
     return LayerNormalization(x.dtype, rows, factors, offsets[0] if offsets else (), epsilon)
 
 
+def _lookup(model: Network, layer: LookupLayer, tensors: Tensors) -> VectorOperation:
+    count, dtype = prod(tensors[0].shape), model.tensors[layer.outputs[0]].dtype
+    return RowLookup(INDEX, count, layer.rows.tobytes(), layer.rows.shape[1], dtype)
+
+
+def _reduction(model: Network, layer: FloatLayer) -> VectorOperation:
+    """Return a sum, mean or extreme over axes that are one after the other on the device."""
+    shape = model.tensors[layer.inputs[0]].shape
+    axes = model.constants.get(layer.inputs[1]) if len(layer.inputs) > 1 else None
+    if axes is None or "activation_range" in layer.node.attributes:
+        raise LowerError("its axes are no constant, or its results are limited")
+    chosen = {int(axis) % len(shape) for axis in axes.reshape(-1)}
+    there = [axis for axis in (0, *device_order(len(shape))) if shape[axis] > 1]
+    places = [place for place, axis in enumerate(there) if axis in chosen]
+    first, end = (places[0], places[-1] + 1) if places else (0, 0)
+    before, reduced, after = (
+        prod(shape[axis] for axis in some)
+        for some in (there[:first], there[first:end], there[end:])
+    )
+    return Reduction("float32", (before, reduced, after), layer.operator)
+
+
+def _matrices(model: Network, layer: FloatLayer) -> VectorOperation:
+    """Return a product of matrices; the products of an image's channels have one for each head."""
+    a, b = (model.tensors[name].shape for name in layer.inputs)
+    batch = [prod(shape[:-2]) for shape in (a, b)]
+    rows, inner, columns = *a[-2:], b[-1]
+    heads = 1
+    if len(model.tensors[layer.outputs[0]].shape) == 4:
+        # with one matrix on the left, the columns of all heads are those of one matrix
+        columns *= batch[1] if batch[0] == 1 else 1
+        heads = batch[0] if batch[0] == batch[1] else 1
+        batch = [1, 1]
+    return MatrixProduct(
+        "float32", (batch[0], rows, inner, heads), (batch[1], inner, columns, heads)
+    )
+
+
 _RULES: Mapping[type[Layer], Callable[[Network, Any, Tensors], VectorOperation]] = {
     SumLayer: _sum,
     ProductLayer: _product,
@@ -329,4 +376,5 @@ _RULES: Mapping[type[Layer], Callable[[Network, Any, Tensors], VectorOperation]]
     RescaleLayer: _rescale,
     FrameLayer: _frame,
     FloatLayer: _real,
+    LookupLayer: _lookup,
 }

@@ -202,6 +202,16 @@ class FrameLayer(Layer):
 
 
 @dataclass(frozen=True)
+class LookupLayer(Layer):
+    """The row of `rows`, (rows, elements), for each integer of a tensor.
+
+    The last row is for all integers below 0, and for all from its own number on.
+    """
+
+    rows: NDArray[Any] = field(compare=False)
+
+
+@dataclass(frozen=True)
 class SignLayer(Layer):
     """Adds `offset` to each integer, to convert between unsigned and signed integers."""
 

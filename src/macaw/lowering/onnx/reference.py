@@ -18,6 +18,7 @@ from macaw.lowering.onnx.network import (
     FloatLayer,
     FrameLayer,
     Layer,
+    LookupLayer,
     MoveLayer,
     Network,
     PoolLayer,
@@ -206,6 +207,12 @@ def _frames(network: Network, layer: FrameLayer, arrays: list[Array | None]) -> 
     return [result]
 
 
+def _lookups(network: Network, layer: LookupLayer, arrays: list[Array | None]) -> list[Array]:
+    x, last = _first(arrays), len(layer.rows) - 1
+    rows = layer.rows[np.where((x < 0) | (x > last), last, x)]
+    return [rows.reshape(network.tensors[layer.outputs[0]].shape)]
+
+
 def _signs(network: Network, layer: SignLayer, arrays: list[Array | None]) -> list[Array]:
     return [(_first(arrays).astype(np.int64) + layer.offset).astype(_dtype(network, layer))]
 
@@ -229,6 +236,7 @@ _RULES: dict[type[Layer], Callable[[Network, Any, list[Array | None]], list[Arra
     MoveLayer: _moves,
     RescaleLayer: _new_scales,
     FrameLayer: _frames,
+    LookupLayer: _lookups,
     SignLayer: _signs,
     FloatLayer: _floats,
 }

@@ -11,6 +11,8 @@ from macaw.lowering.net.vector.conversion_kernel import convert_kernel
 from macaw.lowering.net.vector.elementwise import scaled_kernel, write_scaled
 from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.net.vector.lookup import table_kernel
+from macaw.lowering.net.vector.matrix_kernel import matrix_kernel
+from macaw.lowering.net.vector.matrix_product import MatrixProduct
 from macaw.lowering.net.vector.maximum import maximum_kernel
 from macaw.lowering.net.vector.operations import (
     AveragePool,
@@ -24,7 +26,14 @@ from macaw.lowering.net.vector.operations import (
 )
 from macaw.lowering.net.vector.real_function import LayerNormalization, RealFunction, Softmax
 from macaw.lowering.net.vector.real_kernel import function_kernel
-from macaw.lowering.net.vector.row_kernel import normalization_kernel, softmax_kernel
+from macaw.lowering.net.vector.reduction import Reduction
+from macaw.lowering.net.vector.reduction_kernel import reduction_kernel
+from macaw.lowering.net.vector.row_kernel import (
+    normalization_kernel,
+    row_reduction_kernel,
+    softmax_kernel,
+)
+from macaw.lowering.net.vector.row_lookup import RowLookup, lookup_kernel
 
 
 @singledispatch
@@ -77,6 +86,22 @@ def _(operation: Softmax) -> Kernel:
 @kernel_of.register
 def _(operation: LayerNormalization) -> Kernel:
     return normalization_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: MatrixProduct) -> Kernel:
+    return matrix_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: Reduction) -> Kernel:
+    rows = operation.shape[2] == 1
+    return row_reduction_kernel(operation) if rows else reduction_kernel(operation)
+
+
+@kernel_of.register
+def _(operation: RowLookup) -> Kernel:
+    return lookup_kernel(operation)
 
 
 def rescaling_kernel(rescales: Iterable[tuple[Rescale, str, str]]) -> Kernel:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.net.vector.conversion import Convert
+from macaw.lowering.net.vector.matrix_product import MatrixProduct
 from macaw.lowering.net.vector.operations import (
     AveragePool,
     Concat,
@@ -28,12 +29,15 @@ from macaw.lowering.net.vector.operations import (
 )
 from macaw.lowering.net.vector.real_function import LayerNormalization, RealFunction, Softmax
 from macaw.lowering.net.vector.rearrangement import Rearrange
+from macaw.lowering.net.vector.reduction import KINDS, Reduction
+from macaw.lowering.net.vector.row_lookup import RowLookup
 from macaw.lowering.onnx.formulas import evaluate
 from macaw.lowering.onnx.network import Quantisation
-from macaw.lowering.onnx.operators.elementwise import row_sums, softmax
+from macaw.lowering.onnx.operators.elementwise import partial_results, row_sums, softmax
 from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
 
 Numbers = NDArray[Any]
+_REDUCTIONS = {"add": np.add, "max": np.fmax, "min": np.fmin}
 
 
 @singledispatch
@@ -132,6 +136,28 @@ def _(operation: LayerNormalization, x: Numbers) -> Numbers:
         if operation.offsets:
             result = result + np.asarray(operation.offsets, np.float32)
     return np.asarray(result)
+
+
+@compute.register
+def _(operation: MatrixProduct, a: Numbers, b: Numbers) -> Numbers:
+    total = np.zeros(operation.result, np.float32)
+    with np.errstate(all="ignore"):
+        for k in range(operation.a[2]):
+            total = total + a[:, :, k, None] * b[:, k, None]
+    return total
+
+
+@compute.register
+def _(operation: Reduction, x: Numbers) -> Numbers:
+    with np.errstate(all="ignore"):
+        found = partial_results(_REDUCTIONS[KINDS[operation.kind]], np.moveaxis(x, 1, -1))[..., 0]
+        return found / np.float32(x.shape[1]) if operation.kind == "ReduceMean" else found
+
+
+@compute.register
+def _(operation: RowLookup, x: Numbers) -> Numbers:
+    table = np.frombuffer(operation.table, operation.to).reshape(-1, operation.width)
+    return table[np.minimum(x.view(np.uint32), len(table) - 1)]
 
 
 @compute.register

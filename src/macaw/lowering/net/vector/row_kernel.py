@@ -1,4 +1,6 @@
-"""Writes Softmax and LayerNormalization as code of vc, which passes over each row several times.
+"""Writes functions of rows as code of vc: Softmax, LayerNormalization, sums, means and extremes.
+
+The code passes over each row once or several times.
 
 A pass handles 16 places at a time, as four groups of 4. If fewer than 4 places remain in a row, the
 last group also loads the elements after the row, and a mask replaces these. The results of this
@@ -18,6 +20,7 @@ from macaw.lowering.net.vector.columns import Columns
 from macaw.lowering.net.vector.conversion_kernel import float_words
 from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.net.vector.real_function import LayerNormalization, Softmax
+from macaw.lowering.net.vector.reduction import KINDS, STARTS, Reduction
 
 _LANES = 4
 _BYTES = 16  # bytes of a group
@@ -46,6 +49,13 @@ def normalization_kernel(operation: LayerNormalization) -> Kernel:
     return k
 
 
+def row_reduction_kernel(operation: Reduction) -> Kernel:
+    """Return the code of a reduction of rows. Its input is `vc_x0`, its result is `y`."""
+    k = Kernel()
+    _RowReduction(k, operation).write()
+    return k
+
+
 class _Rows(ABC):
     """Writes code that goes over the rows of a tensor; subclasses write the passes over a row."""
 
@@ -53,6 +63,7 @@ class _Rows(ABC):
         self.k, self.count, self.length = k, prod(shape[:-1]), shape[-1]
         self.columns = Columns(self.length, "float32", _LANES)
         self.whole, self.rest = divmod(self.length, _LANES)
+        self.results = self.length  # number of results of a row
 
     def write(self) -> None:
         """Write the code."""
@@ -67,7 +78,7 @@ class _Rows(ABC):
         with k.loop(self.count, _ROW, 4 * self.length, "s1", "a row"):
             self.row()
             k.add(_ROW, 4 * self.length)
-            k.add(_RESULT, 4 * self.length)
+            k.add(_RESULT, 4 * self.results)
 
     @abstractmethod
     def row(self) -> None:
@@ -135,6 +146,38 @@ class _Rows(ABC):
         k.put(f"vsum.f32 {_TOTAL}, {_TOTAL}")
         k.put(f"vext.w t0, {_TOTAL}, 0")
         k.put(f"vsplat.w {target}, t0")
+
+
+class _RowReduction(_Rows):
+    """Writes one pass over a row. The four lanes of a register have the partial results."""
+
+    def __init__(self, k: Kernel, operation: Reduction) -> None:
+        super().__init__(k, operation.shape[:2])
+        self.results = 1
+        self.is_mean = operation.kind == "ReduceMean"
+        self.word = KINDS[operation.kind]
+
+    def row(self) -> None:
+        k = self.k
+        splat(k, _SECOND, float(STARTS[self.word]))
+        k.put(f"vmov {_TOTAL}, {_SECOND}")
+        self.over(_ROW, self._reduce)
+        for lane in range(1, _LANES):
+            k.put(f"vext.w t0, {_TOTAL}, {lane}")
+            k.put(f"vsplat.w {_LOADED[lane]}, t0")
+        for register in _LOADED[1:]:
+            k.put(f"v{self.word}.f32 {_TOTAL}, {_TOTAL}, {register}")
+        if self.is_mean:
+            splat(k, _FIRST, float(self.length))
+            k.put(f"vdiv.f32 {_TOTAL}, {_TOTAL}, {_FIRST}")
+        k.put(f"vext.w t0, {_TOTAL}, 0")
+        k.put(f"sw t0, 0({_RESULT})")
+
+    def _reduce(self, registers: Sequence[str], last: bool) -> None:
+        if last:
+            self.masked(registers[0], _SECOND)
+        for register in registers:
+            self.k.put(f"v{self.word}.f32 {_TOTAL}, {_TOTAL}, {register}")
 
 
 class _Softmax(_Rows):

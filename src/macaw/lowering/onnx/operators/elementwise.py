@@ -220,9 +220,24 @@ def _reduced(function: Callable[..., Any]) -> Operator:
 
 def mean(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
     """Return the mean over axes: the sum, rounded, then divided by the count."""
-    total = np.asarray(np.sum(x, axis=axes, keepdims=keep, dtype=x.dtype))
+    total = total_of(np.add, x, axes, keep)
     count = x.size // max(total.size, 1)
     return _divide(total, np.asarray(count, x.dtype))
+
+
+def total_of(function: np.ufunc, x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
+    """Reduce axes with add, fmax or fmin; floating-point numbers in the order of vc."""
+    chosen = range(x.ndim) if axes is None else [axis % x.ndim for axis in axes]
+    if x.dtype.kind != "f" or not x.size or not chosen:
+        return np.asarray(function.reduce(x, tuple(chosen), keepdims=keep, dtype=x.dtype))
+    others = [axis for axis in range(x.ndim) if axis not in chosen]
+    rows = x.transpose(*others, *sorted(chosen)).reshape(*(x.shape[axis] for axis in others), -1)
+    found = partial_results(function, rows)[..., 0]
+    return np.expand_dims(found, tuple(sorted(chosen))) if keep else found
+
+
+def _total(function: np.ufunc) -> Operator:
+    return _reduced(lambda x, axes, keep: total_of(function, x, axes, keep))
 
 
 def _log_sum_exp(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
@@ -253,16 +268,23 @@ def _extreme_place(function: Callable[..., Any]) -> Operator:
 
 
 def row_sums(rows: Array) -> Array:
-    """Return the sums over the last axis, added in vc's order; that axis gets the length 1.
+    """Return the sums over the last axis, added in vc's order; that axis gets the length 1."""
+    return partial_results(np.add, rows)
 
-    There are four partial sums, of the elements whose number modulo 4 is 0, 1, 2 and 3. Then the
-    partial sums are added from the first to the last.
+
+def partial_results(function: np.ufunc, rows: Array) -> Array:
+    """Reduce the last axis with add, fmax or fmin in vc's order; that axis gets the length 1.
+
+    There are four partial results: of the elements whose number modulo 4 is 0, 1, 2 and 3. They
+    start at 0, -infinity or infinity. Then they are reduced from the first to the last.
     """
-    missing = -rows.shape[-1] % 4
-    whole = np.concatenate([rows, np.zeros((*rows.shape[:-1], missing), rows.dtype)], -1)
+    start = {"add": 0.0, "fmax": -np.inf, "fmin": np.inf}[function.__name__]
+    count = rows.shape[-1]
+    whole = np.full((*rows.shape[:-1], 4 + count + -count % 4), start, rows.dtype)
+    whole[..., 4 : 4 + count] = rows
     parts = whole.reshape(*rows.shape[:-1], -1, 4)
-    four = np.add.accumulate(parts, -2, dtype=rows.dtype)[..., -1, :]
-    return np.asarray(np.add.accumulate(four, -1, dtype=rows.dtype)[..., -1:])
+    four = function.accumulate(parts, -2, dtype=rows.dtype)[..., -1, :]
+    return np.asarray(function.accumulate(four, -1, dtype=rows.dtype)[..., -1:])
 
 
 def softmax(x: Array, axis: int) -> Array:
@@ -385,10 +407,9 @@ ELEMENTWISE: dict[str, Operator] = {
     "GreaterOrEqual": _two(np.greater_equal), "LessOrEqual": _two(np.less_equal),
     "And": _two(np.logical_and), "Or": _two(np.logical_or), "Xor": _two(np.logical_xor),
     "Where": _where,
-    "ReduceSum": _reduced(lambda x, axes, keep: np.sum(x, axes, keepdims=keep, dtype=x.dtype)),
+    "ReduceSum": _total(np.add),
     "ReduceMean": _reduced(mean),
-    "ReduceMax": _reduced(lambda x, axes, keep: np.max(x, axes, keepdims=keep)),
-    "ReduceMin": _reduced(lambda x, axes, keep: np.min(x, axes, keepdims=keep)),
+    "ReduceMax": _total(np.fmax), "ReduceMin": _total(np.fmin),
     "ReduceProd": _reduced(lambda x, axes, keep: np.prod(x, axes, keepdims=keep, dtype=x.dtype)),
     "ReduceL1": _reduced(lambda x, axes, keep: np.sum(np.abs(x), axes, keepdims=keep)),
     "ReduceL2": _reduced(_norm_2),

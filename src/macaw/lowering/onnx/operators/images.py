@@ -15,6 +15,7 @@ from macaw.lowering.onnx.operators.elementwise import Array, Arrays, Operator, f
 from macaw.lowering.onnx.operators.sums import (
     convolution,
     matrix_product,
+    ordered_product,
     padded_image,
     transposed_convolution,
     windows,
@@ -55,7 +56,8 @@ def _gemm(node: Node, arrays: Arrays) -> list[Array]:
 
 def _matmul(_node: Node, arrays: Arrays) -> list[Array]:
     a = first(arrays)
-    y = matrix_product(a, first(arrays, 1)).astype(a.dtype)
+    product_of = ordered_product if a.dtype.kind == "f" else matrix_product
+    y = product_of(a, first(arrays, 1)).astype(a.dtype)
     bias = optional(arrays, 2)  # `fuse` makes it from a sum that follows the product
     return [y if bias is None else y + bias]
 

@@ -2,7 +2,7 @@
 
 Sums of whole numbers are computed in binary64 (binary32, if each partial sum is below 2^24), which
 is exact, because each partial sum is below 2^53. Sums of floating-point numbers have no defined
-order.
+order, except those of `ordered_product`.
 """
 
 from __future__ import annotations
@@ -112,6 +112,24 @@ def matrix_product(a: Array, b: Array) -> Array:
     return _typed(
         np.asarray(np.matmul(a.astype(exact, copy=False), b.astype(exact, copy=False))), a
     )
+
+
+def ordered_product(a: Array, b: Array) -> Array:
+    """Return a product of real matrices as NumPy's `matmul` does, in an order that is defined.
+
+    Each sum starts at 0. The products are added in the order of the matrices, from the first to the
+    last. Each product and each sum is rounded to the type of the matrices.
+    """
+    left, right = (a[None] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
+    if left.shape[-1] != right.shape[-2]:
+        raise ValueError(f"a product of {a.shape} and {b.shape}")
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    total = np.zeros((*batch, left.shape[-2], right.shape[-1]), a.dtype)
+    columns = np.moveaxis(left, -1, 0)[..., None]
+    for column, row in zip(columns, np.moveaxis(right, -2, 0)[..., None, :], strict=True):
+        total += column * row
+    total = total[..., 0, :] if a.ndim == 1 else total
+    return np.asarray(total[..., 0] if b.ndim == 1 else total)
 
 
 def _working_type(x: Array, w: Array, fill: Any) -> type[np.floating[Any]]:

@@ -1,0 +1,256 @@
+"""Rewrites layers of real numbers for vc: products of two tensors, and functions over any axis."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isfinite, prod
+from typing import Any
+
+import numpy as np
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.layouts import device_order
+from macaw.lowering.net.rewriting import Rewriting
+from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.network import (
+    Dequantisation,
+    FloatLayer,
+    Layer,
+    MoveLayer,
+    ProductLayer,
+    Tensor,
+)
+
+Shape = tuple[int, ...]
+_LARGEST_SUM = 1 << 24  # binary32 has all integers up to this one
+_ALL = (float("-inf"), float("inf"))
+
+
+def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
+    """Append a product of two real tensors, with its bias and its activation as further layers.
+
+    A constant becomes a tensor. An operand that several products share is repeated, if vc cannot
+    read it several times. Raises `LowerError`.
+    """
+    (name,) = layer.outputs
+    result = rewriting.tensors[name]
+    first, second, *bias = layer.inputs
+    limits = layer.node.attributes.get("activation_range", _ALL)
+    clips = any(isfinite(limit) for limit in limits)
+    left, right = (_tensor(rewriting, x) for x in (first, second))
+    shapes = [rewriting.tensors[x].shape for x in (left, right)]
+    if min(len(shape) for shape in shapes) < 2:
+        raise LowerError(f"a product of {shapes[0]} and {shapes[1]}", "two dimensions or more")
+    batch = np.broadcast_shapes(shapes[0][:-2], shapes[1][:-2])
+    left = _repeated(rewriting, layer, left, batch, True)
+    right = _repeated(rewriting, layer, right, batch, len(batch) != 2)
+    product = name if not bias and not clips else rewriting.tensor(f"{name}_product", result)
+    _add(rewriting, layer, layer.name, "MatMul", (left, right), product)
+    if bias:
+        total = name if not clips else rewriting.tensor(f"{name}_sum", result)
+        other = _repeated_to(rewriting, layer, _tensor(rewriting, bias[0]), result.shape)
+        _add(rewriting, layer, f"{layer.name}_bias", "Add", (product, other), total)
+        product = total
+    if clips:
+        bounds = [
+            rewriting.constant(f"{layer.name}_{word}", np.asarray(limit, np.float32))
+            for word, limit in zip(("least", "greatest"), limits, strict=True)
+        ]
+        _add(rewriting, layer, f"{layer.name}_clip", "Clip", (product, *bounds), name)
+    return True
+
+
+def rewrite_integer_product(rewriting: Rewriting, layer: ProductLayer) -> None:
+    """Append a product of two tensors of integers as a product of real numbers, which is exact.
+
+    The integers minus their zero points become binary32, which has all sums of their products.
+    Raises `LowerError` if it might not have them.
+    """
+    real = []
+    largest = 1
+    for name, zero in zip(layer.inputs, layer.zeros, strict=True):
+        tensor = rewriting.tensors[_tensor(rewriting, name)]
+        info = np.iinfo(tensor.dtype)
+        largest *= max(int(info.max) - zero, zero - int(info.min))
+        same = Dequantisation(np.asarray(1.0, np.float32), *_ALL)
+        real.append(rewriting.tensor(f"{name}_real", tensor, dtype="float32", quantisation=None))
+        rewriting.rescale(layer, tensor.name, real[-1], same, zero=zero)
+    inner = rewriting.tensors[real[0]].shape[-1]
+    if inner * largest > _LARGEST_SUM:
+        raise LowerError(
+            f"sums of {inner:,} products of up to {largest:,}",
+            f"at most {_LARGEST_SUM // largest:,} products, so that the sums fit binary32",
+        )
+    result = rewriting.tensors[layer.outputs[0]]
+    sums = rewriting.tensor(f"{result.name}_sums", result, dtype="float32", quantisation=None)
+    node = Node(f"{layer.name}_product", "MatMul", tuple(real), (sums,))
+    product = FloatLayer(node.name, "MatMul", node.inputs, (sums,), layer.parts, node)
+    rewrite_product(rewriting, product)
+    rewriting.rescale(layer, sums, result.name, layer.output)
+
+
+def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
+    """Append a Softmax over another axis than the last one of the device, with transposes.
+
+    Return False if no transposes are necessary.
+    """
+    (source,), (result,) = layer.inputs, layer.outputs
+    if source not in rewriting.tensors:
+        return False
+    x = rewriting.tensors[source]
+    rank = len(x.shape)
+    axis = int(layer.node.attributes.get("axis", -1)) % rank
+    last = 1 if rank == 4 else rank - 1
+    if axis == last or (rank == 4 and axis == 0):
+        return False
+    # the other axes keep their order on the device
+    others = [other for other in (0, *device_order(rank)) if other != axis]
+    turn = [0, axis, *others[1:]] if rank == 4 else [*others, axis]
+    turned = rewriting.moved(layer, source, f"{source}_turned", turn)
+    soft = rewriting.tensor(f"{result}_turned", rewriting.tensors[turned])
+    node = Node(layer.node.label, "Softmax", (turned,), (soft,), {"axis": last})
+    rewriting.add(replace(layer, inputs=node.inputs, outputs=node.outputs, node=node))
+    back = [turn.index(number) for number in range(rank)]
+    _move(rewriting, layer, "Transpose", (soft,), result, {"perm": back})
+    return True
+
+
+def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
+    """Append a LayerNormalization of an image as one of rows. Return False for other tensors."""
+    (result,), source = layer.outputs, layer.inputs[0]
+    if source not in rewriting.tensors or len(rewriting.tensors[source].shape) != 4:
+        return False
+    x = rewriting.tensors[source]
+    axis = int(layer.node.attributes.get("axis", -1)) % 4
+    length = prod(x.shape[axis:])
+    names = []
+    for name in layer.inputs[1:]:
+        array = None if name in rewriting.tensors or not name else rewriting.constants[name]
+        if array is None or array.size != length:
+            return False
+        names.append(rewriting.constant(f"{name}_row", array.reshape(-1)))
+    shape = (1, prod(x.shape) // length, length)
+    rows = rewriting.tensor(f"{source}_rows", x, shape=shape)
+    _reshape(rewriting, layer, source, rows)
+    norm = rewriting.tensor(f"{result}_rows", x, shape=shape)
+    attributes = {**layer.node.attributes, "axis": -1}
+    inputs = (rows, *names)
+    node = replace(layer.node, inputs=inputs, outputs=(norm,), attributes=attributes)
+    rewriting.add(replace(layer, inputs=inputs, outputs=(norm,), node=node))
+    _reshape(rewriting, layer, norm, result)
+    return True
+
+
+def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
+    """Append a sum, mean or extreme over axes; move the elements if necessary.
+
+    vc reduces axes that are one after the other on the device, in the order of the model. Return
+    False if the axes are not constant.
+    """
+    (result,), source = layer.outputs, layer.inputs[0]
+    named = layer.inputs[1] if len(layer.inputs) > 1 else ""
+    given = rewriting.constants.get(named) if named else np.zeros(0, np.int64)
+    no_axes = given is not None and not given.size
+    skips = no_axes and bool(layer.node.attributes.get("noop_with_empty_axes", 0))
+    if source not in rewriting.tensors or given is None or skips:
+        return False
+    x = rewriting.tensors[source]
+    rank = len(x.shape)
+    axes = list(range(rank))
+    if not no_axes:
+        axes = sorted({int(axis) % rank for axis in given.reshape(-1)})
+    there = [axis for axis in (0, *device_order(rank)) if x.shape[axis] > 1]
+    chosen = [axis for axis in there if axis in axes]
+    begin = there.index(chosen[0]) if chosen else 0
+    if chosen == sorted(chosen) == there[begin : begin + len(chosen)]:
+        shape = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
+        reduced = axes
+    else:
+        others = [axis for axis in range(rank) if axis not in axes]
+        turned = rewriting.moved(layer, source, f"{source}_turned", [*others, *axes])
+        shape = (prod(x.shape[axis] for axis in others), 1)
+        length = prod(x.shape[axis] for axis in axes)
+        source = rewriting.tensor(f"{source}_rows", x, shape=(shape[0], length))
+        _reshape(rewriting, layer, turned, source)
+        reduced = [1]
+    name = result
+    if shape != rewriting.tensors[result].shape:
+        name = rewriting.tensor(f"{result}_reduced", x, shape=shape)
+    inputs = (source, rewriting.constant(f"{layer.name}_axes", np.asarray(reduced, np.int64)))
+    attributes = {**layer.node.attributes, "keepdims": 1}
+    node = replace(layer.node, inputs=inputs, outputs=(name,), attributes=attributes)
+    rewriting.add(replace(layer, inputs=inputs, outputs=(name,), node=node))
+    if name != result:
+        _reshape(rewriting, layer, name, result)
+    return True
+
+
+# --- steps ---
+
+
+def _tensor(rewriting: Rewriting, name: str) -> str:
+    """Return the name of a tensor; make a tensor of a constant."""
+    if name in rewriting.tensors:
+        return name
+    array = rewriting.constants[name]
+    unique = rewriting.tensor(f"{name}_tensor", Tensor(name, array.shape, array.dtype.name))
+    rewriting.constants[unique] = array
+    return unique
+
+
+def _repeated(rewriting: Rewriting, layer: Layer, name: str, batch: Shape, is_shared: bool) -> str:
+    """Return an operand of a product with the dimensions `batch` before the last two.
+
+    With `is_shared`, all products may read the same matrix.
+    """
+    shape = rewriting.tensors[name].shape
+    if shape[:-2] == batch or (prod(shape[:-2]) == 1 and (is_shared or prod(batch) == 1)):
+        return name
+    return _repeated_to(rewriting, layer, name, (*batch, *shape[-2:]))
+
+
+def _repeated_to(rewriting: Rewriting, layer: Layer, name: str, shape: Shape) -> str:
+    """Return a tensor that is repeated to another shape; append a layer if it is necessary."""
+    x = rewriting.tensors[name]
+    if x.shape == shape:
+        return name
+    unique = rewriting.tensor(f"{name}_expanded", x, shape=shape)
+    if name in rewriting.constants:
+        rewriting.constants[unique] = np.broadcast_to(rewriting.constants[name], shape).copy()
+        return unique
+    sizes = rewriting.constant(f"{unique}_shape", np.asarray(shape, np.int64))
+    _move(rewriting, layer, "Expand", (name, sizes), unique)
+    return unique
+
+
+def _reshape(rewriting: Rewriting, layer: Layer, name: str, result: str) -> None:
+    shape = rewriting.tensors[result].shape
+    sizes = rewriting.constant(f"{result}_shape", np.asarray(shape, np.int64))
+    _move(rewriting, layer, "Reshape", (name, sizes), result)
+
+
+def _move(
+    rewriting: Rewriting,
+    layer: Layer,
+    operator: str,
+    inputs: tuple[str, ...],
+    result: str,
+    attributes: dict[str, Any] | None = None,
+) -> None:
+    """Append a layer that moves elements."""
+    node = Node(f"{layer.name}_{operator.lower()}", operator, inputs, (result,), attributes or {})
+    rescales = (None,) * len(inputs)
+    rewriting.add(MoveLayer(node.name, operator, inputs, (result,), layer.parts, node, rescales))
+
+
+def _add(
+    rewriting: Rewriting,
+    layer: Layer,
+    name: str,
+    operator: str,
+    inputs: tuple[str, ...],
+    result: str,
+) -> None:
+    """Append a layer of real numbers."""
+    node = Node(name, operator, inputs, (result,))
+    rewriting.add(FloatLayer(name, operator, inputs, (result,), layer.parts, node))

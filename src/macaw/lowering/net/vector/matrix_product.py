@@ -1,0 +1,46 @@
+"""Describes products of two matrices of real numbers, which vc computes in binary32."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.vector.operations import Shape, VectorOperation
+
+
+@dataclass(frozen=True)
+class MatrixProduct(VectorOperation):
+    """Products of matrices: y[p, i, j, h] = the sum over k of a[p, i, k, h] · b[p, k, j, h].
+
+    `a` is (products, rows, inner, heads) and `b` is (products, inner, columns, heads). One of them
+    may have one matrix for all p. Each sum starts at 0 and is computed in binary32: the products
+    are added in the order of k, and each product and each sum is rounded.
+    """
+
+    a: Shape
+    b: Shape
+
+    DTYPES: ClassVar[tuple[str, ...]] = ("float32",)
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return (self.a, self.b)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result, (products, rows, columns, heads)."""
+        return (max(self.a[0], self.b[0]), self.a[1], *self.b[2:])
+
+    @property
+    def title(self) -> str:
+        """The operation's name in reports and sources."""
+        return "matmul"
+
+    def check(self) -> None:
+        """Raise `LowerError` if the shapes do not fit together."""
+        fits = len(self.a) == len(self.b) == 4 and self.a[2:] == (self.b[1], self.b[3])
+        if not fits or (self.a[0] != self.b[0] and 1 not in (self.a[0], self.b[0])):
+            raise LowerError(f"a product of matrices {self.a} and {self.b}")
+        super().check()

@@ -1,0 +1,50 @@
+"""Describes sums, means and extremes of real numbers along one axis of a tensor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.vector.operations import Shape, VectorOperation
+
+KINDS = {"ReduceSum": "add", "ReduceMean": "add", "ReduceMax": "max", "ReduceMin": "min"}
+
+STARTS = {"add": 0.0, "max": -inf, "min": inf}  # what partial results start with
+
+
+@dataclass(frozen=True)
+class Reduction(VectorOperation):
+    """A tensor (parts, length, lanes) reduced along `length`, in binary32.
+
+    `kind` is the name of an operator of ONNX. There are four partial results: of the elements whose
+    number modulo 4 is 0, 1, 2 and 3; then these are reduced from the first to the last. A mean is
+    the sum, divided by `length`.
+    """
+
+    shape: Shape
+    kind: str
+
+    DTYPES: ClassVar[tuple[str, ...]] = ("float32",)
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return (self.shape,)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result, (parts, lanes)."""
+        return (self.shape[0], self.shape[2])
+
+    @property
+    def title(self) -> str:
+        """The name of the operator."""
+        return self.kind
+
+    def check(self) -> None:
+        """Raise `LowerError` if the kind is not known or the shape has not three dimensions."""
+        if self.kind not in KINDS or len(self.shape) != 3:
+            raise LowerError(f"{self.kind} of the shape {self.shape}")
+        super().check()
