@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pytest
+from onnx import helper
 
 import macaw
 from macaw.isa.config import load
 from macaw.lowering.net.network import ProductLayer
+from macaw.lowering.net.vector_layers import NO_CORE
 from tests.lowering.net.models import ModelBuilder, float_model
 
 
@@ -234,6 +236,22 @@ def test_factors_that_are_no_constants_are_refused():
     x = builder.value
     builder.value = builder.node("LayerNormalization", [x, x], "norm")
     assert refusal(builder).startswith("node /norm/LayerNormalization")
+
+
+def test_several_results_are_refused():
+    builder = ModelBuilder(0, (1, 3, 4, 5))
+    factors = builder.constant("factors", np.ones(5, np.float32))
+    node = helper.make_node("LayerNormalization", [builder.value, factors], ["norm", "m"], "n")
+    builder.nodes.append(node)
+    builder.value = builder.node("Add", ["norm", "m"], "sum")
+    assert refusal(builder) == f"node n (LayerNormalization): it computes real numbers; {NO_CORE}"
+
+
+def test_no_axes_may_be_reduced():
+    builder = ModelBuilder(1, (1, 3, 4, 5))
+    options = {"noop_with_empty_axes": 1}
+    builder.value = builder.node("ReduceSum", [builder.value], "same", **options)
+    assert operators(run(builder)) == ["convert"]
 
 
 def test_a_layer_of_int16_among_layers_of_int8():

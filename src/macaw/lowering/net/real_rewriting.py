@@ -152,8 +152,11 @@ def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
     given = rewriting.constants.get(named) if named else np.zeros(0, np.int64)
     no_axes = given is not None and not given.size
     skips = no_axes and bool(layer.node.attributes.get("noop_with_empty_axes", 0))
-    if source not in rewriting.tensors or given is None or skips:
+    if source not in rewriting.tensors or given is None:
         return False
+    if skips:
+        _move(rewriting, layer, "Identity", (source,), result)
+        return True
     x = rewriting.tensors[source]
     rank = len(x.shape)
     axes = list(range(rank))

@@ -247,7 +247,8 @@ class _Rewriter(Rewriting):
         if layer.operator in _PAIRS and self.tensors[name].dtype == "float32":
             return self._pair(layer)
         rule = _REAL_RULES.get(layer.operator)
-        if rule and name and self.tensors[name].dtype == "float32":
+        single = len(layer.outputs) == 1
+        if rule and single and self.tensors[name].dtype == "float32":
             return rule(self, layer)
         if layer.operator == "QuantizeLinear":
             return self._signed_integers(layer)

@@ -266,7 +266,7 @@ def _frame(_model: Network, layer: FrameLayer, tensors: Tensors) -> VectorOperat
 
 def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperation:
     """Return the operation of a node that computes real numbers. Raises `LowerError`."""
-    if not layer.outputs[0]:
+    if not layer.outputs[0] or len(layer.outputs) > 1:
         raise LowerError(f"{_REAL}; {NO_CORE}")
     dtype = model.tensors[layer.outputs[0]].dtype
     types = {tensor.dtype for tensor in tensors}
@@ -338,8 +338,8 @@ def _reduction(model: Network, layer: FloatLayer) -> VectorOperation:
     """Return a sum, mean or extreme over axes that are one after the other on the device."""
     shape = model.tensors[layer.inputs[0]].shape
     axes = model.constants.get(layer.inputs[1]) if len(layer.inputs) > 1 else None
-    if axes is None or "activation_range" in layer.node.attributes:
-        raise LowerError("its axes are no constant, or its results are limited")
+    if axes is None:
+        raise LowerError(f"{_REAL}; {NO_CORE}")
     chosen = {int(axis) % len(shape) for axis in axes.reshape(-1)}
     there = [axis for axis in (0, *device_order(len(shape))) if shape[axis] > 1]
     places = [place for place, axis in enumerate(there) if axis in chosen]
