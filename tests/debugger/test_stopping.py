@@ -9,7 +9,7 @@ import pytest
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import answer_text
 from macaw.debugging import DebuggerFiles
-from tests.debugger.programs import of_source
+from tests.debugger.programs import of_source, session
 from tests.debugger.sources import STORE_LOOP
 
 
@@ -192,3 +192,19 @@ def test_the_commands_of_the_next_stop_replace_the_rest():
     assert [(one.kind, [str(row[0]) for row in one.rows]) for one in answers] == [
         ("table", ["s0"]), ("stop", []),
     ] * 3  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["step", "stepi", "stepx", "stepc", "nexti"]
+    + ["back", "stepi_back", "stepx_back", "stepc_back", "nexti_back"],
+)
+def test_a_step_without_a_count_is_one_step(name):
+    debug = session("layer")
+    debug.cont(until=(100, 0))
+    places = []
+    for words in ((), (1,), (2,)):
+        debug.goto(100)
+        getattr(debug, name)(*words)
+        places.append(debug.device.position)
+    assert places[0] == places[1] != places[2]
