@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +20,12 @@ from macaw.errors import InputError
 from macaw.fim_step_recorder import MeasuredStep, StepRecorder
 from macaw.isa.config import Configuration, load, presets
 from macaw.isa.fim_circuit import FORMATS
+from macaw.isa.fim_islands import geometry
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import dispatch_program as dispatcher
-from macaw.lowering.fim import explain, options, program
+from macaw.lowering.fim import explain, options, program, residency
+from macaw.lowering.fim.bank_images import BankRows
+from macaw.lowering.fim.clock import NEVER
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.plan import BRING, FETCH, GraphPlan, Option, Refusal, Step
 from macaw.lowering.fim.schedule import schedule
@@ -31,6 +36,7 @@ INSTRUCTIONS, FEWEST = (
     64,
 )  # setting: instructions of an island; least limit for a step
 EXTERNAL = "mem.external_bytes"
+RESIDENT = 0.5  # the share of the banks for constants that stay
 
 if TYPE_CHECKING:
     import onnx
@@ -84,6 +90,11 @@ class GraphLowering:
     def cycles(self) -> int:
         """The predicted number of cycles of the whole program."""
         return self.plan.makespan
+
+    @property
+    def resident_bytes(self) -> int:
+        """The number of bytes of constants that stay in the banks of all islands."""
+        return residency.resident_bytes(self.plan.steps)
 
     @property
     def dma(self) -> int:
@@ -191,6 +202,7 @@ class GraphLowering:
     dims=arguments.optional(arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")),
     together=arguments.flag,
     dynamic=arguments.flag,
+    resident=arguments.number,
     name=arguments.optional(arguments.word),
 )
 def lower_graph(
@@ -201,6 +213,7 @@ def lower_graph(
     dims: Mapping[str, int] | None = None,
     together: bool = True,
     dynamic: bool = False,
+    resident: float = RESIDENT,
     name: str | None = None,
 ) -> GraphLowering:
     """Lower a graph of tasks to a program for the fim islands of a device.
@@ -212,6 +225,10 @@ def lower_graph(
     With `together=False`, each task starts separately: no producer is paired with its consumer, and
     the blocks that compute products do not also compute functions. With `dynamic`, cp assigns steps
     to islands at run time; the plan is then only the one for a static assignment.
+
+    `resident` limits the constants that stay in the banks of each island, where the loader puts
+    them: an integer is a number of bytes, a float a share of the banks. Other constants are copied
+    from external memory at each run, and so are all with `dynamic`.
 
     Raises `InputError` for a graph that cannot be read or lowered, `ConfigError` for the device.
     """
@@ -225,7 +242,8 @@ def lower_graph(
         if not tasks.tasks:
             raise LowerError("the graph has no tasks")
         _check_memory(tasks, config)
-        plan, lowered = _plan_and_write(tasks, config, together, name, dynamic)
+        budget = int(resident) if isinstance(resident, Integral) else float(resident)
+        plan, lowered = _plan_and_write(tasks, config, together, name, dynamic, budget)
         return GraphLowering(name, tasks, config, plan, lowered, dynamic)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
@@ -263,9 +281,41 @@ def _check_memory(graph: Graph, config: Configuration) -> None:
 
 
 def _plan_and_write(
-    graph: Graph, config: Configuration, together: bool, name: str, at_run_time: bool
+    graph: Graph,
+    config: Configuration,
+    together: bool,
+    name: str,
+    at_run_time: bool,
+    resident: float,
 ) -> tuple[GraphPlan, SourceFiles]:
     """Return the plan and its program. Raises `LowerError`.
+
+    At first, all constants of products and functions stay in the banks. If they need more rows than
+    `resident` reserves, the scheduler may choose, for each task, that they do not; and if there is
+    still no plan, none stays.
+    """
+    memory = geometry(config)
+    reserved = residency.reserved_rows(resident, memory)
+    if reserved and not at_run_time:
+        for choice in (False, True):
+            rows = BankRows(memory.rows, reserved, resident=True)
+            with suppress(LowerError):
+                plan, files = _planned(graph, config, together, name, at_run_time, rows, choice)
+                if plan.makespan < NEVER:
+                    return plan, files
+    return _planned(graph, config, together, name, at_run_time, BankRows(memory.rows))
+
+
+def _planned(
+    graph: Graph,
+    config: Configuration,
+    together: bool,
+    name: str,
+    at_run_time: bool,
+    rows: BankRows,
+    choice: bool = False,
+) -> tuple[GraphPlan, SourceFiles]:
+    """Return the plan and its program for tasks that use the rows in `rows`. Raises `LowerError`.
 
     At first, a task may have as many instructions as an island's memory can store. If the steps
     together exceed the memory, the function plans again with half of this limit, and so on.
@@ -275,11 +325,15 @@ def _plan_and_write(
     while True:
         limited = config.changed({INSTRUCTIONS: words})
         try:
-            plan = schedule(graph, config, _option_source(graph.form, limited), together)
+            ask = _option_source(graph.form, limited, rows, choice)
+            plan = schedule(graph, config, ask, together)
         except LowerError:
             if room_error is None:
                 raise
             raise room_error from None
+        if plan.makespan >= NEVER:
+            return plan, SourceFiles("", {}, {})
+        plan = replace(plan, steps=residency.with_rows(plan.steps, rows.rows))
         try:
             return plan, _write_program(plan, config, name, at_run_time)
         except program.RoomError as error:
@@ -288,9 +342,24 @@ def _plan_and_write(
                 raise
 
 
-def _option_source(form: int, config: Configuration) -> Any:
+def _option_source(form: int, config: Configuration, rows: BankRows, choice: bool) -> Any:
+    """Return the function that returns the options of tasks.
+
+    With `choice`, there are two options for each island and layout if constants may stay in the
+    banks: one in which they stay, and one in which copies bring them.
+    """
+
     def ask(unit: Unit, _: Configuration) -> list[Option | Refusal]:
-        return options.options(unit, config, form)
+        answers = options.options(unit, config, form, rows)
+        if not rows.resident or not options.has_constants(unit):
+            return answers
+        if not choice and not any(isinstance(row, Refusal) for row in answers):
+            return answers
+        others = options.options(unit, config, form, replace(rows, resident=False))
+        if choice:
+            return [*answers, *(row for row in others if isinstance(row, Option))]
+        pairs = zip(answers, others, strict=True)
+        return [other if isinstance(row, Refusal) else row for row, other in pairs]
 
     return ask
 

@@ -101,6 +101,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "lower_graph": (("x.onnx",), {}, {
         "graph": (7, None, b"a", ["a"]), "device": NOT_DEVICES, "number_format": NOT_WORDS,
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "together": NOT_FLAGS, "dynamic": NOT_FLAGS,
+        "resident": ("a", None, True),
         "name": (7, b"a"),
     }),
     "profile": (("x.s",), {}, {

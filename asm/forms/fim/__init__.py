@@ -14,6 +14,7 @@ from functools import partial
 from macaw.asm.core_part import CorePart
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import Directive, table, wrong_operands
+from macaw.asm.forms.fim.bank_sections import BankSections
 from macaw.asm.forms.fim.moves import Move, move_of
 from macaw.asm.instructions import known_values, place_word
 from macaw.asm.layout import OWN, Area, SectionPlan
@@ -49,6 +50,7 @@ class FimPart(CorePart):
         every = (abilities(config, island) for island in range(config["fim.islands"]))
         others = [other for other in every if other.island != self.index]
         self.check = Check(self.geometry.banks, self.geometry.rows, able, others)
+        self.banks = BankSections(self.core.section.format(self.index), self.index, self.geometry)
         block = next(row for row in CORE.directives if row.name == ".block")
         meaning = "An operation by what it moves, or computes, into a register or a column."
         self.directives = table(
@@ -100,6 +102,12 @@ class FimPart(CorePart):
         for node in pending.values():
             context.number(node)  # raises the reason why it is not known
         defaults = {x.name: x.default for x in row.operands if x.default is not None}
+        if context.area.section != self.plan().name:
+            raise Mistake(
+                f"a word of an island is in {self.plan().name}, not in {context.area.section}",
+                statement.head,
+                "write .text before it",
+            )
         place_word(context, row, bound)
         self.last = row
         try:
@@ -195,6 +203,19 @@ class FimPart(CorePart):
             )  # fmt: skip
         return plans
 
+    # --- data in the banks ---
+
+    def section(self, name: str) -> Area | None:
+        plan = self.banks.plan(name)
+        if plan is None:
+            return super().section(name)
+        if name not in self.state.layout.plans:
+            self.banks.plans.append(plan)
+        return self.state.layout.area(plan)
+
+    def section_names(self) -> Sequence[str]:
+        return (*super().section_names(), self.banks.form)
+
     # --- the end ---
 
     def leave(self) -> None:
@@ -204,6 +225,9 @@ class FimPart(CorePart):
                 self._report(error)
 
     def finish(self) -> None:
+        tensors = self.state.layout.plans.get(tensor_section(f"island{self.index}"))
+        for problem in self.banks.problems(tensors.areas[0] if tensors is not None else None):
+            self.state.report.mistake(self.line, Mistake(problem, (-1, -1)))
         endall = _ROWS["endall"]
         if self.last is not None and self.last is not endall:
             context = StatementContext.current(self.state, self.line).at_end(self.area())

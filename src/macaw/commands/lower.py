@@ -24,7 +24,7 @@ ONLY = {
         *("batch", "layout", "out_layout", "bias"),
         *("activation", "shift", "mapping", "split", "density"),
     ),
-    "fim": ("number_format", "dims", "dynamic"),
+    "fim": ("number_format", "dims", "dynamic", "resident"),
 }
 
 
@@ -144,6 +144,13 @@ def _mappings() -> Sequence[str]:
     is_flag=True,
     help="Let cp decide at run time which island does which task of a graph.",
 )
+@click.option(
+    "--resident",
+    default="50%",
+    metavar="BYTES|N%",
+    help="Bytes or share of each island's banks for constants of a graph that stay there;"
+    " default 50%, 0 copies all at each run.",
+)
 @click.option("--explain", is_flag=True, help="Print the cost of the alternatives.")
 @click.option(
     "--measure", is_flag=True, help="Run the program and print measured beside predicted costs."
@@ -175,6 +182,7 @@ def command(
     number_format: str,
     dims: tuple[str, ...],
     dynamic: bool,
+    resident: str,
     explain: bool,
     measure: bool,
 ) -> int:
@@ -197,6 +205,7 @@ def command(
             number_format=number_format,
             dims=lower_fim.dimensions(dims),
             dynamic=dynamic,
+            resident=lower_fim.budget(resident),
             explain=explain,
             measure=measure,
         )

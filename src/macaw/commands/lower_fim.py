@@ -31,6 +31,21 @@ def dimensions(words: Sequence[str]) -> dict[str, int]:
     return sizes
 
 
+def budget(word: str) -> float:
+    """Return the option BYTES as an integer, or N% as a share from 0.0 to 1.0.
+
+    Raises `click.UsageError`.
+    """
+    number = word.removesuffix("%")
+    if not (number.isascii() and number.isdigit() and len(number) <= DIGITS):
+        raise click.UsageError(f"--resident '{word[:40]}' is not of the form BYTES or N%")
+    if number == word:
+        return int(number)
+    if int(number) > 100:
+        raise click.UsageError(f"--resident {word}: a share is 100% at most")
+    return int(number) / 100
+
+
 def lower(
     graph: str,
     output: str | None,
@@ -39,6 +54,7 @@ def lower(
     number_format: str,
     dims: Mapping[str, int],
     dynamic: bool,
+    resident: float,
     explain: bool,
     measure: bool,
 ) -> int:
@@ -56,6 +72,7 @@ def lower(
         number_format=number_format,
         dims=dims,
         dynamic=dynamic,
+        resident=resident,
         name=target.stem,
     )
     beside = [target.parent / name for name in (*lowering.files, *lowering.program.texts)]
@@ -78,6 +95,8 @@ def _plan_lines(lowering: GraphLowering, explain: bool, width: int) -> Iterator[
             yield textwrap.fill(line, max(width, 60), subsequent_indent=" " * 7)
         yield ""
     yield from lowering.timeline(width)
+    if lowering.resident_bytes:
+        yield f"{lowering.resident_bytes:,} bytes of constants stay in the banks (resident)."
     yield f"{lowering.cycles:,} cycles predicted."
 
 

@@ -12,9 +12,11 @@ The model has one cp, one dma and the islands:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Action, Option
+
+NEVER = 1 << 50  # the end of a plan whose constants exceed the rows of an island
 
 
 class Clock:
@@ -22,18 +24,36 @@ class Clock:
 
     def __init__(self) -> None:
         self.cp = self.dma = 0
+        # by island: the rows of the constants that stay in its banks, by `Residency.key`
+        self.resident: dict[int, dict[Hashable, int]] = {}
+        self.exceeds_rows = False
         self.islands: dict[int, tuple[int, int]] = {}  # end of the last blocks, and their banks
 
     def copy(self) -> Clock:
         """Return an independent copy of the clock."""
         clock = Clock()
         clock.cp, clock.dma, clock.islands = self.cp, self.dma, dict(self.islands)
+        clock.resident = {island: dict(rows) for island, rows in self.resident.items()}
+        clock.exceeds_rows = self.exceeds_rows
         return clock
 
     @property
     def end(self) -> int:
-        """The cycle from which cp, the dma and all islands are free."""
+        """The cycle from which cp, the dma and all islands are free.
+
+        It is `NEVER` if the constants that stay exceed the rows that an island has for them.
+        """
+        if self.exceeds_rows:
+            return NEVER
         return max(self.cp, self.dma, *(end for end, _ in self.islands.values()), 0)
+
+    def reserve(self, option: Option) -> None:
+        """Reserve the rows of an option whose constants stay in the banks."""
+        residency = option.residency
+        if residency is not None and option.island is not None:
+            rows = self.resident.setdefault(option.island, {})
+            rows[residency.key] = residency.rows
+            self.exceeds_rows |= sum(rows.values()) > residency.budget
 
     def free(self, option: Option) -> int:
         """Return the cycle from which the dma can access the banks of an option."""
@@ -42,12 +62,14 @@ class Clock:
 
     def bring(self, option: Option) -> tuple[int, int]:
         """Copy the inputs of an option into its banks; return the begin and end cycles."""
+        if not option.bring:
+            return self.cp, self.cp
+        self.cp += option.issue_copies
         begin = max(self.cp, self.dma)
-        if option.bring:
-            first = max(begin, self.free(option))
-            self.dma = first + option.bring
-            self._delay_cp(first, option.bring_queue_wait)
-        return begin, max(begin, self.dma)
+        first = max(begin, self.free(option))
+        self.dma = first + option.bring
+        self._delay_cp(first, option.bring_queue_wait)
+        return begin, self.dma
 
     def start(self, option: Option, inputs_at: int) -> tuple[int, int]:
         """Execute the blocks of an option; return the begin and end cycles.
@@ -56,6 +78,7 @@ class Clock:
         """
         assert option.island is not None
         self.cp = max(self.cp, inputs_at, self.islands.get(option.island, (0, 0))[0])
+        self.cp += option.issue_start
         begin = self.cp
         self.islands[option.island] = begin + option.compute, option.banks
         if option.until_last_start:
@@ -65,6 +88,7 @@ class Clock:
 
     def fetch(self, option: Option) -> tuple[int, int]:
         """Copy the results of an option out of its banks; return the begin and end cycles."""
+        self.cp += option.issue_copies
         begin = max(self.cp, self.dma)
         first = max(begin, self.free(option))
         self.dma = first + option.fetch
@@ -76,6 +100,7 @@ class Clock:
 
         The dma makes the copies. If the task computes, cp waits for them and then computes.
         """
+        self.cp += option.issue_copies
         begin = max(self.cp, self.dma)
         if option.bring:
             self.dma = begin + option.bring
@@ -112,6 +137,7 @@ class Track:
         """Append a step: fetch the earlier results that it needs, copy its inputs, start it."""
         self.fetch_needed(option)
         number = len(self.options)
+        self.clock.reserve(option)
         self.options.append(option)
         self.maker[option.task.output.name] = number
         if option.island is None:

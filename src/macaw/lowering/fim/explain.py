@@ -81,6 +81,8 @@ def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
     yield f"{option.name}: {_costs(option)}"
     if option.pair:
         yield f"producer and consumer at once, with a buffer of {option.buffer} columns"
+    if option.residency is not None:
+        yield f"its constants stay in {option.residency.rows:,} rows of each bank (resident)"
     if plan.separate_end[step.number]:
         yield f"as steps of their own they {_ends(plan.separate_end[step.number] - plan.makespan)}"
     least = others[0]

@@ -1,20 +1,22 @@
 """Describes what an island does in a step, and predicts its cycles.
 
-A job consists of copies into banks, blocks, and copies out of banks. The methods' argument `row` is
-the first row of the banks that the job may use; the cycles do not depend on it.
+A job consists of copies into banks, blocks, and copies out of banks. The constants of a job may
+stay in the banks, where the loader puts them; then no copies bring them. Such a job uses rows of
+its own; the cycles do not depend on their numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
+from macaw.lowering.fim.bank_images import BankImage
 from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import LOCAL, Copy, DmaTiming
@@ -83,8 +85,26 @@ class Job(Protocol):
     def phases(self) -> Iterator[Phase]:
         """Yield the starts of the island, each with its copies."""
 
+    @property
+    def resident(self) -> bool:
+        """Whether the job's constants stay in the banks."""
+
+    @property
+    def row(self) -> int:
+        """The first row that the job uses in each bank."""
+
+    @property
+    def key(self) -> Hashable:
+        """A value that is equal for jobs with the same constants in the same places."""
+
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constants in their memory layout, by symbol."""
+        """Return the constants that the copies bring, in their memory layout, by symbol."""
+
+    def images(self) -> list[BankImage]:
+        """Return the constants that stay in the banks."""
+
+    def at_row(self, row: int) -> Job:
+        """Return the same job with `row` as the first row that it uses in each bank."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +114,7 @@ class ProductJob:
     tasks: tuple[Task, ...]
     stream: StreamTiling
     rows_after: tuple[Tensor, ...] = ()  # the second operands of the functions
+    resident: bool = False
 
     @property
     def island(self) -> int:
@@ -120,25 +141,79 @@ class ProductJob:
         return program(self.stream)
 
     def phases(self) -> Iterator[Phase]:
-        """Yield the starts, each with its copies. B is copied before the first start and stays."""
+        """Yield the starts, each with its copies. B is copied before the first start only."""
         router, (a, b) = Router(self.stream), self.tasks[0].inputs
         size = self.stream.shape.numbers.size
         left, right = operand(a, size, "a"), operand(b, size, "b")
         for start in range(self.stream.starts):
-            routes = [router.bring_a(left, start)]
-            if not start:
+            routes = [] if self._stays(0) else [router.bring_a(left, start)]
+            if not start and not self._stays(1):
                 routes.insert(0, router.bring_b(right))
             yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output.name, start),))
 
-    def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands in tiles, by symbol."""
-        arrays, dtype = {}, self.stream.shape.numbers.dtype
+    @property
+    def row(self) -> int:
+        """The first row that the job uses in each bank."""
+        return self.stream.row
+
+    def _stays(self, side: int) -> bool:
+        """Return whether the operand A (0) or B (1) stays in the banks.
+
+        A does not if it takes several starts, because each start needs another part of it.
+        """
+        known = self.tasks[0].inputs[side].data is not None
+        return self.resident and known and (side == 1 or self.stream.starts == 1)
+
+    @property
+    def key(self) -> Hashable:
+        """A value that is equal for jobs with the same constants in the same places."""
+        constants = [tensor.name for tensor in self.tasks[0].inputs if tensor.data is not None]
+        rows = [tensor.name for tensor in self.rows_after]
+        return replace(self.stream, row=0), tuple(constants), tuple(rows)
+
+    def _arrays(self) -> list[NDArray[Any] | None]:
+        """Return the operands in tiles; None for an operand that is no constant."""
+        dtype = self.stream.shape.numbers.dtype
         a, b = (tensor.data for tensor in self.tasks[0].inputs)
-        if a is not None:
-            arrays["a.tiles"] = self.stream.a_tiles(np.asarray(a, dtype))
-        if b is not None:
-            arrays["b.tiles"] = b_image(self.stream, b, self.rows_after)
-        return arrays
+        return [
+            None if a is None else self.stream.a_tiles(np.asarray(a, dtype)),
+            None if b is None else b_image(self.stream, b, self.rows_after),
+        ]
+
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Return the constant operands that the copies bring, in tiles, by symbol."""
+        return {
+            f"{'ab'[side]}.tiles": array
+            for side, array in enumerate(self._arrays())
+            if array is not None and not self._stays(side)
+        }
+
+    def images(self) -> list[BankImage]:
+        """Return the constants that stay in the banks."""
+        places = buffer_places(self.stream), bank_places(self.stream)
+        return [
+            BankImage("ab"[side], array, places[side])
+            for side, array in enumerate(self._arrays())
+            if array is not None and self._stays(side)
+        ]
+
+    def at_row(self, row: int) -> ProductJob:
+        """Return the same job with `row` as the first row that it uses in each bank."""
+        return replace(self, stream=replace(self.stream, row=row))
+
+
+def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
+    """Return pairs (bank, index of the part of B) for the working banks of all blocks."""
+    return tuple(
+        (stream.bank(block, number), number)
+        for block in range(stream.blocks)
+        for number in range(stream.banks)
+    )
+
+
+def buffer_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
+    """Return pairs (bank, index of the part of A) for the buffers of all blocks."""
+    return tuple((stream.buffer(block), block) for block in range(stream.blocks))
 
 
 def b_image(stream: StreamTiling, b: NDArray[Any], after: Sequence[Tensor]) -> NDArray[Any]:

@@ -7,15 +7,16 @@ cycle (`macaw.lowering.fim.island_job.predict`), and the fastest tiling becomes 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from heapq import nsmallest
 
 from macaw.emu.rules.fim_circuits import AluTimings
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OUTER, TENSOR
-from macaw.isa.fim_islands import abilities, timings
+from macaw.isa.fim_islands import abilities, geometry, timings
 from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.bank_images import BankRows
 from macaw.lowering.fim.dma_timing import DmaTiming
 from macaw.lowering.fim.fused_task import CannotError, FusedTask, Traits, check, fuse
 from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER, Task
@@ -33,29 +34,43 @@ NEAR = 1.05  # take at most so many times the cycles of the first one
 FAR, LARGE = 5, 500_000
 # a pair that takes more cycles is not simulated, so that planning takes only seconds
 HUGE = 2_000_000
+# instructions of cp that queue the first of several copies, and that start blocks
+ISSUE_COPIES, ISSUE_START = 4, 3
 
 
 def options(
     tasks: Sequence[Task],
     config: Configuration,
     form: int = 0,
+    place: BankRows | None = None,
 ) -> list[Option | Refusal]:
     """Return the best option of each island and layout for the tasks of one start.
 
     If an island cannot do the tasks in a layout, the list has a refusal instead. A single gather
-    or scatter has only the option of the host.
+    or scatter has only the option of the host. `place` says which rows the options may use, and
+    whether their constants stay in the banks; by default all rows, and no constant stays. Tasks
+    without constants have the same options in both cases.
     """
+    place = place or BankRows(geometry(config).rows)
+    if place.resident and not has_constants(tasks):
+        place = replace(place, resident=False)
     answers: list[Option | Refusal] = []
     tasks = tuple(tasks)
     if len(tasks) == 1 and tasks[0].kind in (GATHER, SCATTER):
         return [_host(tasks, config, form)]
     alone = len(tasks) == 1 and tasks[0].kind == POINTWISE
     layouts = (ELEMENTWISE,) if alone else range(len(ARRANGEMENTS))
-    least = _least_rough(tasks, config, form)
+    least = _least_rough(tasks, config, form, place)
     for island in range(config["fim.islands"]):
         for layout in layouts:
-            answers.append(_option(tasks, config, island, layout, form, least))
+            answers.append(_option(tasks, config, island, layout, form, least, place))
     return answers
+
+
+def has_constants(tasks: Sequence[Task]) -> bool:
+    """Return whether tasks of islands have a constant operand."""
+    kinds = (GATHER, SCATTER)
+    return any(x.data is not None for task in tasks for x in task.inputs if task.kind not in kinds)
 
 
 def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option | Refusal:
@@ -67,20 +82,28 @@ def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option |
         return Refusal(tasks, None, ELEMENTWISE, str(error))
     cycles = DmaTiming(config, {}).copies(several, 0)
     wait = queue_wait(several, config, {})
-    return Option(tasks, None, ELEMENTWISE, cycles, 0, 0, bring_queue_wait=wait, job=job)
+    return Option(
+        tasks, None, ELEMENTWISE, cycles, 0, 0,
+        bring_queue_wait=wait, issue_copies=ISSUE_COPIES, job=job,
+    )  # fmt: skip
 
 
 def _pointwise(
-    tasks: tuple[Task, ...], config: Configuration, island: int, form: int
+    tasks: tuple[Task, ...], config: Configuration, island: int, form: int, place: BankRows
 ) -> Option | Refusal:
-    job = pointwise(tasks[0], config, island, form)
+    job = pointwise(tasks[0], config, island, form, place)
     if isinstance(job, str):
         return Refusal(tasks, island, ELEMENTWISE, job)
-    return option_of(tasks, ELEMENTWISE, job, predict(job, config))
+    return option_of(tasks, ELEMENTWISE, job, predict(job, config), place)
 
 
 def option_of(
-    tasks: tuple[Task, ...], layout: int, job: Job, cycles: Cycles, buffer: int = 0
+    tasks: tuple[Task, ...],
+    layout: int,
+    job: Job,
+    cycles: Cycles,
+    place: BankRows,
+    buffer: int = 0,
 ) -> Option:
     """Return the option of a job that takes the cycles in `cycles`.
 
@@ -89,7 +112,7 @@ def option_of(
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
         job.mask, buffer, cycles.bring_queue_wait, cycles.fetch_queue_wait,
-        cycles.until_last_start, job,
+        cycles.until_last_start, ISSUE_COPIES, ISSUE_START, place.residency(job.key, job.rows), job,
     )  # fmt: skip
 
 
@@ -100,15 +123,16 @@ def _option(
     layout: int,
     form: int,
     least: int,
+    place: BankRows,
 ) -> Option | Refusal:
     if tasks[0].kind == POINTWISE and len(tasks) == 1:
-        return _pointwise(tasks, config, island, form)
+        return _pointwise(tasks, config, island, form, place)
     try:
         parts = fuse(tasks)
         if len(parts) > 1:
-            job, cycles = pair(parts, config, island, layout, form)
-            return option_of(tasks, layout, job, cycles, job.columns)
-        return _product(tasks, parts[0], config, layout, island, form, least)
+            job, cycles = pair(parts, config, island, layout, form, place)
+            return option_of(tasks, layout, job, cycles, place, job.columns)
+        return _product(tasks, parts[0], config, layout, island, form, least, place)
     except CannotError as error:
         return Refusal(tasks, island, layout, str(error))
 
@@ -121,9 +145,10 @@ def _product(
     island: int,
     form: int,
     least: int,
+    place: BankRows,
 ) -> Option:
     check(part, config, island, layout, form)
-    query = _Query(part.traits(form), config, island, layout, tasks, part)
+    query = _Query(part.traits(form), config, island, layout, place, tasks, part)
     most = min(HUGE, max(LARGE, FAR * least))
     best = _least(query, all(cycles < most for cycles, _, _ in _rank(query)[:1]))
     if best is None:
@@ -131,7 +156,8 @@ def _product(
             "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
         )
     stream, cycles = best
-    return option_of(tasks, layout, ProductJob(tasks, stream, part.rows), cycles)
+    job = ProductJob(tasks, stream, part.rows, place.resident)
+    return option_of(tasks, layout, job, cycles, place)
 
 
 @dataclass(frozen=True)
@@ -145,6 +171,7 @@ class _Query:
     config: Configuration
     island: int
     layout: int
+    place: BankRows
     tasks: tuple[Task, ...] = field(compare=False)
     part: FusedTask = field(compare=False)
 
@@ -153,11 +180,12 @@ class _Query:
 def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     """Return the tilings with the lowest estimates, as (cycles, number, tiling), the best first."""
     traits, config = query.traits, query.config
-    ways = streams(traits.shape, config, query.island, query.layout, traits.after)
+    rows, resident = query.place.limit, query.place.resident
+    ways = streams(traits.shape, config, query.island, query.layout, traits.after, rows)
     return nsmallest(
         FOLLOWED,
         (
-            (sum(rough(way, config, *traits.constants)), number, way)
+            (sum(rough(way, config, *traits.constants, resident)), number, way)
             for number, way in enumerate(ways)
         ),
     )
@@ -174,18 +202,22 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     if not candidates:
         return None
     if not follow:
-        cycles = rough(candidates[0][-1], query.config, *query.traits.constants)
+        cycles = rough(
+            candidates[0][-1], query.config, *query.traits.constants, query.place.resident
+        )
         return candidates[0][-1], Cycles(
             *cycles, bring_queue_wait=cycles[0], fetch_queue_wait=cycles[2]
         )
     ways = [way for cycles, _, way in candidates if cycles <= candidates[0][0] * NEAR]
+    stays = query.place.resident
     timings = (
-        (way, predict(ProductJob(query.tasks, way, query.part.rows), query.config)) for way in ways
+        (way, predict(ProductJob(query.tasks, way, query.part.rows, stays), query.config))
+        for way in ways
     )
     return min(timings, key=lambda pair: pair[1].total)
 
 
-def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> int:
+def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int, place: BankRows) -> int:
     """Return the lowest estimate in cycles over all islands and layouts.
 
     The tasks are a product with functions; for other tasks the result is 0.
@@ -201,20 +233,26 @@ def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> i
                 check(part, config, island, layout, form)
             except CannotError:
                 continue
-            query = _Query(part.traits(form), config, island, layout, tasks, part)
+            query = _Query(part.traits(form), config, island, layout, place, tasks, part)
             totals += [cycles for cycles, _, _ in _rank(query)[:1]]
     return min(totals, default=0)
 
 
 def rough(
-    stream: StreamTiling, config: Configuration, known_a: bool, known_b: bool
+    stream: StreamTiling,
+    config: Configuration,
+    known_a: bool,
+    known_b: bool,
+    resident: bool = False,
 ) -> tuple[int, int, int]:
     """Estimate the cycles of a stream, as (bring, compute, fetch).
 
-    `known_a` and `known_b` say whether A and B are constants.
+    `known_a` and `known_b` say whether A and B are constants, `resident` whether constants stay in
+    the banks.
     """
     return (
-        _rough_bring(stream, config, known_a, known_b),
+        _rough_bring_a(stream, config, known_a, resident)
+        + _rough_bring_b(stream, config, known_b, resident),
         stream.starts * _rough_compute(stream, config),
         _rough_fetch(stream, config),
     )
@@ -228,25 +266,34 @@ def _times(config: Configuration) -> tuple[int, int, int]:
     return column, copy, row
 
 
-def _rough_bring(stream: StreamTiling, config: Configuration, known_a: bool, known_b: bool) -> int:
+def _rough_bring_a(stream: StreamTiling, config: Configuration, known: bool, resident: bool) -> int:
+    if known and resident and stream.starts == 1:
+        return 0
     column, copy, row = _times(config)
     shape = stream.shape
     columns = stream.strips * stream.steps
     cycles = columns * column + columns * row // COLUMNS + stream.blocks * copy
-    columns_used = min(COLUMNS, stream.steps * stream.wide)
-    copies = 1 if stream.banks == 1 else stream.blocks
-    cycles += stream.result_row * (
-        copies * copy + stream.banks * stream.blocks * columns_used * column
-    )
     high, deep, _ = stream.tile
-    if not known_a and (deep > 1 == high == stream.high):
+    if not known and (deep > 1 == high == stream.high):
         cycles += 0 if shape.k % deep == 0 else copy + shape.m * (stream.steps + 1)
-    elif not known_a:
+    elif not known:
         lanes = shape.numbers.lanes // (high * deep)
         pieces = shape.m * stream.steps
         cycles += lanes * (pieces + copy * min(shape.m, stream.steps * high * stream.high))
-    if not known_b:
-        cycles += stream.across * deep * (copy + stream.steps)
+    return cycles
+
+
+def _rough_bring_b(stream: StreamTiling, config: Configuration, known: bool, resident: bool) -> int:
+    if known and resident:
+        return 0
+    column, copy, _ = _times(config)
+    columns_used = min(COLUMNS, stream.steps * stream.wide)
+    copies = 1 if stream.banks == 1 else stream.blocks
+    cycles = stream.result_row * (
+        copies * copy + stream.banks * stream.blocks * columns_used * column
+    )
+    if not known:
+        cycles += stream.across * stream.tile[1] * (copy + stream.steps)
     return cycles
 
 

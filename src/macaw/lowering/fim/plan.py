@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
+from macaw.lowering.fim.bank_images import Residency
 from macaw.lowering.fim.graph import Graph, Task
 
 BRING, START, FETCH, HOST = "bring", "start", "fetch", "host"
@@ -41,6 +42,10 @@ class Option:
     fetch_queue_wait: int = 0
     # Part of `compute`: cycles until the last start; until then cp and dma serve only this step.
     until_last_start: int = 0
+    # Cycles of cp until the dma has the first copy, and from the last input until the blocks start.
+    issue_copies: int = 0
+    issue_start: int = 0
+    residency: Residency | None = None  # None: copies bring the constants
     job: Any = field(default=None, compare=False)  # tilings and other data for the program
 
     @property

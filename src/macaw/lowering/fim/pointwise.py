@@ -7,8 +7,8 @@ banks open a row while others receive their columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ from macaw.isa.fim_circuit import (
     FUNCTIONS,
 )
 from macaw.isa.fim_islands import Geometry, abilities, geometry
+from macaw.lowering.fim.bank_images import BankImage, BankRows
 from macaw.lowering.fim.block_program import (
     ACT,
     COMPUTE,
@@ -56,6 +57,8 @@ class PointwiseJob:
     form: int
     slices: int  # number of slices of Rz
     memory: Geometry
+    resident: bool = False
+    row: int = 0  # the first row of the banks that the job uses
 
     @cached_property
     def function(self) -> int:
@@ -100,9 +103,10 @@ class PointwiseJob:
             Word(f"mmr format, {FORMATS[self.form].name}"),
             Word("mmr rz_step, 1 # slices of Rz one after the other"),
         )
-        body = Repeat(self.rows, (Word("act row", ACT), *self._row()), "row")
+        act = f"act {self.row} + row" if self.row else "act row"
+        body = Repeat(self.rows, (Word(act, ACT), *self._row()), "row")
         modes = (Mode(self.function, ELEMENTWISE, self.form),)
-        return [Block(tuple(range(self.banks)), (*head, body), modes, self.rows - 1)]
+        return [Block(tuple(range(self.banks)), (*head, body), modes, self.row + self.rows - 1)]
 
     def _row(self) -> Iterator[Item]:
         """Yield the words for a row, in groups of as many columns as register Rz holds."""
@@ -129,6 +133,8 @@ class PointwiseJob:
         size = FORMATS[self.form].size
         bring = []
         for side, tensor in enumerate(self.task.inputs):
+            if self.resident and tensor.data is not None:
+                continue
             place = Location(EXTERNAL, tensor.memory.name, tensor.offset * size)
             if tensor.data is not None:
                 place = Location(EXTERNAL, f"{'ab'[side]}.tiles")
@@ -162,7 +168,7 @@ class PointwiseJob:
         left = self.task.output.numbers * FORMATS[self.form].size
         chunk, here = self.chunk * COLUMN_BYTES, 0
         for number in range(self.rows):
-            offset = number * ROW_BYTES + side * chunk
+            offset = (self.row + number) * ROW_BYTES + side * chunk
             place = Location(ISLAND, offset=offset, island=self.island)
             whole = min(self.banks, left // chunk)
             if whole:
@@ -172,23 +178,54 @@ class PointwiseJob:
                 yield place.at(whole * self.memory.bank_bytes), here, (left, 1), 0, 0
                 left = 0
 
-    def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands, by symbol."""
+    @property
+    def key(self) -> Hashable:
+        """A value that is equal for jobs with the same constants in the same places."""
+        names = tuple("" if x.data is None else x.name for x in self.task.inputs)
+        return self.function, self.island, self.task.output.numbers, names
+
+    def _arrays(self) -> list[NDArray[Any] | None]:
+        """Return the operands; None for an operand that is no constant."""
         dtype = FORMATS[self.form].dtype
-        return {
-            f"{'ab'[side]}.tiles": np.asarray(tensor.data, dtype)
-            for side, tensor in enumerate(self.task.inputs)
-            if tensor.data is not None
-        }
+        operands = (tensor.data for tensor in self.task.inputs)
+        return [None if data is None else np.asarray(data, dtype) for data in operands]
+
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Return the constant operands that the copies bring, by symbol."""
+        if self.resident:
+            return {}
+        arrays = enumerate(self._arrays())
+        return {f"{'ab'[side]}.tiles": array for side, array in arrays if array is not None}
+
+    def images(self) -> list[BankImage]:
+        """Return the constants that stay in the banks, as one image of whole rows."""
+        if not self.resident:
+            return []
+        lanes = FORMATS[self.form].lanes
+        image = np.zeros((self.rows, self.banks, COLUMNS, lanes), FORMATS[self.form].dtype)
+        for side, array in enumerate(self._arrays()):
+            if array is not None:
+                chunks = np.zeros((self.rows * self.banks * self.chunk, lanes), image.dtype)
+                chunks.reshape(-1)[: array.size] = array.reshape(-1)
+                columns = slice(side * self.chunk, (side + 1) * self.chunk)
+                image[:, :, columns] = chunks.reshape(self.rows, self.banks, self.chunk, lanes)
+        places = tuple((bank, bank) for bank in range(self.banks))
+        return [BankImage("ab", np.ascontiguousarray(image.swapaxes(0, 1)), places)]
+
+    def at_row(self, row: int) -> PointwiseJob:
+        """Return the same job with `row` as the first row that it uses in each bank."""
+        return replace(self, row=row)
 
 
-def pointwise(task: Task, config: Configuration, island: int, form: int) -> PointwiseJob | str:
+def pointwise(
+    task: Task, config: Configuration, island: int, form: int, place: BankRows
+) -> PointwiseJob | str:
     """Return the job of a function on an island, or the reason why the island cannot do it."""
     able, memory = abilities(config, island), geometry(config)
     why = able.lacks(FUNCTION_NAMES.index(task.function), ELEMENTWISE, form)
     if why:
         return why
-    job = PointwiseJob(task, island, form, able.rz_slices, memory)
-    if job.rows > memory.rows or job.words > config["fim.instructions"]:
+    job = PointwiseJob(task, island, form, able.rz_slices, memory, place.resident)
+    if job.rows > place.limit or job.words > config["fim.instructions"]:
         return "its numbers take more rows (fim.rows) or words (fim.instructions)"
     return job

@@ -9,7 +9,7 @@ square).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from heapq import nsmallest
@@ -21,9 +21,18 @@ from numpy.typing import NDArray
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, COLUMNS, DOT, TENSOR
 from macaw.isa.fim_islands import geometry
+from macaw.lowering.fim.bank_images import BankImage, BankRows
 from macaw.lowering.fim.block_program import LOCK, POINT, PUSH, UNLOCK, Block, Word
 from macaw.lowering.fim.fused_task import CannotError, FusedTask, Traits, check
-from macaw.lowering.fim.island_job import Cycles, Phase, b_image, predict
+from macaw.lowering.fim.graph import Tensor
+from macaw.lowering.fim.island_job import (
+    Cycles,
+    Phase,
+    b_image,
+    bank_places,
+    buffer_places,
+    predict,
+)
 from macaw.lowering.fim.stream import Link, StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
 from macaw.lowering.fim.stream_program import program
@@ -40,6 +49,7 @@ class ProducerConsumerJob:
     parts: tuple[FusedTask, FusedTask]
     producer: StreamTiling
     consumer: StreamTiling
+    resident: bool = False
 
     @property
     def island(self) -> int:
@@ -103,25 +113,76 @@ class ProducerConsumerJob:
         a, b = self.parts[0].product.inputs
         c = self.parts[1].product.inputs[1]
         first, second = Router(self.producer), Router(self.consumer)
-        bring = (
-            first.bring_b(operand(b, size, "b")),
-            second.bring_b(operand(c, size, "c")),
-            first.bring_a(operand(a, size, "a"), 0),
-        )
-        yield Phase(bring, (second.fetch(self.parts[1].output.name, 0),))
+        bring = []
+        if not self._stays("b"):
+            bring.append(first.bring_b(operand(b, size, "b")))
+        if not self._stays("c"):
+            bring.append(second.bring_b(operand(c, size, "c")))
+        if not self._stays("a"):
+            bring.append(first.bring_a(operand(a, size, "a"), 0))
+        yield Phase(tuple(bring), (second.fetch(self.parts[1].output.name, 0),))
 
-    def files(self) -> dict[str, NDArray[Any]]:
+    @property
+    def row(self) -> int:
+        """The first row that the job uses in each bank."""
+        return self.producer.row
+
+    @property
+    def _constants(self) -> dict[str, Tensor]:
+        """The constant operands, by symbol."""
+        a, b = self.parts[0].product.inputs
+        operands = {"a": a, "b": b, "c": self.parts[1].product.inputs[1]}
+        return {symbol: tensor for symbol, tensor in operands.items() if tensor.data is not None}
+
+    def _stays(self, symbol: str) -> bool:
+        """Return whether operand a, b or c stays in the banks."""
+        return self.resident and symbol in self._constants
+
+    @property
+    def key(self) -> Hashable:
+        """A value that is equal for jobs with the same constants in the same places."""
+        rows = tuple(tensor.name for part in self.parts for tensor in part.rows)
+        names = tuple(tensor.name for tensor in self._constants.values())
+        same = self.at_row(0)
+        return same.producer, same.consumer, names, rows
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
         """Return the constant operands in tiles, by symbol."""
         arrays, dtype = {}, self.producer.shape.numbers.dtype
-        a, b = (tensor.data for tensor in self.parts[0].product.inputs)
-        c = self.parts[1].product.inputs[1].data
-        if a is not None:
-            arrays["a.tiles"] = self.producer.a_tiles(np.asarray(a, dtype))
-        if b is not None:
-            arrays["b.tiles"] = b_image(self.producer, b, self.parts[0].rows)
-        if c is not None:
-            arrays["c.tiles"] = b_image(self.consumer, c, self.parts[1].rows)
+        for symbol, tensor in self._constants.items():
+            data = np.asarray(tensor.data, dtype)
+            if symbol == "a":
+                arrays[symbol] = self.producer.a_tiles(data)
+            else:
+                number = "bc".index(symbol)
+                stream = (self.producer, self.consumer)[number]
+                arrays[symbol] = b_image(stream, data, self.parts[number].rows)
         return arrays
+
+    def files(self) -> dict[str, NDArray[Any]]:
+        """Return the constant operands that the copies bring, in tiles, by symbol."""
+        if self.resident:
+            return {}
+        return {f"{symbol}.tiles": array for symbol, array in self._arrays().items()}
+
+    def images(self) -> list[BankImage]:
+        """Return the constants that stay in the banks."""
+        if not self.resident:
+            return []
+        places = {
+            "a": buffer_places(self.producer),
+            "b": bank_places(self.producer),
+            "c": bank_places(self.consumer),
+        }
+        return [BankImage(name, array, places[name]) for name, array in self._arrays().items()]
+
+    def at_row(self, row: int) -> ProducerConsumerJob:
+        """Return the same job with `row` as the first row that it uses in each bank."""
+        return replace(
+            self,
+            producer=replace(self.producer, row=row),
+            consumer=replace(self.consumer, row=row),
+        )
 
 
 @dataclass(frozen=True)
@@ -135,11 +196,17 @@ class _Query:
     config: Configuration
     island: int
     layout: int
+    place: BankRows
     parts: tuple[FusedTask, FusedTask] = field(compare=False)
 
 
 def pair(
-    parts: Sequence[FusedTask], config: Configuration, island: int, layout: int, form: int
+    parts: Sequence[FusedTask],
+    config: Configuration,
+    island: int,
+    layout: int,
+    form: int,
+    place: BankRows,
 ) -> tuple[ProducerConsumerJob, Cycles]:
     """Return the job with the fastest pair of tilings on an island in a layout, and its cycles.
 
@@ -152,7 +219,7 @@ def pair(
         name = ARRANGEMENT_NAMES[layout]
         raise CannotError(f"what {name} yields is no tile of A; what dot and tensor yield is one")
     traits = tuple(part.traits(form) for part in parts)
-    best = _least(_Query(traits, config, island, layout, (first, second)))
+    best = _least(_Query(traits, config, island, layout, place, (first, second)))
     if best is None:
         raise CannotError("two products and their buffers take more banks, rows or words")
     job, cycles = best
@@ -162,7 +229,7 @@ def pair(
 @lru_cache(maxsize=1024)
 def _least(query: _Query) -> tuple[ProducerConsumerJob, Cycles] | None:
     config = query.config
-    rows, words = geometry(config).rows, config["fim.instructions"]
+    rows, words = query.place.limit, config["fim.instructions"]
     jobs = (job for job in _jobs(query) if job.rows <= rows and job.words <= words)
     timings = ((job, predict(job, config)) for job in nsmallest(_FOLLOWED, jobs, key=_rough))
     return min(timings, key=lambda pair: pair[1].total, default=None)
@@ -172,7 +239,7 @@ def _jobs(query: _Query) -> Iterator[ProducerConsumerJob]:
     (first, second), config = query.traits, query.config
     island, layout = query.island, query.layout
     banks = geometry(config).banks
-    for way in streams(first.shape, config, island, layout):
+    for way in streams(first.shape, config, island, layout, rows=query.place.limit):
         if way.high > 1 or way.blocks > 1 or way.rounds > 1 or way.starts > 1:
             continue
         if layout == DOT and way.wide != first.shape.numbers.lanes:
@@ -181,12 +248,12 @@ def _jobs(query: _Query) -> Iterator[ProducerConsumerJob]:
         left = banks - producer.banks - 2
         steps = producer.banks * producer.slices
         shape = replace(second.shape, k=steps * way.tile[1])
-        for other in streams(shape, config, island, layout):
+        for other in streams(shape, config, island, layout, rows=query.place.limit):
             if other.high > 1 or other.blocks > 1 or other.starts > 1 or other.banks > left:
                 continue
             link = Link(producer.buffer(0) + 2, _BETWEEN, takes_pushed=True)
             consumer = replace(other, after=second.after, link=link)
-            yield ProducerConsumerJob(query.parts, producer, consumer)
+            yield ProducerConsumerJob(query.parts, producer, consumer, query.place.resident)
 
 
 def _rough(job: ProducerConsumerJob) -> tuple[int, int]:
@@ -197,4 +264,5 @@ def _rough(job: ProducerConsumerJob) -> tuple[int, int]:
     first = producer.items * (producer.steps * max(25, 2 + 4 * producer.wide) + 60)
     second = consumer.items * (consumer.steps * max(25, 2 + 4 * consumer.wide) + 90)
     rows_in = producer.banks * producer.result_row + consumer.banks * consumer.result_row
+    rows_in *= not job.resident
     return max(first, second * consumer.rounds) + 128 * rows_in, rows_in

@@ -1,7 +1,7 @@
 """Writes the source of a plan in which cp queues copies and starts the islands.
 
 Tables describe the copies, and cp reads them in order. The dma gives each copy a ticket, a number
-by which cp knows whether the inputs of a step have arrived.
+by which cp knows whether the inputs of a step have arrived. Register s7 has the latest ticket.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from macaw.isa.fim_circuit import FORMATS
 from macaw.isa.fim_islands import island_address
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import labels as own
+from macaw.lowering.fim import residency
 from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Graph
@@ -69,10 +70,9 @@ class ProgramWriter:
         self.code: list[str] = []
         self.tables: list[str] = []
         self.scratch: dict[str, int] = {}
-        self.tickets = 0
-        self.brought: dict[int, int] = {}  # by step: the last ticket of its inputs
         self.phases: dict[int, list[Phase]] = {}
         self.labels = self._labels()
+        self.images = tuple(residency.images(plan.steps))
 
     def _labels(self) -> dict[str, str]:
         """Return the label of each tensor that has memory; inputs and results keep their names."""
@@ -92,7 +92,7 @@ class ProgramWriter:
         self._tensors(out)
         self.program()
         out.block(".core cp\n.macro copies table, count\nla a0, \\table\nli a1, \\count")
-        out.block("copy\\@: dma.copy zero, a0\naddi a0, a0, 24\naddi a1, a1, -1")
+        out.block("copy\\@: dma.copy s7, a0\naddi a0, a0, 24\naddi a1, a1, -1")
         out.block("bnez a1, copy\\@\n.endm")
         out.put("", label="_start")
         out.block("\n".join(self.code))
@@ -141,7 +141,6 @@ class ProgramWriter:
     def bring(self, step: Step) -> None:
         """Write code that queues the copies of a step's inputs."""
         self._copies(step, f"b{step.number}", self._phases(step)[0].bring)
-        self.brought[step.number] = self.tickets
 
     def start(self, step: Step) -> None:
         """Write code that waits for a step's inputs and starts its blocks.
@@ -152,7 +151,6 @@ class ProgramWriter:
         for number, (phase, after) in enumerate(pairwise(self._phases(step))):
             self._copies(step, f"f{step.number}_{number}", phase.fetch)
             self._copies(step, f"b{step.number}_{number + 1}", after.bring)
-            self.brought[step.number] = self.tickets
             self._start(step)
 
     def fetch(self, step: Step) -> None:
@@ -165,8 +163,8 @@ class ProgramWriter:
         return self.phases[step.number]
 
     def wait_for_inputs(self, step: Step) -> None:
-        """Write code that waits for the last copy of a step's inputs."""
-        self.code += [f"li a0, {self.brought[step.number]}", "dma.wait a0"]
+        """Write code that waits for the last copy of a step's inputs, the one queued last."""
+        self.code.append("dma.wait s7")
 
     def _start(self, step: Step) -> None:
         island = step.option.island
@@ -191,10 +189,9 @@ class ProgramWriter:
                 self.scratch[label] = max(size, self.scratch.get(label, 0))
         self.tables.append(f"{name}:")
         self.tables += [self._words(step, copy) for copy in several]
-        self.tickets += len(several)
         if len(several) <= _FEW:
             for number in range(len(several)):
-                self.code += [f"la a0, {name} + {24 * number}", "dma.copy zero, a0"]
+                self.code += [f"la a0, {name} + {24 * number}", "dma.copy s7, a0"]
         else:
             self.code.append(f"copies {name}, {len(several)}")
 
@@ -260,6 +257,19 @@ class ProgramWriter:
                 for block in self.blocks(step):
                     out.block("\n".join(block.lines(label)))
                     label = ""
+            self._resident(out, island)
+
+    def _resident(self, out: Listing, island: int) -> None:
+        """Write the constants that the loader puts into the banks of an island."""
+        for placed in self.images:
+            if placed.island != island:
+                continue
+            file = f"{self.prefix}r{placed.number}_{placed.image.symbol}.npy"
+            self.files[file] = placed.image.array
+            part = CORE.section.format(island)
+            for bank, index in placed.image.places:
+                out.put(f".section {part}.bank{bank}.row{placed.row}")
+                out.put(f'.npy "{file}"[{index}]')
 
     def _check_words(self, island: int, steps: Sequence[Step]) -> None:
         words, most = sum(step.option.job.words for step in steps), self.config["fim.instructions"]

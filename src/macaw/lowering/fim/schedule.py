@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from macaw.isa.config import Configuration
-from macaw.lowering.fim.clock import Track, simulate
+from macaw.lowering.fim.clock import NEVER, Track, simulate
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
@@ -102,6 +102,8 @@ def _ending(table: OptionTable, track: Track, option: Option) -> int:
     trial.issue(option)
     if trial.pending and trial.pending[-1] == len(trial.options) - 1:
         trial.fetch(trial.pending[-1])
+    if trial.clock.exceeds_rows:
+        return NEVER
     return trial.actions[-1].end + table.tail(option.tasks)
 
 

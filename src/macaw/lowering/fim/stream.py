@@ -79,6 +79,7 @@ class StreamTiling:
     memory: Geometry
     after: tuple[int, ...] = ()
     link: Link = Link()
+    row: int = 0  # the first row of the banks that the stream uses
 
     @cached_property
     def tile(self) -> tuple[int, int, int]:
@@ -202,8 +203,8 @@ class StreamTiling:
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
     def offset(self, bank: int, row: int = 0) -> int:
-        """Return the byte offset in the island of row `row` of a bank."""
-        return bank * self.memory.bank_bytes + row * ROW_BYTES
+        """Return the byte offset in the island of a bank's row, counted from the stream's first."""
+        return bank * self.memory.bank_bytes + (self.row + row) * ROW_BYTES
 
     def address(self, column: int) -> int:
         """Return the address of a column; `column` counts all columns of the island."""
@@ -298,8 +299,8 @@ class StreamTiling:
     def last_row(self) -> int:
         """The row that is open when the program ends."""
         if self.link.pushes is not None:
-            return self.result_row - 1
-        return self.result_row + (self.rounds * self.items - 1) * self.slices // COLUMNS
+            return self.row + self.result_row - 1
+        return self.row + self.result_row + (self.rounds * self.items - 1) * self.slices // COLUMNS
 
     @property
     def most_words(self) -> int:

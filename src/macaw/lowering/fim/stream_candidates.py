@@ -18,14 +18,23 @@ _POWERS = tuple(1 << n for n in range(SLOTS.bit_length()))
 
 
 def streams(
-    shape: Shape, config: Configuration, island: int, layout: int, after: tuple[int, ...] = ()
+    shape: Shape,
+    config: Configuration,
+    island: int,
+    layout: int,
+    after: tuple[int, ...] = (),
+    rows: int | None = None,
 ) -> Iterator[StreamTiling]:
-    """Yield the tilings that fit the registers, rows and program memory of an island."""
+    """Yield the tilings that fit the registers, rows and program memory of an island.
+
+    A tiling may use `rows` rows of a bank, by default all.
+    """
     if lacks(shape, config, island, layout):
         return
     able, memory = abilities(config, island), geometry(config)
     room = {DOT: SLOTS, OUTER: 1}.get(layout, able.rz_slices)  # number of tiles of C in Rz
     words = int(config["fim.instructions"])
+    rows = memory.rows if rows is None else rows
     for high in _POWERS:
         for wide in _POWERS:
             if high * wide > room:
@@ -34,7 +43,7 @@ def streams(
             if probe.operands * probe.patterns > COLUMNS:
                 continue
             for banks, blocks in _shares(probe, memory.banks):
-                stream = _fitting(probe, banks, blocks, words)
+                stream = _fitting(probe, banks, blocks, rows, words)
                 if stream is not None and stream.slices <= able.rz_slices:
                     yield stream
 
@@ -57,12 +66,14 @@ def _shares(probe: StreamTiling, banks: int) -> Iterator[tuple[int, int]]:
                 yield each, blocks
 
 
-def _fitting(probe: StreamTiling, banks: int, blocks: int, words: int) -> StreamTiling | None:
+def _fitting(
+    probe: StreamTiling, banks: int, blocks: int, rows: int, words: int
+) -> StreamTiling | None:
     """Return the tiling with the fewest starts that fits, or None.
 
     More items in a start take more rows and words, so a binary search finds the largest number.
     """
-    strips, rows = part(probe.strips, probe.high), probe.memory.rows
+    strips = part(probe.strips, probe.high)
     best, low, high = None, 1, part(strips, blocks)
     items = high
     while low <= high:

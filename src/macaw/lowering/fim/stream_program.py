@@ -96,7 +96,7 @@ def _pull(stream: StreamTiling, block: int) -> Word:
 def _item(stream: StreamTiling, block: int, number: int) -> Iterator[Item]:
     """Yield the words that compute item `number` of a round."""
     slot = 0  # rz_slot
-    first = number * stream.depth
+    first = stream.row + number * stream.depth
     for deep in range(stream.depth):
         yield Word(f"act {first + deep}", ACT)
         for step in range(min(stream.deep, stream.steps - deep * stream.deep)):
@@ -108,7 +108,7 @@ def _item(stream: StreamTiling, block: int, number: int) -> Iterator[Item]:
             yield from _step(stream, block, step, int(at > 0))
             slot = _slot(stream, stream.high * stream.wide)
     if stream.after:
-        yield from _functions(stream, stream.operand_row + number)
+        yield from _functions(stream, stream.row + stream.operand_row + number)
         slot = 0
     if slot:
         yield Word("mmr rz_slot, 0")
@@ -119,7 +119,7 @@ def _item(stream: StreamTiling, block: int, number: int) -> Iterator[Item]:
             yield Word("mmr rz_slot, 0")
         return
     place = f"({number * stream.items} + item) * {stream.slices}"
-    yield Word(f"act {stream.result_row} + {place} / {COLUMNS}", ACT)
+    yield Word(f"act {stream.row + stream.result_row} + {place} / {COLUMNS}", ACT)
     column = f"{place} % {COLUMNS}"
     columns = column if stream.slices == 1 else f"{column} : {column} + {stream.slices}"
     yield Word(f"iosa[{columns}] <- rz", OPERATE, stream.slices, operation=STORE)

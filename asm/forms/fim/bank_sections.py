@@ -1,0 +1,65 @@
+"""Sections for data in the banks of an island: the loader puts their bytes there.
+
+`.section .fim.0.bank3.row12` begins or continues the section of island 0 whose first byte is that
+of row 12 of bank 3. A section stays in its bank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from macaw.asm.layout import OWN, Area, SectionPlan
+from macaw.asm.program import tensor_section
+from macaw.isa.fim_circuit import COLUMN_BYTES
+from macaw.isa.fim_islands import Geometry, Place, island_address
+
+FORM = "{}.bank{}.row{}"  # the name of such a section: name of the island's part, bank, row
+_NAME = re.compile(r"(.*)\.bank(0|[1-9]\d{0,3})\.row(0|[1-9]\d{0,4})")
+
+
+class BankSections:
+    """The sections of one island's banks, in the order of the source."""
+
+    def __init__(self, part: str, island: int, memory: Geometry) -> None:
+        self.part, self.island, self.memory = part, island, memory
+        self.plans: list[SectionPlan] = []
+
+    def plan(self, name: str) -> SectionPlan | None:
+        """Return a new plan of the section with this name; None if no bank or row has the name."""
+        match = _NAME.fullmatch(name)
+        if match is None or match[1] != self.part:
+            return None
+        bank, row = int(match[2]), int(match[3])
+        if bank >= self.memory.banks or row >= self.memory.rows:
+            return None
+        address = island_address(self.island) + self.memory.offset(Place(bank, row, 0))
+        room = (self.memory.rows - row) * self.memory.row_bytes
+        return SectionPlan(
+            name, OWN, "aw", [Area(name, align=COLUMN_BYTES)], "fim", self.island, address,
+            limit=room, bound="fim.rows",
+        )  # fmt: skip
+
+    @property
+    def form(self) -> str:
+        """The form of the sections' names, for messages."""
+        return FORM.format(self.part, "B", "R")
+
+    def problems(self, tensors: Area | None) -> Iterator[str]:
+        """Yield a sentence for each section that overlaps another one.
+
+        `tensors` is the area of the tensors in this island (`at=islandI`), or None.
+        """
+        ranges = []
+        for plan in self.plans:
+            assert plan.address is not None
+            size = sum(area.size for area in plan.areas)
+            if 0 < size <= plan.limit:
+                ranges.append((plan.address, plan.address + size, plan.name))
+        if tensors is not None and tensors.size:
+            start = island_address(self.island)
+            ranges.append((start, start + tensors.size, tensor_section(f"island{self.island}")))
+        for (_, end, first), (start, _, second) in pairwise(sorted(ranges)):
+            if end > start:
+                yield f"{first} and {second} overlap at {start:#x}"

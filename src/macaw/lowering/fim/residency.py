@@ -1,0 +1,76 @@
+"""Gives the jobs of a plan whose constants stay in the banks rows of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from macaw.isa.fim_islands import Geometry
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.bank_images import BankImage
+from macaw.lowering.fim.plan import Step
+
+
+def with_rows(steps: Iterable[Step], rows: int) -> tuple[Step, ...]:
+    """Return the steps with jobs that begin at the rows reserved for them.
+
+    `rows` is the number of rows of a bank; the last ones are for constants that stay.
+    """
+    used: dict[int | None, int] = {}  # rows by island
+    first: dict[tuple[int | None, Hashable], int] = {}
+    placed = []
+    for step in steps:
+        option = step.option
+        residency = option.residency
+        if residency is not None:
+            key = option.island, residency.key
+            if key not in first:
+                first[key] = rows - residency.budget + used.get(option.island, 0)
+                used[option.island] = used.get(option.island, 0) + residency.rows
+            option = replace(option, job=option.job.at_row(first[key]))
+        placed.append(replace(step, option=option))
+    return tuple(placed)
+
+
+@dataclass(frozen=True)
+class PlacedImage:
+    """Constants that the loader puts into banks of an island from a row on."""
+
+    number: int  # counts the jobs with such constants, in the order of the plan
+    island: int
+    row: int
+    image: BankImage
+
+
+def images(steps: Iterable[Step]) -> Iterator[PlacedImage]:
+    """Yield the constants that stay in the banks, once for all steps that share them."""
+    seen: set[tuple[int | None, Hashable]] = set()
+    number = 0
+    for step in steps:
+        residency, island = step.option.residency, step.option.island
+        if residency is None or island is None or (island, residency.key) in seen:
+            continue
+        seen.add((island, residency.key))
+        for image in step.option.job.images():
+            yield PlacedImage(number, island, step.option.job.row, image)
+        number += 1
+
+
+def reserved_rows(budget: float, memory: Geometry) -> int:
+    """Return the number of rows of each bank that a budget reserves for constants that stay.
+
+    An integer is a number of bytes of each island, a float a share of its banks, from 0 to 1.
+    Raises `LowerError` for other numbers.
+    """
+    if isinstance(budget, float):
+        if not 0 <= budget <= 1:
+            raise LowerError(f"a share of {budget:g} of the banks", "a share is 0.0 to 1.0")
+        return int(memory.rows * budget)
+    if budget < 0:
+        raise LowerError(f"constants of {budget} bytes in the banks", "0 bytes at least")
+    return min(memory.rows, budget // (memory.banks * memory.row_bytes))
+
+
+def resident_bytes(steps: Iterable[Step]) -> int:
+    """Return the number of bytes of constants that stay in the banks of all islands."""
+    return sum(placed.image.size for placed in images(steps))
