@@ -132,6 +132,10 @@ class CorePart:
         """Return the section names that `.section` accepts in this part."""
         return (".text", *COMMON_SECTIONS)
 
+    def section_forms(self) -> Sequence[str]:
+        """Return the forms of further names of sections, with capital letters for numbers."""
+        return ()
+
     def places_labels(self, area: Area) -> bool:
         """Return whether a label in `area` gets an address at once: the current end of the area.
 

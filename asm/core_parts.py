@@ -214,7 +214,7 @@ class CoreParts:
         part = self.current
         where = f"a part of {part.core.name}" if part else "statements in no part"
         choices = part.section_names() if part else tuple(COMMON_SECTIONS)
-        there = "there are " + ", ".join(choices)
+        there = "there are " + ", ".join((*choices, *(part.section_forms() if part else ())))
         if part is None:
             there += "; a core's part begins with .core"
         hint = did_you_mean(name.text, choices) or there

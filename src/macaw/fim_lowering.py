@@ -222,9 +222,10 @@ def lower_graph(
     or fp32, is the format of the numbers of an ONNX graph. `dims` gives the sizes of an ONNX
     model's named dimensions. The names of the source's files begin with `name`.
 
-    With `together=False`, each task starts separately: no producer is paired with its consumer, and
-    the blocks that compute products do not also compute functions. With `dynamic`, cp assigns steps
-    to islands at run time; the plan is then only the one for a static assignment.
+    With `together=False`, each task starts separately: no producer is paired with its consumer, the
+    blocks that compute products do not also compute functions, and islands share no product. With
+    `dynamic`, cp assigns steps to islands at run time; the plan is then only the one for a static
+    assignment, and islands share no product either.
 
     `resident` limits the constants that stay in the banks of each island, where the loader puts
     them: an integer is a number of bytes, a float a share of the banks. Other constants are copied
@@ -325,7 +326,8 @@ def _planned(
     while True:
         limited = config.changed({INSTRUCTIONS: words})
         try:
-            ask = _option_source(graph.form, limited, rows, choice)
+            shared = together and not at_run_time
+            ask = _option_source(graph.form, limited, rows, choice, shared)
             plan = schedule(graph, config, ask, together)
         except LowerError:
             if room_error is None:
@@ -342,26 +344,41 @@ def _planned(
                 raise
 
 
-def _option_source(form: int, config: Configuration, rows: BankRows, choice: bool) -> Any:
+def _option_source(
+    form: int, config: Configuration, rows: BankRows, choice: bool, together: bool
+) -> Any:
     """Return the function that returns the options of tasks.
 
     With `choice`, there are two options for each island and layout if constants may stay in the
-    banks: one in which they stay, and one in which copies bring them.
+    banks: one in which they stay, and one in which copies bring them. With `together`, several
+    islands may share a product.
     """
 
     def ask(unit: Unit, _: Configuration) -> list[Option | Refusal]:
-        answers = options.options(unit, config, form, rows)
+        answers = options.options(unit, config, form, rows, together)
         if not rows.resident or not options.has_constants(unit):
             return answers
-        if not choice and not any(isinstance(row, Refusal) for row in answers):
+        exceeds = any(isinstance(row, Refusal) and row.exceeds_memory for row in answers)
+        if not choice and not exceeds:
             return answers
-        others = options.options(unit, config, form, replace(rows, resident=False))
+        others = options.options(unit, config, form, replace(rows, resident=False), together)
         if choice:
             return [*answers, *(row for row in others if isinstance(row, Option))]
-        pairs = zip(answers, others, strict=True)
-        return [other if isinstance(row, Refusal) else row for row, other in pairs]
+        alone, shared = _alone_and_shared(answers)
+        alone_copied, shared_copied = _alone_and_shared(others)
+        pairs = zip(alone, alone_copied, strict=True)
+        single = [copied if isinstance(row, Refusal) else row for row, copied in pairs]
+        return [*single, *(shared or shared_copied)]
 
     return ask
+
+
+def _alone_and_shared(
+    answers: Sequence[Option | Refusal],
+) -> tuple[list[Option | Refusal], list[Option | Refusal]]:
+    """Return the answers for each island and layout, and the options that islands share."""
+    shared = [row for row in answers if isinstance(row, Option) and row.parts]
+    return [row for row in answers if row not in shared], [*shared]
 
 
 def _write_program(

@@ -87,7 +87,7 @@ def test_copies_of_the_host_are_work_of_the_dma() -> None:
     graph = Graph()
     graph.gather(graph.tensor("x", 8, 16), [3, 1, 7], name="y")
     found = api.lower_graph(graph)
-    assert found.dma == found.cycles == found.measure().dma > 0
+    assert 0 < found.dma == found.measure().dma < found.cycles < found.dma + 10
     with pytest.raises(api.InputError, match="inputs is arrays of numbers by name"):
         found.measure({"x": "a"})
 

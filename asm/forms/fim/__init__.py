@@ -213,8 +213,8 @@ class FimPart(CorePart):
             self.banks.plans.append(plan)
         return self.state.layout.area(plan)
 
-    def section_names(self) -> Sequence[str]:
-        return (*super().section_names(), self.banks.form)
+    def section_forms(self) -> Sequence[str]:
+        return (self.banks.form,)
 
     # --- the end ---
 

@@ -121,5 +121,11 @@ def modelled(plan, graph, inputs):
                 made.reshape(-1)[places] = x[0].reshape(places.shape)
             else:
                 made = applied(task.function, *x)
+            region = getattr(step.option.job, "region", None)
+            if region is not None:  # other islands compute the rest
+                whole = found.setdefault(task.output.name, np.zeros(shape, dtype))
+                part = region.row_range, region.column_range
+                whole[part] = made[part]
+                made = whole
             found[task.output.name] = made
     return {tensor.name: numbers(tensor).reshape(graph.shape(tensor)) for tensor in graph.results}

@@ -120,26 +120,36 @@ class Track:
         self.clock = Clock()
         self.eager = eager  # whether to fetch results that are ready before the next step
         self.actions: list[Action] = []
-        self.options: list[Option] = []
+        self.options: list[Option] = []  # of the steps
+        self.issued: list[Option] = []  # options; one that islands share has several steps
         self.ends: list[int] = []  # when the blocks end
         self.pending: list[int] = []  # steps whose results are still in banks
-        self.maker: dict[str, int] = {}
+        self.makers: dict[str, list[int]] = {}
 
     def copy(self) -> Track:
         """Return an independent copy of the track."""
         track = Track(self.eager)
-        track.clock, track.maker = self.clock.copy(), dict(self.maker)
-        for name in ("actions", "options", "ends", "pending"):
+        track.clock, track.makers = self.clock.copy(), dict(self.makers)
+        for name in ("actions", "options", "issued", "ends", "pending"):
             setattr(track, name, list(getattr(self, name)))
         return track
 
     def issue(self, option: Option) -> None:
-        """Append a step: fetch the earlier results that it needs, copy its inputs, start it."""
+        """Append a step: fetch the earlier results that it needs, copy its inputs, start it.
+
+        If several islands share the option, append a step for each of them.
+        """
+        self.issued.append(option)
+        first = len(self.options)
+        for part in option.parts or (option,):
+            self._issue_part(part)
+        self.makers[option.task.output.name] = list(range(first, len(self.options)))
+
+    def _issue_part(self, option: Option) -> None:
         self.fetch_needed(option)
         number = len(self.options)
         self.clock.reserve(option)
         self.options.append(option)
-        self.maker[option.task.output.name] = number
         if option.island is None:
             self._add(HOST, number, self.clock.host(option))
             self.ends.append(self.actions[-1].end)
@@ -155,7 +165,10 @@ class Track:
         also fetches all results that are ready.
         """
         sources = {
-            self.maker.get(tensor.memory.name) for task in option.tasks for tensor in task.inputs
+            step
+            for task in option.tasks
+            for tensor in task.inputs
+            for step in self.makers.get(tensor.memory.name, ())
         }
         for step in list(self.pending):
             other = self.options[step]

@@ -79,10 +79,20 @@ def reasons(plan: GraphPlan) -> list[str]:
 def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
     option, others = step.option, plan.options_by_cost[step.number]
     yield f"{option.name}: {_costs(option)}"
+    whole = plan.issued[plan.issued_index(step)]
+    if whole.parts:
+        region = option.job.region
+        yield (
+            f"part {whole.parts.index(option) + 1} of {len(whole.parts)}: rows {region.row} to"
+            f" {region.row + region.rows - 1}, columns {region.column} to"
+            f" {region.column + region.columns - 1}"
+        )
+        option = whole
     if option.pair:
         yield f"producer and consumer at once, with a buffer of {option.buffer} columns"
-    if option.residency is not None:
-        yield f"its constants stay in {option.residency.rows:,} rows of each bank (resident)"
+    if step.option.residency is not None:
+        residency = step.option.residency
+        yield f"its constants stay in {residency.rows:,} rows of each bank (resident)"
     if plan.separate_end[step.number]:
         yield f"as steps of their own they {_ends(plan.separate_end[step.number] - plan.makespan)}"
     least = others[0]
@@ -115,8 +125,8 @@ def _costs(option: Option) -> str:
 
 def _later(plan: GraphPlan, step: Step, other: Option) -> str:
     """Return a phrase that says when the plan would end if a step used option `other`."""
-    options = [row.option for row in plan.steps]
-    options[step.number] = other
+    options = list(plan.issued)
+    options[plan.issued_index(step)] = other
     return _ends(simulate(options).clock.end - plan.makespan)
 
 

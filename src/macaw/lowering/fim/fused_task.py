@@ -17,13 +17,17 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ELEMENTWISE, FUNCTION_NAMES, FUNCTIONS
 from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Task, Tensor
-from macaw.lowering.fim.shape import Shape, lacks
+from macaw.lowering.fim.shape import Region, Shape, lacks
 
 _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 
 
 class CannotError(Exception):
     """Raised if an island cannot do tasks in one start; the message gives the reason."""
+
+
+class MemoryExceededError(CannotError):
+    """Raised if tasks take more rows or words than an island has for them."""
 
 
 class Traits(NamedTuple):
@@ -33,6 +37,7 @@ class Traits(NamedTuple):
     after: tuple[int, ...]
     constants: tuple[bool, bool]  # whether A and B are constants
     offsets: tuple[int, int]  # index of the first number in their memory
+    region: Region | None = None  # the part of the result that an island computes; None: all
 
 
 @dataclass(frozen=True)

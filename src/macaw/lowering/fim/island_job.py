@@ -22,6 +22,7 @@ from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import LOCAL, Copy, DmaTiming
 from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.instruction_timing import blocks_end
+from macaw.lowering.fim.shape import Region
 from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.stream_program import program
 from macaw.lowering.fim.tile_copies import Route, Router, operand
@@ -115,6 +116,7 @@ class ProductJob:
     stream: StreamTiling
     rows_after: tuple[Tensor, ...] = ()  # the second operands of the functions
     resident: bool = False
+    region: Region | None = None  # the part of the result; None: all of it
 
     @property
     def island(self) -> int:
@@ -142,7 +144,7 @@ class ProductJob:
 
     def phases(self) -> Iterator[Phase]:
         """Yield the starts, each with its copies. B is copied before the first start only."""
-        router, (a, b) = Router(self.stream), self.tasks[0].inputs
+        router, (a, b) = Router(self.stream, self.region), self.tasks[0].inputs
         size = self.stream.shape.numbers.size
         left, right = operand(a, size, "a"), operand(b, size, "b")
         for start in range(self.stream.starts):
@@ -169,15 +171,19 @@ class ProductJob:
         """A value that is equal for jobs with the same constants in the same places."""
         constants = [tensor.name for tensor in self.tasks[0].inputs if tensor.data is not None]
         rows = [tensor.name for tensor in self.rows_after]
-        return replace(self.stream, row=0), tuple(constants), tuple(rows)
+        return replace(self.stream, row=0), self.region, tuple(constants), tuple(rows)
 
     def _arrays(self) -> list[NDArray[Any] | None]:
         """Return the operands in tiles; None for an operand that is no constant."""
         dtype = self.stream.shape.numbers.dtype
         a, b = (tensor.data for tensor in self.tasks[0].inputs)
+        rows = columns = slice(None)
+        if self.region is not None:
+            rows, columns = self.region.row_range, self.region.column_range
+        after = [np.asarray(tensor.data)[:, columns] for tensor in self.rows_after]
         return [
-            None if a is None else self.stream.a_tiles(np.asarray(a, dtype)),
-            None if b is None else b_image(self.stream, b, self.rows_after),
+            None if a is None else self.stream.a_tiles(np.asarray(a, dtype)[rows]),
+            None if b is None else b_image(self.stream, b[:, columns], after),
         ]
 
     def files(self) -> dict[str, NDArray[Any]]:
@@ -216,13 +222,13 @@ def buffer_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
     return tuple((stream.buffer(block), block) for block in range(stream.blocks))
 
 
-def b_image(stream: StreamTiling, b: NDArray[Any], after: Sequence[Tensor]) -> NDArray[Any]:
+def b_image(stream: StreamTiling, b: NDArray[Any], after: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return B as it is stored in the banks, in an array of shape (banks, rows, columns, lanes).
 
-    The operands of functions in `after` are stored there, too.
+    The operands of functions in `after` are stored there, too: matrices of equal rows.
     """
     dtype = stream.shape.numbers.dtype
-    rows = [np.asarray(tensor.data, dtype)[0] for tensor in after]
+    rows = [np.asarray(matrix, dtype)[0] for matrix in after]
     tiles = stream.b_tiles(np.asarray(b, dtype))
     return np.concatenate([tiles, stream.row_tiles(rows)], axis=1) if rows else tiles
 

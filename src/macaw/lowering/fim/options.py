@@ -6,7 +6,7 @@ cycle (`macaw.lowering.fim.island_job.predict`), and the fastest tiling becomes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from heapq import nsmallest
@@ -18,13 +18,22 @@ from macaw.isa.fim_islands import abilities, geometry, timings
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.bank_images import BankRows
 from macaw.lowering.fim.dma_timing import DmaTiming
-from macaw.lowering.fim.fused_task import CannotError, FusedTask, Traits, check, fuse
+from macaw.lowering.fim.fused_task import (
+    CannotError,
+    FusedTask,
+    MemoryExceededError,
+    Traits,
+    check,
+    fuse,
+)
 from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER, Task
 from macaw.lowering.fim.host_job import HostJob
 from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, predict, queue_wait
 from macaw.lowering.fim.plan import Option, Refusal
-from macaw.lowering.fim.pointwise import pointwise
+from macaw.lowering.fim.pointwise import EXCEEDS_MEMORY, pointwise
 from macaw.lowering.fim.producer_consumer import pair
+from macaw.lowering.fim.shape import Region
+from macaw.lowering.fim.split import split_options
 from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
 
@@ -43,13 +52,15 @@ def options(
     config: Configuration,
     form: int = 0,
     place: BankRows | None = None,
+    together: bool = False,
 ) -> list[Option | Refusal]:
     """Return the best option of each island and layout for the tasks of one start.
 
     If an island cannot do the tasks in a layout, the list has a refusal instead. A single gather
     or scatter has only the option of the host. `place` says which rows the options may use, and
     whether their constants stay in the banks; by default all rows, and no constant stays. Tasks
-    without constants have the same options in both cases.
+    without constants have the same options in both cases. With `together`, there are also options
+    in which several islands share a product.
     """
     place = place or BankRows(geometry(config).rows)
     if place.resident and not has_constants(tasks):
@@ -64,7 +75,42 @@ def options(
     for island in range(config["fim.islands"]):
         for layout in layouts:
             answers.append(_option(tasks, config, island, layout, form, least, place))
+    if together:
+        answers += _split(tasks, config, form, place, answers)
     return answers
+
+
+def _split(
+    tasks: tuple[Task, ...],
+    config: Configuration,
+    form: int,
+    place: BankRows,
+    answers: Sequence[Option | Refusal],
+) -> Iterator[Option]:
+    """Yield the options in which several islands share a product and its functions."""
+    try:
+        (part,) = fuse(tasks)
+    except (CannotError, ValueError):
+        return
+    traits = part.traits(form)
+
+    def ask(island: int, layout: int, region: Region) -> Option | None:
+        shape = replace(traits.shape, m=region.rows, n=region.columns)
+        a, b = traits.offsets
+        offsets = a + region.row * shape.k, b + region.column
+        own = traits._replace(shape=shape, offsets=offsets, region=region)
+        query = _Query(own, config, island, layout, place, tasks, part)
+        best = _least(query, True)
+        if best is None:
+            return None
+        job = ProductJob(tasks, best[0], part.rows, place.resident, region)
+        return option_of(tasks, layout, job, best[1], place)
+
+    single = [row for row in answers if isinstance(row, Option)]
+    if not single and place.resident:  # the whole product exceeds the rows of each island
+        others = options(tasks, config, form)
+        single = [row for row in others if isinstance(row, Option)]
+    yield from split_options(traits.shape, single, ask)
 
 
 def has_constants(tasks: Sequence[Task]) -> bool:
@@ -93,7 +139,7 @@ def _pointwise(
 ) -> Option | Refusal:
     job = pointwise(tasks[0], config, island, form, place)
     if isinstance(job, str):
-        return Refusal(tasks, island, ELEMENTWISE, job)
+        return Refusal(tasks, island, ELEMENTWISE, job, job == EXCEEDS_MEMORY)
     return option_of(tasks, ELEMENTWISE, job, predict(job, config), place)
 
 
@@ -112,7 +158,8 @@ def option_of(
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
         job.mask, buffer, cycles.bring_queue_wait, cycles.fetch_queue_wait,
-        cycles.until_last_start, ISSUE_COPIES, ISSUE_START, place.residency(job.key, job.rows), job,
+        cycles.until_last_start, ISSUE_COPIES, ISSUE_START,
+        residency=place.residency(job.key, job.rows), job=job,
     )  # fmt: skip
 
 
@@ -134,7 +181,8 @@ def _option(
             return option_of(tasks, layout, job, cycles, place, job.columns)
         return _product(tasks, parts[0], config, layout, island, form, least, place)
     except CannotError as error:
-        return Refusal(tasks, island, layout, str(error))
+        exceeds = isinstance(error, MemoryExceededError)
+        return Refusal(tasks, island, layout, str(error), exceeds)
 
 
 def _product(
@@ -152,7 +200,7 @@ def _product(
     most = min(HUGE, max(LARGE, FAR * least))
     best = _least(query, all(cycles < most for cycles, _, _ in _rank(query)[:1]))
     if best is None:
-        raise CannotError(
+        raise MemoryExceededError(
             "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
         )
     stream, cycles = best
@@ -209,9 +257,9 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
             *cycles, bring_queue_wait=cycles[0], fetch_queue_wait=cycles[2]
         )
     ways = [way for cycles, _, way in candidates if cycles <= candidates[0][0] * NEAR]
-    stays = query.place.resident
+    stays, rows, region = query.place.resident, query.part.rows, query.traits.region
     timings = (
-        (way, predict(ProductJob(query.tasks, way, query.part.rows, stays), query.config))
+        (way, predict(ProductJob(query.tasks, way, rows, stays, region), query.config))
         for way in ways
     )
     return min(timings, key=lambda pair: pair[1].total)
@@ -326,6 +374,8 @@ def _rough_fetch(stream: StreamTiling, config: Configuration) -> int:
         return columns * column + lines * copy + pieces
     pieces = places * stream.items * (stream.tile[0] if stream.layout == OUTER else stream.high)
     copies = places * (1 if stream.layout == OUTER else stream.high)
+    by_rows = stream.starts * stream.blocks * stream.rounds * stream.share * stream.tile[0]
+    copies = min(copies, by_rows)  # one for each row of C, or for each bank
     length = stream.wide * stream.tile[2] * size
     cycles = pieces * -(-length // COLUMN_BYTES) * column + copies * copy * 3 // 2
     if shape.n * size % COLUMN_BYTES:

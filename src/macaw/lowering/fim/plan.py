@@ -7,7 +7,6 @@ Times are device cycles.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
@@ -46,6 +45,9 @@ class Option:
     issue_copies: int = 0
     issue_start: int = 0
     residency: Residency | None = None  # None: copies bring the constants
+    # If several islands share the tasks: the options of these islands, each for a part of the
+    # result. The other fields then have the totals, and the first island.
+    parts: tuple[Option, ...] = ()
     job: Any = field(default=None, compare=False)  # tilings and other data for the program
 
     @property
@@ -68,6 +70,8 @@ class Option:
         """The island or host and the layout, as a text for messages."""
         if self.island is None:
             return "the host"
+        if self.parts:
+            return " and ".join(part.name for part in self.parts)
         return f"island {self.island} by {ARRANGEMENT_NAMES[self.layout]}"
 
 
@@ -79,6 +83,7 @@ class Refusal:
     island: int | None
     layout: int
     why: str
+    exceeds_memory: bool = False  # the tasks take more rows or words than the island has for them
 
 
 @dataclass(frozen=True)
@@ -126,11 +131,17 @@ class GraphPlan:
     options_by_cost: tuple[tuple[Option, ...], ...] = ()
     refusals: tuple[tuple[Refusal, ...], ...] = ()
     separate_end: tuple[int, ...] = ()
+    # The options in the order of issue. One that several islands share has a step for each.
+    issued: tuple[Option, ...] = ()
 
-    @cached_property
-    def made_by(self) -> dict[str, Step]:
-        """The step that stores each tensor in external memory, by the tensor's name."""
-        return {step.option.task.output.name: step for step in self.steps}
+    def issued_index(self, step: Step) -> int:
+        """Return the index in `issued` of the option to which a step belongs."""
+        first = 0
+        for index, option in enumerate(self.issued):
+            first += max(1, len(option.parts))
+            if step.number < first:
+                return index
+        return step.number
 
     def action(self, kind: str, step: int) -> Action:
         """Return a step's action of kind `kind`; steps of the host only have `host` actions."""

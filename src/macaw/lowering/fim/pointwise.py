@@ -47,6 +47,9 @@ from macaw.lowering.fim.island_job import Phase
 from macaw.lowering.fim.stream import ROW_BYTES
 from macaw.lowering.fim.tile_copies import Route
 
+# why an island cannot compute a function of very many numbers
+EXCEEDS_MEMORY = "its numbers take more rows (fim.rows) or words (fim.instructions)"
+
 
 @dataclass(frozen=True)
 class PointwiseJob:
@@ -227,5 +230,5 @@ def pointwise(
         return why
     job = PointwiseJob(task, island, form, able.rz_slices, memory, place.resident)
     if job.rows > place.limit or job.words > config["fim.instructions"]:
-        return "its numbers take more rows (fim.rows) or words (fim.instructions)"
+        return EXCEEDS_MEMORY
     return job

@@ -23,7 +23,13 @@ from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, COLUMNS, DOT,
 from macaw.isa.fim_islands import geometry
 from macaw.lowering.fim.bank_images import BankImage, BankRows
 from macaw.lowering.fim.block_program import LOCK, POINT, PUSH, UNLOCK, Block, Word
-from macaw.lowering.fim.fused_task import CannotError, FusedTask, Traits, check
+from macaw.lowering.fim.fused_task import (
+    CannotError,
+    FusedTask,
+    MemoryExceededError,
+    Traits,
+    check,
+)
 from macaw.lowering.fim.graph import Tensor
 from macaw.lowering.fim.island_job import (
     Cycles,
@@ -156,7 +162,8 @@ class ProducerConsumerJob:
             else:
                 number = "bc".index(symbol)
                 stream = (self.producer, self.consumer)[number]
-                arrays[symbol] = b_image(stream, data, self.parts[number].rows)
+                after = [np.asarray(row.data) for row in self.parts[number].rows]
+                arrays[symbol] = b_image(stream, data, after)
         return arrays
 
     def files(self) -> dict[str, NDArray[Any]]:
@@ -221,7 +228,7 @@ def pair(
     traits = tuple(part.traits(form) for part in parts)
     best = _least(_Query(traits, config, island, layout, place, (first, second)))
     if best is None:
-        raise CannotError("two products and their buffers take more banks, rows or words")
+        raise MemoryExceededError("two products and their buffers take more banks, rows or words")
     job, cycles = best
     return replace(job, parts=(first, second)), cycles
 

@@ -80,7 +80,7 @@ class ProgramWriter:
         visible = {tensor.name for tensor in (*graph.inputs, *graph.results)}
         for name in visible:
             own.check(name)
-        outputs = [task.output.name for step in self.plan.steps for task in step.tasks[-1:]]
+        outputs = dict.fromkeys(step.option.task.output.name for step in self.plan.steps)
         between = [name for name in outputs if name not in visible]
         labels = {name: f"t{number}_between" for number, name in enumerate(between)}
         return {name: name for name in visible} | labels

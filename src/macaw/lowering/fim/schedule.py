@@ -49,7 +49,12 @@ def plan_of_track(table: OptionTable, track: Track) -> GraphPlan:
         track.clock.end,
         tuple(_by_cost(table, step.tasks) for step in steps),
         tuple(table.refusals[step.tasks] for step in steps),
-        tuple(_end_if_separate(table, track.options, place) for place in range(len(steps))),
+        tuple(
+            end
+            for place, option in enumerate(track.issued)
+            for end in [_end_if_separate(table, track.issued, place)] * max(1, len(option.parts))
+        ),
+        tuple(track.issued),
     )
 
 
@@ -84,7 +89,7 @@ def list_schedule(table: OptionTable) -> list[Option]:
         option = min(runtime_tasks)[-1]
         track.issue(option)
         outputs |= {task.output.name for task in option.tasks}
-    return track.options
+    return track.issued
 
 
 def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:

@@ -29,6 +29,36 @@ class Shape:
         return FORMATS[self.form]
 
 
+@dataclass(frozen=True)
+class Region:
+    """The part of a product's result that one of several islands computes.
+
+    Its first number is in row `row` and column `column` of C; `pitch` is the number of columns of C
+    and of B.
+    """
+
+    row: int
+    rows: int
+    column: int
+    columns: int
+    pitch: int
+
+    @property
+    def origin(self) -> int:
+        """The index of the region's first number in C."""
+        return self.row * self.pitch + self.column
+
+    @property
+    def row_range(self) -> slice:
+        """The rows of A and C."""
+        return slice(self.row, self.row + self.rows)
+
+    @property
+    def column_range(self) -> slice:
+        """The columns of B and C."""
+        return slice(self.column, self.column + self.columns)
+
+
 def lacks(shape: Shape, config: Configuration, island: int, layout: int) -> str:
     """Return why an island cannot multiply in a layout, or an empty text if it can."""
     return abilities(config, island).lacks(MUL, layout, shape.form)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from macaw.isa.fim_circuit import COLUMN_BYTES, OUTER, TENSOR
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Tensor
+from macaw.lowering.fim.shape import Region
 from macaw.lowering.fim.stream import ROW_BYTES, StreamTiling
 
 
@@ -49,11 +50,18 @@ def _count(first: int, step: int, end: int) -> int:
 
 
 class Router:
-    """Makes a stream's copies."""
+    """Makes a stream's copies.
 
-    def __init__(self, stream: StreamTiling) -> None:
+    `region` is the part of C that the stream computes, if another island computes the rest.
+    """
+
+    def __init__(self, stream: StreamTiling, region: Region | None = None) -> None:
         self.stream = stream
         self.size = stream.shape.numbers.size  # bytes of a number
+        self.pitch = stream.shape.n if region is None else region.pitch  # numbers of a row of B, C
+        self.origin = 0 if region is None else region.origin
+        self.row = 0 if region is None else region.row
+        self.column = 0 if region is None else region.column
 
     def _bank(self, bank: int, row: int = 0) -> Location:
         offset = self.stream.offset(bank, row)
@@ -106,11 +114,11 @@ class Router:
             for line in range(min(deep, rows)):
                 yield Copy(
                     tile.at(line * wide * size),
-                    b.place.at((line * shape.n + column * wide) * size),
+                    b.place.at((line * self.pitch + self.column + column * wide) * size),
                     length,
                     _count(line, deep, rows),
                     stream.wide * COLUMN_BYTES,
-                    deep * shape.n * size,
+                    deep * self.pitch * size,
                 )
 
     # --- A ---
@@ -124,7 +132,7 @@ class Router:
         pitch = stream.steps * COLUMN_BYTES  # bytes of a strip
         if a.tiles:
             return Route(tuple(self._fill(a.place.at(first * pitch), strips)), {})
-        src = a.place.at(first * high * shape.k * self.size)
+        src = a.place.at((self.row + first * high) * shape.k * self.size)
         rows = min(strips * high, shape.m - first * high)
         plain = stream.tile[0] == 1 == stream.high and stream.tile[1] > 1
         if plain and shape.k * self.size == pitch and src.offset % COLUMN_BYTES == 0:
@@ -211,17 +219,17 @@ class Router:
         stream, shape = self.stream, self.stream.shape
         first = start * stream.blocks * stream.share * stream.tile[0]  # a row of C
         rows = min(shape.m - first, stream.blocks * stream.share * stream.tile[0])
-        length = shape.n * self.size
-        dst = Location(EXTERNAL, symbol, first * length)
+        length, whole_row = shape.n * self.size, self.pitch * self.size
+        dst = Location(EXTERNAL, symbol, self.origin * self.size + first * whole_row)
         if stream.layout == TENSOR:
             place = Location(LOCAL, f"{symbol}.tiles")
             pieces = tuple(self._lines_of_tiles(place, dst, rows))
             size = stream.blocks * stream.banks * self._results
             return Route((*self._banks_of(place), *pieces), {place.symbol: size})
-        if length % COLUMN_BYTES == 0:
-            return Route(tuple(self._results_to(dst, length, rows)), {})
+        if length % COLUMN_BYTES == whole_row % COLUMN_BYTES == dst.offset % COLUMN_BYTES == 0:
+            return Route(tuple(self._results_to(dst, whole_row, rows)), {})
         place, pitch = Location(LOCAL, f"{symbol}.c"), -(-length // COLUMN_BYTES) * COLUMN_BYTES
-        whole = Copy(dst, place, length, rows, length, pitch)
+        whole = Copy(dst, place, length, rows, whole_row, pitch)
         return Route((*self._results_to(place, pitch, rows), whole), {place.symbol: rows * pitch})
 
     @property
@@ -247,30 +255,76 @@ class Router:
                     yield row, column, block * stream.banks + bank, place
 
     def _results_to(self, dst: Location, pitch: int, rows: int) -> Iterator[Copy]:
-        """Yield copies of results, which are parts of rows of C, to rows `pitch` bytes apart."""
-        stream, shape = self.stream, self.stream.shape
-        across = stream.wide * stream.tile[2]
-        for first, column, _, place in self._places():
-            length = min(across, shape.n - column) * self.size
-            if length <= 0:
-                continue
-            there = dst.at(first * pitch + column * self.size)
+        """Yield copies of results, which are parts of rows of C, to rows `pitch` bytes apart.
+
+        There are two ways to group the parts of a round; the method chooses the one with fewer
+        copies.
+        """
+        stream, size = self.stream, self.size
+        across = stream.wide * stream.tile[2]  # numbers of a row of C in a bank
+        for block in range(stream.blocks):
+            first = block * stream.share * stream.tile[0]
+            count = min(rows - first, stream.share * stream.tile[0])
+            for turn in range(stream.rounds):
+                column = turn * stream.banks * across
+                full = max(0, min(stream.banks, (stream.shape.n - column) // across))
+                there = dst.at(first * pitch + column * size)
+                banks = range(stream.banks)
+                if full > 1 and count < full * (1 if stream.layout == OUTER else stream.high):
+                    yield from self._rows_of_banks(there, pitch, count, (block, turn, full))
+                    banks = range(full, stream.banks)
+                for bank in banks:
+                    length = min(across, stream.shape.n - column - bank * across) * size
+                    if length > 0:
+                        to, place = there.at(bank * across * size), self._results_of(block, turn)
+                        place = place.at(bank * stream.memory.bank_bytes)
+                        yield from self._rows_of_a_bank(to, place, length, count, pitch)
+
+    def _results_of(self, block: int, turn: int) -> Location:
+        """Return the location of a round's first result in the first bank of a block."""
+        offset = turn * self.stream.items * self.stream.slices * COLUMN_BYTES
+        return self._bank(self.stream.bank(block), self.stream.result_row).at(offset)
+
+    def _rows_of_banks(
+        self, dst: Location, pitch: int, rows: int, part: tuple[int, int, int]
+    ) -> Iterator[Copy]:
+        """Yield a copy for each row of C: its parts in the first banks of a block.
+
+        `part` has the block, the round and the number of these banks.
+        """
+        stream = self.stream
+        block, turn, banks = part
+        place, length = self._results_of(block, turn), stream.wide * stream.tile[2] * self.size
+        for row in range(rows):
             if stream.layout == OUTER:
-                count = min(rows - first, stream.share * stream.tile[0])
-                if count > 0:
-                    yield Copy(there, place, length, count, pitch, COLUMN_BYTES)
-                continue
-            for high in range(stream.high):
-                count = _count(first + high, stream.high, min(rows, first + stream.share))
-                if count:
-                    yield Copy(
-                        there.at(high * pitch),
-                        place.at(high * across * self.size),
-                        length,
-                        count,
-                        stream.high * pitch,
-                        stream.slices * COLUMN_BYTES,
-                    )
+                offset = row * COLUMN_BYTES
+            else:
+                item, high = divmod(row, stream.high)
+                offset = item * stream.slices * COLUMN_BYTES + high * length
+            pitch_of_banks = stream.memory.bank_bytes
+            yield Copy(dst.at(row * pitch), place.at(offset), length, banks, length, pitch_of_banks)
+
+    def _rows_of_a_bank(
+        self, dst: Location, src: Location, length: int, rows: int, pitch: int
+    ) -> Iterator[Copy]:
+        """Yield copies of the parts of rows of C, of `length` bytes each, that are in one bank."""
+        stream = self.stream
+        if stream.layout == OUTER:
+            if rows > 0:
+                yield Copy(dst, src, length, rows, pitch, COLUMN_BYTES)
+            return
+        across = stream.wide * stream.tile[2] * self.size
+        for high in range(stream.high):
+            count = _count(high, stream.high, rows)
+            if count:
+                yield Copy(
+                    dst.at(high * pitch),
+                    src.at(high * across),
+                    length,
+                    count,
+                    stream.high * pitch,
+                    stream.slices * COLUMN_BYTES,
+                )
 
     def _banks_of(self, dst: Location) -> Iterator[Copy]:
         """Yield the copy of all results to `dst`, one bank after the other."""
@@ -316,14 +370,14 @@ class Router:
                 for line in range(high):
                     row = first + down * high + line
                     here = base.at(line * wide * size)
-                    there = dst.at((row * shape.n + at) * size)
+                    there = dst.at((row * self.pitch + at) * size)
                     if by_banks:
                         yield from self._of_banks(here, there, row, at, rows)
                         continue
                     count = _count(row, item, min(rows, first + stream.share * high))
                     length = min(wide, shape.n - at) * size
                     src_pitch = stream.slices * COLUMN_BYTES
-                    yield Copy(there, here, length, count, item * shape.n * size, src_pitch)
+                    yield Copy(there, here, length, count, item * self.pitch * size, src_pitch)
 
     def _of_banks(
         self, src: Location, dst: Location, row: int, at: int, rows: int
@@ -343,7 +397,7 @@ class Router:
             if row + item * high * stream.high >= rows:
                 break
             here = src.at(item * stream.slices * COLUMN_BYTES)
-            there = dst.at(item * high * stream.high * shape.n * size)
+            there = dst.at(item * high * stream.high * self.pitch * size)
             yield Copy(there, here, wide * size, full, step * size, self._results)
             if full < len(columns):
                 length = (shape.n - columns[-1]) * size

@@ -1,0 +1,197 @@
+"""Six graphs on islands: how much of the time the islands compute.
+
+    python -m benchmarks.fim_graphs
+
+The mean occupancy is the sum of the cycles in which each island executes blocks, divided by the
+cycles of the run and the number of islands of `base`. Graphs have random weights; inputs are random.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+import macaw
+from benchmarks.measure import table
+from macaw.fim_lowering import GraphMeasurement
+from macaw.isa.config import load
+from macaw.lowering.fim.graph import Graph, Tensor
+
+Numbers = NDArray[np.float16]
+
+
+class _Weights:
+    """Random constants of a graph, with the variance that keeps sums small."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.random = graph, np.random.default_rng(0)
+
+    def matrix(self, name: str, rows: int, columns: int) -> Tensor:
+        numbers = self.random.standard_normal((rows, columns)) / np.sqrt(rows)
+        return self.graph.constant(name, numbers.astype(np.float16))
+
+    def row(self, name: str, rows: int, columns: int) -> Tensor:
+        """One row of numbers, repeated."""
+        numbers = self.random.standard_normal((1, columns)) / 8
+        return self.graph.constant(name, np.repeat(numbers, rows, axis=0).astype(np.float16))
+
+
+def mlp() -> Graph:
+    """Three layers of 512 with biases and relu, and one of 64; 16 samples."""
+    graph = Graph()
+    weights, x = _Weights(graph), graph.tensor("x", 16, 512)
+    for number, width in enumerate((512, 512, 512, 64)):
+        x = graph.product(x, weights.matrix(f"w{number}", 512, width))
+        x = graph.pointwise("add", x, weights.row(f"b{number}", 16, width))
+        if number < 3:
+            x = graph.pointwise("relu", x)
+    return graph
+
+
+def gru(steps: int = 4, size: int = 128, batch: int = 8) -> Graph:
+    """A GRU of 128 units over four time steps; 8 samples."""
+    graph = Graph()
+    weights = _Weights(graph)
+    w = {side + gate: weights.matrix(side + gate, size, size) for side in "wu" for gate in "rzn"}
+    one = graph.constant("one", np.ones((batch, size), np.float16))
+    h = graph.tensor("h", batch, size)
+    for number in range(steps):
+        h = graph.gru(graph.tensor(f"x{number}", batch, size), h, w, one)
+    return graph
+
+
+def lstm(steps: int = 4, size: int = 128, batch: int = 8) -> Graph:
+    """An LSTM of 128 units over four time steps; 8 samples."""
+    graph = Graph()
+    weights = _Weights(graph)
+    w = {side + gate: weights.matrix(side + gate, size, size) for side in "wu" for gate in "ifgo"}
+    h, c = graph.tensor("h", batch, size), graph.tensor("c", batch, size)
+    for number in range(steps):
+        x = graph.tensor(f"x{number}", batch, size)
+        gates = {}
+        for gate in "ifgo":
+            both = graph.product(x, w["w" + gate]), graph.product(h, w["u" + gate])
+            function = "tanh" if gate == "g" else "sigmoid"
+            gates[gate] = graph.pointwise(function, graph.pointwise("add", *both))
+        kept = graph.pointwise("mul", gates["f"], c)
+        c = graph.pointwise("add", kept, graph.pointwise("mul", gates["i"], gates["g"]))
+        h = graph.pointwise("mul", gates["o"], graph.pointwise("tanh", c))
+    return graph
+
+
+def attention(heads: int = 4, length: int = 32, width: int = 256) -> Graph:
+    """Four heads over 32 tokens of 256 numbers; scores pass a sigmoid, no softmax."""
+    graph = Graph()
+    weights, x, each = _Weights(graph), graph.tensor("x", length, width), width // heads
+    parts = []
+    for head in range(heads):
+        q, k, v = (graph.product(x, weights.matrix(f"{m}{head}", width, each)) for m in "qkv")
+        scores = graph.pointwise("sigmoid", graph.product(q, graph.transposed(k)))
+        parts.append(
+            graph.product(graph.product(scores, v), weights.matrix(f"o{head}", each, width))
+        )
+    left, right = (graph.pointwise("add", *parts[n : n + 2]) for n in (0, 2))
+    graph.pointwise("add", left, right)
+    return graph
+
+
+def _convolution(
+    graph: Graph, weights: _Weights, x: Tensor, side: int, name: str, to: int
+) -> Tensor:
+    """A 3 x 3 convolution of an image (side x side, channels) with a frame of zeros, and a bias."""
+    channels, wide = x.columns, side + 2
+    inside = [(row + 1) * wide + 1 + column for row in range(side) for column in range(side)]
+    framed = graph.scatter(x, inside, wide * wide)
+    windows = [
+        (row + dy) * wide + column + dx
+        for row in range(side)
+        for column in range(side)
+        for dy in range(3)
+        for dx in range(3)
+    ]
+    rows = graph.segments(
+        framed, np.asarray(windows) * channels, channels, (side * side, 9 * channels)
+    )
+    y = graph.product(rows, weights.matrix(f"w{name}", 9 * channels, to))
+    return graph.pointwise("add", y, weights.row(f"b{name}", side * side, to))
+
+
+def resnet(side: int = 8, channels: int = 64) -> Graph:
+    """A block of a residual network: two 3 x 3 convolutions of 64 channels over 8 x 8, and a sum."""
+    graph = Graph()
+    weights, x = _Weights(graph), graph.tensor("x", side * side, channels)
+    y = graph.pointwise("relu", _convolution(graph, weights, x, side, "0", channels))
+    y = graph.pointwise("add", x, _convolution(graph, weights, y, side, "1", channels))
+    graph.pointwise("relu", y)
+    return graph
+
+
+def mobilenet(side: int = 8, channels: int = 32, inside: int = 128) -> Graph:
+    """An inverted residual block over 8 x 8: 32 to 128 channels, depthwise 3 x 3, to 32, and a sum."""
+    graph = Graph()
+    weights, count = _Weights(graph), side * side
+    x = graph.tensor("x", count, channels)
+    y = graph.product(x, weights.matrix("expand", channels, inside))
+    y = graph.pointwise("relu", graph.pointwise("add", y, weights.row("b0", count, inside)))
+    wide = side + 2
+    places = [(row + 1) * wide + 1 + column for row in range(side) for column in range(side)]
+    framed, total = graph.scatter(y, places, wide * wide), None
+    for tap in range(9):
+        dy, dx = divmod(tap, 3)
+        shifted = [(row + dy) * wide + column + dx for row in range(side) for column in range(side)]
+        part = graph.pointwise(
+            "mul", graph.gather(framed, shifted), weights.row(f"tap{tap}", count, inside)
+        )
+        total = part if total is None else graph.pointwise("add", total, part)
+    assert total is not None
+    y = graph.pointwise("relu", graph.pointwise("add", total, weights.row("b1", count, inside)))
+    y = graph.product(y, weights.matrix("project", inside, channels))
+    y = graph.pointwise("add", y, weights.row("b2", count, channels))
+    graph.pointwise("add", x, y)
+    return graph
+
+
+GRAPHS: Mapping[str, Callable[[], Graph]] = {
+    "MLP": mlp,
+    "GRU": gru,
+    "LSTM": lstm,
+    "attention": attention,
+    "MobileNet block": mobilenet,
+    "ResNet block": resnet,
+}
+
+
+def occupancy(measured: GraphMeasurement, islands: int) -> float:
+    """Return the share of cycles in which islands execute blocks, over all islands."""
+    busy = sum(step.end - step.begin for step in measured.steps)
+    return busy / (measured.cycles * islands)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", help="the name of a graph")
+    options = parser.parse_args()
+    islands = load("base")["fim.islands"]
+    rows = []
+    for name, make in GRAPHS.items():
+        if options.only not in (None, name):
+            continue
+        begin = time.time()
+        lowered = macaw.lower_graph(make())
+        planned = time.time() - begin
+        measured = lowered.measure()
+        share = occupancy(measured, islands)
+        off = abs(lowered.cycles / measured.cycles - 1)
+        cells = [f"{measured.cycles:,}", f"{share:.1%}", f"{off:.2%}", f"{planned:.1f}"]
+        rows.append([name, *cells])
+        print(*rows[-1], f"{measured.error:.2g}", flush=True)
+    print(table(["graph", "cycles", "occupancy", "prediction off", "planned in, s"], rows))
+
+
+if __name__ == "__main__":
+    main()

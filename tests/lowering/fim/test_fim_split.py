@@ -1,0 +1,131 @@
+"""Products that several islands share: regions, bits, cycles, and when nothing is shared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.options import options
+from macaw.lowering.fim.plan import BRING, FETCH, START, Action, GraphPlan, Option, Step
+from macaw.lowering.fim.shape import Region, Shape
+from macaw.lowering.fim.split import split_options
+from tests.lowering.fim.running import FORMAT_OF, TINY, modelled, run
+
+pytestmark = pytest.mark.once
+
+
+def numbers(*shape, seed=1, dtype=np.float16):
+    return (np.random.default_rng(seed).standard_normal(shape) / 4).astype(dtype)
+
+
+def layer(m, k, n, known="b", dtype=np.float16):
+    """x w + b, or w x; `known` is the side that is a constant."""
+    graph = Graph(FORMAT_OF[np.dtype(dtype).name])
+    a, b = (
+        graph.constant(name, numbers(*shape, seed=seed, dtype=dtype))
+        if name == known
+        else graph.tensor(name, *shape)
+        for seed, (name, shape) in enumerate((("a", (m, k)), ("b", (k, n))))
+    )
+    y = graph.product(a, b)
+    if known == "b":
+        row = np.repeat(numbers(1, n, seed=5, dtype=dtype), m, axis=0)
+        y = graph.pointwise("add", y, graph.constant("bias", row))
+    graph.result(y)
+    return graph, {x.name: numbers(x.rows, x.columns, seed=9, dtype=dtype) for x in graph.inputs}
+
+
+def plan_of(graph, option):
+    """The plan of a shared option by itself: all brought and started, then all fetched."""
+    steps = tuple(Step(number, part) for number, part in enumerate(option.parts))
+    first = [Action(kind, step.number) for step in steps for kind in (BRING, START)]
+    last = [Action(FETCH, step.number) for step in steps]
+    return GraphPlan(graph, steps, (*first, *last), option.total, issued=(option,))
+
+
+@pytest.mark.parametrize(
+    ("shape", "known", "dtype"),
+    [
+        ((40, 60, 90), "b", np.float16),
+        ((1, 70, 100), "b", np.float16),
+        ((50, 40, 33), "a", np.float16),
+        ((40, 20, 48), "", np.float32),
+    ],
+)
+def test_regions_have_the_bits_of_the_whole(shape, known, dtype):
+    """By rows and by columns, with functions, with either side constant."""
+    graph, given = layer(*shape, known, dtype)
+    names = ("divider", "lanes", "rz_slices", "formats", "arrangements", "functions")
+    alike = {f"fim.island.1.{name}": TINY[f"fim.island.0.{name}"] for name in names}
+    device = TINY.changed({**alike, "fim.island.1.divider": 2})
+    found = options(graph.tasks, device, graph.form, together=True)
+    shared = [row for row in found if isinstance(row, Option) and row.parts]
+    assert shared
+    for option in shared:
+        regions = [part.job.region for part in option.parts]
+        whole = np.zeros((shape[0], shape[2]), int)
+        for region in regions:
+            whole[region.row_range, region.column_range] += 1
+        assert np.all(whole == 1)
+        plan = plan_of(graph, option)
+        done = run(plan, graph, device, "", **given)
+        for name, wanted in modelled(plan, graph, given).items():
+            np.testing.assert_array_equal(done.outputs[name], wanted)
+        assert abs(done.cycles / option.total - 1) < 0.03
+
+
+def test_a_shared_product_ends_sooner():
+    """The scheduler shares it, explains that, and the cycles are as predicted."""
+    graph, given = layer(1, 128, 192)
+    device = TINY.changed({"fim.island.1.divider": 1})
+    shared, alone = (macaw.lower_graph(graph, device=device, together=x) for x in (True, False))
+    assert len(shared.plan.steps) == 2
+    assert {step.option.island for step in shared.plan.steps} == {0, 1}
+    text = "\n".join(shared.reasons())
+    assert "part 1 of 2: rows 0 to 0, columns 0 to" in text
+    assert "part 2 of 2: rows 0 to 0, columns" in text
+    assert "to 191" in text
+    done = shared.measure(given)
+    wanted = modelled(shared.plan, graph, given)
+    for name, array in wanted.items():
+        np.testing.assert_array_equal(done.outputs[name], array)
+    assert abs(done.cycles / shared.cycles - 1) < 0.02
+    assert done.cycles < 0.8 * alone.cycles
+
+
+def option(island, compute):
+    graph, _ = layer(1, 1, 1)
+    return Option(tuple(graph.tasks), island, 1, 10, compute, 10, banks=1)
+
+
+def test_regions_are_in_proportion_to_the_speeds():
+    """96 columns for an island that is three times as fast as the other: 64, a multiple of 16."""
+    asked = []
+
+    def ask(island, layout, region):
+        asked.append((island, layout, region))
+        return option(island, 100)
+
+    found = list(split_options(Shape(1, 8, 96), [option(0, 900), option(1, 2700)], ask))
+    assert asked == [(0, 1, Region(0, 1, 0, 64, 96)), (1, 1, Region(0, 1, 64, 32, 96))]
+    (shared,) = found
+    assert (shared.bring, shared.fetch, len(shared.parts)) == (20, 20, 2)
+    assert shared.name == "island 0 by dot and island 1 by dot"
+
+
+def test_what_is_not_shared():
+    """Little work, one island only, an island that is far slower, a region that no tiling does."""
+
+    def none(_island, _layout, _region):
+        return None
+
+    shape = Shape(64, 8, 64)
+    for rows in (
+        [option(0, 100), option(1, 100)],
+        [option(0, 5000)],
+        [option(0, 1000), option(1, 9000)],
+    ):
+        assert not list(split_options(shape, rows, lambda *_: option(0, 1)))
+    assert not list(split_options(shape, [option(0, 5000), option(1, 5000)], none))
