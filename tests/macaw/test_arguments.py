@@ -35,7 +35,8 @@ INTERNAL = {
     "macaw.isa.kinds.ReservedBitError", "macaw.isa.nnp_chains.ChainError",
     "macaw.isa.rows.TableError",  # of whoever writes a table
     "macaw.asm.layout.LayoutError", "macaw.asm.floats.FloatError", "macaw.emu.plain.PlainError",
-    "macaw.lowering.fim.fused_task.CannotError", "macaw.profiling.model._TypeMismatchError",
+    "macaw.lowering.fim.fused_task.CannotError", "macaw.lowering.fim.fused_task.MemoryExceededError",
+    "macaw.profiling.model._TypeMismatchError",
     "macaw.pytest_plugin.GoldenDiffersError",  # pytest prints it
 }  # fmt: skip
 

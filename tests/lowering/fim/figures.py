@@ -37,7 +37,8 @@ def pair(m: int, k: int, n: int, p: int) -> tuple[int, int, str]:
     first = graph.product(graph.tensor("a", m, k), graph.constant("b", numbers(k, n)), name="ab")
     graph.product(first, graph.constant("c", numbers(n, p)), name="y")
     a = numbers(m, k)
-    apart = macaw.run(macaw.lower_graph(graph, together=False).assemble(), a=a).cycles
+    copied = macaw.lower_graph(graph, together=False, resident=0)
+    apart = macaw.run(copied.assemble(), a=a).cycles
     found = [row for row in options(tuple(graph.tasks), BASE) if isinstance(row, Option)]
     best = min(found, key=lambda option: option.total)
     return apart, run(alone(graph, best), graph, BASE, "base", a=a).cycles, best.name

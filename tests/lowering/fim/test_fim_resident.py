@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import click
 import numpy as np
 import pytest
 
 import macaw
+from macaw.commands.lower_fim import budget
 from macaw.emu.device import Device
 from macaw.errors import InputError
 from macaw.isa.fim_islands import geometry, island_address
@@ -164,15 +166,15 @@ def test_a_budget_for_a_part_of_the_constants():
     device = TINY.changed({"fim.islands": 1})
     rows = geometry(device).banks * 1024
     given, bytes_of = {"x": numbers(2, 40, seed=9)}, []
-    for budget in (0, rows, 2 * rows, 4 * rows, 0.5):
-        found = macaw.lower_graph(graph, device=device, resident=budget)
+    for most in (0, rows, 2 * rows, 4 * rows, 0.5):
+        found = macaw.lower_graph(graph, device=device, resident=most)
         bytes_of.append(found.resident_bytes)
         done = found.measure(given)
         for name, wanted in modelled(found.plan, graph, given).items():
             np.testing.assert_array_equal(done.outputs[name], wanted)
         of_steps = [step.option.residency for step in found.plan.steps]
         reserved = sum(row.rows for row in of_steps if row is not None)
-        assert reserved <= residency.reserved_rows(budget, geometry(device))
+        assert reserved <= residency.reserved_rows(most, geometry(device))
         said = any("stay in" in line for line in found.reasons())
         assert said == bool(found.resident_bytes)
     assert bytes_of[0] == 0 < bytes_of[-1]
@@ -188,6 +190,15 @@ def test_budgets_that_there_are_not():
     with pytest.raises(InputError, match=r"^constants of -1 bytes in the banks") as caught:
         macaw.lower_graph(graph, resident=-1)
     assert caught.value.hint == "0 bytes at least"
+
+
+def test_budgets_of_the_command():
+    assert [budget(word) for word in ("0", "4096", "25%", "100%")] == [0, 4096, 0.25, 1.0]
+    for word in ("", "%", "-1", "0.5", "5 %"):
+        with pytest.raises(click.UsageError, match=r"is not of the form BYTES or N%$"):
+            budget(word)
+    with pytest.raises(click.UsageError, match=r"^--resident 101%: a share is 100% at most$"):
+        budget("101%")
 
 
 def test_at_run_time_no_constant_stays():
