@@ -113,7 +113,7 @@ class Dram:
                 self.timings,
                 max([self.activated[bank] for bank in banks]),
                 max([self.written[bank] for bank in banks]),
-                max([self.read[bank] for bank in banks]),
+                max([self.read[bank] for bank in banks]) if self.timings.t_rtp else PAST,
             )
         activated = max([self.activated[bank] for bank in banks])
         if command == ACTIVATE:
@@ -123,7 +123,7 @@ class Dram:
                 return bounds
             return *bounds, (max([self.refresh_ends[bank] for bank in banks]), "refresh")
         column = max([self.columns[bank] for bank in banks])
-        written = max([self.written[bank] for bank in banks])
+        written = max([self.written[bank] for bank in banks]) if self.timings.t_wtrl else PAST
         return column_bounds(self.timings, command == WRITE, activated, column, written)
 
     def issue(
@@ -173,8 +173,9 @@ class Dram:
             bounds = *bounds, *more
         earliest, constraint = max(bounds)
         at = max(time, align_up(earliest, step))
-        groups = activation_groups(self.geometry, banks) if command == ACTIVATE else 0
-        if groups and self.timings.limits_activations:
+        groups = 0
+        if command == ACTIVATE and self.timings.limits_activations:
+            groups = activation_groups(self.geometry, banks)
             at, reason = self._activation_start(groups, at, step, bus)
             constraint = reason or constraint
         if at > time:
@@ -184,7 +185,7 @@ class Dram:
             at = self.jitter.free(at, step)
         if bus and self.geometry.one_bus:
             at = self.command(at, step, len(banks))
-        if groups and self.timings.limits_activations:
+        if groups:
             self.activations = [*self.activations[1 - KEPT_ACTIVATIONS :], (at, groups)]
         if channel or command in (ACTIVATE, PRECHARGE):
             for bank in banks:
@@ -233,9 +234,9 @@ class Dram:
         if command == WRITE:
             for bank in banks:
                 self.written[bank] = self.timings.data_end(time, True)
-            return
-        for bank in banks:
-            self.read[bank] = time
+        elif self.timings.t_rtp:  # nothing else needs the times of reads
+            for bank in banks:
+                self.read[bank] = time
 
     def open(
         self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
