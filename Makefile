@@ -91,6 +91,7 @@ test-extras: $(READY) vsix
 	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check scikit-learn
 	@$(FRAMEWORKS)/bin/python -m tests.lowering.concord
 	@$(FRAMEWORKS)/bin/python -m tests.lowering.concord.gradients
+	@$(FRAMEWORKS)/bin/python -W ignore -m tests.lowering.nnp.pytorch
 
 lint: $(READY)
 	@$(RUN)/ruff check .

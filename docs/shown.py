@@ -81,6 +81,42 @@ def _sample(core: str, place: Path) -> None:
     shutil.copytree(SAMPLES / core, place, dirs_exist_ok=True)
 
 
+def _nnp_models(place: Path) -> None:
+    """A model with an LSTM of 20 steps and a classifier, and an input for it."""
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper
+
+    random = np.random.default_rng(3)
+
+    def weights(*shape: int) -> onnx.TensorProto:
+        array = random.normal(size=shape) / shape[-1] ** 0.5
+        return onnx.numpy_helper.from_array(array.astype(np.float32))
+
+    constants = {
+        "W": weights(1, 128, 16), "R": weights(1, 128, 32), "B": weights(1, 256),
+        "V": weights(5, 32),
+        "one": onnx.numpy_helper.from_array(np.array([1])),
+        "last": onnx.numpy_helper.from_array(np.array(-1)),
+    }  # fmt: skip
+    for name, tensor in constants.items():
+        tensor.name = name
+    nodes = [
+        helper.make_node("LSTM", ["x", "W", "R", "B"], ["h"], "lstm", hidden_size=32),
+        helper.make_node("Squeeze", ["h", "one"], ["s"], "squeeze"),
+        helper.make_node("Gather", ["s", "last"], ["g"], "last", axis=0),
+        helper.make_node("Gemm", ["g", "V"], ["c"], "classes", transB=1),
+        helper.make_node("Softmax", ["c"], ["y"], "shares", axis=-1),
+    ]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [20, 1, 16])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 5])
+    graph = helper.make_graph(nodes, "gesture", [x], [y], list(constants.values()))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    model.ir_version = 10
+    onnx.save(model, place / "gesture.onnx")
+    np.save(place / "x.npy", 2 * random.normal(size=(20, 1, 16)).astype(np.float32))
+
+
 # What fills a page's folder.
 PAGES: dict[str, Callable[[Path], None]] = {
     "profile": _profiled,
@@ -88,6 +124,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "c": _c_layer,
     "networks": _networks,
     "nnp-guide": _nnp_guide,
+    "nnp-models": _nnp_models,
     **{
         f"samples/{path.parent.name}": partial(_sample, path.parent.name)
         for path in sorted(SAMPLES.glob("*/README.md"))

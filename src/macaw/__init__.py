@@ -53,6 +53,13 @@ if TYPE_CHECKING:
     from macaw.networks.compiler import load_network as load_network
     from macaw.networks.estimator import Estimate as Estimate
     from macaw.networks.estimator import estimate as estimate
+    from macaw.networks.nnp_network import NnpLayer as NnpLayer
+    from macaw.networks.nnp_network import NnpNetwork as NnpNetwork
+    from macaw.networks.nnp_network import NnpRun as NnpRun
+    from macaw.nnp_tiles import from_native_tiles as from_native_tiles
+    from macaw.nnp_tiles import from_native_vectors as from_native_vectors
+    from macaw.nnp_tiles import native_tiles as native_tiles
+    from macaw.nnp_tiles import native_vectors as native_vectors
     from macaw.profiling.model import Profile as Profile
     from macaw.profiling.profiler import profile as profile
     from macaw.protection import Protection as Protection
@@ -75,6 +82,9 @@ _HOMES = {
     "Lowering": "macaw.layer_lowering",
     "MacawError": "macaw.isa.errors",
     "NetworkRun": "macaw.networks.compiled",
+    "NnpLayer": "macaw.networks.nnp_network",
+    "NnpNetwork": "macaw.networks.nnp_network",
+    "NnpRun": "macaw.networks.nnp_network",
     "Profile": "macaw.profiling.model",
     "Program": "macaw.asm.program",
     "Protection": "macaw.protection",
@@ -94,10 +104,14 @@ _HOMES = {
     "disassemble": "macaw.api",
     "estimate": "macaw.networks.estimator",
     "linker_script": "macaw.api",
+    "from_native_tiles": "macaw.nnp_tiles",
+    "from_native_vectors": "macaw.nnp_tiles",
     "load": "macaw.api",
     "load_network": "macaw.networks.compiler",
     "lower": "macaw.layer_lowering",
     "lower_graph": "macaw.fim_lowering",
+    "native_tiles": "macaw.nnp_tiles",
+    "native_vectors": "macaw.nnp_tiles",
     "profile": "macaw.profiling.profiler",
     "protect": "macaw.protection",
     "quantise": "macaw.quantisation",

@@ -24,6 +24,8 @@ def network_folder(sources: Sequence[str]) -> Path | None:
 def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
     """Return the network that these sources compute, if a net.json beside them describes it.
 
+    A network of nnp has no layers that cp begins, so the result is None.
+
     Raises `InputError`.
     """
     folder = network_folder(sources)
@@ -32,6 +34,8 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
     path = folder / NETWORK_FILE
     try:
         description = json.loads(files.read_bytes(path))
+        if "core" in description:
+            return None
         layers = tuple(
             ProgramLayer(
                 row["name"], row["symbol"], row["operator"], row["core"], tuple(row["inputs"]),

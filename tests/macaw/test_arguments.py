@@ -70,7 +70,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "c_header": ((), {}, {"item": ("x.o", 7), "device": NOT_DEVICES}),
     "compile": (("x.onnx",), {}, {
         "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
-        "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"),
+        "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"), "core": (7, b"a"),
     }),
     "concord": (("x.s",), {}, {
         "program": NOT_PATHS, "target": NOT_WORDS, "device": NOT_DEVICES,
@@ -85,6 +85,12 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "estimate": (("x.onnx",), {}, {
         "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"),
+    }),
+    "from_native_tiles": ((EYE[None], (8, 8)), {}, {
+        "array": NOT_ARRAYS, "shape": (7, (8,), (8, 0), ("a", "b"), None),
+    }),
+    "from_native_vectors": ((EYE, (8, 8)), {}, {
+        "array": NOT_ARRAYS, "shape": (7, (8,), (8, 0), ("a", "b"), None),
     }),
     "linker_script": ((None,), {}, {"item": ("x.o", 7, None)}),
     "load": (("x.s",), {}, {"path": NOT_PATHS, "more": NOT_PATHS, "device": NOT_DEVICES}),
@@ -105,6 +111,8 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "resident": ("a", None, True),
         "name": (7, b"a"),
     }),
+    "native_tiles": ((EYE, 4), {}, {"matrix": NOT_ARRAYS, "native": ("a", 0, -1, 1.5, True)}),
+    "native_vectors": ((EYE, 4), {}, {"array": NOT_ARRAYS, "native": ("a", 0, -1, 1.5, True)}),
     "profile": (("x.s",), {}, {
         "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "options": (7, "auto", {}), "device": NOT_DEVICES,
         "watch": (7, "a", None), "name": NOT_WORDS, "keyword_inputs": (),

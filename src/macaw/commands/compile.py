@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from macaw.commands.options import device_option, dims_option, file_option
+from macaw.commands.options import LazyChoice, device_option, dims_option, file_option
 from macaw.errors import EXIT_SUCCESS
 
 REPORTS = ("table", "csv", "json")
 
 
-@click.command("compile", short_help="Compile a quantised ONNX model to a program.")
+def _cores() -> Sequence[str]:
+    from macaw.networks.compiler import CORES
+
+    return CORES
+
+
+@click.command("compile", short_help="Compile an ONNX model to a program.")
 @click.argument("model", type=click.Path(), metavar="MODEL.onnx")
 @file_option(
     "-o",
@@ -23,27 +30,47 @@ REPORTS = ("table", "csv", "json")
 @device_option
 @dims_option("the model")
 @click.option(
+    "--core",
+    type=LazyChoice(_cores),
+    help="Compile a floating-point model for this core alone.",
+)
+@click.option(
     "--report",
     type=click.Choice(REPORTS),
     default=REPORTS[0],
     show_default=True,
     help="How to print what each layer costs.",
 )
-def command(model: str, output: str | None, device: str, dims: tuple[str, ...], report: str) -> int:
+def command(
+    model: str,
+    output: str | None,
+    device: str,
+    dims: tuple[str, ...],
+    core: str | None,
+    report: str,
+) -> int:
     """Compile MODEL.onnx to a folder with sources, weights and a description of the layers.
 
-    `macaw run FOLDER -i NAME=FILE --layers` runs it, and compares each layer with the reference
-    evaluator. `macaw debug` and `macaw profile` take the folder, too.
+    The model is quantised, unless --core is given. `macaw run FOLDER -i NAME=FILE --layers`
+    runs it, and compares each layer with the reference evaluator. `macaw debug` and `macaw profile`
+    take the folder, too.
     """
     from macaw.commands.lower_fim import dimensions
+    from macaw.networks import nnp_report
     from macaw.networks import report as network_report
     from macaw.networks.compiler import compile as compile_model
+    from macaw.networks.nnp_network import NnpNetwork
     from macaw.terminal import console
 
     folder = Path(output or Path(model).stem)
-    network = compile_model(model, device=device, dims=dimensions(dims), name=folder.name or None)
+    network = compile_model(
+        model, device=device, dims=dimensions(dims), name=folder.name or None, core=core
+    )
     network.write(folder)
-    network_report.print_report(network, None, report)
+    if isinstance(network, NnpNetwork):
+        nnp_report.print_report(network, report)
+    else:
+        network_report.print_report(network, None, report)
     if report == REPORTS[0]:
         click.echo(f"wrote {console.printable(str(folder))}")
     return EXIT_SUCCESS

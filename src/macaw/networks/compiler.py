@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from macaw import api, arguments, files
 from macaw.arguments import check_arguments
@@ -21,17 +21,57 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from macaw.networks.compiled import CompiledNetwork
+    from macaw.networks.nnp_network import NnpNetwork
+
+CORES = ("nnp",)  # cores that compute a whole network by themselves
 
 
-@check_arguments(**model_files.MODEL_ARGUMENTS)
+@overload
+def compile(  # noqa: A001
+    model: str | os.PathLike[str] | onnx.ModelProto,
+    *,
+    device: api.DeviceLike = ...,
+    dims: Mapping[str, int] | None = ...,
+    name: str | None = ...,
+    core: None = ...,
+) -> CompiledNetwork: ...
+
+
+@overload
+def compile(  # noqa: A001
+    model: str | os.PathLike[str] | onnx.ModelProto,
+    *,
+    device: api.DeviceLike = ...,
+    dims: Mapping[str, int] | None = ...,
+    name: str | None = ...,
+    core: Literal["nnp"],
+) -> NnpNetwork: ...
+
+
+@overload
+def compile(  # noqa: A001
+    model: str | os.PathLike[str] | onnx.ModelProto,
+    *,
+    device: api.DeviceLike = ...,
+    dims: Mapping[str, int] | None = ...,
+    name: str | None = ...,
+    core: str | None,
+) -> CompiledNetwork | NnpNetwork: ...
+
+
+@check_arguments(**model_files.MODEL_ARGUMENTS, core=arguments.optional(arguments.word))
 def compile(  # noqa: A001 - the public name `macaw.compile`
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,
     device: api.DeviceLike = api.DEFAULT_DEVICE,
     dims: Mapping[str, int] | None = None,
     name: str | None = None,
-) -> CompiledNetwork:
-    """Compile a quantised ONNX model to a program for a device.
+    core: str | None = None,
+) -> CompiledNetwork | NnpNetwork:
+    """Compile an ONNX model to a program for a device.
+
+    The model is quantised, and its layers run on the array, vc and the dma. With `core="nnp"` it is
+    floating-point, and nnp computes all of it (an `NnpNetwork`).
 
     `dims` gives sizes to dimensions for which the model has only names. `name` is the network's
     name, by default that of the file. Raises `InputError` for a model that cannot be read or
@@ -40,7 +80,14 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     config = api.configuration(device)
     proto = model_files.load(model)
     title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
-    return _compiled(proto, config, arguments.python_numbers(dims), title)
+    sizes = arguments.python_numbers(dims)
+    if core is not None:
+        if core not in CORES:
+            raise InputError(f"no core '{core}' computes whole networks", " or ".join(CORES))
+        from macaw.networks.nnp_compiler import compile_for_nnp
+
+        return compile_for_nnp(proto, config, sizes or {}, title)
+    return _compiled(proto, config, sizes, title)
 
 
 def _compiled(
@@ -77,8 +124,8 @@ def _without_inputs(layer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @check_arguments(folder=arguments.path)
-def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork:
-    """Return the compiled network in a folder that `CompiledNetwork.write` made.
+def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork:
+    """Return the compiled network in a folder that `write` of a network made.
 
     Raises `InputError`.
     """
@@ -88,6 +135,10 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork:
 
     path = Path(folder)
     description = read_description(path / NETWORK_FILE)
+    if description.get("core") in CORES:
+        from macaw.networks.nnp_compiler import load_nnp_network
+
+        return load_nnp_network(path, description)
     proto = model_files.load(path / MODEL)
     try:
         config = parse(description["device"], description["device_name"])

@@ -1,0 +1,1 @@
+"""Lowers ONNX models to programs of nnp, the matrix-vector processor (seed 003)."""

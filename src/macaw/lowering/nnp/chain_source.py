@@ -1,0 +1,275 @@
+"""Writes the chains of a model as instructions of nnp, with time loops and repeated rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from macaw.isa.config import Configuration
+from macaw.lowering.errors import LowerError
+from macaw.lowering.listing import Listing
+from macaw.lowering.nnp import operations as ops
+from macaw.lowering.nnp.chains import EDGES, REVERSED, Chain, ChainPhase
+from macaw.lowering.nnp.memory import FILES, Load, Memory
+from macaw.lowering.nnp.operations import Model, Place, Tensor, Window
+from macaw.lowering.onnx.model_file import message_name
+
+START = (0, 0)  # the first chain; its loads are among the constants
+MOST_INCREMENT = 15  # of the instructions with _inc
+NO_WINDOW = Window(1, 1, 1, 1, 0, 1)
+_FUNCTIONS = {
+    ops.SIGMOID: "v_sigm", ops.TANH: "v_tanh", ops.RELU: "v_relu", ops.SOFTMAX: "v_softmax",
+}  # fmt: skip
+_OPERATIONS = {
+    ops.ADD: "vv_add", ops.SUBTRACT: "vv_a_sub_b", REVERSED: "vv_b_sub_a", ops.MAXIMUM: "vv_max",
+}  # fmt: skip
+Settings = dict[str, Any]
+
+
+@dataclass
+class ChainWriter:
+    """The source while it is written.
+
+    `settings` are the values of s_wr's registers so far, `words` the instructions so far. `names`
+    has the symbol of each tensor, or matrix, in each memory.
+    """
+
+    model: Model
+    phases: Sequence[ChainPhase]
+    memory: Memory
+    config: Configuration
+    out: Listing
+    settings: Settings
+    names: Mapping[tuple[str, str], str]
+    words: int = 0
+
+    @property
+    def native(self) -> int:
+        """The native dimension N."""
+        return int(self.config["nnp.native"])
+
+    # --- settings ---
+
+    def set(self, wanted: Settings) -> None:
+        """Set registers that have other values."""
+        new = {key: value for key, value in wanted.items() if self.settings.get(key) != value}
+        if "rows" in new and "cols" in new:
+            self.put(f"SetRowsCols({new['rows']}, {new['cols']})", 2)
+        elif "rows" in new:
+            self.put(f"SetRows({new['rows']})")
+        elif "cols" in new:
+            self.put(f"SetCols({new['cols']})")
+        if "iterations" in new:
+            self.put(f"SetIterations({new['iterations']})")
+        if "valid" in new:
+            self.put(f"SetValid({new['valid']})")
+        if "window" in new:
+            w = new["window"]
+            sizes = f"{w.width}, {w.height}, {w.kernel}, {w.stride}, {w.pad}, {w.depth}"
+            self.put(f"Set2dWindows({sizes})", 6)
+        self.settings.update(new)
+
+    def put(self, statement: str, words: int = 1, comment: str = "") -> None:
+        """Append a statement that becomes `words` instructions."""
+        self.words += words
+        self.out.put(statement, comment)
+
+    def wanted(self, chain: Chain) -> Settings:
+        """Return the values of the registers that a chain depends on. Raises `LowerError`."""
+        if chain.matrix:
+            matrix = self.model.matrices[chain.matrix]
+            return {"rows": matrix.rows, "cols": matrix.columns, "iterations": 1}
+        wanted: Settings = {"cols": chain.source.vectors}
+        if chain.product:
+            matrix = self.model.matrices[chain.product]
+            wanted |= {"rows": matrix.rows, "cols": matrix.columns}
+        wanted["iterations"] = 1 if self.unrolled(chain) else chain.writes[0].count
+        for function in chain.functions:
+            if function.kind == ops.SOFTMAX:
+                wanted["valid"] = function.valid
+        wanted["window"] = chain.window or NO_WINDOW
+        if chain.window is not None:
+            wanted["window"] = _without_reads(chain.window)
+        return wanted
+
+    def unrolled(self, chain: Chain) -> bool:
+        """Return whether increments are too large, so that rows are repeated as text.
+
+        Raises `LowerError` for windows, whose iterations cannot be repeated as text.
+        """
+        operands = [item.operand for item in chain.functions if item.operand is not None]
+        places = [*operands, *chain.writes]
+        if chain.window is None or not chain.window.reads:
+            places.append(chain.source)
+        queues = (ops.NET_IN, ops.NET_OUT)
+        strides = [
+            place.stride
+            for place in places
+            if place.count > 1 and self.model.tensors[place.tensor].memory not in queues
+        ]
+        most = max(strides, default=0)
+        if most > MOST_INCREMENT and chain.window is not None:
+            raise LowerError(
+                f"layer {message_name(chain.layer)} needs an increment of {most} native"
+                f" vectors; an instruction has at most {MOST_INCREMENT}",
+                "fewer channels, or a greater nnp.native",
+            )
+        return most > MOST_INCREMENT
+
+    # --- chains ---
+
+    def phase(self, number: int) -> None:
+        """Write a phase: its chains once, or in a loop of time steps."""
+        phase = self.phases[number]
+        if not phase.chains:
+            return
+        if phase.steps == 1:
+            heading: tuple[str, ...] = ()
+            for at, chain in enumerate(phase.chains):
+                if chain.layers != heading:
+                    heading = chain.layers
+                    self.heading(heading, 1)
+                self.loads(number, at)
+                self.set(self.wanted(chain))
+                self.chain(chain, stepped=False)
+            return
+        layers = tuple(dict.fromkeys(name for chain in phase.chains for name in chain.layers))
+        self.heading(layers, phase.steps)
+        self.loads(number, 0)
+        first = self.wanted(phase.chains[0])
+        self.set(first)
+        before = self.words
+        self.out.put(".set STEP, 0")
+        self.out.put(f".rept {phase.steps}")
+        for chain in phase.chains:
+            self.set(self.wanted(chain))
+            self.chain(chain, stepped=True)
+        self.set(first)
+        self.out.put(".set STEP, STEP + 1")
+        self.out.put(".endr")
+        self.words += (self.words - before) * (phase.steps - 1)
+
+    def heading(self, layers: Sequence[str], steps: int) -> None:
+        """Write a heading that has the names of the model's nodes."""
+        names = [name for name in layers if name not in EDGES] or list(layers)
+        text = ", ".join(message_name(name) for name in names)
+        self.out.title(text + (f": {steps} steps" if steps > 1 else ""))
+        for name in names:
+            layer = self.model.layers.get(name)
+            if layer:
+                shapes = " and ".join(" × ".join(map(str, shape)) for shape in layer.shapes)
+                self.out.comment(f"{message_name(name)}: {layer.operator}, {shapes}")
+
+    def loads(self, number: int, at: int) -> None:
+        """Write the loads of matrices before a chain."""
+        if (number, at) != START:
+            for item in self.memory.loads.get((number, at), ()):
+                self.load(item)
+
+    def load(self, item: Load) -> None:
+        """Write a load of matrices."""
+        self.set({"rows": item.tiles, "cols": 1, "iterations": 1})
+        self.put(f"m_rd Dram, {item.source}", 1, f"{item.tiles} tiles of matrices")
+        self.put(f"m_wr MatrixRf, {item.target}")
+
+    def chain(self, chain: Chain, *, stepped: bool) -> None:
+        """Write a chain; `stepped` if it is in a time loop."""
+        if chain.matrix:
+            tiles = self.memory.dram[chain.source.tensor] // self.native
+            self.put(f"m_rd Dram, {self.names[chain.source.tensor, ops.DRAM]} / {self.native}")
+            assert tiles * self.native == self.memory.dram[chain.source.tensor]
+            self.put(f"m_wr MatrixRf, {self.matrix(chain.matrix)}")
+            return
+        rows = self.unrolled(chain)
+        count = chain.writes[0].count
+        before = self.words
+        if rows:
+            self.out.put(".set ROW, 0")
+            self.out.put(f".rept {count}")
+        for statement, comment in self.statements(chain, rows, stepped):
+            self.put(statement, 1, comment)
+        if rows:
+            self.out.put(".set ROW, ROW + 1")
+            self.out.put(".endr")
+            self.words += (self.words - before) * (count - 1)
+
+    def statements(self, chain: Chain, rows: bool, stepped: bool) -> Iterator[tuple[str, str]]:
+        """Yield the instructions of a chain of vectors, each with its comment."""
+        reads = chain.window is not None and chain.window.reads
+        source = self.operand(chain.source, None, rows, stepped)
+        yield (f"v_rd {source[0]}" if reads else f"v_rd{source[1]} {source[2]}"), ""
+        for item in chain.functions:
+            if item.kind == ops.PRODUCT:
+                yield f"mv_mul {self.matrix(item.matrix)}", ""
+            elif item.kind in _FUNCTIONS:
+                yield _FUNCTIONS[item.kind], ""
+            elif item.kind == ops.MULTIPLY:
+                assert item.operand is not None
+                _, inc, text = self.operand(item.operand, "MulVrf", rows, stepped)
+                yield f"vv_mul{inc} {text.removeprefix('MulVrf, ')}", ""
+            else:
+                assert item.operand is not None
+                file = f"AddSubVrf{item.unit - 1}"
+                _, inc, text = self.operand(item.operand, file, rows, stepped)
+                yield f"{_OPERATIONS[item.kind]}{inc} {text}", ""
+        for place in chain.writes:
+            for file in self.targets(place.tensor):
+                _, inc, text = self.operand(place, file, rows, stepped)
+                yield f"v_wr{inc} {text}", ""
+
+    def targets(self, tensor: str) -> list[str]:
+        """Return the memories that a chain writes a tensor to."""
+        memory = self.model.tensors[tensor].memory
+        if memory:
+            return [memory]
+        return [file for file in FILES if file in self.memory.files.get(tensor, {})] or [ops.DRAM]
+
+    def operand(
+        self, place: Place, file: str | None, rows: bool, stepped: bool
+    ) -> tuple[str, str, str]:
+        """Return "MEMORY, address"; "_inc" or nothing; and the operands of that instruction."""
+        tensor = self.model.tensors[place.tensor]
+        if tensor.memory in (ops.NET_IN, ops.NET_OUT):
+            return tensor.memory, "", tensor.memory
+        memory = file or (tensor.memory or self.memory.source_file(place))
+        address = self.address(tensor, place, memory, rows, stepped)
+        plain = f"{memory}, {address}"
+        if place.count == 1 or rows:
+            return plain, "", plain
+        if not place.stride:
+            return plain, "_inc" if file is None else "", plain + (", 0" if file is None else "")
+        return plain, "_inc", f"{plain}, {place.stride}"
+
+    def address(self, tensor: Tensor, place: Place, memory: str, rows: bool, stepped: bool) -> str:
+        """Return the address of a place as an expression of the symbols STEP and ROW."""
+        terms = [self.names[tensor.name, memory]]
+        if tensor.slots > 1:
+            if stepped:
+                step = f"(STEP + {place.slot})" if place.slot else "STEP"
+                terms.append(_times(f"{step} % 2", tensor.vectors))
+            elif place.slot:
+                terms.append(str(tensor.vectors))
+        if place.first:
+            terms.append(str(place.first))
+        text = " + ".join(terms)
+        if place.step and stepped:
+            text += f" {'+' if place.step > 0 else '-'} {_times('STEP', abs(place.step))}"
+        if rows and place.stride:
+            text += f" + {_times('ROW', place.stride)}"
+        return text
+
+    def matrix(self, name: str) -> str:
+        """Return the symbol of a matrix in MatrixRf."""
+        return self.names[name, "MatrixRf"]
+
+
+def _times(term: str, factor: int) -> str:
+    """Return a product as text, without a factor of 1."""
+    return term if factor == 1 else f"{term} * {factor}"
+
+
+def _without_reads(window: Window) -> Window:
+    return Window(
+        window.width, window.height, window.kernel, window.stride, window.pad, window.depth
+    )

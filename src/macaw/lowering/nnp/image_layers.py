@@ -1,0 +1,325 @@
+"""Reads convolutions and pools from ONNX nodes: images are rows of positions, one after another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.nnp import operations as ops
+from macaw.lowering.nnp.dense_layers import Rule, add_constant, scaled
+from macaw.lowering.nnp.layouts import PADDING, Indices, Value, pattern, reshaped
+from macaw.lowering.nnp.operations import Operation, Place, Window
+from macaw.lowering.nnp.reading import Array, Builder, rows_of_groups
+from macaw.lowering.onnx.graph import Node
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The window of a node, (vertical, horizontal): an image of one dimension has height 1."""
+
+    size: tuple[int, int]
+    result: tuple[int, int]
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    pads: tuple[int, int, int, int]  # top, left, bottom, right
+    dilations: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image on the device: its rows (positions) and the channel of each number of a row."""
+
+    value: Value
+    keys: Indices
+
+
+def _geometry(builder: Builder, node: Node, kernel: Sequence[int]) -> Geometry:
+    attributes = node.attributes
+    shape, result = builder.shape(node.inputs[0]), builder.shape(node.outputs[0])
+    if len(shape) not in (3, 4) or shape[0] != 1:
+        raise LowerError(f"its input is of {shape}; nnp takes one image, (1, channels, ...)")
+    rank = len(shape) - 2
+    pads = list(attributes.get("pads", [0] * (2 * rank)))
+    strides = list(attributes.get("strides", [1] * rank))
+    dilations = list(attributes.get("dilations", [1] * rank))
+    auto = attributes.get("auto_pad", "NOTSET")
+    auto = auto.decode() if isinstance(auto, bytes) else str(auto)
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        total = [
+            max(0, (out - 1) * s + (k - 1) * d + 1 - n)
+            for out, s, k, d, n in zip(
+                result[2:], strides, kernel, dilations, shape[2:], strict=True
+            )
+        ]
+        low = [(n + (auto == "SAME_LOWER")) // 2 for n in total]
+        pads = [*low, *(n - m for n, m in zip(total, low, strict=True))]
+    if auto == "VALID":
+        pads = [0] * (2 * rank)
+
+    def two(numbers: Sequence[int], fill: int) -> tuple[int, int]:
+        return (int(numbers[-2]) if len(numbers) > 1 else fill, int(numbers[-1]))
+
+    top, left = two(pads[:rank], 0)
+    bottom, right = two(pads[rank:], 0)
+    return Geometry(
+        two(shape[2:], 1), two(result[2:], 1), two(kernel, 1), two(strides, 1),
+        (top, left, bottom, right), two(dilations, 1),
+    )  # fmt: skip
+
+
+def _image(builder: Builder, node: Node) -> Image:
+    """Return the node's input as an image. Raises `LowerError` if it does not lie as one."""
+    value = builder.value(node.inputs[0])
+    channels, positions = value.shape[1], math.prod(value.shape[2:])
+    flat = np.arange(channels * positions, dtype=np.int64)
+    rows = rows_of_groups(builder, node.label, value, flat % positions, flat // positions)
+    if not np.array_equal(rows.leads, np.arange(positions)):
+        raise LowerError("its positions are in another order on the device")
+    return Image(builder.contiguous(node.label, rows.value), rows.keys)
+
+
+def _result(builder: Builder, node: Node, keys: Indices, zeros: bool, suffix: str = "") -> Value:
+    """Add an image of the node's result, whose channels are at the places `keys` of a row."""
+    shape = builder.shape(node.outputs[0])
+    positions = math.prod(shape[2:])
+    table = np.where(keys >= 0, keys * positions + np.arange(positions)[:, None], PADDING)
+    return builder.result(node.outputs[0] + suffix, shape, table, zeros)
+
+
+def _square(geometry: Geometry) -> tuple[int, int]:
+    """Return kernel and pad of square windows that contain the node's windows.
+
+    Raises `LowerError` if there are none.
+    """
+    if geometry.strides[0] != geometry.strides[1]:
+        raise LowerError(f"its strides {geometry.strides} differ")
+    stride = geometry.strides[0]
+    reach = [d * (k - 1) + 1 for d, k in zip(geometry.dilations, geometry.kernel, strict=True)]
+    most = max(*reach, *geometry.pads) * 2 + 1
+    for kernel in range(max(reach), most + 1):
+        for pad in range(max(geometry.pads[:2]), kernel):
+            fits = all(
+                pad - before + far <= kernel
+                and (size + 2 * pad - kernel) // stride + 1 == result
+                and size + 2 * pad >= kernel
+                for before, far, size, result in zip(
+                    geometry.pads[:2], reach, geometry.size, geometry.result, strict=True
+                )
+            )
+            if fits:
+                return kernel, pad
+    raise LowerError(
+        f"no square windows with equal padding contain its windows: kernel {geometry.kernel},"
+        f" strides {geometry.strides}, pads {geometry.pads}"
+    )
+
+
+def _dense_weights(weights: Array, groups_: int, channels: int) -> Array:
+    """Return weights (outputs, channels, height, width) without groups: zeros between them."""
+    outputs, each = weights.shape[:2]
+    whole = np.zeros((outputs, channels, *weights.shape[2:]), weights.dtype)
+    for group in range(groups_):
+        rows = slice(group * outputs // groups_, (group + 1) * outputs // groups_)
+        whole[rows, group * each : (group + 1) * each] = weights[rows]
+    return whole
+
+
+def convolution(
+    builder: Builder, node: Node, weights: Array, bias: Array | None, divide: int = 1
+) -> Value:
+    """Append a convolution with `weights` (outputs, channels / group, ...) and return it."""
+    geometry = _geometry(builder, node, weights.shape[2:])
+    image = _image(builder, node)
+    channels = builder.shape(node.inputs[0])[1]
+    if weights.ndim == 3:
+        weights = weights[:, :, None]
+    whole = _dense_weights(weights, divide, channels)
+    if (
+        geometry.size[0] == 1
+        and geometry.kernel[0] == 1
+        and geometry.strides[0] in (1, geometry.strides[1])
+    ):
+        source, taps, window = _line(builder, node, image, geometry)
+        kernel, offsets = (1, taps), (0, 0)
+    else:
+        side, pad = _square(geometry)
+        depth = image.value.vectors
+        window = Window(*geometry.size[::-1], side, geometry.strides[0], pad, depth)
+        source = Place(
+            image.value.tensor, math.prod(geometry.result), side * side * depth, image.value.first
+        )
+        kernel = (side, side)
+        offsets = pad - geometry.pads[0], pad - geometry.pads[1]
+    square = np.zeros((*whole.shape[:2], *kernel), np.float64)
+    y, x = (
+        offset + d * np.arange(k)
+        for offset, d, k in zip(offsets, geometry.dilations, whole.shape[2:], strict=True)
+    )
+    square[:, :, y[:, None], x] = whole
+    taps_ = np.arange(math.prod(kernel))[:, None]
+    columns = np.where(image.keys >= 0, image.keys * math.prod(kernel) + taps_, PADDING).reshape(-1)
+    keys = pattern(len(whole), len(whole), builder.native)
+    matrix = builder.matrix(f"{node.label}_W", square.reshape(len(whole), -1), keys, columns)
+    result = _result(builder, node, keys, zeros=True)
+    builder.emit(
+        Operation(node.label, ops.PRODUCT, (source,), result.place, matrix=matrix, window=window)
+    )
+    if bias is None:
+        return result
+    wide = np.broadcast_to(bias.reshape(-1, *[1] * (len(result.shape) - 2)), result.shape)
+    return add_constant(builder, node, result, wide, "b")
+
+
+def _line(
+    builder: Builder, node: Node, image: Image, geometry: Geometry
+) -> tuple[Place, int, None]:
+    """Return the windows of an image of height 1 as overlapping rows, and their length.
+
+    Such windows are consecutive vectors. If there is padding, the image is copied between zeros.
+    """
+    value, depth = image.value, image.value.vectors
+    reach = geometry.dilations[1] * (geometry.kernel[1] - 1) + 1
+    _, left, _, right = geometry.pads
+    tensor, first = value.tensor, value.first
+    if left or right:
+        total = left + value.rows + right
+        tensor, first = builder.tensor(f"{node.label}_padded", total * depth), 0
+        for start, count in ((0, left), (left + value.rows, right)):
+            if count:
+                zeros = builder.constant(f"{node.label}_zeros", np.zeros((1, depth * value.native)))
+                target = Place(tensor, count, depth, start * depth, depth)
+                source = replace(zeros, count=count, stride=0)
+                builder.emit(Operation(node.label, ops.COPY, (source,), target))
+        target = Place(tensor, value.rows, depth, left * depth, depth)
+        builder.emit(Operation(node.label, ops.COPY, (value.place,), target))
+    stride = geometry.strides[1] * depth
+    return Place(tensor, geometry.result[1], reach * depth, first, stride), reach, None
+
+
+def _conv(builder: Builder, node: Node) -> list[Value]:
+    weights = builder.array(node.inputs[1])
+    named = len(node.inputs) > 2 and node.inputs[2]
+    bias = builder.array(node.inputs[2]) if named else None
+    if weights is None or (named and bias is None):
+        raise LowerError("its weights are no constants")
+    divide = int(node.attributes.get("group", 1))
+    return [convolution(builder, node, weights, bias, divide)]
+
+
+def _average_pool(builder: Builder, node: Node) -> list[Value]:
+    """Compute the sum of a window's positions times a constant; with padding, a convolution."""
+    if node.attributes.get("ceil_mode", 0):
+        raise LowerError("ceil_mode is not supported")
+    geometry = _geometry(builder, node, node.attributes["kernel_shape"])
+    if not any(geometry.pads):
+        return [
+            scaled(builder, node, _pool(builder, node, ops.ADD), 1 / math.prod(geometry.kernel))
+        ]
+    if not node.attributes.get("count_include_pad", 0):
+        raise LowerError("means without the padding are not supported", "count_include_pad=1")
+    channels, kernel = builder.shape(node.inputs[0])[1], node.attributes["kernel_shape"]
+    weights = np.full((channels, 1, *kernel), 1 / math.prod(kernel))
+    return [convolution(builder, node, weights, None, channels)]
+
+
+def _global_average_pool(builder: Builder, node: Node) -> list[Value]:
+    """Add halves of the positions until one is left, then multiply by a constant."""
+    shape = builder.shape(node.inputs[0])
+    if shape[0] != 1:
+        raise LowerError(f"its input is of {shape}; nnp takes one image")
+    image = _image(builder, node)
+    depth, left = image.value.vectors, image.value.place
+    positions, odd = left.count, []
+    while left.count > 1:
+        half = left.count // 2
+        if left.count % 2:
+            odd.append(replace(left, count=1, first=left.first + 2 * half * depth))
+        upper = replace(left, count=half, first=left.first + half * depth)
+        left = _sum(builder, node, replace(left, count=half), upper)
+    for place in odd:
+        left = _sum(builder, node, left, place)
+    table = image.keys[None]
+    total = Value(
+        (shape[1],), left.tensor, table, builder.native, left.first, depth, image.value.zeros
+    )
+    mean = scaled(builder, node, total, 1 / positions)
+    return [reshaped(mean, builder.shape(node.outputs[0]))]
+
+
+def _sum(builder: Builder, node: Node, one: Place, other: Place) -> Place:
+    """Append the sum of two places with rows next to each other, and return its place."""
+    name = builder.tensor(f"{node.label}_sum", one.count * one.vectors)
+    result = Place(name, one.count, one.vectors, 0, one.vectors)
+    builder.emit(Operation(node.label, ops.ADD, (one, other), result))
+    return result
+
+
+def _max_pool(builder: Builder, node: Node) -> list[Value]:
+    geometry = _geometry(builder, node, node.attributes["kernel_shape"])
+    if any(node.outputs[1:]):
+        raise LowerError("indices are not supported")
+    if any(geometry.pads) or node.attributes.get("ceil_mode", 0):
+        raise LowerError("padding and ceil_mode are not supported", "an image of whole windows")
+    return [_pool(builder, node, ops.MAXIMUM)]
+
+
+def _pool(builder: Builder, node: Node, kind: str) -> Value:
+    """Combine groups of three positions of each window, then the results of these.
+
+    A chain has a block for maxima and sums in each multi-function unit.
+    """
+    geometry = _geometry(builder, node, node.attributes["kernel_shape"])
+    image = _image(builder, node)
+    several = math.prod(geometry.result) > 1
+    window = _pool_window(geometry, image.value.vectors) if several else None
+    taps = [
+        (y * geometry.dilations[0] * geometry.size[1] + x * geometry.dilations[1])
+        for y in range(geometry.kernel[0])
+        for x in range(geometry.kernel[1])
+    ]
+    count, depth = math.prod(geometry.result), image.value.vectors
+    stride = depth * (1 if window else geometry.strides[1])
+    places = [
+        Place(image.value.tensor, count, depth, image.value.first + tap * depth, stride)
+        for tap in taps
+    ]
+    parts = []
+    for start in range(0, len(places), 3):
+        one, *others = places[start : start + 3]
+        steps: list[tuple[str, tuple[Place, ...]]] = [(kind, (other,)) for other in others]
+        steps = steps or [(ops.COPY, ())]
+        for own, operands in steps:
+            part = _result(builder, node, image.keys, image.value.zeros, "_part")
+            inputs = (one, *operands)
+            builder.emit(Operation(node.label, own, inputs, part.place, window=window))
+            one = part.place
+        parts.append(part)
+    result = parts[0]
+    for part in parts[1:]:
+        result = builder.pointwise(node, kind, result, part.place)
+    return result
+
+
+def _pool_window(geometry: Geometry, depth: int) -> Window | None:
+    """Return the windows that move a pool's addresses; None for an image of height 1."""
+    if geometry.size[0] == 1:
+        return None
+    reach = [d * (k - 1) + 1 for d, k in zip(geometry.dilations, geometry.kernel, strict=True)]
+    if geometry.strides[0] != geometry.strides[1] or reach[0] != reach[1]:
+        raise LowerError(
+            f"its windows are not square: kernel {geometry.kernel}, strides {geometry.strides}"
+        )
+    width, height = geometry.size[::-1]
+    return Window(width, height, reach[0], geometry.strides[0], 0, depth, reads=False)
+
+
+RULES: Mapping[str, Rule] = {
+    "AveragePool": _average_pool,
+    "Conv": _conv,
+    "GlobalAveragePool": _global_average_pool,
+    "MaxPool": _max_pool,
+}

@@ -1,0 +1,152 @@
+"""The operations of a model on nnp's native vectors: frozen data, before they form chains.
+
+An operation reads and writes `Place`s: rows of native vectors of named tensors. A `Phase` is a list
+of operations that runs once, or once for each time step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+COPY, PRODUCT, SOFTMAX, TILES = "copy", "product", "softmax", "tiles"
+ADD, SUBTRACT, MULTIPLY, MAXIMUM = "add", "subtract", "multiply", "maximum"
+SIGMOID, TANH, RELU = "sigmoid", "tanh", "relu"
+NET_IN, NET_OUT, DRAM = "NetInQ", "NetOutQ", "Dram"
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor on the device: `vectors` native vectors in each of its `slots`.
+
+    `constant` has the numbers of a constant, (vectors, N). `memory` is NetInQ, NetOutQ or Dram if
+    the tensor must be there; otherwise it is in register files. A state of a time loop has two
+    slots: a step reads one and writes the other. `shape` is (rows, elements of a row) for hints.
+    """
+
+    name: str
+    vectors: int
+    constant: NDArray[Any] | None = field(default=None, compare=False)
+    memory: str = ""
+    slots: int = 1
+    shape: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Rows of a tensor: row i begins at native vector `first` + `stride` · i, i below `count`.
+
+    A row has `vectors` native vectors. In time step t the rows begin `step` · t vectors later. For
+    a tensor with two slots, the slot is (t + `slot`) mod 2.
+    """
+
+    tensor: str
+    count: int
+    vectors: int
+    first: int = 0
+    stride: int = 0
+    step: int = 0
+    slot: int = 0
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix of `rows` × `columns` native tiles.
+
+    `values` is (rows · N, columns · N), or None if the program computes the matrix. `shape` has the
+    numbers of rows and columns without padding.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    shape: tuple[int, int]
+    values: NDArray[Any] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The square windows of a convolution or a pool, as `Set2dWindows` takes them.
+
+    `depth` is the number of native vectors of a position. With `reads`, the operation reads all
+    vectors of a window; otherwise it reads one position, and windows only move its address.
+    """
+
+    width: int
+    height: int
+    kernel: int
+    stride: int
+    pad: int
+    depth: int
+    reads: bool = True
+
+    @property
+    def sequential(self) -> bool:
+        """Whether the addresses of windows advance by one position for each window."""
+        return self.stride == 1 and self.width + 2 * self.pad - self.kernel + 1 == self.width
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: it applies `kind` to each row of `inputs` and writes the rows of `output`.
+
+    `matrix` is the name of a product's matrix, `valid` the number of elements of a softmax. `tiles`
+    loads a matrix from a tensor in Dram; it has no output.
+    """
+
+    layer: str
+    kind: str
+    inputs: tuple[Place, ...]
+    output: Place | None
+    matrix: str = ""
+    valid: int = 0
+    window: Window | None = None
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Operations that run `steps` times, one after the other in each step."""
+
+    operations: tuple[Operation, ...]
+    steps: int = 1
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of a model: its shape and element type, and where its elements are.
+
+    `elements` (rows, elements of a row with padding) has the index in the flat array of each
+    number on the device, -1 for padding. `tensor` is the name of the device's tensor.
+    """
+
+    name: str
+    tensor: str
+    shape: tuple[int, ...]
+    dtype: str
+    elements: NDArray[Any] = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A node of the model that computes something: its operator, and the shapes of its results."""
+
+    operator: str
+    shapes: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as operations: phases in order, tensors and matrices by name, inputs, outputs.
+
+    `layers` has the nodes that compute something, by name.
+    """
+
+    phases: tuple[Phase, ...]
+    tensors: Mapping[str, Tensor]
+    matrices: Mapping[str, Matrix]
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    layers: Mapping[str, Layer]

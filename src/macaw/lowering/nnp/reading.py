@@ -1,0 +1,263 @@
+"""What the readers of ONNX nodes share: the values and operations of a model that is being read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.config import Configuration
+from macaw.lowering.errors import LowerError
+from macaw.lowering.nnp import operations as ops
+from macaw.lowering.nnp.layouts import (
+    PADDING,
+    Groups,
+    Indices,
+    Value,
+    groups,
+    regrouped,
+    vector_copies,
+)
+from macaw.lowering.nnp.operations import Layer, Matrix, Operation, Phase, Place, Tensor
+from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.model_file import message_name
+from macaw.lowering.onnx.values import element_name
+
+Array = NDArray[Any]
+HOST: Mapping[str, np.dtype[Any]] = {
+    "fp16": np.dtype(np.float16),
+    "fp32": np.dtype(np.float32),
+}
+
+
+@dataclass
+class Builder:
+    """A model that is being read: its tensors, matrices and phases so far.
+
+    `values` has the values on the device by their ONNX names. `segments` has the length of the
+    segments in which a later node needs the last axis of a value, by name.
+    """
+
+    graph: Graph
+    config: Configuration
+    segments: Mapping[str, int]
+    values: dict[str, Value] = field(default_factory=dict)
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    matrices: dict[str, Matrix] = field(default_factory=dict)
+    phases: list[Phase] = field(default_factory=list)
+    layers: dict[str, Layer] = field(default_factory=dict)
+    ports: dict[str, str] = field(default_factory=dict)  # symbols of inputs and outputs
+    _straight: list[Operation] = field(default_factory=list)
+
+    @property
+    def native(self) -> int:
+        """The native dimension N."""
+        return int(self.config["nnp.native"])
+
+    @property
+    def host(self) -> np.dtype[Any]:
+        """The number format outside of the multiplier."""
+        return HOST[str(self.config["nnp.host_format"])]
+
+    def name(self, wanted: str) -> str:
+        """Return a symbol of the assembly language that no tensor or matrix has yet."""
+        word = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_") or "_"
+        if word[0].isdigit():
+            word = f"_{word}"
+        there = (*self.tensors, *self.matrices, *self.ports.values())
+        taken = {name.lower() for name in there} | _RESERVED
+        symbol, number = word, 2
+        while symbol.lower() in taken:
+            symbol, number = f"{word}_{number}", number + 1
+        return symbol
+
+    def tensor(self, wanted: str, vectors: int, **fields: Any) -> str:
+        """Add a tensor and return its name. Raises `LowerError` if it has too many vectors."""
+        if vectors > MOST_VECTORS:
+            raise LowerError(
+                f"a value takes {vectors:,} native vectors; addresses end at {MOST_VECTORS:,}",
+                "nnp.native",
+            )
+        name = self.name(wanted)
+        self.tensors[name] = Tensor(name, vectors, **fields)
+        return name
+
+    def port(self, name: str, vectors: int, memory: str, shape: tuple[int, int]) -> str:
+        """Add the tensor of an input or output in its queue, and return its symbol."""
+        symbol = self.ports[name]
+        self.tensors[symbol] = Tensor(symbol, vectors, memory=memory, shape=shape)
+        return symbol
+
+    def result(self, wanted: str, shape: tuple[int, ...], elements: Indices, zeros: bool) -> Value:
+        """Add a tensor for a value with this table, and return the value."""
+        vectors = elements.shape[1] // self.native
+        name = self.tensor(wanted, len(elements) * vectors)
+        return Value(shape, name, elements, self.native, 0, vectors, zeros)
+
+    def constant(self, wanted: str, rows: Array, columns: int = 0) -> Place:
+        """Add a constant of `rows` (count, elements of whole vectors) and return its place.
+
+        `columns` is the number of elements of a row without padding, if that is at the end.
+        """
+        numbers = self.to_host(rows)
+        count, vectors = len(rows), rows.shape[1] // self.native
+        shape = (count, columns or rows.shape[1])
+        for tensor in self.tensors.values():
+            if tensor.constant is None or tensor.shape != shape:
+                continue
+            if np.array_equal(tensor.constant.reshape(-1), numbers.reshape(-1)):
+                return Place(tensor.name, count, vectors, 0, vectors)
+        data = numbers.reshape(-1, self.native)
+        name = self.tensor(wanted, count * vectors, constant=data, shape=shape)
+        return Place(name, count, vectors, 0, vectors)
+
+    def matrix(self, wanted: str, values: Array, rows: Indices, columns: Indices) -> str:
+        """Add the matrix of `values`, rows and columns by their places (-1 for padding)."""
+        whole = np.zeros((len(rows), len(columns)), self.host)
+        numbers = self.to_host(values)
+        at = np.ix_(rows >= 0, columns >= 0)
+        whole[at] = numbers[np.ix_(rows[rows >= 0], columns[columns >= 0])]
+        shape = _extent(rows), _extent(columns)
+        name = self.name(wanted)
+        sizes = len(rows) // self.native, len(columns) // self.native
+        self.matrices[name] = Matrix(name, *sizes, shape, whole)
+        return name
+
+    def to_host(self, numbers: Array) -> Array:
+        """Return constants in the host format. Raises `LowerError` for one that does not fit."""
+        wide = np.asarray(numbers, np.float64)
+        with np.errstate(over="ignore"):
+            host = wide.astype(self.host)
+        wrong = ~np.isfinite(host)
+        if np.any(wrong):
+            text = str(self.config["nnp.host_format"])
+            raise LowerError(
+                f"the constant {float(wide[wrong][0])!r} is no finite number of {text}",
+                "nnp.host_format" if text == "fp16" else "",
+            )
+        return host
+
+    def emit(self, operation: Operation) -> None:
+        """Append an operation that runs once."""
+        self._straight.append(operation)
+
+    def loop(self, body: Iterable[Operation], steps: int) -> None:
+        """Append a phase of `steps` steps."""
+        self.close()
+        self.phases.append(Phase(tuple(body), steps))
+
+    def close(self) -> None:
+        """End the phase of the operations that run once."""
+        if self._straight:
+            self.phases.append(Phase(tuple(self._straight)))
+            self._straight.clear()
+
+    # --- values ---
+
+    def array(self, name: str) -> Array | None:
+        """Return a constant by its ONNX name; None for another value."""
+        return self.graph.constant(name)
+
+    def value(self, name: str) -> Value:
+        """Return a value on the device. Raises `LowerError` for a constant, and for integers."""
+        if name not in self.values:
+            value = self.graph.values[name]
+            if value.array is None:
+                kind = element_name(value.element)
+                raise LowerError(
+                    f"its input {message_name(name)} is of {kind}, no floating-point type"
+                )
+            raise LowerError("its input is a constant, and nothing of it depends on an input")
+        return self.values[name]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of an ONNX value."""
+        return self.graph.values[name].shape
+
+    def contiguous(self, label: str, value: Value) -> Value:
+        """Return the value in vectors without gaps between rows, copied if it is not so."""
+        if value.rows == 1 or value.stride == value.vectors:
+            return value
+        copy = self.result(label, value.shape, value.elements, value.zeros)
+        self.emit(Operation(label, ops.COPY, (value.place,), copy.place))
+        return copy
+
+    def pointwise(self, node: Node, kind: str, value: Value, *others: Place) -> Value:
+        """Append an operation that keeps the table of `value`, and return its result."""
+        zeros = value.zeros and kind != ops.SIGMOID
+        result = self.result(node.outputs[0], value.shape, value.elements, zeros)
+        self.emit(Operation(node.label, kind, (value.place, *others), result.place))
+        return result
+
+
+def rows_of_groups(
+    builder: Builder, label: str, value: Value, group: Indices, key: Indices
+) -> Groups:
+    """Return the value with a row for each group of elements, copied if it does not lie so.
+
+    `group` and `key` are as for `groups`. Raises `LowerError` if copies of vectors cannot do it.
+    """
+    arranged = groups(value, group, key)
+    if arranged is not None:
+        return arranged
+    copies, table = vector_copies(value, group, key)
+    result = builder.result(f"{label}_rows", value.shape, table, value.zeros)
+    for copy in copies:
+        source = copy.source
+        target = Place(result.tensor, source.count, source.vectors, copy.column, result.stride)
+        builder.emit(Operation(label, ops.COPY, (source,), target))
+    keys = np.where(table[0] >= 0, key[table[0]], PADDING)
+    return Groups(result, np.arange(len(table)), keys)
+
+
+def spread_constant(builder: Builder, wanted: str, array: Array, value: Value) -> Place:
+    """Return the place of a constant that meets the elements of `value`, one row if all are equal.
+
+    `array` has the shape of the value.
+    """
+    flat = array.reshape(-1)
+    rows = np.where(value.elements >= 0, flat[value.elements], 0)
+    there = value.elements >= 0
+    if np.all(rows == rows[0]) and np.all(there == there[0]):
+        place = builder.constant(wanted, rows[:1], _extent(value.elements[0]))
+        return Place(place.tensor, value.rows, place.vectors)
+    return builder.constant(wanted, rows)
+
+
+def matching(value: Value, other: Value, shape: tuple[int, ...]) -> Place | None:
+    """Return the place of `other`, broadcast to `shape`, if its elements lie as those of `value`.
+
+    `value` has this shape. None if they lie otherwise.
+    """
+    flat = np.arange(int(np.prod(other.shape)), dtype=np.int64).reshape(other.shape)
+    wide = np.broadcast_to(flat, shape).reshape(-1)
+    wanted = np.where(value.elements >= 0, wide[value.elements], PADDING)
+    for count in (value.rows, 1):
+        arranged = regrouped(other, count)
+        if arranged is None or arranged.vectors != value.vectors:
+            continue
+        table = np.broadcast_to(arranged.elements, wanted.shape)
+        if np.all((table == wanted) | (wanted < 0)):
+            place = arranged.place
+            stride = 0 if count == 1 else place.stride
+            return Place(place.tensor, value.rows, place.vectors, place.first, stride)
+    return None
+
+
+def _extent(keys: Indices) -> int:
+    """Return the number of elements of a row if padding is only at its end, else its length."""
+    count = int(np.count_nonzero(keys >= 0))
+    return count if np.all(keys[:count] >= 0) else len(keys)
+
+
+MOST_VECTORS = 0xFFFF
+_RESERVED = frozenset(
+    """
+    step steps row rows cols vectors matrices scratch iterations dram netinq netoutq initialvrf
+    mulvrf addsubvrf0 addsubvrf1 matrixrf valid width height kernel stride pad depth
+    """.split()
+)

@@ -1,0 +1,196 @@
+"""A model compiled for nnp alone: its program, its layers, and its runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from macaw import api, arguments, execution, files
+from macaw.arguments import check_arguments
+from macaw.asm.program import Program
+from macaw.emu.engines import ENGINES
+from macaw.errors import InputError
+from macaw.input_binding import join_inputs, shape_text
+from macaw.isa.config import Configuration
+from macaw.layer_lowering import write_sources
+from macaw.lowering.nnp.operations import Model
+from macaw.lowering.nnp.reading import HOST
+from macaw.lowering.nnp.source import SOURCE, Lowered
+from macaw.network_description import NETWORK_FILE
+
+MODEL = "model.onnx"
+CORE = "nnp"
+
+
+@dataclass(frozen=True)
+class NnpLayer:
+    """A node of a model on nnp: its name, operator, the shape of its result, and its matrices.
+
+    `tiles` is the number of native tiles of its matrices, and `steps` that of its time steps.
+    """
+
+    name: str
+    operator: str
+    shape: tuple[int, ...]
+    tiles: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class NnpRun:
+    """The result of a run: outputs by their names in the model, cycles, and nnp's counters.
+
+    The outputs have the types and shapes of the model.
+    """
+
+    outputs: dict[str, NDArray[Any]]
+    cycles: int
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True)
+class NnpNetwork:
+    """A model compiled for nnp: its program, and its layers.
+
+    If the network was read from a folder, the program's files are in `folder`.
+    """
+
+    name: str
+    config: Configuration
+    model: bytes = field(repr=False)
+    dims: Mapping[str, int]
+    layers: tuple[NnpLayer, ...]
+    operations: Model = field(repr=False)
+    lowered: Lowered = field(repr=False)
+    folder: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"<network {self.name} for nnp of {self.config.name}: {len(self.layers)} layers>"
+
+    @property
+    def source(self) -> str:
+        """The text of the assembly source."""
+        return self.lowered.files.source
+
+    @check_arguments(folder=arguments.path)
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write source, weights, the model and net.json into a folder, which is made if missing.
+
+        `macaw run`, `debug` and `profile` accept the folder. Raises `InputError`.
+        """
+        path = Path(folder)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{path} cannot be made: {error.strerror}") from None
+        write_sources(self.lowered.files, path / SOURCE)
+        files.write_bytes(path / MODEL, self.model)
+        description = {
+            "format": 1,
+            "core": CORE,
+            "name": self.name,
+            "device_name": self.config.name,
+            "device": self.config.to_toml(comments=False),
+            "dims": dict(self.dims),
+            "sources": [SOURCE],
+        }
+        files.write_bytes(path / NETWORK_FILE, (json.dumps(description, indent=1) + "\n").encode())
+
+    @cached_property
+    def program(self) -> Program:
+        """The assembled program. Raises `AssemblyError`, `InputError`."""
+        if self.folder is not None:
+            return api.load(self.folder / SOURCE)
+        with tempfile.TemporaryDirectory() as folder:
+            self.write(folder)
+            return api.load(Path(folder) / SOURCE)
+
+    @check_arguments(
+        inputs=arguments.optional(arguments.mapping(arguments.array, "arrays by name")),
+        engine=arguments.word,
+        max_cycles=arguments.optional(arguments.whole(0)),
+        keyword_inputs=arguments.anything,
+    )
+    def run(
+        self,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        *,
+        engine: str = ENGINES[0],
+        max_cycles: int | None = None,
+        **keyword_inputs: ArrayLike,
+    ) -> NnpRun:
+        """Run the network in the emulator.
+
+        The inputs have their names, types and shapes of the model. `max_cycles` limits the run.
+        Raises `InputError` for inputs that do not fit, `RunError` if it stops.
+        """
+        arrays = self.device_inputs(join_inputs(inputs, keyword_inputs))
+        result = execution.run(
+            self.program,
+            arrays,
+            device=self.config,
+            max_cycles=arguments.python_numbers(max_cycles),
+            engine=engine,
+        )
+        outputs = {}
+        for port in self.operations.outputs:
+            rows = result.outputs[port.tensor].reshape(port.elements.shape)
+            flat = np.zeros(int(np.prod(port.shape)), port.dtype)
+            there = port.elements >= 0
+            flat[port.elements[there]] = rows[there]
+            outputs[port.name] = flat.reshape(port.shape)
+        return NnpRun(outputs, result.cycles, dict(result.counters[CORE]))
+
+    @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
+    def device_inputs(self, inputs: Mapping[str, object]) -> dict[str, NDArray[Any]]:
+        """Return the inputs of the program, by its symbols, for inputs of the model.
+
+        They are in native vectors, in nnp's host format. Raises `InputError`.
+        """
+        names = [port.name for port in self.operations.inputs]
+        for name in inputs:
+            if name not in names:
+                raise InputError(f"the model has no input '{name}'", "it has " + ", ".join(names))
+        host, native = HOST[str(self.config["nnp.host_format"])], int(self.config["nnp.native"])
+        arrays = {}
+        for port in self.operations.inputs:
+            if port.name not in inputs:
+                raise InputError(f"the input '{port.name}' is missing")
+            array = np.asarray(inputs[port.name])
+            if array.shape != port.shape or array.dtype != port.dtype:
+                raise InputError(
+                    f"the input '{port.name}' is {array.dtype}, {shape_text(array.shape)}; the"
+                    f" model takes {port.dtype}, {shape_text(port.shape)}"
+                )
+            with np.errstate(over="ignore"):
+                flat = array.reshape(-1).astype(host)
+            wrong = np.isinf(flat) & np.isfinite(array.reshape(-1))
+            if np.any(wrong):
+                number = array.reshape(-1)[wrong][0]
+                raise InputError(
+                    f"the input '{port.name}' has {number:g}, no finite number of {host}",
+                    "nnp.host_format",
+                )
+            rows = np.where(port.elements >= 0, flat[port.elements], np.zeros((), host))
+            arrays[port.tensor] = rows.reshape(-1, native)
+        return arrays
+
+    @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
+    def expected(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+        """Return the model's outputs in floating point, by ONNX's reference evaluator, by name."""
+        import onnx.reference
+
+        names = [port.name for port in self.operations.outputs]
+        evaluator = onnx.reference.ReferenceEvaluator(onnx.load_model_from_string(self.model))
+        feeds = {name: np.asarray(array) for name, array in inputs.items()}
+        arrays = [np.asarray(array) for array in evaluator.run(names, feeds)]
+        return dict(zip(names, arrays, strict=True))

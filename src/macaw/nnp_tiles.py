@@ -1,0 +1,70 @@
+"""Converts matrices and vectors to the native tiles and vectors of nnp (seed 003), and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from macaw import arguments
+from macaw.arguments import check_arguments
+from macaw.errors import InputError
+from macaw.lowering.nnp import tiles
+
+
+@check_arguments(matrix=arguments.array, native=arguments.whole(1))
+def native_tiles(matrix: ArrayLike, native: int) -> NDArray[Any]:
+    """Return a matrix (rows, columns) as native tiles (tiles, native, native).
+
+    The tiles are in the order of m_rd: row after row of tiles, padded with zeros. `native` is the
+    device's `nnp.native`. Raises `InputError` for an array that is no matrix.
+    """
+    return tiles.tiles_of(_matrix(matrix), int(native))
+
+
+@check_arguments(array=arguments.array, shape=arguments.pair(1))
+def from_native_tiles(array: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
+    """Return the matrix of `shape` (rows, columns) from native tiles (tiles, native, native).
+
+    Raises `InputError` if `array` does not have the tiles of such a matrix.
+    """
+    whole, shape = np.asarray(array), arguments.python_numbers(shape)
+    if whole.ndim != 3 or whole.shape[1] != whole.shape[2]:
+        raise InputError(f"the tiles have the shape {whole.shape}, not (tiles, native, native)")
+    needed = -(-shape[0] // whole.shape[1]) * -(-shape[1] // whole.shape[1])
+    if len(whole) != needed:
+        raise InputError(f"a matrix of {shape} takes {needed} tiles, not {len(whole)}")
+    return tiles.matrix_from_tiles(whole, shape)
+
+
+@check_arguments(array=arguments.array, native=arguments.whole(1))
+def native_vectors(array: ArrayLike, native: int) -> NDArray[Any]:
+    """Return vectors (count, elements) as native vectors (count · ceil(elements / native), native).
+
+    Each vector begins with a new native vector; padding is zeros. Raises `InputError` for an array
+    that has not two axes.
+    """
+    return tiles.vectors_of(_matrix(array), int(native))
+
+
+@check_arguments(array=arguments.array, shape=arguments.pair(1))
+def from_native_vectors(array: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
+    """Return the vectors of `shape` (count, elements) from native vectors (vectors, native).
+
+    Raises `InputError` if `array` does not have the native vectors of such vectors.
+    """
+    whole, shape = np.asarray(array), arguments.python_numbers(shape)
+    if whole.ndim != 2:
+        raise InputError(f"the vectors have the shape {whole.shape}, not (vectors, native)")
+    needed = shape[0] * -(-shape[1] // whole.shape[1])
+    if len(whole) != needed:
+        raise InputError(f"vectors of {shape} take {needed} native vectors, not {len(whole)}")
+    return tiles.from_vectors(whole, shape)
+
+
+def _matrix(array: ArrayLike) -> NDArray[Any]:
+    whole = np.asarray(array)
+    if whole.ndim != 2 or not whole.size:
+        raise InputError(f"the array has the shape {whole.shape}, not rows and columns")
+    return whole

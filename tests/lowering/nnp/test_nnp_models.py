@@ -1,0 +1,388 @@
+"""Models on nnp: the emulator gives the bits of concordant software, and about those of binary64."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import macaw
+from tests.lowering.nnp.random_models import random_model
+from tests.lowering.nnp.running import check, inputs_of
+from tests.lowering.onnx.models import NODE, model
+
+TINY = macaw.configuration("tiny")
+RANDOM = np.random.default_rng(21)
+CLOSE = 0.005  # of the greatest number, for fp16 and mantissas of 16 bits
+QUANTISERS: dict[str, tuple[dict[str, bool | int | float | str], float]] = {
+    "bfp 8": ({"nnp.vector_bits": 8, "nnp.matrix_bits": 8}, 0.1),
+    "int": ({"nnp.quantise": "int"}, 10),  # fractions become integers
+    "log": ({"nnp.quantise": "log", "nnp.vector_bits": 8, "nnp.matrix_bits": 8}, 2),
+    "float": ({"nnp.quantise": "float"}, 0.5),
+    "fp32": ({"nnp.host_format": "fp32"}, CLOSE),
+    "switches": ({"nnp.quantise_mvm_out": True, "nnp.quantise_mfu_in": True}, CLOSE),
+}
+REFUSAL = re.compile(
+    r"^(node|layer|the input|the output|the program|the value|the constants|the matri|constants) .+"
+)
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return (RANDOM.normal(size=shape) / max(1, shape[-1]) ** 0.5).astype(np.float32)
+
+
+def outputs(**shapes: tuple[int, ...]) -> dict:
+    return {name: (shape, 1) for name, shape in shapes.items()}
+
+
+def recurrent(kind: str, steps: int, items: int, direction: str = "forward", **attributes):
+    """A layer of 5 inputs and 6 cells with initial states, whose outputs are all outputs."""
+    ways, rows = 1 + (direction == "bidirectional"), {"RNN": 6, "GRU": 18, "LSTM": 24}[kind]
+    states = ["h", "c"] if kind == "LSTM" else ["h"]
+    shape = (ways, items, 6)
+    inputs = ["x", "W", "R", "B", "", *(f"{name}0" for name in states)]
+    constants = {
+        "W": numbers(ways, rows, 5),
+        "R": numbers(ways, rows, 6),
+        "B": numbers(ways, 2 * rows),
+    }
+    node = NODE(
+        kind, inputs, ["y", *states], kind.lower(), hidden_size=6, direction=direction, **attributes
+    )
+    shapes = {"y": (steps, ways, items, 6), **dict.fromkeys(states, shape)}
+    feeds = {"x": (steps, items, 5), **{f"{name}0": shape for name in states}}
+    return model([node], feeds, outputs(**shapes), **constants)
+
+
+def bidirectional(steps: int = 4):
+    """Two bidirectional LSTM layers and a classifier, in the form that PyTorch exports."""
+    constants: dict[str, np.ndarray] = {}
+    nodes, value, width = [], "x", 5
+    for k in "ab":
+        constants |= {
+            "W" + k: numbers(2, 24, width),
+            "R" + k: numbers(2, 24, 6),
+            "B" + k: numbers(2, 48),
+        }
+        nodes += [
+            NODE("LSTM", [value, "W" + k, "R" + k, "B" + k], ["y" + k], f"/lstm/{k}", hidden_size=6, direction="bidirectional"),
+            NODE("Transpose", ["y" + k], ["t" + k], perm=[0, 2, 1, 3]),
+            NODE("Reshape", ["t" + k, "shape"], ["z" + k]),
+        ]  # fmt: skip
+        value, width = "z" + k, 12
+    constants |= {
+        "shape": np.array([0, 0, -1]),
+        "last": np.array(-1),
+        "V": numbers(3, 12),
+        "v": numbers(3),
+    }
+    nodes += [
+        NODE("Gather", [value, "last"], ["end"], axis=0),
+        NODE("Gemm", ["end", "V", "v"], ["y"], "fc", transB=1),
+    ]
+    return model(nodes, {"x": (steps, 1, 5)}, outputs(y=(1, 3)), **constants)
+
+
+def attention(steps: int, width: int, heads: int):
+    constants: dict[str, np.ndarray] = {}
+    each, nodes = width // heads, []
+    for k in "qkv":
+        constants |= {"W" + k: numbers(width, width), "b" + k: numbers(width)}
+        nodes += [
+            NODE("MatMul", ["x", "W" + k], [k + "0"], k),
+            NODE("Add", [k + "0", "b" + k], [k + "1"], k + "_bias"),
+            NODE("Reshape", [k + "1", "cut"], [k + "2"]),
+            NODE("Transpose", [k + "2"], [k], perm=[1, 2, 0] if k == "k" else [1, 0, 2]),
+        ]
+    constants |= {
+        "cut": np.array([steps, heads, each]),
+        "root": np.array(each**0.5, np.float32),
+        "whole": np.array([steps, width]),
+    }
+    nodes += [
+        NODE("MatMul", ["q", "k"], ["s"], "scores"), NODE("Div", ["s", "root"], ["t"], "scale"),
+        NODE("Softmax", ["t"], ["p"], "shares", axis=-1), NODE("MatMul", ["p", "v"], ["o"], "mix"),
+        NODE("Transpose", ["o"], ["o1"], perm=[1, 0, 2]), NODE("Reshape", ["o1", "whole"], ["o2"]),
+        NODE("MatMul", ["o2", "Wo"], ["y"], "out"),
+    ]  # fmt: skip
+    return model(
+        nodes,
+        {"x": (steps, width)},
+        outputs(y=(steps, width)),
+        Wo=numbers(width, width),
+        **constants,
+    )
+
+
+def residual():
+    """A convolution, a sum with its input, pools, and a classifier."""
+    nodes = [
+        NODE("Conv", ["x", "W", "b"], ["c"], "conv", pads=[1, 1, 1, 1]),
+        NODE("BatchNormalization", ["c", "g", "b", "m", "s"], ["n"], "norm"),
+        NODE("Add", ["n", "x"], ["a"], "add"), NODE("Relu", ["a"], ["r"], "relu"),
+        NODE("MaxPool", ["r"], ["p"], "pool", kernel_shape=[2, 2], strides=[2, 2]),
+        NODE("Conv", ["p", "D"], ["d"], "depthwise", group=5, pads=[0, 1, 0, 1]),
+        NODE("LeakyRelu", ["d"], ["l"], "leaky"), NODE("GlobalAveragePool", ["l"], ["q"], "mean"),
+        NODE("Flatten", ["q"], ["f"]), NODE("Gemm", ["f", "V", "v"], ["y"], "fc", transB=1),
+    ]  # fmt: skip
+    return model(
+        nodes, {"x": (1, 5, 6, 4)}, outputs(y=(1, 3)), W=numbers(5, 5, 3, 3) / 2, b=numbers(5), g=numbers(5),
+        m=numbers(5), s=np.abs(numbers(5)) + 1, D=numbers(5, 1, 1, 3), V=numbers(3, 5), v=numbers(3),
+    )  # fmt: skip
+
+
+def perceptron(*sizes: int):
+    constants: dict[str, np.ndarray] = {}
+    nodes, value = [], "x"
+    for at, (inputs, results) in enumerate(pairwise(sizes)):
+        constants |= {f"W{at}": numbers(results, inputs), f"b{at}": numbers(results)}
+        nodes.append(NODE("Gemm", [value, f"W{at}", f"b{at}"], [f"g{at}"], f"fc{at}", transB=1))
+        value = f"r{at}"
+        nodes.append(NODE("Relu", [f"g{at}"], [value], f"relu{at}"))
+    nodes.append(NODE("Softmax", [value], ["y"], "shares", axis=-1))
+    return model(nodes, {"x": (3, sizes[0])}, outputs(y=(3, sizes[-1])), **constants)
+
+
+def conv1d():
+    nodes = [
+        NODE("Conv", ["x", "W", "b"], ["c"], "conv", pads=[1, 2], strides=[2], dilations=[2]),
+        NODE("Tanh", ["c"], ["t"], "tanh"), NODE("MaxPool", ["t"], ["y"], "pool", kernel_shape=[2]),
+    ]  # fmt: skip
+    return model(nodes, {"x": (1, 6, 12)}, outputs(y=(1, 3, 5)), W=numbers(3, 6, 3), b=numbers(3))
+
+
+MODELS = {
+    "perceptron": lambda: perceptron(10, 9, 5),
+    "RNN": lambda: recurrent("RNN", 4, 2, "reverse"),
+    "GRU": lambda: recurrent("GRU", 4, 1),
+    "GRU of PyTorch": lambda: recurrent("GRU", 3, 2, "bidirectional", linear_before_reset=1),
+    "LSTM": lambda: recurrent("LSTM", 5, 1),
+    "LSTM, one step": lambda: recurrent("LSTM", 1, 1),
+    "two bidirectional LSTMs": bidirectional,
+    "attention": lambda: attention(5, 6, 1),
+    "attention of two heads": lambda: attention(6, 12, 2),
+    "images": residual,
+    "conv of one dimension": conv1d,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_gives_the_bits_of_its_software(name):
+    made = MODELS[name]()
+    assert check(made, inputs_of(made, np.random.default_rng(1)), TINY).error < CLOSE
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", QUANTISERS)
+def test_quantisers_and_formats(name):
+    changes, close = QUANTISERS[name]
+    made = recurrent("LSTM", 2, 1)
+    checked = check(made, inputs_of(made, np.random.default_rng(2)), TINY.changed(changes))
+    assert checked.error < close
+
+
+@pytest.mark.once
+def test_onnx_is_a_witness_too():
+    made = perceptron(6, 5)
+    assert check(made, inputs_of(made, np.random.default_rng(3)), TINY, "onnx").error < CLOSE
+
+
+def test_the_source_is_readable():
+    source = macaw.compile(recurrent("GRU", 4, 1), device="tiny", core="nnp").source
+    for line in (
+        "# ---------------- gru: 4 steps",
+        "        .hint   tensor gru_Rz, MatrixRf, gru_Rz, 6, 6",
+        "        .hint   tensor x, NetInQ, 0, 4, 5",
+        "        .rept   4",
+        "        vv_add  AddSubVrf0, gru_xr + STEP * 2",
+    ):
+        assert line in source.splitlines()
+
+
+def test_functions_join_the_chain_of_a_product():
+    network = macaw.compile(perceptron(10, 9, 5), device="tiny", core="nnp")
+    words = mnemonics(network.source, "fc0_W")
+    assert words == ["v_rd", "mv_mul", "vv_add", "v_relu", "v_wr_inc"]
+
+
+def mnemonics(source: str, matrix: str) -> list[str]:
+    """The mnemonics of the chain that multiplies by a matrix."""
+    words = [line.split()[0] for line in source.splitlines() if line.startswith("        ")]
+    texts = [line.split() for line in source.splitlines() if line.startswith("        ")]
+    at = texts.index(["mv_mul", matrix])
+    start = max(n for n in range(at) if words[n].startswith("v_rd"))
+    end = next(n for n in range(at, len(words)) if words[n].startswith("v_wr"))
+    return words[start : end + 1]
+
+
+# --- memories ---
+
+
+def test_matrices_that_do_not_fit_are_loaded_in_groups():
+    made = perceptron(16, 16, 16, 16, 4)  # 16, 16, 16 and 4 tiles
+    device = TINY.changed({"nnp.matrix_rf": 32})
+    checked = check(made, inputs_of(made, np.random.default_rng(4)), device)
+    assert checked.network.source.count("m_wr") == 2
+    assert checked.error < CLOSE
+
+
+def test_values_that_do_not_fit_are_in_dram():
+    made = perceptron(16, 16, 4)
+    device = TINY.changed({f"nnp.{name}": 6 for name in ("initial_vrf", "mul_vrf", "add_sub_vrf1")})
+    device = device.changed({"nnp.add_sub_vrf0": 5})
+    checked = check(made, inputs_of(made, np.random.default_rng(5)), device)
+    assert "v_wr_inc Dram, r0, 4" in checked.network.source
+    assert checked.error < CLOSE
+
+
+def test_the_inputs_of_long_sequences_are_multiplied_in_the_loop():
+    made = recurrent("LSTM", 6, 1)
+    device = TINY.changed({"nnp.add_sub_vrf0": 64})
+    checked = check(made, inputs_of(made, np.random.default_rng(6)), device)
+    assert "v_rd    InitialVrf, x_in + STEP * 2" in checked.network.source
+    assert checked.error < CLOSE
+
+
+def test_rows_of_more_than_fifteen_vectors_are_repeated_as_text():
+    made = model([NODE("Tanh", ["x"], ["y"], "tanh"), NODE("Sigmoid", ["y"], ["z"])], {"x": (3, 70)}, outputs(y=(3, 70), z=(3, 70)))  # fmt: skip
+    checked = check(made, inputs_of(made, np.random.default_rng(7)), TINY)
+    assert "y_2 + ROW * 18" in checked.network.source
+
+
+FULL = {
+    "a layer's matrices": (
+        lambda: perceptron(40, 40), {},
+        "layer fc0 needs 100 native tiles at once; MatrixRf has 64 (nnp.matrix_rf = 100)",
+    ),
+    "a register file": (
+        lambda: recurrent("LSTM", 6, 1), {"nnp.add_sub_vrf0": 7},
+        "the constants take 8 native vectors of AddSubVrf0, which has 7 (nnp.add_sub_vrf0 = 8)",
+    ),
+    "instructions": (
+        lambda: recurrent("LSTM", 90, 1), {"nnp.instructions": 1024},
+        "the program takes 4,075 instructions; nnp has room for 1,024 (fewer time steps, or",
+    ),
+    "increments of windows": (
+        lambda: model(
+            [NODE("Conv", ["x", "W"], ["y"], "conv", pads=[1] * 4), NODE("Tanh", ["y"], ["z"])], {"x": (1, 1, 3, 3)},
+            outputs(y=(1, 70, 3, 3), z=(1, 70, 3, 3)), W=numbers(70, 1, 3, 3),
+        ), {"nnp.matrix_rf": 4096},
+        "layer conv needs an increment of 18 native vectors; an instruction has at most 15",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FULL)
+def test_what_does_not_fit_is_refused_with_numbers(name):
+    make, changes, message = FULL[name]
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(make(), device=TINY.changed(changes), core="nnp")
+    error = caught.value
+    assert message in f"{error} ({error.hint})"
+    assert REFUSAL.match(str(error))
+
+
+# --- refusals ---
+
+
+def lstm(**attributes):
+    inputs = attributes.pop("inputs", ["x", "W", "R", "B"])
+    shapes = {"x": (3, 1, 5)} | ({"n": ((1,), 6)} if "n" in inputs else {})
+    node = NODE("LSTM", inputs, ["y"], "lstm", hidden_size=6, **attributes)
+    return model(
+        [node],
+        shapes,
+        outputs(y=(3, 1, 1, 6)),
+        W=numbers(1, 24, 5),
+        R=numbers(1, 24, 6),
+        B=numbers(1, 48),
+    )
+
+
+def one(kind: str, inputs: list[str], shape: tuple[int, ...], result: tuple[int, ...], **rest):
+    constants = {key: rest.pop(key) for key in list(rest) if isinstance(rest[key], np.ndarray)}
+    shapes = {"x": shape} | {name: shape for name in inputs if name == "z"}
+    return model(
+        [NODE(kind, inputs, ["y"], "node", **rest)], shapes, outputs(y=result), **constants
+    )
+
+
+IMAGE = (1, 3, 6, 6)
+REFUSED = {
+    "node lstm (LSTM): sequence_lens is not supported: all items have all steps": lambda: lstm(inputs=["x", "W", "R", "B", "n"]),
+    "node lstm (LSTM): clip is not supported": lambda: lstm(clip=1.0),
+    "node lstm (LSTM): input_forget is not supported": lambda: lstm(input_forget=1),
+    "node lstm (LSTM): the activation HardSigmoid is not supported (nnp has Sigmoid, Tanh, Relu)": lambda: lstm(
+        activations=["HardSigmoid", "Tanh", "Tanh"]
+    ),
+    "node node (Sqrt): nnp has no way to compute it": lambda: one("Sqrt", ["x"], (2, 3), (2, 3)),
+    "node node (Div): it divides by an activation, and nnp has no division": lambda: one("Div", ["x", "z"], (2, 3), (2, 3)),
+    "node node (Gemm): transA is not supported": lambda: one("Gemm", ["x", "W"], (4, 2), (2, 3), transA=1, W=numbers(4, 3)),
+    "node node (Gemm): its matrix is no constant": lambda: one("Gemm", ["z", "x"], (3, 3), (3, 3)),
+    "node node (MaxPool): padding and ceil_mode are not supported": lambda: one(
+        "MaxPool", ["x"], IMAGE, (1, 3, 7, 7), kernel_shape=[2, 2], pads=[1, 1, 1, 1]
+    ),
+    "node node (MaxPool): its windows are not square: kernel (1, 2)": lambda: one(
+        "MaxPool", ["x"], IMAGE, (1, 3, 6, 5), kernel_shape=[1, 2]
+    ),
+    "node node (AveragePool): means without the padding are not supported": lambda: one(
+        "AveragePool", ["x"], IMAGE, (1, 3, 7, 7), kernel_shape=[2, 2], pads=[1, 1, 1, 1]
+    ),
+    "node node (Conv): its strides (1, 2) differ": lambda: one(
+        "Conv", ["x", "W"], IMAGE, (1, 2, 6, 3), strides=[1, 2], W=numbers(2, 3, 1, 1)
+    ),
+    "node node (Conv): no square windows with equal padding contain its windows": lambda: one(
+        "Conv", ["x", "W"], IMAGE, (1, 2, 4, 6), W=numbers(2, 3, 3, 1)
+    ),
+    "node node (Conv): its input is of (2, 3, 6, 6); nnp takes one image": lambda: one(
+        "Conv", ["x", "W"], (2, 3, 6, 6), (2, 2, 6, 6), W=numbers(2, 3, 1, 1)
+    ),
+    "node node (Softmax): its input's elements lie in other vectors than it needs": lambda: one(
+        "Softmax", ["x"], (5, 6), (5, 6), axis=0
+    ),
+    "node node (LeakyRelu): its slope of 2 is not between 0 and 1": lambda: one("LeakyRelu", ["x"], (2, 3), (2, 3), alpha=2.0),
+    "node node (Add): the constant 100000.0 is no finite number of fp16 (nnp.host_format)": lambda: one(
+        "Add", ["x", "c"], (2, 3), (2, 3), c=np.full(3, 1e5, np.float32)
+    ),
+    "node node (Expand): nnp has no way to compute it": lambda: one("Expand", ["x", "s"], (1, 3), (4, 3), s=np.array([4, 3])),
+    "node y (Identity): its input x is of int64, no floating-point type": lambda: model(
+        [NODE("Identity", ["x"], ["y"])], {"x": ((2, 3), 7)}, {"y": ((2, 3), 7)}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_refusals_name_the_node(message):
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(REFUSED[message](), device="tiny", core="nnp")
+    assert f"{caught.value} ({caught.value.hint})".startswith(message)
+
+
+# --- random models ---
+
+
+def answer(seed: int) -> str:
+    """Check a random model: "exact", or the reason for which it is refused."""
+    random = np.random.default_rng(seed)
+    made = random_model(random)
+    inputs = inputs_of(made, random)
+    try:
+        checked = check(made, inputs, "base" if seed % 4 == 0 else "tiny")
+    except macaw.InputError as error:
+        assert REFUSAL.match(str(error)), (seed, error)
+        return str(error)
+    assert checked.error < 4 * CLOSE, (seed, checked.error)
+    return "exact"
+
+
+@pytest.mark.parametrize("seed", [1, 8, 30, 253])
+def test_a_random_model_is_exact(seed):
+    assert answer(seed) == "exact"
+
+
+@pytest.mark.long
+def test_five_hundred_random_models():
+    answers = [answer(seed) for seed in range(500)]
+    assert answers.count("exact") >= 480

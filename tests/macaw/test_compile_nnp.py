@@ -1,0 +1,155 @@
+"""Models on nnp alone: `macaw compile --core nnp`, `macaw run FOLDER`, and the public tiler."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import macaw
+from tests.lowering.onnx.models import NODE, model
+from tests.macaw.command_runs import run_here
+
+RANDOM = np.random.default_rng(5)
+X = RANDOM.normal(size=(3, 6)).astype(np.float32)
+
+
+def perceptron() -> onnx.ModelProto:
+    weights = RANDOM.normal(size=(5, 6)).astype(np.float32) / 2
+    nodes = [
+        NODE("Gemm", ["x", "W", "b"], ["h"], "dense", transB=1),
+        NODE("Softmax", ["h"], ["y"], "shares", axis=-1),
+    ]
+    return model(nodes, {"x": (3, 6)}, {"y": ((3, 5), 1)}, W=weights, b=weights[:, 0])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("nnp")
+    onnx.save(perceptron(), path / "m.onnx")
+    np.save(path / "x.npy", X)
+    words = ["compile", "m.onnx", "--core", "nnp", "--device", "tiny", "-o", "net"]
+    done = run_here(words, path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "layer   operation  output  tiles  steps",
+        "dense   Gemm       3 × 5       4      1",
+        "shares  Softmax    3 × 5       0      1",
+        "2 layers, 15 instructions",
+        "MatrixRf 4 of 64, AddSubVrf0 2 of 256",
+        "wrote net",
+    ]
+    return path
+
+
+def test_a_folder_runs(folder):
+    done = run_here(["run", "net", "-i", "x=x.npy", "-o", "y=y.npy"], folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    network = macaw.load_network(folder / "net")
+    assert isinstance(network, macaw.NnpNetwork)
+    assert repr(network) == "<network net for nnp of tiny: 2 layers>"
+    y = np.load(folder / "y.npy")
+    np.testing.assert_array_equal(y, network.run(x=X).outputs["y"])
+    np.testing.assert_allclose(y, network.expected({"x": X})["y"], atol=1e-3)
+    np.testing.assert_array_equal(y, network.run(x=X, engine="reference").outputs["y"])
+
+
+def test_layers_compare_the_outputs_with_floating_point(folder):
+    done = run_here(["run", "net", "-i", "x=x.npy", "--layers"], folder)
+    heading, row, last = done.stdout.splitlines()
+    assert heading.split() == ["output", "shape", "greatest", "largest", "error"]
+    assert row.split()[:4] == ["y", "3", "×", "5"]
+    assert float(row.split()[-1]) < 1e-3
+    assert last.endswith("cycles; errors are differences from ONNX's reference in floating point")
+    report = json.loads(run_here(["run", "net", "-i", "x=x.npy", "--json"], folder).stdout)
+    assert report["core"] == "nnp"
+    assert report["outputs"][0]["error"] < 1e-3
+
+
+def test_other_commands_take_the_folder(folder):
+    assert run_here(["concord", "net/main.s", "-o", "m.py"], folder).returncode == 0
+    debugged = run_here(["debug", "net", "-i", "x=x.npy", "--batch"], folder, text="continue\n")
+    assert "exit with code 0" in debugged.stdout
+    profiled = run_here(["profile", "net", "-i", "x=x.npy"], folder)
+    assert "bottleneck: nnp" in profiled.stdout
+
+
+@pytest.mark.once
+def test_reports(folder):
+    words = ["compile", "m.onnx", "--core", "nnp", "-o", "other", "--report"]
+    assert run_here([*words, "csv"], folder).stdout.splitlines()[:3] == [
+        "name,operator,shape,tiles,steps", "dense,Gemm,3x5,1,1", "shares,Softmax,3x5,0,1",
+    ]  # fmt: skip
+    report = json.loads(run_here([*words, "json"], folder).stdout)
+    assert report["layers"][0]["tiles"] == 1
+    assert report["memories"]["MatrixRf"] == [1, 1024]
+
+
+def test_inputs_are_checked(folder):
+    network = macaw.load_network(folder / "net")
+    for inputs, message in (
+        ({}, "the input 'x' is missing"),
+        ({"z": X}, "the model has no input 'z' (it has x)"),
+        ({"x": X[:2]}, "the input 'x' is float32, 2 × 6; the model takes float32, 3 × 6"),
+        ({"x": X * np.float32(1e6)}, "no finite number of float16 (nnp.host_format)"),
+    ):
+        with pytest.raises(macaw.InputError) as caught:
+            network.run(inputs)
+        error = caught.value
+        assert message.rstrip(")") in f"{error} ({error.hint})"
+
+
+def test_unknown_outputs_cores_and_damaged_folders(folder):
+    done = run_here(["run", "net", "-i", "x=x.npy", "-o", "z=z.npy"], folder)
+    assert "the model has no output 'z'" in done.stderr
+    with pytest.raises(macaw.InputError, match="no core 'pe' computes whole networks"):
+        macaw.compile(perceptron(), core="pe")
+    damaged = folder / "damaged"
+    macaw.load_network(folder / "net").write(damaged)
+    (damaged / "net.json").write_text('{"format": 1, "core": "nnp", "sources": ["main.s"]}')
+    with pytest.raises(macaw.InputError, match="is no description of a network"):
+        macaw.load_network(damaged)
+    (folder / "file").write_text("")
+    with pytest.raises(macaw.InputError, match="cannot be made"):
+        macaw.load_network(folder / "net").write(folder / "file")
+
+
+def test_a_run_that_stops(folder):
+    done = run_here(["run", "net", "-i", "x=x.npy", "--max-cycles", "50"], folder)
+    assert done.returncode != 0
+    assert "50" in done.stderr
+
+
+# --- the tiler ---
+
+
+def test_tiles_by_hand():
+    matrix = np.arange(15).reshape(5, 3)
+    tiles = macaw.native_tiles(matrix, 2)
+    assert tiles.shape == (6, 2, 2)
+    np.testing.assert_array_equal(tiles[1], [[2, 0], [5, 0]])
+    np.testing.assert_array_equal(tiles[5], [[14, 0], [0, 0]])
+    np.testing.assert_array_equal(macaw.from_native_tiles(tiles, (5, 3)), matrix)
+    vectors = macaw.native_vectors(matrix, 2)
+    np.testing.assert_array_equal(vectors[:3], [[0, 1], [2, 0], [3, 4]])
+    np.testing.assert_array_equal(macaw.from_native_vectors(vectors, (5, 3)), matrix)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: macaw.native_tiles(np.zeros(3), 2), "shape (3,), not rows and columns"),
+        (lambda: macaw.native_vectors(np.zeros((0, 2)), 2), "shape (0, 2), not rows and columns"),
+        (lambda: macaw.from_native_tiles(np.zeros((4, 2)), (2, 2)), "not (tiles, native, native)"),
+        (lambda: macaw.from_native_tiles(np.zeros((4, 2, 2)), (5, 3)), "takes 6 tiles, not 4"),
+        (lambda: macaw.from_native_vectors(np.zeros(4), (2, 2)), "not (vectors, native)"),
+        (lambda: macaw.from_native_vectors(np.zeros((4, 2)), (5, 3)), "take 10 native vectors, not 4"),
+    ],
+)  # fmt: skip
+def test_wrong_shapes(call, message):
+    with pytest.raises(macaw.InputError) as caught:
+        call()
+    assert message in str(caught.value)
