@@ -52,6 +52,7 @@ def test_a_network_is_exact(seed):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 def test_three_hundred_networks():
     answers: Counter[str] = Counter()
     errors: list[float] = []
