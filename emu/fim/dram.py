@@ -9,7 +9,6 @@ pull.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
 from typing import Any
 
 from macaw.emu.jitter import Jitter
@@ -78,7 +77,7 @@ class Dram:
             self.rows, self.activated, self.precharged, self.columns, self.written, self.read,
             self.refreshed, self.refresh_ends,
         )  # fmt: skip
-        channel = list(astuple(self.channel))
+        channel = [list(x) if isinstance(x, tuple) else x for x in self.channel]
         activations = [list(x) for x in self.activations]
         return [
             *map(list, lists), channel, activations, list(self.commands), list(self.waits.values())
@@ -91,7 +90,7 @@ class Dram:
         )
         self.refreshed, self.refresh_ends = map(list, plain[6:8])
         columns, write_ends, *others = plain[8]
-        self.channel = Channel(list(columns), list(write_ends), *others)
+        self.channel = Channel(tuple(columns), tuple(write_ends), *others)
         self.activations = [(time, groups) for time, groups in plain[9]]
         self.commands = list(plain[10])
         self.waits = dict(zip(CONSTRAINTS, plain[11], strict=True))
@@ -145,7 +144,9 @@ class Dram:
         else:
             self.read[bank] = time
         if channel:
-            use_channel(self.timings, self.geometry, writes, bank, time, self.channel)
+            self.channel = use_channel(
+                self.timings, self.geometry, writes, bank, time, self.channel
+            )
 
     # Commands of circuits and host, each to several banks together
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from macaw.isa.fim_islands import Geometry, timings
 
@@ -107,12 +107,11 @@ def column_bounds(
     return (*bounds, (write_end + timings.t_wtrl, "t_wtr"))
 
 
-@dataclass
-class Channel:
+class Channel(NamedTuple):
     """The last accesses over the channel of an island."""
 
-    columns: list[int]  # by bank group: the cycle of the last column command
-    write_ends: list[int]  # by bank group: the first cycle after the data of the last write
+    columns: tuple[int, ...]  # by bank group: the cycle of the last column command
+    write_ends: tuple[int, ...]  # by bank group: the first cycle after the data of the last write
     data_end: int = PAST  # the first cycle after the last data
     data_rank: int = 0  # the rank of these data
     last_read: int = PAST  # the cycle of the last read command
@@ -121,7 +120,7 @@ class Channel:
     def of(cls, geometry: Geometry) -> Channel:
         """Return the channel of an island before its first access."""
         groups = geometry.ranks * geometry.groups
-        return cls([PAST] * groups, [PAST] * groups)
+        return cls((PAST,) * groups, (PAST,) * groups)
 
 
 def channel_bounds(
@@ -158,15 +157,18 @@ def _latest(times: Sequence[int], but: int) -> int:
 
 def use_channel(
     timings: Timings, geometry: Geometry, writes: bool, bank: int, time: int, channel: Channel
-) -> None:
-    """Record a column command of a bank in cycle `time`, with data on the channel."""
-    group = geometry.group(bank)
-    channel.columns[group] = time
-    channel.data_end, channel.data_rank = timings.data_end(time, writes), geometry.rank(bank)
+) -> Channel:
+    """Return the channel after a column command of a bank in cycle `time`, with data on it."""
+    group, end = geometry.group(bank), timings.data_end(time, writes)
+    ends, last_read = channel.write_ends, time
     if writes:
-        channel.write_ends[group] = channel.data_end
-    else:
-        channel.last_read = time
+        ends, last_read = _replaced(ends, group, end), channel.last_read
+    columns = _replaced(channel.columns, group, time)
+    return Channel(columns, ends, end, geometry.rank(bank), last_read)
+
+
+def _replaced(times: tuple[int, ...], index: int, time: int) -> tuple[int, ...]:
+    return (*times[:index], time, *times[index + 1 :])
 
 
 # --- refresh ---

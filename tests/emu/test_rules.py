@@ -38,17 +38,17 @@ def test_data_of_a_column():
 def test_bounds_of_the_channel():
     """Two groups of two banks: tCCDL within a group, tCCDS to the other one; data one by one."""
     memory = geometry(BASE.changed({"fim.bank_groups": 2, "fim.group_banks": 2}))
-    channel = fim_dram.Channel([100, 103], [110, 114], 125, 0, 90)
+    channel = fim_dram.Channel((100, 103), (110, 114), 125, 0, 90)
     found = fim_dram.channel_bounds(TIMES, memory, True, 1, channel)
     assert found == ((104, "t_ccd"), (105, "t_ccd"), (117, "channel"))
     more = replace(TIMES, t_rtw=16, t_wtrs=6, t_wtrl=8)
     assert fim_dram.channel_bounds(more, memory, True, 1, channel)[3:] == ((106, "t_rtw"),)
     found = fim_dram.channel_bounds(more, memory, False, 1, channel)[3:]
     assert found == ((110 + 8, "t_wtr"), (114 + 6, "t_wtr"))
-    fim_dram.use_channel(TIMES, memory, True, 2, 200, channel)
-    assert channel == fim_dram.Channel([100, 200], [110, 211], 211, 0, 90)
-    fim_dram.use_channel(TIMES, memory, False, 0, 210, channel)
-    assert channel == fim_dram.Channel([210, 200], [110, 211], 233, 0, 210)
+    channel = fim_dram.use_channel(TIMES, memory, True, 2, 200, channel)
+    assert channel == fim_dram.Channel((100, 200), (110, 211), 211, 0, 90)
+    channel = fim_dram.use_channel(TIMES, memory, False, 0, 210, channel)
+    assert channel == fim_dram.Channel((210, 200), (110, 211), 233, 0, 210)
 
 
 def test_bounds_of_ranks():
@@ -56,7 +56,7 @@ def test_bounds_of_ranks():
     memory = geometry(
         BASE.changed({"fim.organisation": "dimm", "fim.ranks": 2, "fim.bank_groups": 2})
     )
-    channel = fim_dram.Channel([100, 103, 90, 91], [0, 0, 10, 20], 125, 0)
+    channel = fim_dram.Channel((100, 103, 90, 91), (0, 0, 10, 20), 125, 0)
     found = fim_dram.channel_bounds(TIMES, memory, False, 8, channel)
     assert found == ((94, "t_ccd"), (93, "t_ccd"), (125 + 5 - 20, "channel"))
     found = fim_dram.channel_bounds(replace(TIMES, t_wtrs=2), memory, False, 8, channel)

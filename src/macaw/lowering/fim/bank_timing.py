@@ -142,7 +142,7 @@ class BankTiming:
             self.write_ends[bank] = end
         else:
             self.reads[bank] = at
-        use_channel(self.timings, self.geometry, writes, bank, at, self._channel)
+        self._channel = use_channel(self.timings, self.geometry, writes, bank, at, self._channel)
         return end
 
     def columns_of(
