@@ -98,9 +98,9 @@ def test_activations_of_two_ranks():
         found = fim_dram.activation_start(times, memory, earlier, groups, time, step)
         assert found == first, (groups, time)
     near = [(100, 0b1)]
-    for groups, first in ((0b1, 106), (0b10, 104), (0b1111, 106)):
+    for groups, start in ((0b1, 106), (0b10, 104), (0b1111, 106)):
         found = fim_dram.activation_start(times, memory, near, groups, 97, 1)
-        assert found == (first, "t_rrd")
+        assert found == (start, "t_rrd")
 
 
 @pytest.mark.parametrize(("time", "step", "wanted"), [(0, 4, 0), (1, 4, 4), (8, 4, 8), (7, 1, 7)])

@@ -120,6 +120,7 @@ def test_the_cycles_of_the_layers_are_those_of_the_program(compiled, image):
 
 def test_a_folder_is_the_network(compiled, folder, image):
     again = macaw.load_network(folder / "net")
+    assert isinstance(again, macaw.CompiledNetwork)
     assert again.layers == compiled.layers
     assert again.run(x=image).layers == compiled.run(x=image).layers
     with pytest.raises(macaw.InputError, match=r"the network's files are in .* already"):
@@ -133,7 +134,9 @@ def test_a_layer_is_wrong_if_its_weights_are(compiled, folder, image, tmp_path):
     place = tuple(np.argwhere(weights)[0])
     weights[place] -= 60 * np.sign(weights[place])
     np.save(path, weights)
-    run = macaw.load_network(tmp_path / "net").run(x=image)
+    changed = macaw.load_network(tmp_path / "net")
+    assert isinstance(changed, macaw.CompiledNetwork)
+    run = changed.run(x=image)
     assert [layer.equal for layer in run.layers][:2] == [True, False]
     text = network_report.summary(compiled, run)
     assert "the first that differs is /depth/Conv" in text

@@ -28,7 +28,9 @@ def build() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def network() -> macaw.CompiledNetwork:
-    return macaw.load_network(FOLDER / "net")
+    made = macaw.load_network(FOLDER / "net")
+    assert isinstance(made, macaw.CompiledNetwork)
+    return made
 
 
 def test_the_models_are_those_of_the_script(build):

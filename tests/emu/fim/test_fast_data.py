@@ -132,9 +132,12 @@ def test_deferred_products_leave_the_state_of_the_reference(
 ):
     used = []
     together = DeferredData._add_dots
-    monkeypatch.setattr(
-        DeferredData, "_add_dots", lambda *items: used.append(together(*items)) or used[-1]
-    )
+
+    def add_dots(*items):
+        used.append(together(*items))
+        return used[-1]
+
+    monkeypatch.setattr(DeferredData, "_add_dots", add_dots)
     text = PROGRAM.format(arrange=arrange, form=form, words=words(Random(seed)))
     lines = [".block banks=(0, 2)", *text.split("\n")]
     lines += [

@@ -104,7 +104,7 @@ class Walk:
                 (old if source.what == "before" else operands).append(kind(source.value))
                 some = [source]
             self.work += [(x, kind(x.value).tobytes()) for x in some]
-        functions = {"mul": np.multiply, "add": np.add, "div": np.divide}
+        functions: dict[str, np.ufunc] = {"mul": np.multiply, "add": np.add, "div": np.divide}
         with np.errstate(all="ignore"):
             result = tree_sum(products) if products else functions[said["op"]](*operands)
             result = old[0] + result if old else result

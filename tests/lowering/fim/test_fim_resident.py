@@ -102,6 +102,7 @@ def test_runs_on_one_device_load_the_constants_once():
         wanted = modelled(found.plan, graph, {"x": x})["y"]
         np.testing.assert_array_equal(device.read_tensor("y"), wanted)
         device.stopped = None  # the host starts cp again, and loads nothing
+        assert program.entry is not None
         device.start(0, program.entry, device.cycle)
     assert abs(cycles[0] - cycles[1]) < 50
     assert given["x"].shape == (5, 37)
