@@ -56,7 +56,8 @@ def plan_of(graph, option):
 )
 def test_regions_have_the_bits_of_the_whole(shape, known, dtype):
     """By rows and by columns, with functions, with either side constant."""
-    graph, given = layer(*shape, known=known, dtype=dtype)
+    m, k, n = shape
+    graph, given = layer(m, k, n, known, dtype)
     names = ("divider", "lanes", "rz_slices", "formats", "arrangements", "functions")
     alike = {f"fim.island.1.{name}": TINY[f"fim.island.0.{name}"] for name in names}
     device = TINY.changed({**alike, "fim.island.1.divider": 2})
