@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
-from macaw.isa.pe import BLOCKS, ENTRY, WEIGHTS_RECORD
+from macaw.isa.pe import BLOCKS
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import (
     CP_STEP,
@@ -28,13 +27,10 @@ from macaw.lowering.cost import (
 )
 from macaw.lowering.image_plan import ImagePlan, ImageTile
 from macaw.lowering.mapping import WEIGHT, Mapping
-from macaw.lowering.operation import Types
 from macaw.lowering.partition import Partition
 from macaw.lowering.plan import MOST_SEGMENTS
 from macaw.lowering.sizes import even_sizes, even_tile
-
-Numbers = NDArray[np.int64]
-Reals = NDArray[Any]  # of a grid: one number for each tile
+from macaw.lowering.tile_estimate import Numbers, Reals, TileEstimate
 
 
 @dataclass(frozen=True)
@@ -108,23 +104,16 @@ def estimates(
     density: float,
 ) -> NDArray[np.float64]:
     """Return the estimated cycles of each tile of a grid; infinite if it cannot fit."""
-    return _Estimate(product, config, mapping, part, grid, density).cycles
+    return _Estimate(config, part, density, product, mapping, grid).cycles
 
 
 @dataclass(frozen=True)
-class _Estimate:
-    """The numbers from which the cycles of a grid's tiles are estimated.
-
-    A turn is the computation of one tile: one step of cp. `density` is the share of activations
-    that are not zero.
-    """
+class _Estimate(TileEstimate):
+    """The numbers from which the cycles of a grid's tiles are estimated."""
 
     product: Convolution
-    config: Configuration
     mapping: Mapping
-    part: Partition
     grid: TileGrid
-    density: float
 
     @property
     def cycles(self) -> NDArray[np.float64]:
@@ -147,6 +136,11 @@ class _Estimate:
         tile = ImageTile(1, 1, self.grid.n, self.part.length("K"))
         return ImagePlan(self.product, self.config, self.mapping, self.part, tile)
 
+    @property
+    def n(self) -> int:
+        """The outputs of each tile."""
+        return self.grid.n
+
     # Numbers of tiles
 
     @cached_property
@@ -155,11 +149,6 @@ class _Estimate:
         high = -(-self.part.length("M") // self.grid.groups)
         return high * -(-self.product.columns // self.grid.columns) * self.product.image_count
 
-    @property
-    def tiles_n(self) -> int:
-        """The number of tiles of output channels."""
-        return -(-self.part.length("N") // self.grid.n)
-
     @cached_property
     def tiles_k(self) -> Reals:
         """The number of tiles of input channels and of parts of the kernel."""
@@ -167,32 +156,7 @@ class _Estimate:
         shares = [-(-whole // cut) for whole, cut in sides]
         return -(-self.part.length("K") // self.grid.k) * prod(shares)
 
-    @property
-    def several(self) -> NDArray[np.bool_]:
-        """Whether partial sums return."""
-        return self.tiles_k > 1
-
     # Sizes of a tile
-
-    @property
-    def width(self) -> int:
-        """The bytes of the bus to the rows."""
-        return int(self.config["dist.bus_bytes"])
-
-    @property
-    def bus(self) -> int:
-        """The bytes that the dma moves in a cycle."""
-        return min(int(self.config["dma.width"]), int(self.config["mem.external_width"]))
-
-    @property
-    def size(self) -> int:
-        """The bytes of an operand."""
-        return Types.size(self.some.types.operand)
-
-    @property
-    def result(self) -> int:
-        """The bytes of a result."""
-        return Types.size(self.some.types.result)
 
     @property
     def outputs(self) -> Numbers:
@@ -236,13 +200,6 @@ class _Estimate:
         entries = entries / self.product.k
         return entries * prod(self.grid.taps) / prod(self.product.kernel)
 
-    @cached_property
-    def weights(self) -> Reals:
-        """The bytes of a tile's weights in a row."""
-        owners = 1 if self.some.shares_weights else self.part.clusters
-        entry = ENTRY.size + self.size
-        return owners * self.some.pes * (WEIGHTS_RECORD.size + entry * self.entries)
-
     @property
     def sum_bytes(self) -> int:
         """The bytes of the sums of one position."""
@@ -273,10 +230,7 @@ class _Estimate:
     @property
     def position_cycles(self) -> Reals:
         """The cycles in which a row computes one position."""
-        loads = np.maximum(self.entries * self.density, self.entries / 2)
-        if self.config["pe.design"] != "5b":
-            loads = self.entries
-        each = loads + IMAGE_TURN
+        each = self.loads + IMAGE_TURN
         if self.some.reduces_clusters:
             return each
         starting = np.maximum(each, self.sum_bytes / self.width) + QUEUE_SUMS
@@ -289,9 +243,7 @@ class _Estimate:
     def dma_transfers_and_cycles(self) -> tuple[Reals, Reals]:
         """The transfers of a turn and their cycles. Zeros of the padding are not loaded."""
         part, some, outputs = self.part, self.some, self.outputs
-        start = self.config["dma.setup"] + self.config["mem.external_latency"]
-        start = start + self.config["mem.onchip_latency"]
-        lines, beats = self.slab_lines_and_beats(start)
+        lines, beats = self.slab_lines_and_beats()
         weight_rows = 1 if some.rows_share_weights else part.rows
         whole = self.grid.columns == self.product.columns
         runs = np.where(whole, 1, self.grid.groups) * some.summing_clusters
@@ -303,13 +255,10 @@ class _Estimate:
         line = self.grid.n * self.result
         partial = (line - np.gcd(line, self.bus)) / self.bus
         beats = beats + stores * (1 + partial) / self.tiles_k
-        return transfers, transfers * (start + 1) + beats
+        return transfers, transfers * (self.start + 1) + beats
 
-    def slab_lines_and_beats(self, start: int) -> tuple[Reals, Reals]:
-        """Return the transfers of a slab, and the beats of a turn for its slabs.
-
-        `start` is the latency of a transfer in cycles.
-        """
+    def slab_lines_and_beats(self) -> tuple[Reals, Reals]:
+        """Return the transfers of a slab, and the beats of a turn for its slabs."""
         product, part, size, bus = self.product, self.part, self.size, self.bus
         slab_rows, slab_columns, channels = self.slab_rows, self.slab_columns, self.channels
         high = -(-part.length("M") // self.grid.groups) * (part.parts("M") * slab_rows)
@@ -327,7 +276,7 @@ class _Estimate:
         beats = beats * (1 + (line - np.gcd(line, bus)) / bus)
         if product.copies_input:
             outside = 2 * part.parts("M") * slab_rows / high + 2 * slab_columns / wide
-            copy = start + self.slabs * self.slab * size / bus
+            copy = self.start + self.slabs * self.slab * size / bus
             beats = beats + np.minimum(1.0, outside) * self.slab_share * copy
         return lines, beats
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
-from macaw.isa.pe import BLOCKS, ENTRY, WEIGHTS_RECORD
+from macaw.isa.pe import BLOCKS
 from macaw.lowering.cost import (
     CP_STEP,
     CP_STORE,
@@ -23,14 +22,12 @@ from macaw.lowering.cost import (
     STATIONARY_TURN,
 )
 from macaw.lowering.mapping import WEIGHT
-from macaw.lowering.operation import Product, Types
+from macaw.lowering.operation import Product
 from macaw.lowering.partition import Partition
 from macaw.lowering.plan import MOST_SEGMENTS, Tile
 from macaw.lowering.sizes import even_sizes, even_tile
+from macaw.lowering.tile_estimate import Numbers, Reals, TileEstimate
 from macaw.lowering.weight_stationary import WeightStationaryPlan
-
-Numbers = NDArray[np.int64]
-Reals = NDArray[Any]  # of a grid: one number for each tile
 
 
 @dataclass(frozen=True)
@@ -72,22 +69,15 @@ def row_estimates(
     product: Product, config: Configuration, part: Partition, grid: RowGrid, density: float
 ) -> NDArray[np.float64]:
     """Return the estimated cycles of each tile of a grid; infinite if it cannot fit."""
-    return _Estimate(product, config, part, grid, density).cycles
+    return _Estimate(config, part, density, product, grid).cycles
 
 
 @dataclass(frozen=True)
-class _Estimate:
-    """The numbers from which the cycles of a grid's tiles are estimated.
-
-    A turn is the computation of one tile: one step of cp. `density` is the share of activations
-    that are not zero.
-    """
+class _Estimate(TileEstimate):
+    """The numbers from which the cycles of a grid's tiles are estimated."""
 
     product: Product
-    config: Configuration
-    part: Partition
     grid: RowGrid
-    density: float
 
     @property
     def cycles(self) -> NDArray[np.float64]:
@@ -113,6 +103,11 @@ class _Estimate:
         tile = Tile(1, 1, self.grid.n, self.part.length("K"))
         return WeightStationaryPlan(self.product, self.config, WEIGHT, self.part, tile)
 
+    @property
+    def n(self) -> int:
+        """The outputs of each tile."""
+        return self.grid.n
+
     # Numbers of tiles
 
     @cached_property
@@ -120,42 +115,12 @@ class _Estimate:
         """The number of tiles of the rows of activations."""
         return -(-self.part.length("M") // self.grid.rows)
 
-    @property
-    def tiles_n(self) -> int:
-        """The number of tiles of outputs."""
-        return -(-self.part.length("N") // self.grid.n)
-
     @cached_property
     def tiles_k(self) -> Numbers:
         """The number of tiles of inputs."""
         return -(-self.part.length("K") // self.grid.k)
 
-    @property
-    def several(self) -> NDArray[np.bool_]:
-        """Whether partial sums return."""
-        return self.tiles_k > 1
-
     # Sizes of a tile
-
-    @property
-    def width(self) -> int:
-        """The bytes of the bus to the rows."""
-        return int(self.config["dist.bus_bytes"])
-
-    @property
-    def bus(self) -> int:
-        """The bytes that the dma moves in a cycle."""
-        return min(int(self.config["dma.width"]), int(self.config["mem.external_width"]))
-
-    @property
-    def size(self) -> int:
-        """The bytes of an operand."""
-        return Types.size(self.some.types.operand)
-
-    @property
-    def result(self) -> int:
-        """The bytes of a result."""
-        return Types.size(self.some.types.result)
 
     @property
     def clusters(self) -> int:
@@ -167,13 +132,6 @@ class _Estimate:
         """The mean number of weights of an output in a tile."""
         entries = np.count_nonzero(self.product.weights) / self.product.n * self.grid.k
         return entries / self.product.k
-
-    @cached_property
-    def weights(self) -> Reals:
-        """The bytes of a tile's weights in a row."""
-        owners = 1 if self.some.shares_weights else self.part.clusters
-        entry = ENTRY.size + self.size
-        return owners * self.some.pes * (WEIGHTS_RECORD.size + entry * self.entries)
 
     @property
     def sum_bytes(self) -> int:
@@ -209,12 +167,9 @@ class _Estimate:
 
     def product_cycles(self, row: Reals) -> Reals:
         """Return the cycles of the product with one row, which is loaded in `row` cycles."""
-        loads = np.maximum(self.entries * self.density, self.entries / 2)
-        if self.config["pe.design"] != "5b":
-            loads = self.entries
         begins = np.where(self.several & self.adds, self.sum_bytes / self.width, 0.0)
         loading = np.where(self.grid.whole, 0, row)
-        each: Reals = np.maximum(loads + 2, begins + loading) + STATIONARY_TURN
+        each: Reals = np.maximum(self.loads + 2, begins + loading) + STATIONARY_TURN
         return each + np.where(self.adds & ~self.several, QUEUE_SUMS, 0)
 
     # The dma
@@ -232,9 +187,7 @@ class _Estimate:
         beats = beats + again * loads_w * self.weights / bus
         beats = beats + stores * rows * (1 + (end - np.gcd(end, bus)) / bus) / self.tiles_k
         transfers = loads_x + loads_w + stores / self.tiles_k + 2 * self.several
-        start = self.config["dma.setup"] + self.config["mem.external_latency"]
-        start = start + self.config["mem.onchip_latency"]
-        return transfers, transfers * (start + 1) + beats
+        return transfers, transfers * (self.start + 1) + beats
 
     @property
     def partial_beats(self) -> Reals:

@@ -1,0 +1,109 @@
+"""What the estimates of all kinds of tiles have in common: numbers and sizes of tiles."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.config import Configuration
+from macaw.isa.pe import ENTRY, WEIGHTS_RECORD
+from macaw.lowering.operation import Types
+from macaw.lowering.partition import Partition
+from macaw.lowering.plan import ProductPlan
+
+Numbers = NDArray[np.int64]
+Reals = NDArray[Any]  # of a grid: one number for each tile
+
+
+@dataclass(frozen=True)
+class TileEstimate(ABC):
+    """The numbers from which the cycles of tiles are estimated, all tiles at once.
+
+    A turn is the computation of one tile: one step of cp. `density` is the share of activations
+    that are not zero.
+    """
+
+    config: Configuration
+    part: Partition
+    density: float
+
+    @property
+    @abstractmethod
+    def some(self) -> ProductPlan:
+        """The plan of one tile; it has the numbers that are the same for all tiles."""
+
+    # Numbers of tiles
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """The outputs of each tile."""
+
+    @property
+    @abstractmethod
+    def tiles_k(self) -> Reals:
+        """The number of tiles that add up to one result."""
+
+    @property
+    def tiles_n(self) -> int:
+        """The number of tiles of outputs."""
+        return -(-self.part.length("N") // self.n)
+
+    @property
+    def several(self) -> NDArray[np.bool_]:
+        """Whether partial sums return."""
+        return self.tiles_k > 1
+
+    # Sizes of a tile
+
+    @property
+    @abstractmethod
+    def entries(self) -> Reals:
+        """The mean number of weights of an output in a tile."""
+
+    @property
+    def width(self) -> int:
+        """The bytes of the bus to the rows."""
+        return int(self.config["dist.bus_bytes"])
+
+    @property
+    def bus(self) -> int:
+        """The bytes that the dma moves in a cycle."""
+        return min(int(self.config["dma.width"]), int(self.config["mem.external_width"]))
+
+    @property
+    def size(self) -> int:
+        """The bytes of an operand."""
+        return Types.size(self.some.types.operand)
+
+    @property
+    def result(self) -> int:
+        """The bytes of a result."""
+        return Types.size(self.some.types.result)
+
+    @cached_property
+    def weights(self) -> Reals:
+        """The bytes of a tile's weights in a row."""
+        owners = 1 if self.some.shares_weights else self.part.clusters
+        entry = ENTRY.size + self.size
+        return owners * self.some.pes * (WEIGHTS_RECORD.size + entry * self.entries)
+
+    # Cycles
+
+    @property
+    def start(self) -> int:
+        """The latency of a transfer of the dma in cycles."""
+        latency = self.config["mem.external_latency"] + self.config["mem.onchip_latency"]
+        return int(self.config["dma.setup"] + latency)
+
+    @property
+    def loads(self) -> Reals:
+        """The cycles in which a PE loads the weights of one product."""
+        if self.config["pe.design"] != "5b":
+            return self.entries
+        return np.maximum(self.entries * self.density, self.entries / 2)
