@@ -35,7 +35,7 @@ COMMANDS = {
     "lower": "Lower a network operation, or a graph, to a program.",
     "quantise": "Give an ONNX model integers, and say what each layer loses.",
     "estimate": "Predict what each layer of an ONNX model costs.",
-    "compile": "Compile a quantised ONNX model to a program.",
+    "compile": "Compile an ONNX model to a program.",
     "concord": "Write an nnp program as software that gives the same bits.",
     "protect": "Store weights in a random order, in separate files.",
     "lsp": "Serve an editor: the Language Server Protocol.",
