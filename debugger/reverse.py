@@ -189,9 +189,9 @@ def _positions_from(
 
 
 def last_hit(runner: Runner, now: Position, floor: Position) -> PastHit | None:
-    """Return the last hits of points from `floor` on and before `now`, or None if there are none.
+    """Return the last stop at points in the part of the run from `floor` to before `now`.
 
-    Raises `Interruption`.
+    The result is None if no point was hit in this part. Raises `Interruption`.
     """
     end, is_last = now, True
     while end >= floor:  # the act before a checkpoint at `floor` may have hits at `floor`

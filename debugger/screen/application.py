@@ -51,7 +51,7 @@ WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 
 
 class Screen:
-    """The screen of one interpreter."""
+    """The full-screen display of one command interpreter of the debugger."""
 
     def __init__(
         self,

@@ -214,7 +214,7 @@ def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> 
 def parse_instruction(
     shape: Shape, header: dict[str, int], word: int, address: int
 ) -> tuple[int, int]:
-    """Return the two operands of an instruction as register-file entries. Raises `Fault`."""
+    """Return the numbers of the two register-file entries of an instruction. Raises `Fault`."""
     try:
         instruction = decoded(word)
     except DecodeError as error:

@@ -256,7 +256,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def products(self) -> int:
-        """The number of exes with weights in a list: one, which computes the whole tile."""
+        """The number of exes of a packet list that have weights: one, which computes the tile."""
         return 1
 
     @property

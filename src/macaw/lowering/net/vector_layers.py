@@ -60,7 +60,9 @@ Sides = tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int], tuple
 def vector_operation(
     model: Network, layer: Layer, tensors: Tensors
 ) -> tuple[VectorOperation, tuple[int, ...]]:
-    """Return the operation that computes a layer, and the numbers of the inputs in its order.
+    """Return the operation that computes a layer, and the indices of the inputs that it takes.
+
+    The indices count the inputs of the layer, and are in the order of the operation.
 
     `tensors` are the layer's inputs on the device. Raises `LowerError`.
     """

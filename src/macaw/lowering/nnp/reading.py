@@ -187,7 +187,7 @@ class Builder:
         return copy
 
     def pointwise(self, node: Node, kind: str, value: Value, *others: Place) -> Value:
-        """Append an operation that keeps the table of `value`, and return its result."""
+        """Append an operation on single elements; its result has the layout of `value`."""
         zeros = value.zeros and kind != ops.SIGMOID
         result = self.result(node.outputs[0], value.shape, value.elements, zeros)
         self.emit(Operation(node.label, kind, (value.place, *others), result.place))

@@ -47,7 +47,7 @@ class Layer:
 
 @dataclass
 class Cell:
-    """One direction of a layer while its operations are made."""
+    """Makes the operations of one direction, forward or reverse, of a recurrent layer."""
 
     builder: Builder
     layer: Layer

@@ -124,9 +124,9 @@ def quantised_constant(graph: Graph, node: Node) -> QuantisedConstant | None:
 
 
 def unary_input(node: Node, arrays: Mapping[str, NDArray[Any] | None]) -> str:
-    """Return the value of which a node computes a function of each element, else "".
+    """Return the name of the only input of a node that is not a constant of one element.
 
-    All other inputs of the node are constants of one element.
+    The node computes a function of each element of this input. For other nodes the result is "".
     """
     if node.operator not in UNARY or len(node.outputs) != 1:
         return ""
