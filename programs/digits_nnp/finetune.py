@@ -21,7 +21,7 @@ import macaw
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from digits_data import PIXEL_MAX, load_split  # noqa: E402
+from digits_data import PIXEL_MAX, load_split  # noqa: E402 - needs the path above
 
 WIDTH, IMAGES = 3, 400  # the program takes so many images
 EPOCHS, RATE = 60, 0.002

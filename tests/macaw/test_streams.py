@@ -167,7 +167,7 @@ def test_a_file_goes_into_a_pipe(tmp_path: Path, words: str) -> None:
 def test_buffered_output_is_lost(
     gone: int, monkeypatch: pytest.MonkeyPatch, file: str, status: int, expected: int
 ) -> None:
-    """A full device is an error unless another came first; a pipe that nobody reads is none."""
+    """A full device is an error, unless the command has failed already; a closed pipe is none."""
     errors = io.StringIO()
     stream = open(gone if file == "pipe" else file, "w", closefd=file != "pipe")  # noqa: SIM115
     monkeypatch.setattr(sys, "stdout", stream)

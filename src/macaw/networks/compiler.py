@@ -27,7 +27,7 @@ CORES = ("nnp",)  # cores that compute a whole network by themselves
 
 
 @overload
-def compile(  # noqa: A001
+def compile(  # noqa: A001 - see below
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,
     device: api.DeviceLike = ...,
@@ -38,7 +38,7 @@ def compile(  # noqa: A001
 
 
 @overload
-def compile(  # noqa: A001
+def compile(  # noqa: A001 - see below
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,
     device: api.DeviceLike = ...,
@@ -49,7 +49,7 @@ def compile(  # noqa: A001
 
 
 @overload
-def compile(  # noqa: A001
+def compile(  # noqa: A001 - see below
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,
     device: api.DeviceLike = ...,
@@ -116,11 +116,6 @@ def _compiled(
         assignment,
         program.sources,
     )
-
-
-def _without_inputs(layer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a layer's report; those of net.json are more."""
-    return {name: value for name, value in layer.items() if name != "inputs"}
 
 
 @check_arguments(folder=arguments.path)

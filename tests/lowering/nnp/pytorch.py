@@ -19,7 +19,7 @@ CLOSE = 0.005  # of the greatest number
 DEVICE = "base"
 
 
-class Attention(nn.Module):  # type: ignore[misc]
+class Attention(nn.Module):  # type: ignore[misc]  # mypy runs without PyTorch
     """An attention of four heads over (steps, width), written with linear layers."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -37,7 +37,7 @@ class Attention(nn.Module):  # type: ignore[misc]
         return result
 
 
-class Last(nn.Module):  # type: ignore[misc]
+class Last(nn.Module):  # type: ignore[misc]  # mypy runs without PyTorch
     """A recurrent layer, and a linear layer on the results of the last step."""
 
     def __init__(self, layer: nn.Module, width: int) -> None:

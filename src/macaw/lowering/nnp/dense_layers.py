@@ -181,7 +181,7 @@ def _unary(kind: str) -> Rule:
 def _maximum(builder: Builder, node: Node) -> list[Value]:
     if len(node.inputs) != 2:
         raise LowerError(f"it has {len(node.inputs)} inputs, and nnp compares two")
-    return _binary(ops.MAXIMUM)(builder, node)  # type: ignore[return-value]
+    return [binary(builder, node, ops.MAXIMUM, node.inputs, builder.shape(node.outputs[0]))]
 
 
 def _leaky_relu(builder: Builder, node: Node) -> list[Value]:

@@ -20,7 +20,7 @@
         m_rd    Dram, 0                 # .data below, from its first vector on
         m_wr    MatrixRf, 0
         SetCols(1)
-        v_rd    Dram, 2 * 4             # behind two tiles of four vectors: the biases
+        v_rd    Dram, 2 * 4             # the biases, after two tiles of four vectors
         v_wr    AddSubVrf0, 0
 
         SetCols(2)                      # x is two native vectors
