@@ -107,6 +107,16 @@ def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
         return False
 
 
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """Return the folder at `path`, which is made if it is missing. Raises `InputError`."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {_error_text(error)}") from None
+    return folder
+
+
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace the contents of a file. Raises `InputError`."""
     with replace_file(path) as stream:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
-    from macaw.networks.nnp_network import NnpNetwork
+    from numpy.typing import NDArray
+
+    from macaw.networks.compiled import CompiledNetwork, NetworkRun
+    from macaw.networks.nnp_network import NnpNetwork, NnpRun
 
 
 def run(
@@ -30,9 +33,9 @@ def run(
     """
     from macaw import files, run_report
     from macaw.errors import InputError, RunError
-    from macaw.networks import report as network_report
+    from macaw.networks.compiled import NetworkRun
     from macaw.networks.compiler import load_network
-    from macaw.networks.nnp_network import NnpNetwork
+    from macaw.networks.nnp_network import NnpNetwork, NnpRun
 
     network = load_network(folder)
     ports = network.operations if isinstance(network, NnpNetwork) else network.assignment
@@ -40,53 +43,6 @@ def run(
     for name in results:
         if name not in names:
             raise InputError(f"the model has no output '{name}'", "it has " + ", ".join(names))
-    if isinstance(network, NnpNetwork):
-        return _run_nnp(
-            network,
-            inputs,
-            results,
-            max_cycles=max_cycles,
-            engine=engine,
-            layers=layers,
-            as_json=as_json,
-        )
-    try:
-        result = network.run(files.read_arrays(inputs), engine=engine, max_cycles=max_cycles)
-    except RunError as error:
-        if as_json:
-            click.echo(run_report.failure_json(error))
-        else:
-            run_report.print_failure(error, network.program)
-        return error.status
-    for name, path in results.items():
-        files.write_array(path, result.outputs[name])
-    if not results and not as_json and not layers:
-        run_report.print_arrays(result.outputs)
-    if layers or as_json:
-        network_report.print_report(network, result, "json" if as_json else "table")
-    wrong = [layer.report.name for layer in result.layers if not layer.equal]
-    if wrong and not (layers or as_json):
-        from macaw.terminal import console
-
-        console.error(f"layer {wrong[0]} differs from the reference", "--layers shows all")
-    return EXIT_FAILURE if wrong else EXIT_SUCCESS
-
-
-def _run_nnp(
-    network: NnpNetwork,
-    inputs: Mapping[str, str],
-    results: Mapping[str, str],
-    *,
-    max_cycles: int | None,
-    engine: str,
-    layers: bool,
-    as_json: bool,
-) -> int:
-    """Run a network of nnp; with `layers` compare its outputs with ONNX's reference."""
-    from macaw import files, run_report
-    from macaw.errors import RunError
-    from macaw.networks import nnp_report
-
     arrays = files.read_arrays(inputs)
     try:
         result = network.run(arrays, engine=engine, max_cycles=max_cycles)
@@ -98,9 +54,36 @@ def _run_nnp(
         return error.status
     for name, path in results.items():
         files.write_array(path, result.outputs[name])
-    if layers or as_json:
-        expected = network.expected(arrays)
-        nnp_report.print_run(network, result, expected, "json" if as_json else "table")
-    elif not results:
+    if not results and not as_json and not layers:
         run_report.print_arrays(result.outputs)
+    form = "json" if as_json else "table" if layers else None
+    if isinstance(network, NnpNetwork):
+        assert isinstance(result, NnpRun)
+        return _compare_nnp(network, result, arrays, form)
+    assert isinstance(result, NetworkRun)
+    return _compare(network, result, form)
+
+
+def _compare(network: CompiledNetwork, result: NetworkRun, form: str | None) -> int:
+    """Print the report of a run in a form, if there is one, and return the exit status."""
+    if form is not None:
+        from macaw.networks import report as network_report
+
+        network_report.print_report(network, result, form)
+    wrong = [layer.report.name for layer in result.layers if not layer.equal]
+    if wrong and form is None:
+        from macaw.terminal import console
+
+        console.error(f"layer {wrong[0]} differs from the reference", "--layers shows all")
+    return EXIT_FAILURE if wrong else EXIT_SUCCESS
+
+
+def _compare_nnp(
+    network: NnpNetwork, result: NnpRun, arrays: Mapping[str, NDArray[Any]], form: str | None
+) -> int:
+    """Print a run of nnp beside ONNX's reference, if there is a form for it."""
+    if form is not None:
+        from macaw.networks import nnp_report
+
+        nnp_report.print_run(network, result, network.expected(arrays), form)
     return EXIT_SUCCESS

@@ -20,7 +20,7 @@ from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
-from macaw.input_binding import join_inputs, shape_text
+from macaw.input_binding import join_inputs
 from macaw.isa.config import Configuration
 from macaw.layer_lowering import write_sources
 from macaw.lowering.layer_source import SourceFiles
@@ -33,6 +33,7 @@ from macaw.lowering.onnx import reference
 from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
 from macaw.network_description import NETWORK_FILE
 from macaw.networks.layer_runs import LayerRun, busy_shares, run_layers
+from macaw.networks.model_inputs import model_arrays
 
 MODEL = "model.onnx"
 FORMAT = 1
@@ -102,11 +103,7 @@ class CompiledNetwork:
 
         `macaw run`, `debug` and `profile` accept the folder. Raises `InputError`.
         """
-        path = Path(folder)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{path} cannot be made: {error.strerror}") from None
+        path = files.make_folder(folder)
         for name, source in self.sources.items():
             if source is None:
                 raise InputError(f"the network's files are in {self.folder} already")
@@ -161,7 +158,7 @@ class CompiledNetwork:
         before the run. `max_cycles` limits the run. Raises `InputError` for inputs that do not fit,
         `RunError` if the program does not exit.
         """
-        arrays = self._inputs(join_inputs(inputs, keyword_inputs))
+        arrays = model_arrays(self.assignment.inputs, join_inputs(inputs, keyword_inputs))
         expected = reference.evaluate(self.network, arrays)
         edges = self.assignment.inputs
         runs = list(
@@ -196,7 +193,7 @@ class CompiledNetwork:
         """
         if inputs and all(name in self._own_inputs for name in inputs):
             return {name: np.asarray(array) for name, array in inputs.items()}
-        return self._integers(self._inputs(inputs))
+        return self._integers(model_arrays(self.assignment.inputs, inputs))
 
     @property
     def _own_inputs(self) -> set[str]:
@@ -205,30 +202,11 @@ class CompiledNetwork:
         return {self.symbols[edge.tensor] for edge in edges} - {edge.name for edge in edges}
 
     def _integers(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Return the program's inputs for inputs that `_inputs` has checked."""
+        """Return the program's inputs for inputs that are checked."""
         return {
             self.symbols[edge.tensor]: to_device(_integers(edge, arrays[edge.name]))
             for edge in self.assignment.inputs
         }
-
-    def _inputs(self, inputs: Mapping[str, object]) -> dict[str, NDArray[Any]]:
-        """Return the inputs as arrays of the model's types and shapes. Raises `InputError`."""
-        names = [edge.name for edge in self.assignment.inputs]
-        for name in inputs:
-            if name not in names:
-                raise InputError(f"the model has no input '{name}'", "it has " + ", ".join(names))
-        arrays = {}
-        for edge in self.assignment.inputs:
-            if edge.name not in inputs:
-                raise InputError(f"the input '{edge.name}' is missing")
-            array = np.asarray(inputs[edge.name])
-            if array.shape != edge.shape or array.dtype != edge.dtype:
-                raise InputError(
-                    f"the input '{edge.name}' is {array.dtype}, {shape_text(array.shape)}; the"
-                    f" model takes {edge.dtype}, {shape_text(edge.shape)}"
-                )
-            arrays[edge.name] = array
-        return arrays
 
     def _output(self, edge: Edge, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
         """Return an output of the model from the tensors of the device."""

@@ -19,13 +19,14 @@ from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
-from macaw.input_binding import join_inputs, shape_text
+from macaw.input_binding import join_inputs
 from macaw.isa.config import Configuration
 from macaw.layer_lowering import write_sources
 from macaw.lowering.nnp.operations import Model
 from macaw.lowering.nnp.reading import HOST
 from macaw.lowering.nnp.source import SOURCE, Lowered
 from macaw.network_description import NETWORK_FILE
+from macaw.networks.model_inputs import model_arrays
 
 MODEL = "model.onnx"
 CORE = "nnp"
@@ -87,11 +88,7 @@ class NnpNetwork:
 
         `macaw run`, `debug` and `profile` accept the folder. Raises `InputError`.
         """
-        path = Path(folder)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{path} cannot be made: {error.strerror}") from None
+        path = files.make_folder(folder)
         write_sources(self.lowered.files, path / SOURCE)
         files.write_bytes(path / MODEL, self.model)
         description = {
@@ -156,21 +153,11 @@ class NnpNetwork:
 
         They are in native vectors, in nnp's host format. Raises `InputError`.
         """
-        names = [port.name for port in self.operations.inputs]
-        for name in inputs:
-            if name not in names:
-                raise InputError(f"the model has no input '{name}'", "it has " + ", ".join(names))
+        given = model_arrays(self.operations.inputs, inputs)
         host, native = HOST[str(self.config["nnp.host_format"])], int(self.config["nnp.native"])
         arrays = {}
         for port in self.operations.inputs:
-            if port.name not in inputs:
-                raise InputError(f"the input '{port.name}' is missing")
-            array = np.asarray(inputs[port.name])
-            if array.shape != port.shape or array.dtype != port.dtype:
-                raise InputError(
-                    f"the input '{port.name}' is {array.dtype}, {shape_text(array.shape)}; the"
-                    f" model takes {port.dtype}, {shape_text(port.shape)}"
-                )
+            array = given[port.name]
             with np.errstate(over="ignore"):
                 flat = array.reshape(-1).astype(host)
             wrong = np.isinf(flat) & np.isfinite(array.reshape(-1))
