@@ -169,9 +169,9 @@ class ProductJob:
     @property
     def key(self) -> Hashable:
         """A value that is equal for jobs with the same constants in the same places."""
-        constants = [tensor.name for tensor in self.tasks[0].inputs if tensor.data is not None]
-        rows = [tensor.name for tensor in self.rows_after]
-        return replace(self.stream, row=0), self.region, tuple(constants), tuple(rows)
+        names = tuple("" if x.data is None else x.name for x in self.tasks[0].inputs)
+        rows = tuple(tensor.name for tensor in self.rows_after)
+        return replace(self.stream, row=0), self.region, names, rows
 
     def _arrays(self) -> list[NDArray[Any] | None]:
         """Return the operands in tiles; None for an operand that is no constant."""

@@ -147,8 +147,8 @@ class ProducerConsumerJob:
     @property
     def key(self) -> Hashable:
         """A value that is equal for jobs with the same constants in the same places."""
-        rows = tuple(tensor.name for part in self.parts for tensor in part.rows)
-        names = tuple(tensor.name for tensor in self._constants.values())
+        rows = tuple(tuple(tensor.name for tensor in part.rows) for part in self.parts)
+        names = tuple((symbol, tensor.name) for symbol, tensor in self._constants.items())
         same = self.at_row(0)
         return same.producer, same.consumer, names, rows
 

@@ -93,11 +93,11 @@ class _Parts:
 
 
 def _parts(operation: VectorOperation, limits: Sequence[int] = ()) -> _Parts:
-    if isinstance(operation, MaxPool | AveragePool):
-        code = pool_kernel(operation, limits)
-        return _Parts(code, fastest_order(code.items), [], Moves())
     if not isinstance(operation, Movement | Concat | Rearrange):
-        code = kernel_of(operation)
+        if isinstance(operation, MaxPool | AveragePool):
+            code = pool_kernel(operation, limits)
+        else:
+            code = kernel_of(operation)
         return _Parts(code, fastest_order(code.items), [], Moves())
     moves = moves_of(operation)
     kernel = rescaling_kernel(moves.rescales) if moves.rescales else None
