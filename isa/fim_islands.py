@@ -32,6 +32,9 @@ from macaw.isa.fim_circuit import (
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Counter, Memory, Setting
 
+BANK_SECTION = (
+    "{}.bank{}.row{}"  # the section of a bank's row: section of the island's part, bank, row
+)
 MAX_BANKS = 16  # banks of an island at most; masks have as many bits
 HBM, DIMM = ORGANISATIONS = ("hbm", "dimm")
 ALL_BANKS, BANK = REFRESHES = ("all", "bank")

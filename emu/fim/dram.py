@@ -38,6 +38,19 @@ from macaw.isa.fim_islands import CONSTRAINTS, Geometry
 ACTIVATE, PRECHARGE, READ, WRITE = "activate", "precharge", "read", "write"
 
 
+# Attributes that have one number for each bank.
+_BY_BANK = (
+    "rows",
+    "activated",
+    "precharged",
+    "columns",
+    "written",
+    "read",
+    "refreshed",
+    "refresh_ends",
+)
+
+
 class Dram:
     """The state of one island's banks and channel that the timing rules use."""
 
@@ -73,10 +86,7 @@ class Dram:
 
     def plain(self) -> list[Any]:
         """Return the state as a plain value, for a snapshot."""
-        lists = (
-            self.rows, self.activated, self.precharged, self.columns, self.written, self.read,
-            self.refreshed, self.refresh_ends,
-        )  # fmt: skip
+        lists = (getattr(self, name) for name in _BY_BANK)
         channel = [list(x) if isinstance(x, tuple) else x for x in self.channel]
         activations = [list(x) for x in self.activations]
         return [
@@ -85,15 +95,13 @@ class Dram:
 
     def take(self, plain: Sequence[Any]) -> None:
         """Restore the state from a value that `plain` returned."""
-        self.rows, self.activated, self.precharged, self.columns, self.written, self.read = map(
-            list, plain[:6]
-        )
-        self.refreshed, self.refresh_ends = map(list, plain[6:8])
-        columns, write_ends, *others = plain[8]
+        for name, values in zip(_BY_BANK, plain, strict=False):
+            setattr(self, name, list(values))
+        (columns, write_ends, *others), activations, commands, waits = plain[len(_BY_BANK) :]
         self.channel = Channel(tuple(columns), tuple(write_ends), *others)
-        self.activations = [(time, groups) for time, groups in plain[9]]
-        self.commands = list(plain[10])
-        self.waits = dict(zip(CONSTRAINTS, plain[11], strict=True))
+        self.activations = [(time, groups) for time, groups in activations]
+        self.commands = list(commands)
+        self.waits = dict(zip(CONSTRAINTS, waits, strict=True))
 
     @property
     def data_end(self) -> int:

@@ -301,9 +301,7 @@ def _plan_and_write(
         for choice in (False, True):
             rows = BankRows(memory.rows, reserved, resident=True)
             with suppress(LowerError):
-                plan, files = _planned(graph, config, together, name, at_run_time, rows, choice)
-                if plan.makespan < NEVER:
-                    return plan, files
+                return _planned(graph, config, together, name, at_run_time, rows, choice)
     return _planned(graph, config, together, name, at_run_time, BankRows(memory.rows))
 
 
@@ -334,7 +332,7 @@ def _planned(
                 raise
             raise room_error from None
         if plan.makespan >= NEVER:
-            return plan, SourceFiles("", {}, {})
+            raise LowerError("the constants need more rows than there are for them")
         plan = replace(plan, steps=residency.with_rows(plan.steps, rows.rows))
         try:
             return plan, _write_program(plan, config, name, at_run_time)
@@ -377,8 +375,11 @@ def _alone_and_shared(
     answers: Sequence[Option | Refusal],
 ) -> tuple[list[Option | Refusal], list[Option | Refusal]]:
     """Return the answers for each island and layout, and the options that islands share."""
-    shared = [row for row in answers if isinstance(row, Option) and row.parts]
-    return [row for row in answers if row not in shared], [*shared]
+    alone: list[Option | Refusal] = []
+    shared: list[Option | Refusal] = []
+    for row in answers:
+        (shared if isinstance(row, Option) and row.parts else alone).append(row)
+    return alone, shared
 
 
 def _write_program(

@@ -13,9 +13,8 @@ from itertools import pairwise
 from macaw.asm.layout import OWN, Area, SectionPlan
 from macaw.asm.program import tensor_section
 from macaw.isa.fim_circuit import COLUMN_BYTES
-from macaw.isa.fim_islands import Geometry, Place, island_address
+from macaw.isa.fim_islands import BANK_SECTION, Geometry, Place, island_address
 
-FORM = "{}.bank{}.row{}"  # the name of such a section: name of the island's part, bank, row
 _NAME = re.compile(r"(.*)\.bank(0|[1-9]\d{0,3})\.row(0|[1-9]\d{0,4})")
 
 
@@ -44,7 +43,7 @@ class BankSections:
     @property
     def form(self) -> str:
         """The form of the sections' names, for messages."""
-        return FORM.format(self.part, "B", "R")
+        return BANK_SECTION.format(self.part, "B", "R")
 
     def problems(self, tensors: Area | None) -> Iterator[str]:
         """Yield a sentence for each section that overlaps another one.

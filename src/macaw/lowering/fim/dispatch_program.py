@@ -139,7 +139,7 @@ class _Dispatcher(ProgramWriter):
         self.fetch(step)
         self.code.append("ret")
 
-    def wait_for_inputs(self, step: Step) -> None:
+    def wait_for_inputs(self) -> None:
         """Write the instruction that waits for the inputs, which are the copies queued last."""
         self.code.append("dma.wait zero")
 

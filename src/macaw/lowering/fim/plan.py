@@ -136,12 +136,8 @@ class GraphPlan:
 
     def issued_index(self, step: Step) -> int:
         """Return the index in `issued` of the option to which a step belongs."""
-        first = 0
-        for index, option in enumerate(self.issued):
-            first += max(1, len(option.parts))
-            if step.number < first:
-                return index
-        return step.number
+        owners = [i for i, option in enumerate(self.issued) for _ in option.parts or (option,)]
+        return owners[step.number]
 
     def action(self, kind: str, step: int) -> Action:
         """Return a step's action of kind `kind`; steps of the host only have `host` actions."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from macaw.isa.config import Configuration
 from macaw.isa.fim import CORE
 from macaw.isa.fim_circuit import FORMATS
-from macaw.isa.fim_islands import island_address
+from macaw.isa.fim_islands import BANK_SECTION, island_address
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import labels as own
 from macaw.lowering.fim import residency
@@ -162,14 +162,14 @@ class ProgramWriter:
             self.phases[step.number] = list(step.option.job.phases())
         return self.phases[step.number]
 
-    def wait_for_inputs(self, step: Step) -> None:
+    def wait_for_inputs(self) -> None:
         """Write code that waits for the last copy of a step's inputs, the one queued last."""
         self.code.append("dma.wait s7")
 
     def _start(self, step: Step) -> None:
         island = step.option.island
         assert island is not None
-        self.wait_for_inputs(step)
+        self.wait_for_inputs()
         self.code += [
             f"li a0, {CORE.number + island} # island {island}",
             f"la a1, {BLOCKS}{step.number}",
@@ -268,7 +268,7 @@ class ProgramWriter:
             self.files[file] = placed.image.array
             part = CORE.section.format(island)
             for bank, index in placed.image.places:
-                out.put(f".section {part}.bank{bank}.row{placed.row}")
+                out.put(f".section {BANK_SECTION.format(part, bank, placed.row)}")
                 out.put(f'.npy "{file}"[{index}]')
 
     def _check_words(self, island: int, steps: Sequence[Step]) -> None:
