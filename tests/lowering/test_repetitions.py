@@ -82,6 +82,7 @@ def test_lines_without_a_regular_form_stay():
         [".word a", ".word b"],
         [".word 1", ".word 2", ".word 4"],
         [f".word 2 * {n}" for n in range(9)],  # a factor is not a term
+        [f".word x - {n}" for n in range(9)],  # the number is subtracted
         [],
     ):
         assert repeated(lines) == [(n, [line]) for n, line in enumerate(lines)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial, singledispatch
+from functools import singledispatch
 from math import gcd, inf
 from typing import TypeVar
 
@@ -182,31 +182,23 @@ def _plans_of_image(
 ) -> Iterator[ProductPlan]:
     """Yield plans of a convolution with a partition that fit the device."""
     if product.layout == "hwc":
-        for taps in (None, *kernel_cuts(product, config)):
+        cuts = [] if product.paired else kernel_cuts(product, config)
+        for taps in (None, *cuts):
             grid = tile_grid(product, config, mapping, part, taps)
             guesses = estimates(product, config, mapping, part, grid, density)
             count = 0
-            tallest = partial(_tallest_of_grid, product, config, mapping, part, grid)
+
+            def tallest(index: int, grid: TileGrid = grid) -> ImagePlan | None:
+                return _tallest(product, config, mapping, part, grid.tile(index), ImagePlan)
+
             for plan in _least(guesses, limit, tallest):
                 yield plan
                 count += 1
             limit = min(limit, guesses.min(initial=inf))
             if (taps is None and count) or mapping.inner != "K":
                 break  # the kernel need not be cut, or cannot be cut
-    if product.depthwise:
+    if product.depthwise and not product.paired:
         yield from _sliding_plans(product, config, mapping, part, limit)
-
-
-def _tallest_of_grid(
-    product: Convolution,
-    config: Configuration,
-    mapping: Mapping,
-    part: Partition,
-    grid: TileGrid,
-    index: int,
-) -> ImagePlan | None:
-    """Return the plan of a tile of the grid, as `_tallest` does."""
-    return _tallest(product, config, mapping, part, grid.tile(index), ImagePlan)
 
 
 def _sliding_plans(

@@ -17,7 +17,7 @@ Level = tuple[int, NDArray[np.int64]]  # how often lines are repeated, and what 
 
 _INDICES = "ijk"  # the parameters of the repetitions, the outermost first
 # a number that is a term of a sum, not a factor of a product or a part of a name
-_NUMBER = re.compile(r"(?<![\w.\\*])(?<!\* )-?(?:0x[0-9a-f]+|\d+)(?!\w| \*)")
+_NUMBER = re.compile(r"(?<![\w.\\*])(?<!\* )(?<!- )-?(?:0x[0-9a-f]+|\d+)(?!\w| \*)")
 _HEXADECIMAL = 1 << 12  # steps from here on are hexadecimal if the number is
 
 
@@ -29,17 +29,12 @@ def repeated(lines: Sequence[str]) -> list[tuple[int, list[str]]]:
     called i, j or k.
     """
     groups, first = [], 0
+    texts = [_NUMBER.sub("#", line) for line in lines]
+    numbers = [[int(number, 0) for number in _NUMBER.findall(line)] for line in lines]
     while first < len(lines):
-        text = _NUMBER.sub("#", lines[first])
-        alike = (n for n in range(first, len(lines)) if _NUMBER.sub("#", lines[n]) != text)
-        numbers = np.array(
-            [
-                [int(number, 0) for number in _NUMBER.findall(line)]
-                for line in lines[first : next(alike, len(lines))]
-            ],
-            np.int64,
-        )
-        levels = _levels(numbers)
+        other = (n for n in range(first, len(lines)) if texts[n] != texts[first])
+        alike = numbers[first : next(other, len(lines))]
+        levels = _levels(np.array(alike, np.int64))
         count = prod(times for times, _ in levels)
         short = 2 * len(levels) + 1 < count
         groups.append((first, _nested(lines[first], levels) if short else [lines[first]]))

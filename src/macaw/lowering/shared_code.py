@@ -11,24 +11,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from macaw.lowering.listing import Listing
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import code_parts, processor_constants, write_fixed_constants
 
 RECORD = "record"  # label of a layer's record
-# Most parts have their own words of the record: the first one, and how many there may be. Other
-# parts, and those that need more, get the words after these.
-_PLACES = {
-    "loop": (0, 12),
-    "step": (12, 2),
-    "store": (14, 3),
-    "sums": (17, 6),
-    "factors": (23, 2),
-    "tile": (25, 20),
-    "activations": (45, 21),
+# Most parts have their own words of the record, at most so many. Other parts, and those that need
+# more, get the words after these.
+_MOST = {
+    "loop": 12,
+    "step": 2,
+    "store": 3,
+    "sums": 6,
+    "factors": 2,
+    "tile": 20,
+    "activations": 21,
 }
-_OTHERS = 65  # the last word of these
+_FIRST = dict(zip(_MOST, accumulate(_MOST.values(), initial=0), strict=False))
+_OTHERS = sum(_MOST.values())
 _FIXED = re.compile(r"0|NOTHING|PARTIAL|RESULTS|UNIT|PONG")  # the same for all layers
 _STATEMENT = re.compile(r"(?P<label>(?:\w+:\s*)*)(?P<code>[^#]*?)\s*(?P<comment>#.*)?")
 _LOAD = re.compile(r"(?:li|la) (?P<register>\w+), (?P<value>.+)")
@@ -61,10 +63,10 @@ class CodeLibrary:
         """
         files, record = list[str](), dict[int, str]()
         for name, part in code_parts(plan, shared=True, reports=reports).items():
-            first, most = _PLACES.get(name, (_OTHERS, 0))
+            first = _FIRST.get(name, _OTHERS)
             text, words = _parameterised(part.lines, first)
-            if len(words) > most:
-                first = max(_OTHERS, *record) + 1
+            if len(words) > _MOST.get(name, 0):
+                first = max([_OTHERS, *(place + 1 for place in record)])
                 text, words = _parameterised(part.lines, first)
             record |= dict(enumerate(words, first))
             if text:
@@ -119,7 +121,10 @@ def _parameterised(lines: Sequence[str], first: int) -> tuple[str, list[str]]:
         assert parts is not None
         load = _LOAD.fullmatch(parts["code"])
         if load is None or _FIXED.fullmatch(load["value"]):
-            result.block(line) if line else result.comment()
+            if line:
+                result.block(line)
+            else:
+                result.comment()
             continue
         value = load["value"]
         # numbers that are equal here may differ in another layer

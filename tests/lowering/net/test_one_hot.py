@@ -65,3 +65,19 @@ def test_what_stays_is_refused(compared, dtype, message):
     with pytest.raises(macaw.InputError) as caught:
         macaw.compile(model(compared, dtype), device="tiny")
     assert str(caught.value) == f"node /places/Reshape (Reshape): {message}"
+
+
+def test_axes_in_front_are_no_positions():
+    """A vector of integers that is repeated as rows: each result depends on its column."""
+    builder = ModelBuilder(0, (POSITIONS,))
+    builder.nodes.clear()
+    builder.inputs = [helper.make_tensor_value_info("x", TensorProto.INT32, [POSITIONS])]
+    shape = builder.constant("shape", np.array([POSITIONS, POSITIONS]))
+    zero = builder.constant("zero", np.zeros((1, 1), np.int32))
+    value = builder.node("Equal", [builder.node("Expand", ["x", shape], "rows"), zero], "equal")
+    builder.value = builder.node("Cast", [value], "hot", to=TensorProto.FLOAT)
+    builder.shape = (POSITIONS, POSITIONS)
+    builder.quantise("hot", 2.0**-6)
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(builder.model(), device="tiny")
+    assert "the input x is int32" in str(caught.value)

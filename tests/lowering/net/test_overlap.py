@@ -17,7 +17,7 @@ from macaw.lowering.net.layer_plans import fitting_plans
 from macaw.lowering.net.network import NetTensor, Network, ProductLayer, VectorLayer
 from macaw.lowering.net.program import NetworkProgram, network_program
 from macaw.lowering.net.report import layer_report
-from macaw.lowering.net.vector.operations import AveragePool, MaxPool, Pool
+from macaw.lowering.net.vector.operations import AveragePool, MaxPool, Pool, Rescale
 from macaw.lowering.net.vector.reference import compute
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.progress import iterations_left
@@ -149,6 +149,25 @@ def test_the_result_has_bytes_of_its_own_while_the_image_is_computed():
     }
     for name in ("before", "image"):
         assert places["y"].stop <= places[name].start or places[name].stop <= places["y"].start
+
+
+def test_an_image_with_other_rows_is_not_read_early(monkeypatch):
+    """The array takes the bytes of a rescaled tensor as an image of as many, but wider rows."""
+    monkeypatch.setattr(overlap, "_WORTH", -9.0)
+    monkeypatch.setattr("macaw.lowering.net.layer_plans.cycles", lambda *_: 1 << 40)
+    shape = (32, 33, 31)
+    rescale, pool = Rescale("int8", shape, 0.5), MaxPool("int8", shape, (2, 2), (2, 2))
+    names = {"x": shape, "image": shape, "y": pool.result}
+    tensors = {name: NetTensor(name, "int8", size) for name, size in names.items()}
+    layers = (
+        VectorLayer("rescale", ("x",), "image", rescale),
+        VectorLayer("pool", ("image",), "y", pool),
+    )
+    program = network_program(Network("two", tensors, layers, ("x",), ("y",)), load("base"))
+    assert program.plans[0].choice is not None
+    x = np.random.default_rng(6).integers(-128, 128, shape).astype(np.int8)
+    found = run(program, x, "fast").outputs[program.symbols["y"]]
+    np.testing.assert_array_equal(found, compute(pool, compute(rescale, x)))
 
 
 def test_other_layers_do_not_overlap():

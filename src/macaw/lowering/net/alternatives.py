@@ -87,10 +87,8 @@ def _sum(operation: Sum, channels: int) -> Convolution | None:
 
 def _rescale(operation: Rescale, channels: int) -> Convolution | None:
     """Return a rescaled tensor as a convolution."""
-    product, scales = (
-        _elements(operation.shape, channels, (1,)),
-        np.full(channels, operation.scale, np.float32),
-    )
+    product = _elements(operation.shape, channels, (1,))
+    scales = np.full(channels, operation.scale, np.float32)
     return product and _clipped(replace(product, scales=scales), operation.clip)
 
 

@@ -29,7 +29,8 @@ from macaw.lowering.onnx.reference import evaluate
 INDEX = "int32"
 _RESULTS = ("int8", "int16", "float32")
 _MOST = 1 << 16  # rows of a table
-_MOVES = ("Reshape", "Squeeze", "Unsqueeze", "Expand")
+_RENAMES = ("Reshape", "Squeeze", "Unsqueeze")  # the elements stay in their order
+_MOVES = (*_RENAMES, "Expand")
 _ELEMENTS = ("Cast", "QuantizeLinear", "Add", "Sub", "Mul")
 
 
@@ -59,6 +60,10 @@ class _Region:
         if rule is None or not inputs or result is None or not self.known.issuperset(inputs):
             return False
         if result.shape[: len(self.positions)] != self.positions or not rule(self, layer):
+            return False
+        # more axes come in front, so the positions would be other axes than those of the index
+        ranks = {len(self.model.tensors[name].shape) for name in inputs}
+        if layer.operator not in _RENAMES and ranks != {len(result.shape)}:
             return False
         if layer.operator == "Equal":
             self.compared += [self.model.constants[x] for x in layer.inputs if x not in inputs]

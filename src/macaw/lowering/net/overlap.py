@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from macaw.isa.config import Configuration
 from macaw.lowering.choose import Candidate
@@ -62,8 +63,9 @@ def _overlap(candidate: Candidate, pool: MaxPool | AveragePool, alone: int) -> O
     `alone` is the number of cycles that the pool takes without overlapping.
     """
     plan, end = candidate.plan, 0.0
-    limits = iterations_left(plan)
-    if limits is None or len(limits) != pool.image[0]:
+    limits, made = iterations_left(plan), plan.product.shapes[1]
+    # an image of single elements may have the same bytes in other rows
+    if limits is None or len(limits) != pool.image[0] or prod(made) != prod(pool.image):
         return None
     rows = [min(limits[row] for row in pool.window(0, i)) for i in range(pool.result[0])]
     for limit in sorted(rows, reverse=True):

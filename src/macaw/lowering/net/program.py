@@ -78,9 +78,9 @@ def _layer_source(
     plan, what = item.choice.selection.plan, _what(item)
     heading = [f"{item.symbol}.s - {what}. Written by macaw compile.", item.choice.reasons()[0]]
     x, other = (*inputs, "")[:2]
-    kind = "weights" if plan.product.reads_weights else "second"
+    weights, second = (other, "") if plan.product.reads_weights else ("", other)
     shapes = (item.operation.inputs[0], item.operation.result) if item.operation else None
-    linkage = Linkage(item.symbol, x, result, MEMORY, **{kind: other}, shapes=shapes)
+    linkage = Linkage(item.symbol, x, result, MEMORY, weights, second, shapes)
     library, includes = shared
     return layer_subroutine(
         plan,

@@ -106,7 +106,7 @@ def _checked(state: Rewriting, layer: WeightLayer) -> WeightLayer:
 
 
 def _results(state: Rewriting, layer: WeightLayer, first: WeightLayer) -> None:
-    """Append a product, and layers for its results if the array cannot make them itstate."""
+    """Append a product, and layers for its results if the array cannot make them itself."""
     output, name = layer.output, layer.outputs[0]
     assert output is not None
     tensor = state.tensors[name]
