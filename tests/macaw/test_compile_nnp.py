@@ -45,6 +45,16 @@ def folder(tmp_path_factory) -> Path:
     return path
 
 
+def test_names_with_brackets_are_printed(tmp_path):
+    """They look like markup of rich."""
+    nodes = [NODE("Tanh", ["x"], ["h"], "[bold]a"), NODE("Relu", ["h"], ["y"], "[/red]b")]
+    onnx.save(model(nodes, {"x": (2, 3)}, {"y": ((2, 3), 1)}), tmp_path / "m.onnx")
+    words = ["compile", "m.onnx", "--core", "nnp", "--device", "tiny", "-o", "net"]
+    done = run_here(words, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:3]] == ["[bold]a", "[/red]b"]
+
+
 def test_a_folder_runs(folder):
     done = run_here(["run", "net", "-i", "x=x.npy", "-o", "y=y.npy"], folder)
     assert (done.returncode, done.stdout) == (0, "")

@@ -44,7 +44,8 @@ def _console(*, stderr: bool) -> Console:
         def on_broken_pipe(self) -> None:
             raise  # BrokenPipeError again: rich itself would exit with 1
 
-    return Plain(stderr=stderr, highlight=False)
+    # names of models and files may contain brackets
+    return Plain(stderr=stderr, highlight=False, markup=False)
 
 
 @contextlib.contextmanager

@@ -311,6 +311,12 @@ def one(kind: str, inputs: list[str], shape: tuple[int, ...], result: tuple[int,
 
 IMAGE = (1, 3, 6, 6)
 REFUSED = {
+    "node node (Cast): it casts to int32, no floating-point type": lambda: model(
+        [NODE("Cast", ["x"], ["i"], "node", to=6), NODE("Cast", ["i"], ["y"], to=1)], {"x": (2, 3)}, {"y": ((2, 3), 1)}
+    ),
+    "the input x is an output, too": lambda: model(
+        [NODE("Relu", ["x"], ["y"])], {"x": (2, 3)}, {"x": ((2, 3), 1), "y": ((2, 3), 1)}
+    ),
     "node lstm (LSTM): sequence_lens is not supported: all items have all steps": lambda: lstm(inputs=["x", "W", "R", "B", "n"]),
     "node lstm (LSTM): clip is not supported": lambda: lstm(clip=1.0),
     "node lstm (LSTM): input_forget is not supported": lambda: lstm(input_forget=1),
@@ -358,6 +364,66 @@ def test_refusals_name_the_node(message):
     with pytest.raises(macaw.InputError) as caught:
         macaw.compile(REFUSED[message](), device="tiny", core="nnp")
     assert f"{caught.value} ({caught.value.hint})".startswith(message)
+
+
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_an_image_of_height_1_with_padding_above_and_below(kernel):
+    """It is no row of windows; the square windows hold it, or the node is refused."""
+    made = one(
+        "Conv", ["x", "W"], (1, 2, 1, 5), (1, 3, 3, 7 - kernel + 1), pads=[1, 1, 1, 1],
+        W=numbers(3, 2, 1, kernel),
+    )  # fmt: skip
+    try:
+        checked = check(made, inputs_of(made, np.random.default_rng(1)), "tiny")
+    except macaw.InputError as error:
+        assert "no square windows" in str(error)
+        assert kernel == 3
+    else:
+        assert checked.error < CLOSE
+        assert kernel == 1
+
+
+def test_a_symbol_with_a_suffix_may_be_the_name_of_a_value():
+    """`h` is in two register files, and there is a value with the name `h_mul`."""
+    nodes = [
+        NODE("Tanh", ["x"], ["q"]), NODE("Tanh", ["x"], ["h"]), NODE("Tanh", ["h"], ["h_mul"]),
+        NODE("Mul", ["q", "h"], ["a0"]), NODE("Mul", ["a0", "k"], ["a"]),
+        NODE("Add", ["a", "h"], ["b"]), NODE("Mul", ["b", "h_mul"], ["c"]),
+        NODE("Sigmoid", ["h_mul"], ["g"]), NODE("Mul", ["c", "g"], ["y"]),
+    ]  # fmt: skip
+    made = model(nodes, {"x": (2, 3)}, {"y": ((2, 3), 1)}, k=numbers(2, 3))
+    checked = check(made, inputs_of(made, np.random.default_rng(2)), "tiny")
+    assert checked.error < CLOSE
+    lines = [line.split() for line in checked.network.source.splitlines()]
+    equates = [words[1] for words in lines if words[:1] == [".equ"]]
+    assert {"h_mul,", "h_mul_2,"} <= set(equates)
+    assert len(equates) == len(set(equates))
+
+
+def test_an_input_is_reshaped_twice():
+    """First into pieces of rows, then into other rows."""
+    nodes = [
+        NODE("Reshape", ["x", "s"], ["a"]), NODE("Reshape", ["a", "t"], ["b"]),
+        NODE("MatMul", ["b", "W"], ["y"]),
+    ]  # fmt: skip
+    made = model(
+        nodes, {"x": (5, 12)}, {"y": ((10, 2), 1)}, s=np.array([5, 3, 4]), t=np.array([10, 6]),
+        W=numbers(6, 2),
+    )  # fmt: skip
+    assert check(made, inputs_of(made, np.random.default_rng(3)), "tiny").error < CLOSE
+
+
+def test_an_image_is_normalised_before_a_convolution():
+    """The input has the layout of the image, although nodes on elements come first."""
+    nodes = [
+        NODE("Sub", ["x", "m"], ["a"]), NODE("Div", ["a", "d"], ["b"]),
+        NODE("Conv", ["b", "W"], ["y"]),
+    ]  # fmt: skip
+    made = model(
+        nodes, {"x": (1, 3, 4, 4)}, {"y": ((1, 2, 4, 4), 1)}, W=numbers(2, 3, 1, 1),
+        m=numbers(1, 3, 1, 1), d=np.full((1, 3, 1, 1), 0.5, np.float32),
+    )  # fmt: skip
+    assert check(made, inputs_of(made, np.random.default_rng(4)), "tiny").error < CLOSE
 
 
 # --- random models ---

@@ -137,8 +137,8 @@ class ChainWriter:
         layers = tuple(dict.fromkeys(name for chain in phase.chains for name in chain.layers))
         self.heading(layers, phase.steps)
         self.loads(number, 0)
-        first = self.wanted(phase.chains[0])
-        self.set(first)
+        self.set(self.wanted(phase.chains[0]))
+        first = dict(self.settings)  # of all steps
         before = self.words
         self.out.put(".set STEP, 0")
         self.out.put(f".rept {phase.steps}")

@@ -139,8 +139,8 @@ def convolution(
         weights = weights[:, :, None]
     whole = _dense_weights(weights, divide, channels)
     if (
-        geometry.size[0] == 1
-        and geometry.kernel[0] == 1
+        geometry.size[0] == geometry.kernel[0] == geometry.result[0] == 1
+        and not (geometry.pads[0] or geometry.pads[2])
         and geometry.strides[0] in (1, geometry.strides[1])
     ):
         source, taps, window = _line(builder, node, image, geometry)

@@ -12,16 +12,24 @@ from macaw.lowering.nnp import operations as ops
 from macaw.lowering.nnp.dense_layers import Rule
 from macaw.lowering.nnp.layouts import PADDING, Value, regrouped, reshaped, selected
 from macaw.lowering.nnp.operations import Operation, Place
-from macaw.lowering.nnp.reading import Builder
+from macaw.lowering.nnp.reading import FLOATS, Builder
 from macaw.lowering.onnx.constants import Evaluator
 from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.values import element_name
 
-RENAMED = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Cast")
+RENAMED = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity")
 SELECTED = ("Transpose", "Slice", "Gather", "Split")
 
 
 def _renamed(builder: Builder, node: Node) -> list[Value]:
     return [reshaped(builder.value(node.inputs[0]), builder.shape(node.outputs[0]))]
+
+
+def _cast(builder: Builder, node: Node) -> list[Value]:
+    element = int(node.attributes["to"])
+    if element not in FLOATS:
+        raise LowerError(f"it casts to {element_name(element)}, no floating-point type")
+    return _renamed(builder, node)
 
 
 def _selected(builder: Builder, node: Node) -> list[Value]:
@@ -82,5 +90,6 @@ def _rows(builder: Builder, node: Node, part: Value, rows: int) -> Value:
 RULES: Mapping[str, Rule] = {
     **dict.fromkeys(RENAMED, _renamed),
     **dict.fromkeys(SELECTED, _selected),
+    "Cast": _cast,
     "Concat": _concat,
 }

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import onnx
-from onnx import TensorProto
 
 from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
@@ -17,18 +16,13 @@ from macaw.lowering.nnp import operations as ops
 from macaw.lowering.nnp.dense_layers import Rule
 from macaw.lowering.nnp.layouts import image_elements, row_elements
 from macaw.lowering.nnp.operations import Layer, Model, Operation, Port
-from macaw.lowering.nnp.reading import Builder
+from macaw.lowering.nnp.reading import FLOATS, Builder
 from macaw.lowering.onnx.graph import Graph, Node
 from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.read import Wishes, node_error
 from macaw.lowering.onnx.read import read as freeze
 from macaw.lowering.onnx.values import element_name
 
-FLOATS: Mapping[int, str] = {
-    TensorProto.FLOAT: "float32",
-    TensorProto.FLOAT16: "float16",
-    TensorProto.DOUBLE: "float64",
-}
 RULES: Mapping[str, Rule] = {
     **dense_layers.RULES,
     **image_layers.RULES,
@@ -38,8 +32,11 @@ RULES: Mapping[str, Rule] = {
 }
 _IMAGES = ("Conv", "MaxPool", "AveragePool", "GlobalAveragePool")
 _SAME_PLACES = frozenset(  # operators whose result has its elements where their input has them
-    ("Add", "Sub", "Mul", "Div", "Neg", "Relu", "Sigmoid", "Tanh", "Max", "LeakyRelu", "Identity")
-)
+    (
+        "Add", "Sub", "Mul", "Div", "Neg", "Relu", "Sigmoid", "Tanh", "Max", "LeakyRelu",
+        "Identity", "Cast", "BatchNormalization",
+    )
+)  # fmt: skip
 
 
 def read(
@@ -52,14 +49,16 @@ def read(
     builder = Builder(graph, config, segments)
     for name in dict.fromkeys((*graph.inputs, *graph.outputs)):
         builder.ports[name] = builder.name(name)
+    for name in graph.inputs:
+        if name in graph.outputs:
+            raise LowerError(f"the input {message_name(name)} is an output, too")
+        if name not in readers:
+            raise LowerError(f"the input {message_name(name)} is read by no node")
     inputs = [
         _input(builder, readers, name)
         for name in graph.inputs
         if name in readers and graph.values[name].element in FLOATS
     ]
-    for name in graph.inputs:
-        if name not in readers:
-            raise LowerError(f"the input {message_name(name)} is read by no node")
     for node in graph.nodes:
         _node(builder, node)
     outputs = [_output(builder, name) for name in dict.fromkeys(graph.outputs)]
@@ -98,7 +97,9 @@ def _input(builder: Builder, readers: Mapping[str, list[Node]], name: str) -> Po
         if image:
             table = image_elements(wanted, native)
         else:
-            table = row_elements(wanted, native, builder.segments.get(name, 0))
+            segment = builder.segments.get(name, 0)
+            whole = segment and wanted[-1] % segment == 0
+            table = row_elements(wanted, native, segment if whole else 0)
         vectors = table.shape[1] // native
         columns = int(np.count_nonzero(table[0] >= 0))
         packed = np.all(table[:, :columns] >= 0)
@@ -185,8 +186,12 @@ def _wanted(
     for _ in range(len(graph.nodes) + 1):
         nodes = readers.get(name, [])
         image = any(node.operator in _IMAGES for node in nodes) and len(shape) in (3, 4)
-        if image or len(nodes) != 1 or nodes[0].operator not in movement.RENAMED:
+        after = graph.values[nodes[0].outputs[0]].shape if nodes else ()
+        keeps = len(nodes) == 1 and (
+            nodes[0].operator in movement.RENAMED
+            or (nodes[0].operator in _SAME_PLACES and after == shape)
+        )
+        if image or not keeps:
             return shape, image and math.prod(shape[:1]) == 1
-        name = nodes[0].outputs[0]
-        shape = graph.values[name].shape
+        name, shape = nodes[0].outputs[0], after
     return shape, False

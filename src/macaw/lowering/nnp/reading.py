@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from onnx import TensorProto
 
 from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
@@ -28,10 +29,23 @@ from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.values import element_name
 
 Array = NDArray[Any]
+FLOATS: Mapping[int, str] = {  # element types of values on the device
+    TensorProto.FLOAT: "float32",
+    TensorProto.FLOAT16: "float16",
+    TensorProto.DOUBLE: "float64",
+}
 HOST: Mapping[str, np.dtype[Any]] = {
     "fp16": np.dtype(np.float16),
     "fp32": np.dtype(np.float32),
 }
+
+
+def untaken(word: str, taken: Container[str]) -> str:
+    """Return a word, with a number if its lower-case form is taken."""
+    symbol, number = word, 2
+    while symbol.lower() in taken:
+        symbol, number = f"{word}_{number}", number + 1
+    return symbol
 
 
 @dataclass
@@ -70,10 +84,7 @@ class Builder:
             word = f"_{word}"
         there = (*self.tensors, *self.matrices, *self.ports.values())
         taken = {name.lower() for name in there} | _RESERVED
-        symbol, number = word, 2
-        while symbol.lower() in taken:
-            symbol, number = f"{word}_{number}", number + 1
-        return symbol
+        return untaken(word, taken)
 
     def tensor(self, wanted: str, vectors: int, **fields: Any) -> str:
         """Add a tensor and return its name. Raises `LowerError` if it has too many vectors."""

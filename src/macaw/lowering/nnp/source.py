@@ -18,7 +18,7 @@ from macaw.lowering.nnp.chain_source import NO_WINDOW, START, ChainWriter, Setti
 from macaw.lowering.nnp.chains import Chain, ChainPhase, form_chains
 from macaw.lowering.nnp.memory import FILES, Memory, allocate
 from macaw.lowering.nnp.operations import Model
-from macaw.lowering.nnp.reading import HOST
+from macaw.lowering.nnp.reading import HOST, untaken
 from macaw.lowering.nnp.tiles import tiles_of
 from macaw.lowering.onnx.model_file import message_name
 
@@ -124,6 +124,7 @@ def _names(
     symbols: list[tuple[str, str, int]] = []
     suffixes = dict(zip(FILES, ("_initial", "_mul", "_add0", "_add1"), strict=True))
     ports = {port.tensor for port in (*model.inputs, *model.outputs)}
+    taken = {name.lower() for name in (*model.tensors, *model.matrices)}
     for tensor in model.tensors.values():
         if tensor.name in ports:
             continue
@@ -132,7 +133,10 @@ def _names(
             places[ops.DRAM] = memory.dram[tensor.name]
         several = len(set(places.values())) > 1
         for file, address in places.items():
-            symbol = tensor.name + (suffixes[file] if several else "")
+            symbol = tensor.name
+            if several:
+                symbol = untaken(tensor.name + suffixes[file], taken)
+                taken.add(symbol.lower())
             names[tensor.name, file] = symbol
             if (symbol, file, address) not in symbols:
                 symbols.append((symbol, file, address))
