@@ -113,6 +113,8 @@ def test_a_layer_without_loops_takes_any_number_of_rows() -> None:
     space = file_of(software)
     model = space["model"]()
     assert sizes(model.graph.input) == {"W": [3, 6], "x": ["steps", 6]}
+    fixed = space["model"]({"W": np.zeros((3, 6)), "x": np.zeros((2, 6))})
+    assert (sizes(fixed.graph.input), sizes(fixed.graph.output)) == ({}, {"y": [2, 3]})
     with pytest.raises(ValueError, match="the layer has no tensor V; it has W, x"):
         space["model"]({"V": np.zeros(3)})
 
