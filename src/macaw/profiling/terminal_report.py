@@ -202,8 +202,8 @@ class _Report:
         tracks = [core for track in profile.rows for core in profile.cores(track.row)]
         hidden = max(len(tracks) - MOST_CORES, 0)
         if hidden:
-            least = sorted(tracks, key=lambda core: core.busy_cycles)[:hidden]
-            tracks = [core for core in tracks if core not in least]
+            numbers = sorted(range(len(tracks)), key=lambda n: tracks[n].busy_cycles)
+            tracks = [tracks[n] for n in sorted(numbers[hidden:])]
         headings = ("core", "busy", "", "records", "first", "last")
         self._print_table(headings, [self._core_cells(core) for core in tracks])
         if hidden:
