@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.fuzzing import IN_CI
+
 # Two busy cores make a time limit on an example a coin toss. In CI examples are the same each
 # time: a commit passes or fails for what it is.
 settings.register_profile("macaw", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -34,7 +36,6 @@ FEWEST = 10  # examples: no test takes fewer than these, or than it names
 # tests are marked `once`.
 ONCE = ("contract", "docs", "editors", "isa", "lowering", "programs", "seeds")
 ONCE_PROGRAMS = ("digits_cnn", "digits_mlp", "digits_protected")
-IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

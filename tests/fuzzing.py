@@ -25,6 +25,9 @@ properties = settings(fuzz, max_examples=max(100, EXAMPLES // 4))
 sessions = settings(fuzz, max_examples=max(20, EXAMPLES // 20))
 
 
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
+
+
 def tries(usual: int) -> int:
-    """The number of random cases of a test that makes them itself: in CI a third of `usual`."""
-    return ceil(usual / 3) if os.environ.get("CI", "").lower() in {"1", "true", "yes"} else usual
+    """The number of a test's random cases, in CI a third: for tests that conftest leaves alone."""
+    return ceil(usual / 3) if IN_CI else usual
