@@ -13,15 +13,12 @@ import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 import macaw
 from benchmarks.measure import table
 from macaw.fim_lowering import GraphMeasurement
 from macaw.isa.config import load
 from macaw.lowering.fim.graph import Graph, Tensor
-
-Numbers = NDArray[np.float16]
 
 
 class _Weights:
@@ -174,7 +171,7 @@ def occupancy(measured: GraphMeasurement, islands: int) -> float:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", help="the name of a graph")
+    parser.add_argument("--only", choices=GRAPHS, help="the name of a graph")
     options = parser.parse_args()
     islands = load("base")["fim.islands"]
     rows = []

@@ -35,8 +35,8 @@ def parameters() -> dict[str, np.ndarray[Any, Any]]:
     return named | {f"b{k + 1}": bias[: rows[k]] for k, bias in enumerate(biases)}
 
 
-def main() -> None:
-    """Train, print the accuracy before and after, and write three_bits.npz."""
+def main(path: Path) -> None:
+    """Train, print the accuracy before and after, and write the weights to a file."""
     torch.manual_seed(1)
     torch.set_num_threads(1)
     device = macaw.configuration("base").changed(
@@ -73,8 +73,8 @@ def main() -> None:
         if epoch % 10 == 9:
             print(f"epoch {epoch + 1}: loss {loss.item():.4f}")
     print(f"after: {accuracy():.2%} of the test images")
-    np.savez(HERE / "three_bits.npz", **module.weights())
+    np.savez(path, **module.weights())
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "three_bits.npz")
