@@ -133,7 +133,10 @@ class CorePart:
         return (".text", *COMMON_SECTIONS)
 
     def section_forms(self) -> Sequence[str]:
-        """Return the forms of further names of sections, with capital letters for numbers."""
+        """Return patterns of further section names, for error messages.
+
+        A capital letter in a pattern stands for a number.
+        """
         return ()
 
     def places_labels(self, area: Area) -> bool:

@@ -29,9 +29,10 @@ _FAR = 1 << 62  # numbers beyond it may wrap around in expressions
 
 
 class CountedRounds:
-    """Rounds that follow a round in `area` from offset `start` on, with `size` bytes and a trace.
+    """The later rounds of a repetition whose first round has been read.
 
-    `scope` has the symbols after that round.
+    The first round begins at byte `start` of `area` and has `size` bytes; its trace says what it
+    did with symbols. `scope` has the symbols after that round.
     """
 
     def __init__(
@@ -82,9 +83,9 @@ class CountedRounds:
         return not any(item.name in self._sources for item in self._waiting)
 
     def most(self, rounds: int, watch: Callable[[], None]) -> int:
-        """Return how many of the next `rounds` rounds can be added: those whose numbers all fit.
+        """Return how many of the next `rounds` rounds can be added because all their numbers fit.
 
-        It calls `watch` repeatedly, as a run of the assembler does.
+        The method calls `watch` from time to time, so that the caller can interrupt it.
         """
         if not rounds or not self._is_counted():
             return 0
@@ -104,9 +105,9 @@ class CountedRounds:
         return rounds
 
     def add(self, rounds: int) -> Iterator[partial[None]]:
-        """Add the next rounds, at most as many as `most` has returned.
+        """Add the next `rounds` rounds. The caller adds no more than `most` has returned.
 
-        Yield what is left to do after the layout.
+        Yield functions that the caller calls after the layout, when all symbols have values.
         """
         size, end = len(self._data), self._start + len(self._data)
         data = bytearray(self._data * rounds)

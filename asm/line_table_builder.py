@@ -93,7 +93,10 @@ class LineTableBuilder:
     def _locate(
         self, start: int, end: int, source: SourceText, blocks: Sequence[Block]
     ) -> tuple[str, Sequence[int], Sequence[int]]:
-        """Return the file, lines and columns of rows. Only one round of a block is looked up."""
+        """Return the file, the lines and the columns of some rows.
+
+        The method looks up only one round of a block, because all rounds have the same lines.
+        """
         if not blocks:
             return source.places(self._places[start:end])
         ends = [start, *(block.end for block in blocks)]

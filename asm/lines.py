@@ -29,9 +29,10 @@ def _numbers() -> array[int]:
 
 
 class Block(NamedTuple):
-    """Rows of a repetition: from row `first` on, `rows` rows come `rounds` times.
+    """Rows of a line table that a repetition adds several times.
 
-    In each round the addresses are higher by the same number, and all else is equal.
+    The first round has `rows` rows, from row `first` on. There are `rounds` rounds. From round to
+    round the addresses grow by the same number, and all else is equal.
     """
 
     first: int
@@ -50,10 +51,10 @@ def _blocks() -> list[Block]:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one section, with one array for each column.
+    """The rows of one section's line table, with one array for each column.
 
-    `blocks` has the repetitions that are known, in order and apart from each other, so that nothing
-    needs to be computed for each of their rounds.
+    `blocks` names the rows that repetitions added. The blocks are in ascending order and do not
+    overlap. Functions can then compute one round of a block instead of all.
     """
 
     addresses: array[int] = field(default_factory=_numbers)

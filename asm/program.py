@@ -313,9 +313,9 @@ def tensor_section(at: str) -> str:
 def natural_sizes(section: Section, values: Iterable[int]) -> dict[int, int]:
     """Return the natural size in bytes of a section's symbols, by their values.
 
-    A symbol reaches to the next one or to the section's end; symbols at one address have the same
-    size. A label has this size unless there is a `.size`. The disassembler writes `.size` for
-    symbols of other sizes.
+    The natural size of a symbol is the distance to the next symbol or to the section's end. Symbols
+    at one address have the same size. A label has its natural size unless there is a `.size`. The
+    disassembler writes `.size` for symbols of other sizes.
     """
     starts, end = sorted(set(values)), section.end
     return {

@@ -109,7 +109,7 @@ class Replay:
         )
 
     def begin_trace(self) -> bool:
-        """Trace the round that comes next. Return False if a round around it is traced already."""
+        """Begin to trace the next round. Return False if an outer round is traced already."""
         if self.state.trace is not None:
             return False
         self.state.trace = []
@@ -120,7 +120,10 @@ class Replay:
         self.state.trace = None
 
     def recording(self, mark: Mark, counts: Counts, deepest: int) -> Recording | None:
-        """Return what was added since `mark`; None if it had effects that its trace lacks."""
+        """Return what was added since `mark`.
+
+        Return None if the expansion also had effects that its trace does not show.
+        """
         area, before = mark.area, mark.counts
         if self._effects() != mark.effects or self.state.trace is not mark.trace:
             return None
@@ -137,7 +140,10 @@ class Replay:
         return Recording(bytes(area.data[mark.size :]), offsets, has_instructions, spent, trace)
 
     def keep(self, expansion: Expansion, recording: Recording) -> None:
-        """Store what an expansion added, for later calls with the same values, if it is pure."""
+        """Store what a pure expansion added, for later calls with the same values.
+
+        An expansion that is not pure is not stored.
+        """
         if recording.trace:
             return
         self._bytes += len(recording.data) + 4 * len(recording.offsets)
@@ -177,8 +183,8 @@ class Replay:
     def rounds_again(self, mark: Mark, recording: Recording, rounds: int) -> int:
         """Return how many of `rounds` more rounds `repeat` can add after the recorded one.
 
-        Each round must begin at the same alignment, all must fit, and so must the numbers of
-        symbols that the rounds count.
+        A round can be added if it begins at the same alignment, if it fits in the limits of the
+        assembler, and if the numbers of its symbols fit in their fields.
         """
         data = recording.data
         keeps_alignment = len(data) % WORD_BYTES == 0 or not recording.has_instructions

@@ -1,6 +1,7 @@
-"""What the lines of a repetition's round do with symbols, so that later rounds need not be read.
+"""Records what the lines of a repetition's round do with symbols.
 
-While the first round is read, `AssemblyState.trace` lists these entries in the order of the lines.
+While the assembler reads the first round, it adds these entries to `AssemblyState.trace`, in the
+order of the lines. From the entries it can compute the later rounds without reading them.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ class Assignment(NamedTuple):
 
 
 class Field(NamedTuple):
-    """Bytes at `offset` of the area that store a number: `name` plus a constant, here `value`.
+    """Bytes that store a number which depends on the symbol `name`.
 
-    `encode` returns the bytes for another value, or None if it does not fit. It is None for a
-    number as data.
+    The bytes begin at `offset` of the area. Their number is `value`: the symbol plus a constant.
+    `encode` returns the bytes for another number, or None if that number does not fit. `encode` is
+    None if the bytes are plain data.
     """
 
     offset: int
@@ -35,9 +37,9 @@ class Field(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Bytes at `offset` of the area that get the value of the symbol `name` after the layout.
+    """Bytes that get the value of the symbol `name` after the layout.
 
-    The same line has the same bytes in each round.
+    The bytes begin at `offset` of the area. They are the same in every round.
     """
 
     offset: int

@@ -131,8 +131,8 @@ def bytes_with_number(
 ) -> bytes | None:
     """Return the `size` bytes of an instruction whose last unknown operand is a number.
 
-    `bits` are the known ones, `encoder` and `modifier` those of the operand. Return None if the
-    number does not fit.
+    `bits` are the bits of the other operands. `encoder` and `modifier` belong to the operand.
+    Return None if the number does not fit.
     """
     known = None if encoder.needs_address else encoder.bits_of_address(modifier, number, 0)
     return None if known is None else (bits | known).to_bytes(size, "little")
@@ -144,9 +144,10 @@ def bytes_of_choice(
     size: int,
     number: int,
 ) -> bytes | None:
-    """Return the `size` bytes of an instruction that the `encode` of a `Choice` encodes.
+    """Return the bytes of an instruction with several encodings, one of which a number selects.
 
-    Return None if it has another size for this number, or the number does not fit.
+    `encode` is that of the instruction's `Choice`. Return None if the number does not fit, or if
+    the selected encoding does not have `size` bytes.
     """
     words = encode(texts, number)
     if words is None or WORD_BYTES * len(words) != size:

@@ -56,13 +56,14 @@ _NO_MNEMONICS: Mapping[str, Callable[[str], int]] = {}
 class SimpleLines:
     """Assembles consecutive simple lines of one source, in one part.
 
-    Most lines are an instruction, a label or numbers, without a quote or a comment of C. They are
-    split at their blanks and commas, and each operand is looked up by its text. A regular
-    expression splits all others.
+    Most lines are an instruction, a label or numbers, without quotes and C comments. The object
+    splits these at blanks and commas, and looks up each operand by its text. A regular expression
+    splits the other lines.
 
-    `enter_section` carries out `.text`, `.data` or `.bss`. It gets the offset of the directive in
-    the source, and the directive; it raises `Mistake`. It returns the encoders of the new area, or
-    None if another object has to read the next line. Then `is_open` becomes False.
+    The caller passes `enter_section`, which executes the directives `.text`, `.data` and `.bss`.
+    Its arguments are the offset of the directive in the source, and the directive. It returns the
+    encoders of the new area. It returns None if another object has to read the next line; then
+    `is_open` becomes False. It raises `Mistake`.
     """
 
     def __init__(

@@ -26,8 +26,8 @@ def is_name(text: str) -> bool:
 class SimpleSymbols:
     """Defines and looks up the symbols of simple lines of one source.
 
-    `varies` says that some lines depended on a symbol, or defined one, in a way that the trace of a
-    round (`asm/round_trace.py`) does not show.
+    `varies` becomes True when a line uses or defines a symbol in a way that the trace of a round
+    (`asm/round_trace.py`) does not show.
     """
 
     def __init__(self, state: AssemblyState, source: SourceText, scope: Scope) -> None:
@@ -67,7 +67,7 @@ class SimpleSymbols:
     def variable(self, symbol: Definition | None) -> int | None:
         """Return the present number of a symbol that may be set again; None for other symbols.
 
-        If its value gets into bytes, the caller also calls `put`.
+        If the caller puts this number into bytes, it must also call `put`.
         """
         if symbol is None or symbol.is_label or symbol.is_bad or not isinstance(symbol.value, int):
             return None
@@ -77,8 +77,8 @@ class SimpleSymbols:
     def number(self, text: str) -> tuple[int, str] | None:
         """Return the value of a plain number, or of `n`, `n + 1` or `n - 1` with a symbol `n`.
 
-        The symbol may be set again. The result is (value, symbol), with an empty symbol for a
-        number. Return None for other texts.
+        `n` must be a symbol that may be set again. The result is (value, symbol); for a plain
+        number the symbol is empty. Return None for other texts.
         """
         value = plain_number(text.strip(" \t"))
         if value is not None:
@@ -130,7 +130,7 @@ class SimpleSymbols:
         trace.append(Assignment(name, source, start if isinstance(start, int) else 0))
 
     def put(self, field: Field) -> None:
-        """Note that the number of a symbol was put into bytes."""
+        """Record that the number of a symbol was put into bytes."""
         trace = self._state.trace
         if trace is None:
             self.varies = True
@@ -138,9 +138,10 @@ class SimpleSymbols:
             trace.append(field)
 
     def wait(self, item: Waiting, depends_on_place: bool) -> None:
-        """Note that bytes get a symbol's value after the layout.
+        """Record that bytes get a symbol's value after the layout.
 
-        If that value also depends on the place of the bytes, no later round has the same.
+        `depends_on_place` says that the value also depends on the address of the bytes. Then later
+        rounds of a repetition have other bytes.
         """
         state = self._state
         # A linker completes each place by itself, and an error of a macro counts in each round.

@@ -73,12 +73,12 @@ class SourceText:
 
     @cached_property
     def newlines(self) -> list[int]:
-        """The offset of the character before each line: -1, and those of the newlines."""
+        """A first -1, then the offsets of all newlines: each is one less than a line's start."""
         return _newlines(self.text.split("\n"))
 
     @cached_property
     def statements(self) -> tuple[list[str], list[int]]:
-        """The text of each line from its first character that is no blank, and that one's offset.
+        """The text of each line without blanks at its start, and the offset where this text begins.
 
         Tabs are replaced by blanks, and so is a carriage return before the line's end.
         """
@@ -94,7 +94,10 @@ class SourceText:
         return line, offset - self.newlines[line - 1]
 
     def locate_all(self, offsets: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Return the lines and the columns of many offsets, most of which ascend."""
+        """Return the line numbers and the columns of many offsets.
+
+        The method is fastest if most of the offsets ascend.
+        """
         newlines = [*self.newlines, len(self.text)]
         lines: list[int] = []
         columns: list[int] = []

@@ -83,7 +83,7 @@ class Budget:
         return self.lines > self.max_lines or self.characters > self.max_characters
 
     def allows(self, lines: int) -> bool:
-        """Return whether so many more lines can be used."""
+        """Return whether the budget is enough for this number of further lines."""
         return self.lines + lines <= self.max_lines
 
     def spend(self, lines: int, characters: int, caller: Caller) -> None:

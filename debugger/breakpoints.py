@@ -120,7 +120,10 @@ class Breakpoints:
         }
 
     def disarm(self) -> None:
-        """Remove all breaks from the cores. Replays still record when layers begin."""
+        """Remove all breaks from the cores.
+
+        Afterwards, replays of the run still record when layers begin.
+        """
         for name in self._cores_with_breaks:
             core = self.debuggee.device.cores[name]
             if isinstance(core, Breakable):

@@ -32,8 +32,8 @@ class Interruption(Exception):
 class InstructionEnd(NamedTuple):
     """The moment when a core has completed an instruction.
 
-    `retired` is the number of instructions that the core has completed, `address` the address of
-    the next one. If the core is idle at the position, this is the address where it is started next.
+    `retired` is the number of instructions that the core has completed. `address` is the address of
+    the next one. If the core is idle then, `address` is where it is started next.
     """
 
     position: Position

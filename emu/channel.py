@@ -53,6 +53,6 @@ class NoisyChannel(Channel):
         self.jitter = self._noise = jitter
 
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
-        """Occupy the channel as `Channel.take` does, from the next cycle without noise on."""
+        """Occupy the channel as `Channel.take` does, but start in a cycle without noise."""
         self.free = self._noise.free(max(self.free, time))
         return super().take(time, offset, length)

@@ -101,7 +101,7 @@ class Origins:
 
     @property
     def step_count(self) -> int:
-        """The number of steps in this record: those that the core did not announce before."""
+        """The number of steps in this record. Steps that the core announced are not in it."""
         return 0
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:

@@ -105,7 +105,10 @@ class EditedProgram:
         return files
 
     def source_file(self, name: str, text: str, folder: Path | None, number: int) -> ProgramFile:
-        """Return a text as a file that uses the symbols of the source with this number."""
+        """Return a text as a file of the program.
+
+        The file uses the symbols of the source with this number.
+        """
         core = registry.cores()[0].name if self.gnu or is_gnu_source(text) else ""
         return ProgramFile(name, text, folder, (number,), core)
 

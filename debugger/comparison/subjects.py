@@ -61,9 +61,10 @@ class Subject:
 def subjects_of(text: str, runs: Sequence[Session]) -> list[Subject]:
     """Return the subject that a text denotes in each of two runs.
 
-    The text is one of `SUBJECTS`, with places after `registers` and `cycles`, or an expression for
-    memory. A tensor or array of both programs has priority over the subject of the same name,
-    unless places or `*` follow. Raises `CompareError`, `ExpressionError`, `PlaceError`.
+    The text is one of `SUBJECTS`, or an expression for memory. After `registers` and `cycles`,
+    places may follow. If both programs have a tensor or array with the name of a subject, the text
+    means that tensor or array, unless places or `*` follow. Raises `CompareError`,
+    `ExpressionError`, `PlaceError`.
     """
     word, _, rest = text.strip().partition(" ")
     rest = rest.strip()

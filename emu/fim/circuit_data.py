@@ -1,6 +1,6 @@
-"""The data of an island's circuits: loads open rows and executes the moves and computations.
+"""Moves and computes the data of an island's circuits.
 
-Nothing here depends on time. `operations` decides when a word acts and calls these functions.
+Nothing here depends on time. `operations` decides when a word acts, and calls these functions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Bytes = NDArray[np.uint8]
 
 
 class Repeats(NamedTuple):
-    """Repeats of an operation in a mode: the column and the value of RZ_SLOT of each repeat."""
+    """The repeats of an operation: its mode, and for each the column and the value of RZ_SLOT."""
 
     operation: Operation
     mode: Mode

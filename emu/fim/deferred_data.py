@@ -1,8 +1,8 @@
-"""The data of circuits for the fast engine: it computes the products of many words together.
+"""Computes the data of circuits for the fast engine: the products of many words together.
 
-Times do not depend on data. So the engine can record the products of a block and compute them
-later, when a word needs their sums. While it records, the open row and Rop are known as places in
-memory: nothing is copied until `settle`.
+Times do not depend on data. So the engine records the products of a block and computes them later,
+when a word needs their sums. Until then, it records the open row and Rop as addresses in memory,
+and copies nothing. `settle` computes and copies everything.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ class _Group:
 
 
 class DeferredData(CircuitData):
-    """Records loads of rows and products with columns, and executes them in `settle` at the latest.
+    """Records loads of rows and products with columns. It executes them in `settle` at the latest.
 
-    Everything else is executed at once, after the work that it depends on. Outside of the caller's
-    words nothing may write the rows of its blocks before `settle`.
+    It executes all other operations at once, but first the recorded work on which they depend.
+    Before `settle`, only words that pass through this object may write to the rows of its blocks.
     """
 
     def __init__(self, state: IslandState, memory: BankMemory) -> None:

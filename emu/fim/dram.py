@@ -268,10 +268,10 @@ class Dram:
         return self.do(PRECHARGE, others, time, step=step) if others else time
 
     def refresh(self, banks: Sequence[int], time: int) -> None:
-        """Do the refreshes of some banks that were due by cycle `time`.
+        """Execute the refreshes of some banks that were due by cycle `time`.
 
         The caller calls this method before each word that uses the banks, in the order of the
-        words' times. A refresh waits until the rows that earlier words use may be closed.
+        words' times. A refresh waits until earlier words allow their rows to be closed.
         """
         if not self.timings.t_refi:
             return
@@ -297,7 +297,10 @@ class Dram:
             self.refreshed[bank], self.refresh_ends[bank] = done, end
 
     def next_refresh(self, banks: Sequence[int]) -> int:
-        """Return the cycle from which words that use some of these banks come after a refresh."""
+        """Return the cycle of the next refresh of these banks.
+
+        Words from this cycle on that use one of the banks come after the refresh.
+        """
         if not self.timings.t_refi:
             return NEVER
         done, memory = self.refreshed, self.geometry

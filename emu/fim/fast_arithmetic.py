@@ -1,9 +1,9 @@
-"""Dot products and running sums of fp16 numbers, rounded in binary32 without a conversion to fp16.
+"""Computes dot products and running sums of fp16 numbers in binary32, without conversions to fp16.
 
 A number that has at most 11 significant bits is an fp16 number, unless it is too large or too
 small. So these functions round the significand of a binary32 number by integer operations, which
-are several times as fast as conversions. They return None if a number may be too large for fp16 or
-is no number; `arithmetic` then computes the results. The results have the same bits as its results.
+are several times as fast as conversions. A function returns None if a number may be too large for
+fp16 or is not finite; `arithmetic` then computes the results. Both have the same bits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIELDS = np.int32(-0x8000_0000 | 0x7FFF << _DROPPED)  # sign, exponent and frac
 
 
 def widened(values: Host) -> Wide:
-    """Return finite fp16 numbers as binary32. Infinities and NaN become numbers from 65536 on."""
+    """Return fp16 numbers as binary32. Infinities and NaN become numbers of at least 65536."""
     bits = np.ascontiguousarray(values).view(np.int16).astype(np.int32)
     bits <<= _DROPPED
     bits &= _FIELDS

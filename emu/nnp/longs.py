@@ -70,9 +70,9 @@ class Long:
         return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
 
     def shift_right(self, places: Ints) -> Long:
-        """Divide V by 2**`places`, for `places` of at least 0, rounding towards -infinity.
+        """Divide V by 2**`places` and round towards -infinity; `places` is at least 0.
 
-        The exponents grow by `places`, so the values stay the same but for the rounding.
+        The exponents grow by `places`, so the values change only by the rounding.
         """
         few = np.minimum(places, FRACTION)
         low = (self.whole & ((1 << few) - 1)) << (FRACTION - few) | self.fraction >> few

@@ -235,9 +235,9 @@ class Tiles:
 
 
 def accumulator_places(matrix: Quantiser, vector: Quantiser) -> int:
-    """Return P, so that a block's dot product S contributes V = S · 2**P to an accumulator.
+    """Return the shift P of dot products: a dot product S adds V = S · 2**P to an accumulator.
 
-    If blocks share exponents, the binary point of the products is at that of q34.40, unless the
+    If blocks share exponents, P puts the binary point of the products at that of q34.40, unless the
     products have more than 40 fraction bits.
     """
     if not matrix.shares_exponents:

@@ -62,7 +62,7 @@ class Element:
 
     @cached_property
     def unit(self) -> int:
-        """The number u, so that a code with the integer m has the value m · 2**u."""
+        """The number u for which a code with the integer m has the value m · 2**u."""
         return self.least_exponent - self.mantissa_bits
 
     @cached_property
@@ -131,7 +131,10 @@ class Quantiser:
 
     @cached_property
     def bias(self) -> np.int8:
-        """What is added to an exponent where it is stored, also to the 0 of other kinds."""
+        """The number that is added to an exponent when it is stored.
+
+        The zero exponents of kinds without shared exponents get it, too.
+        """
         return np.int8(GREATEST_SCALE if self.kind == "mx" else -LEAST_EXPONENT)
 
     @cached_property
@@ -151,7 +154,7 @@ class Quantiser:
 
     @cached_property
     def unit(self) -> int:
-        """The number u, so that a code with the integer m has the value m · 2**u.
+        """The number u for which a code with the integer m has the value m · 2**u.
 
         In bfp and mx the value is m · 2**(u + exponent).
         """
@@ -163,10 +166,10 @@ class Quantiser:
 
     @cached_property
     def fraction(self) -> int:
-        """The number of fraction bits of an element of a block with the exponent of its largest.
+        """The number of fraction bits of a block's elements.
 
-        In bfp elements are below 1; in mx the block's largest element is from 1 to 2 if it is
-        divided by 2**emax, and this counts the bits after its binary point.
+        In bfp all elements are below 1. In mx the block's largest element divided by 2**emax is
+        from 1 to 2; the fraction bits are those after the binary point of this quotient.
         """
         return (self.small_float.greatest_exponent if self.kind == "mx" else 0) - self.unit
 

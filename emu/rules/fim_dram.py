@@ -57,7 +57,7 @@ class Timings:
 
     @property
     def limits_activations(self) -> bool:
-        """Whether activations of different banks wait for one another."""
+        """Whether one bank's activation can delay another bank's."""
         return bool(self.t_rrds or self.t_rrdl or self.t_faw)
 
     @property
@@ -188,8 +188,8 @@ def refreshes(
 ) -> tuple[int, int]:
     """Return the number of refreshes that were due by cycle `time`, and the end of the last one.
 
-    `done` of them are done before. The next one may begin in cycle `start`; a further one begins
-    when it is due, but not before the end of the one before it.
+    The bank has had `done` refreshes before. The next one may begin in cycle `start`. A further one
+    begins when it is due, but not before the previous one has ended.
     """
     while True:
         due = refresh_due(timings, geometry, bank, done)
@@ -209,7 +209,7 @@ KEPT_ACTIVATIONS = 64  # more are never so near that a constraint applies: 4 in 
 
 
 def activation_groups(geometry: Geometry, banks: Sequence[int]) -> int:
-    """Return the mask of the bank groups of some banks, counted over all ranks."""
+    """Return a mask with one bit for each bank group of these banks, counted over all ranks."""
     groups = 0
     for bank in banks:
         groups |= 1 << geometry.group(bank)

@@ -195,10 +195,10 @@ def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[
 def join_runs(
     this: Interpreter, other: Interpreter, this_name: str = "this", other_name: str = "other"
 ) -> None:
-    """Make the first interpreter pass lines that are meant for both runs on to the other one.
+    """Join two debuggers, so that the first one passes lines for both runs on to the other one.
 
-    The answer then contains those of both runs, with the two names as headings. Ctrl-C stops both
-    runs.
+    The answer to such a line has the answers of both runs, with the two names as headings. Ctrl-C
+    stops both runs.
     """
     other.session.share_interrupts(this.session)
     this.context.other = OtherRun(other.session, other.execute_here, other_name, this_name)

@@ -316,8 +316,8 @@ def _planned(
 ) -> tuple[GraphPlan, SourceFiles]:
     """Return the plan and its program for tasks that use the rows in `rows`. Raises `LowerError`.
 
-    At first, a task may have as many instructions as an island's memory can store. If the steps
-    together exceed the memory, the function plans again with half of this limit, and so on.
+    At first, a task may have as many instructions as an island's memory can store. If the program
+    does not fit in this memory, the function plans again with half of this limit, and so on.
     """
     words = int(config[INSTRUCTIONS])
     room_error: program.RoomError | None = None

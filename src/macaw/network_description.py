@@ -24,9 +24,8 @@ def network_folder(sources: Sequence[str]) -> Path | None:
 def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
     """Return the network that these sources compute, if a net.json beside them describes it.
 
-    A network of nnp has no layers that cp begins, so the result is None.
-
-    Raises `InputError`.
+    For a network of nnp the result is None, because cp begins none of its layers. Raises
+    `InputError`.
     """
     folder = network_folder(sources)
     if folder is None:

@@ -18,7 +18,8 @@ def quantised_vectors(
 ) -> Quantised:
     """Return codes, exponents and host values of native vectors (..., N) of host values.
 
-    The quantiser is that of matrices or that of vectors. `values` must not have a NaN.
+    `is_matrix` selects the quantiser of matrices, otherwise that of vectors. `values` must not have
+    a NaN.
     """
     vector, matrix = quantisers(config)
     quantiser = matrix if is_matrix else vector

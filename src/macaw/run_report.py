@@ -138,7 +138,7 @@ def print_failure(error: RunError, program: Program) -> None:
 
 
 def waiting_diagnostics(error: RunError, texts: Mapping[str, str] = NO_TEXTS) -> list[Diagnostic]:
-    """Return a note for each source line at which a core, or a part of it, waits in a deadlock.
+    """Return a note for each source line at which a core, or a part of a core, waits in a deadlock.
 
     The list is empty if the program stopped for another reason. `texts` has, by name, sources that
     are not files.

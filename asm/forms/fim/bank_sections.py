@@ -1,7 +1,7 @@
-"""Sections for data in the banks of an island: the loader puts their bytes there.
+"""Sections for data in the banks of an island. The loader writes their bytes to the banks.
 
-`.section .fim.0.bank3.row12` begins or continues the section of island 0 whose first byte is that
-of row 12 of bank 3. A section stays in its bank.
+`.section .fim.0.bank3.row12` begins or continues a section of island 0. Its first byte is the first
+byte of row 12 of bank 3. All bytes of a section are in one bank.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ class BankSections:
         self.plans: list[SectionPlan] = []
 
     def plan(self, name: str) -> SectionPlan | None:
-        """Return a new plan of the section with this name; None if no bank or row has the name."""
+        """Return a new plan of the section with this name.
+
+        Return None if the name does not denote a row of one of the island's banks.
+        """
         match = _NAME.fullmatch(name)
         if match is None or match[1] != self.part:
             return None

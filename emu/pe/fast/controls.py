@@ -126,7 +126,8 @@ class LockstepControls(ClusterControls):
     def open(self, packet: Packet, address: int) -> None:
         """Reserve the buffer of an exe packet in all clusters of the packet. Raises `Fault`.
 
-        A lockstep group continues if the new runs can only wait for the bus; otherwise it is split.
+        A lockstep group continues if the new runs can do nothing but wait for the bus. Otherwise
+        this method splits the group.
         """
         super().open(packet, address)
         if self._meets_group(packet):
@@ -171,8 +172,8 @@ class LockstepControls(ClusterControls):
     def can_take(self, packet: Packet, segment: int) -> bool:
         """Return whether all clusters of the packet on the bus can take one of its segments.
 
-        If it is not the packet that started the lockstep group, the group is split, unless its runs
-        surely still use what the segment needs.
+        If another packet started the lockstep group, this method splits the group. It does not if
+        runs of the group certainly still use the space that the segment needs.
         """
         if self.group is not None:
             if self.group.takes(packet):

@@ -210,7 +210,7 @@ device_option = click.option(
 def file_option(
     *names: str, text: str, metavar: str = "FILE", multiple: bool = False, required: bool = False
 ) -> Callable[[Command], Command]:
-    """Return an option with the help `text`, whose value is the path of a file."""
+    """Return a command-line option whose value is the path of a file; `text` is its help."""
     return click.option(
         *names,
         type=click.Path(),
@@ -222,7 +222,7 @@ def file_option(
 
 
 def other_device_option(text: str) -> Callable[[Command], Command]:
-    """Return the option --device with the help `text`; without the option, its value is None."""
+    """Return the option --device; `text` is its help. Without the option the value is None."""
     return click.option(
         "--device", metavar="NAME|FILE", help=text, shell_complete=suggestions.devices
     )

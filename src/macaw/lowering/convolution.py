@@ -26,12 +26,13 @@ class Convolution(Product):
     y have a single row. The plan then treats each element of this row as a row of its own, because
     the bytes in memory are the same.
 
-    A dilation puts zeros between the kernel's weights. With groups, each output has zeros for the
-    channels of other groups. These zeros are neither stored nor multiplied. `images` is the length
-    of an additional first axis of x and y; 0 means that there is no such axis.
+    A dilation puts zeros between the kernel's weights. With groups, an output has zeros for the
+    channels of other groups. These zeros are neither stored nor multiplied. If `images` is not 0, x
+    and y have an additional first axis of this length.
 
-    If `paired`, two tensors of equal shape are the image: the first one has its even rows, the
-    second one its odd rows. Then the image is `hwc`, has no padding, and has a stride of two rows.
+    If `paired`, two tensors of equal shape form the image: the first one has its even rows, the
+    second one its odd rows. Then the layout is `hwc`, and there is no padding, and the vertical
+    stride is 2.
     """
 
     width: int = 1

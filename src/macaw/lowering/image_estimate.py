@@ -132,7 +132,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def some(self) -> ImagePlan:
-        """The plan of one tile; it has the numbers that are the same for all tiles."""
+        """The plan of any one tile, for numbers that are the same in all plans."""
         tile = ImageTile(1, 1, self.grid.n, self.part.length("K"))
         return ImagePlan(self.product, self.config, self.mapping, self.part, tile)
 

@@ -103,10 +103,10 @@ class ImagePlan(ProductPlan):
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
-        """The distances in that image, in elements: to the next row, column, channel.
+        """The distances in that image, in elements, from one row, column and channel to the next.
 
-        In a pair of tensors, the distance to the next row is half a row: a row of each is two rows
-        of the image.
+        In a pair of tensors, the distance between rows is half the length of a tensor's row,
+        because one row of a tensor is two rows of the image.
         """
         size = (*self.source_size, self.product.channels)
         row, column, channel = self.product.pitches(self.product.layout, size)

@@ -42,9 +42,9 @@ class SourceFiles:
 class Linkage:
     """The names that connect a layer's subroutine with a network's program.
 
-    `entry` is its own name, `x` and `y` are the symbols of its activations and results. `memory` is
-    the symbol of the memory in each on-chip unit that all layers share. `shapes` has the shapes of
-    x and y, if they are not those of the product.
+    `entry` is the name of the subroutine. `x` and `y` are the symbols of its activations and
+    results. `memory` is the symbol of the memory in each on-chip unit that all layers share.
+    `shapes` has the shapes of x and y, if they are not those of the product.
     """
 
     entry: str
@@ -91,9 +91,9 @@ def layer_subroutine(
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes the product of a plan.
 
-    It is one file of a network's program: the others define the symbols of `linkage`. Weights and
-    bias are in files as for `layer_source`. What layers of the same shape have in common is in a
-    file that they include. `heading` has its first comments.
+    It is one file of a network's program; other files define the symbols of `linkage`. Weights and
+    bias are in files as for `layer_source`. Layers of the same shape share code, which is in files
+    that they include. `heading` has the comments at the source's start.
     """
     out = Listing()
     out.extend(heading)

@@ -14,9 +14,9 @@ from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 
 def load_parts(plan: ProductPlan, *, shared: bool = False) -> dict[str, Listing]:
-    """Return the parts of the subroutine `load`, by name, in their order.
+    """Return the parts of the subroutine `load` by name, in their order.
 
-    It starts the transfers of the next iteration's tile.
+    The subroutine starts the transfers of the next iteration's tile.
     """
     tile, sums, factors, held, activations, weights = (Listing() for _ in range(6))
     tile.comment()

@@ -64,12 +64,13 @@ def write_code(out: Listing, plan: ProductPlan) -> None:
 def code_parts(
     plan: ProductPlan, *, shared: bool = False, reports: bool = False
 ) -> dict[str, Listing]:
-    """Return the parts of cp's code, by name, in their order: a program, or a subroutine.
+    """Return the parts of cp's code by name, in their order. The code is a program or a subroutine.
 
     If `shared`, it is a subroutine, whose entry is its first line, and the code does not depend on
-    the number of tiles. The subroutine does not change s10. Before the call, packets and sequences
-    must be in the on-chip units, and no transfer and no row may be at work. Half 0 must be the one
-    that loads. If it `reports`, it writes how many iterations are left (`macaw.lowering.progress`).
+    the number of tiles. The subroutine does not change s10. Its caller must have loaded packets and
+    sequences into the on-chip units; no transfer and no row may be active, and half 0 must be the
+    one that loads. If `reports`, the code writes how many iterations are left
+    (`macaw.lowering.progress`).
     """
     first = first_copies(plan) + (zero_fills(plan) if shared else [])
     loop, step, store = Listing(), Listing(), Listing()

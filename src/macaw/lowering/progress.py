@@ -1,7 +1,7 @@
-"""Says when the rows of a result are in external memory, so that vc can begin with them.
+"""Computes when the rows of a result are in external memory, so that vc can begin to read them.
 
-While cp's code waits for an iteration, the results of the iterations before are stored. It then
-writes how many iterations are left to dispatch; after the last results it writes -1.
+While cp waits for an iteration, the results of the previous iterations are stored. cp then writes
+how many iterations it has not dispatched yet; after the last results it writes -1.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ ALL_LEFT = (1 << 31) - 1  # before the first iteration
 
 
 def iterations_left(plan: ProductPlan) -> list[int] | None:
-    """Return, for each row of an image of results, cp's number when the row is stored.
+    """Return, for each row of an image of results, cp's number at the time when it is stored.
 
-    The rows are stored if the number is at most this. None if the results are not an image
-    (rows, columns, channels).
+    A row is in memory if the number that cp has written is at most this one. Return None if the
+    results are not an image (rows, columns, channels).
     """
     product = plan.product
     image = product.image if isinstance(product, PointwiseProduct) else product

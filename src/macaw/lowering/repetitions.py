@@ -1,7 +1,7 @@
-"""Writes lines that differ only in numbers which grow regularly as nested repetitions (`.irp`).
+"""Writes lines whose numbers grow regularly as nested repetitions (`.irp`).
 
 A table of transfers often has a line for each row of the array, each cluster, and each run of
-results. If the numbers are linear in the three indices, a few lines with `.irp` say the same.
+results. If the numbers are linear in these three indices, a few lines with `.irp` mean the same.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ _HEXADECIMAL = 1 << 12  # steps from here on are hexadecimal if the number is
 
 
 def repeated(lines: Sequence[str]) -> list[tuple[int, list[str]]]:
-    """Divide lines into groups, and return each group's first index and its lines or fewer ones.
+    """Divide lines into groups. Return the index of each group's first line, and the text to write.
 
-    A group is a single line, or lines that nested repetitions write in fewer lines. The lines are
-    statements without labels and comments. None of them contains a parameter of a macro that is
-    called i, j or k.
+    A group is a single line, or lines that nested repetitions express in fewer lines. The lines are
+    statements without labels and comments. They call no macro with a parameter called i, j or k.
     """
     groups, first = [], 0
     texts = [_NUMBER.sub("#", line) for line in lines]

@@ -47,9 +47,9 @@ class SharedCode:
 
 
 class CodeLibrary:
-    """The subroutines for the layers of a network: each is a combination of parts.
+    """The subroutines for the layers of a network. Each subroutine is a combination of parts.
 
-    Each part has a file of its own, which the subroutines that have the same part include.
+    Each part has a file of its own. Subroutines with the same part include the same file.
     """
 
     def __init__(self, includes: IncludeLibrary) -> None:
@@ -57,9 +57,9 @@ class CodeLibrary:
         self._symbols: dict[tuple[str, ...], str] = {}
 
     def code(self, plan: ProductPlan, *, reports: bool = False) -> SharedCode:
-        """Return the subroutine that computes a plan; add it to the library if it is new.
+        """Return the subroutine that computes a plan. Add it to the library if it is new.
 
-        If it `reports`, it writes how many iterations are left.
+        If `reports`, the subroutine writes how many iterations are left.
         """
         files, record = list[str](), dict[int, str]()
         for name, part in code_parts(plan, shared=True, reports=reports).items():

@@ -99,7 +99,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def some(self) -> WeightStationaryPlan:
-        """The plan of one tile; it has the numbers that are the same for all tiles."""
+        """The plan of any one tile, for numbers that are the same in all plans."""
         tile = Tile(1, 1, self.grid.n, self.part.length("K"))
         return WeightStationaryPlan(self.product, self.config, WEIGHT, self.part, tile)
 

@@ -1,4 +1,4 @@
-"""What the estimates of all kinds of tiles have in common: numbers and sizes of tiles."""
+"""Computes what the estimates of all kinds of tiles have in common: numbers and sizes of tiles."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Reals = NDArray[Any]  # of a grid: one number for each tile
 
 @dataclass(frozen=True)
 class TileEstimate(ABC):
-    """The numbers from which the cycles of tiles are estimated, all tiles at once.
+    """The numbers from which the cycles of tiles of many sizes are estimated at once.
 
-    A turn is the computation of one tile: one step of cp. `density` is the share of activations
-    that are not zero.
+    A turn is one step of cp, which computes one tile. `density` is the share of activations that
+    are not zero.
     """
 
     config: Configuration
@@ -35,7 +35,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def some(self) -> ProductPlan:
-        """The plan of one tile; it has the numbers that are the same for all tiles."""
+        """The plan of any one tile, for numbers that are the same in all plans."""
 
     # Numbers of tiles
 
@@ -47,7 +47,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def tiles_k(self) -> Reals:
-        """The number of tiles that add up to one result."""
+        """The number of tiles whose sums add up to one result."""
 
     @property
     def tiles_n(self) -> int:
@@ -56,7 +56,7 @@ class TileEstimate(ABC):
 
     @property
     def several(self) -> NDArray[np.bool_]:
-        """Whether partial sums return."""
+        """Whether partial sums are stored and loaded again, for each tile size."""
         return self.tiles_k > 1
 
     # Sizes of a tile
@@ -64,7 +64,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def entries(self) -> Reals:
-        """The mean number of weights of an output in a tile."""
+        """The mean number of weights that a tile stores for one output."""
 
     @property
     def width(self) -> int:

@@ -203,15 +203,15 @@ def input_copies(plan: ProductPlan) -> list[Transfer]:
 
 
 def first_copies(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers before the first iteration: of x, and of weights from a tensor."""
+    """Return the transfers before the first iteration: of x, and of weights that are a tensor."""
     copies = input_copies(plan) if plan.copies_input else []
     return [*copies, *weight_copies(plan)]
 
 
 def weight_copies(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that copy a tensor into the weights: one for each cluster and tile.
+    """Return the transfers that copy a tensor to the weights, one for each cluster and tile.
 
-    Each PE has one weight, whose value is the last byte of its record.
+    Each PE has one weight, which is the last byte of its record.
     """
     if not plan.product.reads_weights:
         return []

@@ -1,8 +1,8 @@
-"""Writes zeros to sums that no accumulator stores, in memory that layers of a network share.
+"""Writes zeros to partial sums that a tile does not use.
 
-A segment of sums has a sum for each accumulator of a PE, but a tile may use fewer of them. The
-others are added, too. In a program of one layer they are zeros; in a network they would be what a
-layer before has left.
+A segment of partial sums has one sum for each accumulator of a PE. If a tile uses fewer, the PE
+still adds the others. In a program of one layer, these are zeros. In a network, layers share the
+memory, so without this module they would be data of an earlier layer.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _ARRAYS = ("chain", "partial", "gathered")  # stored accumulator by accumulator,
 
 
 def zero_row_bytes(plan: ProductPlan) -> int:
-    """Return the bytes of a row of zeros: the sums of all accumulators of a cluster."""
+    """Return the bytes of a row of zeros: those of the sums of all accumulators of a cluster."""
     return plan.pes * plan.lanes * plan.sum_size
 
 
 def zero_fills(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that write zeros to such arrays, in both halves of all units."""
+    """Return the transfers that write zeros to unused sums, in both halves of all units."""
     if plan.lanes <= plan.tile.members:
         return []
     row = zero_row_bytes(plan)

@@ -202,7 +202,7 @@ class CompiledNetwork:
         return {self.symbols[edge.tensor] for edge in edges} - {edge.name for edge in edges}
 
     def _integers(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Return the program's inputs for inputs that are checked."""
+        """Return the program's inputs for inputs that have been checked."""
         return {
             self.symbols[edge.tensor]: to_device(_integers(edge, arrays[edge.name]))
             for edge in self.assignment.inputs

@@ -120,7 +120,7 @@ def _compiled(
 
 @check_arguments(folder=arguments.path)
 def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork:
-    """Return the compiled network in a folder that `write` of a network made.
+    """Return the compiled network in a folder that a network's `write` has written.
 
     Raises `InputError`.
     """

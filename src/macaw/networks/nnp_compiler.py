@@ -40,7 +40,7 @@ def compile_for_nnp(
 
 
 def load_nnp_network(path: Path, description: Mapping[str, Any]) -> NnpNetwork:
-    """Return the network of nnp in a folder, with the contents of its net.json.
+    """Return the network of nnp in a folder. `description` is the contents of its net.json.
 
     Raises `InputError`.
     """

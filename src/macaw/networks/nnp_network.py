@@ -151,7 +151,7 @@ class NnpNetwork:
     def device_inputs(self, inputs: Mapping[str, object]) -> dict[str, NDArray[Any]]:
         """Return the inputs of the program, by its symbols, for inputs of the model.
 
-        They are in native vectors, in nnp's host format. Raises `InputError`.
+        The results are native vectors in nnp's host format. Raises `InputError`.
         """
         given = model_arrays(self.operations.inputs, inputs)
         host, native = HOST[str(self.config["nnp.host_format"])], int(self.config["nnp.native"])

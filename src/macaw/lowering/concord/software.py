@@ -70,10 +70,10 @@ def software(graph: Graph, config: Configuration, target: str, title: str = "") 
 
 
 def steps_of(inputs: Mapping[str, Tensor], graph: Graph, layer: Layer) -> dict[str, int]:
-    """Return the inputs of whose rows each round of the loops takes some, with the round count.
+    """Return the inputs from which each round of the loops takes some rows, with the round count.
 
-    If loops have different numbers of rounds, there are none. A layer without loops may take any
-    number of rows of its vectors from NetInQ, each row for itself.
+    If loops have different numbers of rounds, the result is empty. A layer without loops may take
+    any number of rows of its vectors from NetInQ; it computes each row independently.
     """
     vectors = {
         name: tensor

@@ -1,7 +1,7 @@
-"""Describes constants that stay in the banks of an island, where the loader puts them.
+"""Describes constants that stay in the banks of an island.
 
-A job with such constants has rows of its own in its banks. Other jobs never write to these rows, so
-the constants remain there for all runs of the program.
+The loader writes them to the banks. A job with such constants has rows of its own. Other jobs never
+write to these rows, so the constants remain there for all runs of the program.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class BankImage:
-    """Constants in several banks, from the first row of their job on.
+    """A constant array in several banks of an island.
 
-    Part `index` of `array` (along its first axis) is in bank `bank`, for each pair (bank, index) of
-    `places`. `symbol` distinguishes the images of a job.
+    For each pair (bank, index) of `places`, the bank `bank` stores part `index` of `array` (along
+    its first axis), from the first row of the job on. `symbol` distinguishes the images of a job.
     """
 
     symbol: str
@@ -27,16 +27,16 @@ class BankImage:
 
     @property
     def size(self) -> int:
-        """The number of bytes that the image takes in the banks."""
+        """The number of bytes that the image occupies in the banks."""
         return len(self.places) * int(self.array[0].nbytes)
 
 
 @dataclass(frozen=True)
 class Residency:
-    """The rows of its own that a job with constants in the banks needs in each of its banks.
+    """A reservation of rows in each bank, for a job whose constants stay there.
 
-    Jobs with equal keys use the same constants in the same order, so they share their rows. At most
-    `budget` rows of an island may be reserved in this way.
+    Jobs with equal `key` use the same constants in the same order, so they share these rows. All
+    reservations of an island together may have at most `budget` rows.
     """
 
     key: Hashable
@@ -48,8 +48,8 @@ class Residency:
 class BankRows:
     """The rows of each bank that jobs may use.
 
-    Rows from `shared` on are reserved for jobs with constants that stay; the other jobs use the
-    rows before. If `resident`, the job is one of the former.
+    Rows from `shared` on are for jobs whose constants stay; the other jobs use the rows before. If
+    `resident`, this object is for a job whose constants stay.
     """
 
     rows: int

@@ -41,7 +41,7 @@ class Clock:
     def end(self) -> int:
         """The cycle from which cp, the dma and all islands are free.
 
-        It is `NEVER` if the constants that stay exceed the rows that an island has for them.
+        It is `NEVER` if the constants that stay need more rows than are reserved for them.
         """
         if self.exceeds_rows:
             return NEVER

@@ -27,7 +27,7 @@ class CannotError(Exception):
 
 
 class MemoryExceededError(CannotError):
-    """Raised if tasks take more rows or words than an island has for them."""
+    """Raised if tasks need more rows or instruction words than an island has."""
 
 
 class Traits(NamedTuple):

@@ -1,8 +1,8 @@
 """Describes what an island does in a step, and predicts its cycles.
 
-A job consists of copies into banks, blocks, and copies out of banks. The constants of a job may
-stay in the banks, where the loader puts them; then no copies bring them. Such a job uses rows of
-its own; the cycles do not depend on their numbers.
+A job consists of copies into banks, blocks, and copies out of banks. If the job's constants stay in
+the banks, the loader writes them there, and no copies bring them. Such a job uses rows of its own.
+The cycles do not depend on the numbers of these rows.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class ProductJob:
 
 
 def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
-    """Return pairs (bank, index of the part of B) for the working banks of all blocks."""
+    """Return a pair (bank, index of a part of B) for each bank of B in all blocks."""
     return tuple(
         (stream.bank(block, number), number)
         for block in range(stream.blocks)
@@ -218,14 +218,15 @@ def bank_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
 
 
 def buffer_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
-    """Return pairs (bank, index of the part of A) for the buffers of all blocks."""
+    """Return a pair (bank, index of a part of A) for each buffer of A in all blocks."""
     return tuple((stream.buffer(block), block) for block in range(stream.blocks))
 
 
 def b_image(stream: StreamTiling, b: NDArray[Any], after: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return B as it is stored in the banks, in an array of shape (banks, rows, columns, lanes).
 
-    The operands of functions in `after` are stored there, too: matrices of equal rows.
+    `after` has operands of the functions that follow, as matrices of equal rows. They are stored
+    in these banks, too.
     """
     dtype = stream.shape.numbers.dtype
     rows = [np.asarray(matrix, dtype)[0] for matrix in after]

@@ -293,7 +293,7 @@ def rough(
     known_b: bool,
     resident: bool = False,
 ) -> tuple[int, int, int]:
-    """Estimate the cycles of a stream, as (bring, compute, fetch).
+    """Return an estimate of a stream's cycles, as (copy in, compute, copy out).
 
     `known_a` and `known_b` say whether A and B are constants, `resident` whether constants stay in
     the banks.

@@ -135,7 +135,7 @@ class GraphPlan:
     issued: tuple[Option, ...] = ()
 
     def issued_index(self, step: Step) -> int:
-        """Return the index in `issued` of the option to which a step belongs."""
+        """Return the index in `issued` of the option that contains a step."""
         owners = [i for i, option in enumerate(self.issued) for _ in option.parts or (option,)]
         return owners[step.number]
 

@@ -1,4 +1,4 @@
-"""Gives the jobs of a plan whose constants stay in the banks rows of their own."""
+"""Assigns rows of banks to the jobs whose constants stay in the banks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from macaw.lowering.fim.plan import Step
 
 
 def with_rows(steps: Iterable[Step], rows: int) -> tuple[Step, ...]:
-    """Return the steps with jobs that begin at the rows reserved for them.
+    """Return the steps with jobs at the first rows that are reserved for them.
 
-    `rows` is the number of rows of a bank; the last ones are for constants that stay.
+    `rows` is the number of rows of a bank. The last rows are for constants that stay.
     """
     used: dict[int | None, int] = {}  # rows by island
     first: dict[tuple[int | None, Hashable], int] = {}
@@ -34,7 +34,7 @@ def with_rows(steps: Iterable[Step], rows: int) -> tuple[Step, ...]:
 
 @dataclass(frozen=True)
 class PlacedImage:
-    """Constants that the loader puts into banks of an island from a row on."""
+    """Constants that the loader writes to banks of an island, from a given row on."""
 
     number: int  # counts the jobs with such constants, in the order of the plan
     island: int
@@ -43,7 +43,7 @@ class PlacedImage:
 
 
 def images(steps: Iterable[Step]) -> Iterator[PlacedImage]:
-    """Yield the constants that stay in the banks, once for all steps that share them."""
+    """Yield the constants that stay in the banks. Constants that several steps share come once."""
     seen: set[tuple[int | None, Hashable]] = set()
     number = 0
     for step in steps:
@@ -57,10 +57,10 @@ def images(steps: Iterable[Step]) -> Iterator[PlacedImage]:
 
 
 def reserved_rows(budget: float, memory: Geometry) -> int:
-    """Return the number of rows of each bank that a budget reserves for constants that stay.
+    """Return the number of rows of each bank that are reserved for constants that stay.
 
-    An integer is a number of bytes of each island, a float a share of its banks, from 0 to 1.
-    Raises `LowerError` for other numbers.
+    An integer `budget` is a number of bytes of each island. A float is a share of its banks, from 0
+    to 1. Raises `LowerError` for other numbers.
     """
     if isinstance(budget, float):
         if not 0 <= budget <= 1:

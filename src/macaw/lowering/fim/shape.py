@@ -31,10 +31,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class Region:
-    """The part of a product's result that one of several islands computes.
+    """The part of a product's result C that one of several islands computes.
 
-    Its first number is in row `row` and column `column` of C; `pitch` is the number of columns of C
-    and of B.
+    The region begins in row `row` and column `column` of C. `pitch` is the number of columns of all
+    of C, and of all of B.
     """
 
     row: int
@@ -45,17 +45,17 @@ class Region:
 
     @property
     def origin(self) -> int:
-        """The index of the region's first number in C."""
+        """The index of the region's first element in the flat array C."""
         return self.row * self.pitch + self.column
 
     @property
     def row_range(self) -> slice:
-        """The rows of A and C."""
+        """The rows of C that the region has, which are also the rows of A that it needs."""
         return slice(self.row, self.row + self.rows)
 
     @property
     def column_range(self) -> slice:
-        """The columns of B and C."""
+        """The columns of C that the region has, which are also the columns of B that it needs."""
         return slice(self.column, self.column + self.columns)
 
 

@@ -1,8 +1,8 @@
-"""Divides one product among several islands: by rows or by columns of its result.
+"""Divides one product among several islands, by rows or by columns of its result.
 
-Each island computes a region of C with the functions that follow, in its own layout and tiling. By
-rows, the islands share A and each has all of B; by columns, they share B and each has all of A. The
-sizes of the regions are in proportion to the islands' speeds.
+Each island computes a region of C and the functions that follow, in its own layout and tiling. If
+the product is divided by rows, each island reads its rows of A and all of B. By columns, it reads
+its columns of B and all of A. The sizes of the regions are in proportion to the islands' speeds.
 """
 
 from __future__ import annotations

@@ -50,9 +50,9 @@ def _count(first: int, step: int, end: int) -> int:
 
 
 class Router:
-    """Makes a stream's copies.
+    """Makes the copies of a stream.
 
-    `region` is the part of C that the stream computes, if another island computes the rest.
+    If several islands share the product, `region` is the part of C that this stream computes.
     """
 
     def __init__(self, stream: StreamTiling, region: Region | None = None) -> None:

@@ -1,11 +1,11 @@
-"""Operations of vc as depthwise convolutions, which the array computes with the same results.
+"""Converts operations of vc to depthwise convolutions, which the array computes with equal results.
 
 For a mean all weights are 1, and its factor is the scale of the results. For a product by channels
 the weights are the second input. Both definitions round f32(sum) · m once, with the same m.
 
-An operation on single elements treats all channels alike. So its tensors may be taken as images of
-any size with the same bytes: here they have as many channels as a cluster has PEs. For a sum of two
-tensors the image has the rows of one and the other in turn, and the weights are powers of two.
+An operation on single elements treats all channels alike. So any image with the same bytes may
+stand for its tensors: here the image has as many channels as a cluster has PEs. For a sum of two
+tensors, rows of the first and of the second tensor alternate, and the weights are powers of two.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WIDEST = 64  # columns of an image of single elements, at most
 
 
 def array_product(operation: VectorOperation, config: Configuration) -> Convolution | None:
-    """Return the depthwise convolution that an operation is, or None if it is none.
+    """Return the depthwise convolution that is equal to an operation, or None if there is none.
 
     An image of single elements may be a few bytes longer than the tensors: it ends where the next
     tensor may begin.

@@ -1,4 +1,4 @@
-"""Describes what computes a layer of a network, and with which plan."""
+"""Describes which core computes a layer of a network, and with which plan."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from macaw.lowering.net.vector.operations import VectorOperation
 
 @dataclass(frozen=True)
 class Overlap:
-    """How vc computes a layer while the array still computes the layer before.
+    """How vc computes a layer while the array still computes the previous one.
 
-    `limits` has, for each row of the image, the number of the array's iterations that are left when
-    the row is stored. `cycles` predicts the time after the end of the layer before.
+    `limits` has one number for each row of the image: when the row has been stored, the array still
+    has this many iterations to dispatch. `cycles` predicts the time after the end of the previous
+    layer.
     """
 
     limits: tuple[int, ...]

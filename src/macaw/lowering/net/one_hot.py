@@ -1,8 +1,8 @@
 """Replaces layers whose results depend on one integer at each position by rows of a table.
 
-An example is an integer that becomes a vector with one 1 (Equal with 0, 1, 2 ...), multiplied by a
-constant matrix. The reference evaluator computes a row of the table for each integer with which
-the layers compare, and one for all other integers.
+An example is a product of a constant matrix and vectors with a single 1, which Equal makes by
+comparing integers with 0, 1, 2 ... The table has one row for each integer with which the layers
+compare, and one for all other integers. The reference evaluator computes these rows.
 """
 
 from __future__ import annotations

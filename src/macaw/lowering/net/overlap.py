@@ -1,8 +1,8 @@
 """Lets vc begin with a pool while the array still computes the image.
 
-The pool must follow the layer of the array whose result it reads. vc takes the rows in the order in
-which the array stores them (`macaw.lowering.progress`). The layer of the array gets the plan with
-which both together take the least time.
+This is possible if the pool reads the result of the layer before it, and the array computes that
+layer. vc takes the rows in the order in which the array stores them (`macaw.lowering.progress`).
+The layer of the array gets the plan with which both layers together take the least time.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ _ALL = (float("-inf"), float("inf"))
 def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
     """Append a product of two real tensors, with its bias and its activation as further layers.
 
-    A constant becomes a tensor. An operand that several products share is repeated, if vc cannot
-    read it several times. Raises `LowerError`.
+    Constant operands become tensors. If several products share an operand and vc cannot read it
+    several times, a layer repeats it. Raises `LowerError`.
     """
     (name,) = layer.outputs
     result = rewriting.tensors[name]
@@ -61,10 +61,10 @@ def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def rewrite_integer_product(rewriting: Rewriting, layer: ProductLayer) -> None:
-    """Append a product of two tensors of integers as a product of real numbers, which is exact.
+    """Append a product of two tensors of integers as a product of real numbers.
 
-    The integers minus their zero points become binary32, which has all sums of their products.
-    Raises `LowerError` if it might not have them.
+    The integers minus their zero points become binary32. All sums of their products are exact in
+    binary32. Raises `LowerError` if some might not be.
     """
     real = []
     largest = 1
@@ -90,9 +90,9 @@ def rewrite_integer_product(rewriting: Rewriting, layer: ProductLayer) -> None:
 
 
 def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a Softmax over another axis than the last one of the device, with transposes.
+    """Append a Softmax, with transposes before and after it that make its axis the last one.
 
-    Return False if no transposes are necessary.
+    Return False if no transposes are necessary: its axis is the last one on the device.
     """
     (source,), (result,) = layer.inputs, layer.outputs
     if source not in rewriting.tensors:
@@ -116,7 +116,7 @@ def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a LayerNormalization of an image as one of rows. Return False for other tensors."""
+    """Append the LayerNormalization of an image as one of rows. Return False for other tensors."""
     (result,), source = layer.outputs, layer.inputs[0]
     if source not in rewriting.tensors or len(rewriting.tensors[source].shape) != 4:
         return False
@@ -142,9 +142,9 @@ def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a sum, mean or extreme over axes; move the elements if necessary.
+    """Append a sum, mean, maximum or minimum over axes. Move the elements first if necessary.
 
-    vc reduces axes that are one after the other on the device, in the order of the model. Return
+    The axes that vc reduces must be adjacent on the device, in the order of the model. Return
     False if the axes are not constant.
     """
     (result,), source = layer.outputs, layer.inputs[0]

@@ -1,4 +1,4 @@
-"""Holds a network that is being rewritten: its new layers and tensors, and steps for all rules."""
+"""Defines the network that rules rewrite: its new layers and tensors, and steps for all rules."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def single_shift(output: Requantisation, dtype: str) -> int | None:
 
 
 class Rewriting:
-    """The layers so far; `tensors` has those of the model and the new ones."""
+    """A network that is being rewritten: its new layers so far.
+
+    `tensors` has the tensors of the model and the new ones.
+    """
 
     def __init__(self, model: Network, config: Configuration) -> None:
         self.model = model

@@ -62,9 +62,8 @@ def vector_operation(
 ) -> tuple[VectorOperation, tuple[int, ...]]:
     """Return the operation that computes a layer, and the indices of the inputs that it takes.
 
-    The indices count the inputs of the layer, and are in the order of the operation.
-
-    `tensors` are the layer's inputs on the device. Raises `LowerError`.
+    The indices count the inputs of the layer. They are in the order in which the operation takes
+    them. `tensors` are the layer's inputs on the device. Raises `LowerError`.
     """
     rule = _RULES.get(type(layer))
     if rule is None:

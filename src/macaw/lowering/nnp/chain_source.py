@@ -29,10 +29,10 @@ Settings = dict[str, Any]
 
 @dataclass
 class ChainWriter:
-    """The source while it is written.
+    """Writes the source of a model's chains.
 
-    `settings` are the values of s_wr's registers so far, `words` the instructions so far. `names`
-    has the symbol of each tensor, or matrix, in each memory.
+    `settings` are the present values of the registers that s_wr sets. `words` is the number of
+    instructions so far. `names` has the symbol of each tensor, or matrix, in each memory.
     """
 
     model: Model
@@ -52,7 +52,7 @@ class ChainWriter:
     # --- settings ---
 
     def set(self, wanted: Settings) -> None:
-        """Set registers that have other values."""
+        """Write instructions that set registers which have other values than `wanted`."""
         new = {key: value for key, value in wanted.items() if self.settings.get(key) != value}
         if "rows" in new and "cols" in new:
             self.put(f"SetRowsCols({new['rows']}, {new['cols']})", 2)
@@ -94,9 +94,9 @@ class ChainWriter:
         return wanted
 
     def unrolled(self, chain: Chain) -> bool:
-        """Return whether increments are too large, so that rows are repeated as text.
+        """Return whether the chain's rows are written one by one, because increments are too large.
 
-        Raises `LowerError` for windows, whose iterations cannot be repeated as text.
+        Raises `LowerError` for windows, whose iterations cannot be written one by one.
         """
         operands = [item.operand for item in chain.functions if item.operand is not None]
         places = [*operands, *chain.writes]
@@ -174,7 +174,7 @@ class ChainWriter:
         self.put(f"m_wr MatrixRf, {item.target}")
 
     def chain(self, chain: Chain, *, stepped: bool) -> None:
-        """Write a chain; `stepped` if it is in a time loop."""
+        """Write a chain. `stepped` says that it is in a time loop."""
         if chain.matrix:
             tiles = self.memory.dram[chain.source.tensor] // self.native
             self.put(f"m_rd Dram, {self.names[chain.source.tensor, ops.DRAM]} / {self.native}")
@@ -228,7 +228,7 @@ class ChainWriter:
     def operand(
         self, place: Place, file: str | None, rows: bool, stepped: bool
     ) -> tuple[str, str, str]:
-        """Return "MEMORY, address"; "_inc" or nothing; and the operands of that instruction."""
+        """Return the parts of an operand: "MEMORY, address"; "_inc" or ""; and further operands."""
         tensor = self.model.tensors[place.tensor]
         if tensor.memory in (ops.NET_IN, ops.NET_OUT):
             return tensor.memory, "", tensor.memory

@@ -1,7 +1,8 @@
-"""Forms chains of nnp from operations: an operation continues the chain that makes its input.
+"""Forms chains of nnp from operations. An operation extends the chain that computes its input.
 
-It does so if nothing else reads that input, and if a block of the multi-function units is left. A
-chain moves to the place of its last operation, when all its operands are computed.
+It does so if no other operation reads that input, and if the multi-function units have a free
+block. A chain is executed at the place of its last operation, when all its operands have been
+computed.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Function:
-    """An instruction of a chain between reading and writing; `unit` is the one that executes it."""
+    """An instruction of a chain between reading and writing; the unit `unit` executes it."""
 
     kind: str
     unit: int
@@ -41,10 +42,10 @@ class Function:
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain: reads `source`, applies `functions`, and writes the result to all `writes`.
+    """A chain: it reads `source`, applies `functions`, and writes the result to all `writes`.
 
-    `layers` are the names of the nodes that it computes. A chain of tiles has a `matrix` that it
-    loads from `source`, and writes nothing else.
+    `layers` are the names of the nodes that it computes. A chain of tiles loads its `matrix` from
+    `source`, and writes nothing else.
     """
 
     layers: tuple[str, ...]
@@ -56,7 +57,7 @@ class Chain:
 
     @property
     def layer(self) -> str:
-        """The first node that the chain computes, beside inputs and outputs."""
+        """The name of the first node that the chain computes, or of its input or output."""
         return next((name for name in self.layers if name not in EDGES), self.layers[0])
 
     @property
@@ -67,7 +68,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class ChainPhase:
-    """Chains that run `steps` times, one after the other in each step."""
+    """Chains that are executed `steps` times. Each time step executes all chains in their order."""
 
     chains: tuple[Chain, ...]
     steps: int

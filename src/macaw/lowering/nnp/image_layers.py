@@ -1,4 +1,4 @@
-"""Reads convolutions and pools from ONNX nodes: images are rows of positions, one after another."""
+"""Reads convolutions and pools from ONNX nodes. An image has one row for each position."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from macaw.lowering.onnx.graph import Node
 
 @dataclass(frozen=True)
 class Geometry:
-    """The window of a node, (vertical, horizontal): an image of one dimension has height 1."""
+    """The window of a node, as pairs (vertical, horizontal).
+
+    An image of one dimension has height 1.
+    """
 
     size: tuple[int, int]
     result: tuple[int, int]
@@ -31,7 +34,7 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Image:
-    """An image on the device: its rows (positions) and the channel of each number of a row."""
+    """An image on the device: a row for each position, and the channel of each number of a row."""
 
     value: Value
     keys: Indices
@@ -131,7 +134,7 @@ def _dense_weights(weights: Array, groups_: int, channels: int) -> Array:
 def convolution(
     builder: Builder, node: Node, weights: Array, bias: Array | None, divide: int = 1
 ) -> Value:
-    """Append a convolution with `weights` (outputs, channels / group, ...) and return it."""
+    """Append a convolution with `weights` (outputs, channels / groups, ...). Return its result."""
     geometry = _geometry(builder, node, weights.shape[2:])
     image = _image(builder, node)
     channels = builder.shape(node.inputs[0])[1]

@@ -1,7 +1,7 @@
-"""Where the elements of an ONNX value are on the device: rows of native vectors, with padding.
+"""Describes where the elements of an ONNX value are on the device: rows of padded native vectors.
 
-Operations that only rename elements (Reshape, Transpose, Slice ...) change this table and move
-nothing.
+Operations that only rename elements (Reshape, Transpose, Slice ...) change this description and
+move nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ PADDING = -1
 
 @dataclass(frozen=True)
 class Value:
-    """An ONNX value on the device: rows of a tensor, and which element each number is.
+    """An ONNX value on the device: rows of a tensor, and the element in each place of a row.
 
-    `elements` is (rows, elements of a row): indices in the flat array of `shape`, -1 for padding.
-    Row i begins at native vector `first` + `stride` · i of the tensor. With `zeros`, all padding is
-    zero.
+    `elements` has shape (rows, places of a row). It has indices in the flat array of `shape`, and
+    -1 for padding. Row i begins at native vector `first` + `stride` · i of the tensor. If `zeros`,
+    all padding is zero.
     """
 
     shape: tuple[int, ...]
@@ -58,7 +58,10 @@ def padded(size: int, native: int) -> int:
 
 
 def pattern(size: int, segment: int, native: int) -> Indices:
-    """Return the places of `size` elements, of which each `segment` begins with a new vector."""
+    """Return the element in each place of a row that has `size` elements, in segments.
+
+    A segment has `segment` elements and begins with a new native vector; padding is -1.
+    """
     one = np.full(padded(segment, native), PADDING, np.int64)
     one[:segment] = np.arange(segment)
     starts = np.arange(0, size, segment)[:, None]
@@ -66,7 +69,10 @@ def pattern(size: int, segment: int, native: int) -> Indices:
 
 
 def row_elements(shape: tuple[int, ...], native: int, segment: int = 0) -> Indices:
-    """Return the table of a value whose last axis is a row, in segments that divide it."""
+    """Return the `elements` of a value whose rows are its last axis, in segments.
+
+    `segment` is the number of elements of a segment, or 0 for whole rows. Segments divide a row.
+    """
     size = shape[-1] if shape else 1
     rows = math.prod(shape[:-1]) if shape else 1
     keys = pattern(size, segment or size, native)
@@ -75,7 +81,7 @@ def row_elements(shape: tuple[int, ...], native: int, segment: int = 0) -> Indic
 
 
 def image_elements(shape: tuple[int, ...], native: int) -> Indices:
-    """Return the table of an image (1, channels, height, width): a row for each position."""
+    """Return the `elements` of an image (1, channels, height, width): a row for each position."""
     channels, positions = shape[1], math.prod(shape[2:])
     keys = pattern(channels, channels, native)
     return np.where(keys >= 0, keys * positions + np.arange(positions)[:, None], PADDING)
@@ -128,10 +134,10 @@ def regrouped(value: Value, rows: int) -> Value | None:
 
 @dataclass(frozen=True)
 class Groups:
-    """A value as rows of groups: row i has the elements of group `leads[i]`.
+    """A value in rows, where each row has the elements of one group: row i those of `leads[i]`.
 
-    `keys` (elements of a row) is the index in the group of each number, -1 for padding; it is the
-    same in all rows.
+    `keys` has, for each number of a row, the element's index in the group, or -1 for padding. It is
+    the same for all rows.
     """
 
     value: Value
@@ -140,10 +146,10 @@ class Groups:
 
 
 def groups(value: Value, group: Indices, key: Indices) -> Groups | None:
-    """Return the value with a row for each group of elements; None if it does not lie so.
+    """Return the value with one row for each group, or None if its rows are arranged differently.
 
-    `group` and `key` have for each index of the flat array the number of its group and its index in
-    the group.
+    `group` and `key` have, for each index of the flat array, the number of its group and its index
+    in the group.
     """
     count = int(group.max()) + 1
     arranged = regrouped(value, count)
@@ -160,16 +166,17 @@ def groups(value: Value, group: Indices, key: Indices) -> Groups | None:
 
 @dataclass(frozen=True)
 class VectorCopy:
-    """Vectors of a value to copy, and the first column of the rows that they become."""
+    """Vectors of a value that are copied to rows, and the first column in these rows."""
 
     source: Place
     column: int
 
 
 def vector_copies(value: Value, group: Indices, key: Indices) -> tuple[list[VectorCopy], Indices]:
-    """Return copies of whole vectors that give the value a row for each group, and the new table.
+    """Return copies of whole vectors that give the value one row for each group.
 
-    Row i has group i. Raises `LowerError` if copies of whole, evenly spaced vectors cannot do it.
+    Row i has group i. The second result has the `elements` of the new rows. Raises `LowerError` if
+    copies of whole, evenly spaced vectors are not enough.
     """
     count, native = int(group.max()) + 1, value.native
     vectors = value.elements.reshape(-1, native)

@@ -27,7 +27,7 @@ LAST_ADDRESS = 0xFFFF
 class Load:
     """Tiles that the program copies from Dram to MatrixRf before a chain.
 
-    `source` and `target` are addresses in tiles.
+    `source` and `target` are addresses, counted in tiles.
     """
 
     source: int
@@ -37,14 +37,15 @@ class Load:
 
 @dataclass(frozen=True)
 class Memory:
-    """Where everything is. Addresses count native vectors, or tiles.
+    """The addresses of all tensors and matrices. Addresses count native vectors, or tiles.
 
-    `files` has for each tensor the first address in each register file that holds it. `dram` has
-    the addresses of constants and of tensors in Dram, `matrices` those in MatrixRf, and
-    `matrix_dram` those of constant matrices in Dram. `loads` has the loads before a chain, by
-    (phase, chain); those before a time loop are at its first chain. `constants` are the tensors
-    that the program loads into each file, from Dram address `constants_at[file]` on.
-    `dram_vectors` is the number of vectors before the matrices.
+    `files` has, for each tensor, the first address in each register file that stores it. `dram` has
+    the addresses of constants and of tensors in Dram. `matrices` has the addresses of matrices in
+    MatrixRf, and `matrix_dram` those of constant matrices in Dram.
+
+    `loads` has the loads before a chain, by (phase, chain); loads before a time loop belong to the
+    loop's first chain. `constants` are the tensors that the program loads into each file, from Dram
+    address `constants_at[file]` on. `dram_vectors` is the number of vectors before the matrices.
     """
 
     files: Mapping[str, Mapping[str, int]]
@@ -80,7 +81,7 @@ class _Use:
 
 
 def allocate(model: Model, phases: Sequence[ChainPhase], config: Configuration) -> Memory:
-    """Return where everything is. Raises `LowerError` if something does not fit."""
+    """Return the addresses of everything. Raises `LowerError` if something does not fit."""
     native = int(config["nnp.native"])
     used = _uses(model, phases)
     constants: dict[str, list[str]] = {file: [] for file in FILES}

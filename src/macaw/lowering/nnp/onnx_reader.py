@@ -1,4 +1,4 @@
-"""Reads ONNX models as operations on native vectors; refuses nodes that nnp cannot compute."""
+"""Reads ONNX models as operations on native vectors. It refuses nodes that nnp cannot compute."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The operations of a model on nnp's native vectors: frozen data, before they form chains.
+"""Describes the operations of a model on nnp's native vectors, before they form chains.
 
 An operation reads and writes `Place`s: rows of native vectors of named tensors. A `Phase` is a list
-of operations that runs once, or once for each time step.
+of operations that is executed once, or once for each time step.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class Window:
 class Operation:
     """One operation: it applies `kind` to each row of `inputs` and writes the rows of `output`.
 
-    `matrix` is the name of a product's matrix, `valid` the number of elements of a softmax. `tiles`
-    loads a matrix from a tensor in Dram; it has no output.
+    `matrix` is the name of a product's matrix. `valid` is the number of elements of a softmax. The
+    kind `tiles` loads a matrix from a tensor in Dram, and has no output.
     """
 
     layer: str
@@ -108,7 +108,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Phase:
-    """Operations that run `steps` times, one after the other in each step."""
+    """Operations that are executed `steps` times. Each time step executes all of them in order."""
 
     operations: tuple[Operation, ...]
     steps: int = 1
@@ -116,10 +116,10 @@ class Phase:
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output of a model: its shape and element type, and where its elements are.
+    """An input or output of a model: its shape, its element type, and its layout on the device.
 
-    `elements` (rows, elements of a row with padding) has the index in the flat array of each
-    number on the device, -1 for padding. `tensor` is the name of the device's tensor.
+    `elements` has shape (rows, numbers of a row with padding). It has the index in the flat array
+    of each number on the device, or -1 for padding. `tensor` is the name of the device's tensor.
     """
 
     name: str
@@ -131,7 +131,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Layer:
-    """A node of the model that computes something: its operator, and the shapes of its results."""
+    """A node of the model that computes something: its operator and the shapes of its results."""
 
     operator: str
     shapes: tuple[tuple[int, ...], ...]
@@ -139,9 +139,10 @@ class Layer:
 
 @dataclass(frozen=True)
 class Model:
-    """A model as operations: phases in order, tensors and matrices by name, inputs, outputs.
+    """A model as operations.
 
-    `layers` has the nodes that compute something, by name.
+    It has phases in order, tensors and matrices by name, inputs and outputs. `layers` has the nodes
+    that compute something, by name.
     """
 
     phases: tuple[Phase, ...]

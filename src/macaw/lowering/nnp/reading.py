@@ -1,4 +1,4 @@
-"""What the readers of ONNX nodes share: the values and operations of a model that is being read."""
+"""Holds the values and operations of a model that is being read, for all readers of nodes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HOST: Mapping[str, np.dtype[Any]] = {
 
 
 def untaken(word: str, taken: Container[str]) -> str:
-    """Return a word, with a number if its lower-case form is taken."""
+    """Return a word, with a number appended if its lower-case form is in `taken`."""
     symbol, number = word, 2
     while symbol.lower() in taken:
         symbol, number = f"{word}_{number}", number + 1
@@ -52,8 +52,8 @@ def untaken(word: str, taken: Container[str]) -> str:
 class Builder:
     """A model that is being read: its tensors, matrices and phases so far.
 
-    `values` has the values on the device by their ONNX names. `segments` has the length of the
-    segments in which a later node needs the last axis of a value, by name.
+    `values` has the values on the device by their ONNX names. If a later node needs the last axis
+    of a value in segments, `segments` has their length by the value's name.
     """
 
     graph: Graph
@@ -74,7 +74,7 @@ class Builder:
 
     @property
     def host(self) -> np.dtype[Any]:
-        """The number format outside of the multiplier."""
+        """The type of numbers outside of the multiplier."""
         return HOST[str(self.config["nnp.host_format"])]
 
     def name(self, wanted: str) -> str:
@@ -104,15 +104,16 @@ class Builder:
         return symbol
 
     def result(self, wanted: str, shape: tuple[int, ...], elements: Indices, zeros: bool) -> Value:
-        """Add a tensor for a value with this table, and return the value."""
+        """Add a tensor for a value with these `elements`, and return the value."""
         vectors = elements.shape[1] // self.native
         name = self.tensor(wanted, len(elements) * vectors)
         return Value(shape, name, elements, self.native, 0, vectors, zeros)
 
     def constant(self, wanted: str, rows: Array, columns: int = 0) -> Place:
-        """Add a constant of `rows` (count, elements of whole vectors) and return its place.
+        """Add a constant and return its place. `rows` has shape (count, elements of whole vectors).
 
-        `columns` is the number of elements of a row without padding, if that is at the end.
+        `columns` is the number of elements of a row without padding, if all padding is at the row's
+        end.
         """
         numbers = self.to_host(rows)
         count, vectors = len(rows), rows.shape[1] // self.native
@@ -127,7 +128,10 @@ class Builder:
         return Place(name, count, vectors, 0, vectors)
 
     def matrix(self, wanted: str, values: Array, rows: Indices, columns: Indices) -> str:
-        """Add the matrix of `values`, rows and columns by their places (-1 for padding)."""
+        """Add a matrix of elements of `values`, and return its name.
+
+        `rows` and `columns` are the indices in `values` of each row and column, or -1 for padding.
+        """
         whole = np.zeros((len(rows), len(columns)), self.host)
         numbers = self.to_host(values)
         at = np.ix_(rows >= 0, columns >= 0)
@@ -153,7 +157,7 @@ class Builder:
         return host
 
     def emit(self, operation: Operation) -> None:
-        """Append an operation that runs once."""
+        """Append an operation that is executed once."""
         self._straight.append(operation)
 
     def loop(self, body: Iterable[Operation], steps: int) -> None:
@@ -162,7 +166,7 @@ class Builder:
         self.phases.append(Phase(tuple(body), steps))
 
     def close(self) -> None:
-        """End the phase of the operations that run once."""
+        """End the phase of operations that are executed once."""
         if self._straight:
             self.phases.append(Phase(tuple(self._straight)))
             self._straight.clear()
@@ -190,7 +194,7 @@ class Builder:
         return self.graph.values[name].shape
 
     def contiguous(self, label: str, value: Value) -> Value:
-        """Return the value in vectors without gaps between rows, copied if it is not so."""
+        """Return the value in vectors without gaps between rows. Append a copy if it has gaps."""
         if value.rows == 1 or value.stride == value.vectors:
             return value
         copy = self.result(label, value.shape, value.elements, value.zeros)
@@ -208,7 +212,7 @@ class Builder:
 def rows_of_groups(
     builder: Builder, label: str, value: Value, group: Indices, key: Indices
 ) -> Groups:
-    """Return the value with a row for each group of elements, copied if it does not lie so.
+    """Return the value with one row for each group. Append copies if its rows are others.
 
     `group` and `key` are as for `groups`. Raises `LowerError` if copies of vectors cannot do it.
     """
@@ -226,9 +230,10 @@ def rows_of_groups(
 
 
 def spread_constant(builder: Builder, wanted: str, array: Array, value: Value) -> Place:
-    """Return the place of a constant that meets the elements of `value`, one row if all are equal.
+    """Add a constant for an operation with `value`, and return its place.
 
-    `array` has the shape of the value.
+    `array` has the shape of the value, and its elements are arranged as those of the value. The
+    place has a single row if all rows are equal.
     """
     flat = array.reshape(-1)
     rows = np.where(value.elements >= 0, flat[value.elements], 0)
@@ -240,9 +245,9 @@ def spread_constant(builder: Builder, wanted: str, array: Array, value: Value) -
 
 
 def matching(value: Value, other: Value, shape: tuple[int, ...]) -> Place | None:
-    """Return the place of `other`, broadcast to `shape`, if its elements lie as those of `value`.
+    """Return the place of `other`, broadcast to `shape`, for an operation with `value`.
 
-    `value` has this shape. None if they lie otherwise.
+    `value` has this shape. Return None if the elements of `other` are arranged differently.
     """
     flat = np.arange(int(np.prod(other.shape)), dtype=np.int64).reshape(other.shape)
     wide = np.broadcast_to(flat, shape).reshape(-1)

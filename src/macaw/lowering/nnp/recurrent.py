@@ -1,6 +1,6 @@
 """Reads RNN, GRU and LSTM nodes as time loops (seed 003 writes an LSTM with these equations).
 
-The products of the inputs need no state: they are computed for all steps before the loop, unless
+The products of the inputs need no state. They are computed for all steps before the loop, unless
 they take more than half of the register file. Both directions of a layer share one loop.
 """
 
@@ -30,8 +30,9 @@ _DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "T
 class Layer:
     """A recurrent node: its sizes, and the rows of its input.
 
-    `time` and `batch` are the distances, in rows of the input, from a step to the next and from an
-    item of the batch to the next. `keys` has the place in its row of each hidden element.
+    `time` is the distance, in rows of the input, from one time step to the next. `batch` is the
+    distance from one item of the batch to the next. `keys` has the place of each hidden element in
+    its row.
     """
 
     node: Node
@@ -64,7 +65,7 @@ class Cell:
         return len(self.layer.keys) // self.builder.native
 
     def new(self, name: str) -> Place:
-        """Add a tensor for a value of each step, and return its place."""
+        """Add a tensor with one value for each time step, and return its place."""
         items, vectors = self.layer.items, self.vectors
         tensor = self.builder.tensor(f"{self.prefix}_{name}", items * vectors)
         return Place(tensor, items, vectors, 0, vectors)
@@ -76,7 +77,7 @@ class Cell:
         return Place(tensor, items, vectors, 0, vectors)
 
     def put(self, kind: str, name: str, *inputs: Place, matrix: str = "") -> Place:
-        """Append an operation of the step, and return the place of its result."""
+        """Append an operation of the time step, and return the place of its result."""
         output = self.new(name)
         self.body.append(Operation(self.layer.node.label, kind, inputs, output, matrix=matrix))
         return output
@@ -86,11 +87,11 @@ class Cell:
         self.body.append(Operation(self.layer.node.label, ops.COPY, (source,), target))
 
     def activate(self, at: int, name: str, value: Place) -> Place:
-        """Append activation function number `at` of the node's direction."""
+        """Append the activation function with index `at` in the node's list for this direction."""
         return self.put(self.activations[at], name, value)
 
     def gate(self, gate: str, h: Place) -> Place:
-        """Append the sum of a gate: its part of x, and its product with `h`."""
+        """Append the sum of a gate: the product of x, and the product of the state `h`."""
         product = self.put(ops.PRODUCT, f"{gate}_h", h, matrix=self.recurrent[gate])
         return self.put(ops.ADD, f"{gate}_sum", product, self.sums[gate])
 

@@ -1,4 +1,4 @@
-"""Writes the program of a model on nnp: a readable source, with hints, and its data."""
+"""Writes the program of a model on nnp: a readable source with hints, and its data."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SOURCE = "main.s"
 
 @dataclass(frozen=True)
 class Lowered:
-    """The program of a model, its number of instructions, and how full nnp's memories are.
+    """The program of a model, its number of instructions, and its use of nnp's memories.
 
-    `used` has (used, all) native tiles or vectors by memory.
+    `used` has pairs (used, all) that count native tiles or vectors, by memory.
     """
 
     files: SourceFiles

@@ -14,7 +14,7 @@ Array = NDArray[Any]
 
 
 def tiles_of(matrix: Array, native: int) -> Array:
-    """Return a matrix (rows, columns) as tiles (tiles, N, N), row after row of tiles."""
+    """Return a matrix (rows, columns) as tiles (tiles, N, N), one row of tiles after the other."""
     rows, columns = (-(-size // native) for size in matrix.shape)
     whole = np.zeros((rows * native, columns * native), matrix.dtype)
     whole[: matrix.shape[0], : matrix.shape[1]] = matrix

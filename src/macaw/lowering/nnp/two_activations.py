@@ -1,7 +1,8 @@
-"""Reads MatMul nodes: with a constant matrix, or with a matrix that the program computes.
+"""Reads MatMul nodes whose matrix is a constant, or computed by the program.
 
-The rows of a computed matrix go to Dram in the order of tiles, and from there to MatrixRf. A matrix
-whose rows are columns of a value is transposed first: its product with a unit vector is a column.
+The rows of a computed matrix go to Dram in the order of tiles, and from there to MatrixRf. If the
+rows of the matrix are columns of a value, the value is transposed first: its product with a unit
+vector is a column.
 """
 
 from __future__ import annotations

@@ -203,9 +203,9 @@ class FrameLayer(Layer):
 
 @dataclass(frozen=True)
 class LookupLayer(Layer):
-    """The row of `rows`, (rows, elements), for each integer of a tensor.
+    """A layer that returns one row of `rows` (rows, elements) for each integer of a tensor.
 
-    The last row is for all integers below 0, and for all from its own number on.
+    The last row is for all integers for which there is no other row.
     """
 
     rows: NDArray[Any] = field(compare=False)

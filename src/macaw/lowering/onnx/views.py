@@ -124,9 +124,9 @@ def quantised_constant(graph: Graph, node: Node) -> QuantisedConstant | None:
 
 
 def unary_input(node: Node, arrays: Mapping[str, NDArray[Any] | None]) -> str:
-    """Return the name of the only input of a node that is not a constant of one element.
+    """Return the name of a node's input, if the node computes a function of each of its elements.
 
-    The node computes a function of each element of this input. For other nodes the result is "".
+    All other inputs of the node are constants of one element. Return "" for other nodes.
     """
     if node.operator not in UNARY or len(node.outputs) != 1:
         return ""

@@ -72,9 +72,9 @@ class Mean:
 
 
 def average_kernel(pool: AveragePool, limits: Sequence[int] = ()) -> Kernel:
-    """Return the code of an average pool; the image is at `vc_x0`, the result at `y`.
+    """Return the code of an average pool. The image is at `vc_x0`, the result at `y`.
 
-    `limits` are those of `Windows`.
+    `Windows` defines `limits`.
     """
     k = Kernel()
     _Average(k, pool, ("vc_x0", "y", "vc_rows"), limits).write()

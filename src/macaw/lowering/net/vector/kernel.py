@@ -49,8 +49,8 @@ class Instruction:
 class Loop:
     """Instructions that are executed `count` times, until the pointer equals the register `end`.
 
-    `branch` is the mnemonic of the branch from its end to its start. A loop that waits for another
-    core has another branch, and its count is 1, which says how often it is executed without a wait.
+    `branch` is the mnemonic of the branch from the loop's end to its start. A loop that waits for
+    another core has another branch. Its count is 1: without a wait it is executed once.
     """
 
     count: int
@@ -139,7 +139,10 @@ class Kernel:
             self._open[-1].append(Loop(count, pointer, end, tuple(body), comment))
 
     def wait(self, address: str, value: str, limit: str, comment: str) -> None:
-        """Wait until a word in memory is at most `limit`; all are registers, `value` changes."""
+        """Write code that waits until a word in memory is at most a limit.
+
+        `address`, `value` and `limit` are registers. The code changes `value`.
+        """
         body = (Instruction(f"lw {value}, 0({address})"),)
         self._open[-1].append(Loop(1, value, limit, body, comment, "bgt"))
 

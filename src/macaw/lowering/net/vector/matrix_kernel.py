@@ -1,8 +1,8 @@
 """Writes products of two matrices as code of vc.
 
-The code computes a block of up to four vectors of a row of the result at once. Their sums are in
-registers until they are complete. With several heads the lanes are heads. With one head they are
-columns of the result, and each element of the first matrix is copied to all lanes.
+The code computes up to four vectors of a result's row at once, and keeps their sums in registers.
+With several heads, the lanes are heads. With one head, the lanes are columns of the result, and
+each element of the first matrix is copied to all lanes.
 """
 
 from __future__ import annotations

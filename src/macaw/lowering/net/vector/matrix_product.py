@@ -13,9 +13,9 @@ from macaw.lowering.net.vector.operations import Shape, VectorOperation
 class MatrixProduct(VectorOperation):
     """Products of matrices: y[p, i, j, h] = the sum over k of a[p, i, k, h] · b[p, k, j, h].
 
-    `a` is (products, rows, inner, heads) and `b` is (products, inner, columns, heads). One of them
-    may have one matrix for all p. Each sum starts at 0 and is computed in binary32: the products
-    are added in the order of k, and each product and each sum is rounded.
+    `a` is (products, rows, inner, heads) and `b` is (products, inner, columns, heads). If `a` or
+    `b` has only one matrix, all products use it. Each sum starts at 0 and is computed in binary32:
+    the products are added in the order of k, and each product and each sum is rounded.
     """
 
     a: Shape

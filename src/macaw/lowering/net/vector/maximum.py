@@ -22,9 +22,9 @@ _LARGE = 16  # the greatest number of elements of a window that is computed in o
 
 
 def maximum_kernel(pool: MaxPool, limits: Sequence[int] = ()) -> Kernel:
-    """Return the code of a maximum pool; the image is at `vc_x0`, the result at `y`.
+    """Return the code of a maximum pool. The image is at `vc_x0`, the result at `y`.
 
-    `limits` are those of `Windows`.
+    `Windows` defines `limits`.
     """
     k = Kernel()
     rows, columns = pool.kernel

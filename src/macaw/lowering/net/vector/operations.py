@@ -92,9 +92,10 @@ class SameShape(VectorOperation):
 
 @dataclass(frozen=True)
 class Elementwise(SameShape):
-    """An operation with `count` inputs of the shape `shape`, which the result has, too.
+    """An operation with `count` inputs, which all have the shape `shape`, as the result has.
 
-    The code goes through the elements in the order of memory, so the result may overwrite an input.
+    The code reads and writes the elements in the order of memory, so the result may overwrite an
+    input.
     """
 
     count: ClassVar[int] = 1

@@ -1,4 +1,4 @@
-"""Describes sums, means and extremes of real numbers along one axis of a tensor."""
+"""Describes sums, means, maxima and minima of real numbers along one axis of a tensor."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ STARTS = {"add": 0.0, "max": -inf, "min": inf}  # what partial results start wit
 
 @dataclass(frozen=True)
 class Reduction(VectorOperation):
-    """A tensor (parts, length, lanes) reduced along `length`, in binary32.
+    """A reduction of a tensor (parts, length, lanes) along `length`, in binary32.
 
     `kind` is the name of an operator of ONNX. There are four partial results: of the elements whose
-    number modulo 4 is 0, 1, 2 and 3; then these are reduced from the first to the last. A mean is
-    the sum, divided by `length`.
+    index modulo 4 is 0, 1, 2 and 3. The result reduces these four, in this order. A mean is the
+    sum, divided by `length`.
     """
 
     shape: Shape

@@ -1,7 +1,7 @@
-"""Writes sums, means and extremes along one axis as code of vc.
+"""Writes sums, means, maxima and minima along one axis as code of vc.
 
-The lanes are elements beside the reduced axis. Partial results are in registers: four for each
-group of lanes, and two groups at once.
+Each lane of a register has another element beside the reduced axis. There are four registers of
+partial results for each group of lanes. The code handles two groups at once.
 """
 
 from __future__ import annotations

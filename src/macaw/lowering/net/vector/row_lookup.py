@@ -22,10 +22,10 @@ _WORDS = ("t0", "t1", "t2", "t3", "a3", "a4", "a5", "a6")
 
 @dataclass(frozen=True)
 class RowLookup(VectorOperation):
-    """A row of a table for each of `count` integers.
+    """A lookup of one row of a table for each of `count` integers.
 
     `table` has the bytes of the rows, each with `width` elements of type `to`. The last row is for
-    all integers below 0, and for all from its own number on.
+    all integers for which the table has no other row.
     """
 
     count: int

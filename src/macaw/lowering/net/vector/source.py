@@ -49,11 +49,11 @@ def vector_subroutine(
 ) -> SourceFiles:
     """Return the source NAME.s of a subroutine of cp that computes an operation.
 
-    With `limits` (see `Windows`), which are for a pool, there is also a subroutine that starts vc,
-    and the other one only waits for its end.
+    Only pools have `limits`, which `Windows` defines. With them, the source has two subroutines:
+    one starts vc, and the other one waits for vc's end.
 
-    The other files of the network's program define the symbols of `linkage`. The address of each
-    tensor must be a multiple of 64, and nothing else may be between its end and the next multiple.
+    Other files of the network's program define the symbols of `linkage`. The address of each tensor
+    must be a multiple of 64, and nothing else may be between its end and the next multiple.
     Raises `LowerError`.
     """
     operation.check()
@@ -119,7 +119,7 @@ def _view(name: str, dtype: str, shape: tuple[int, ...], symbol: str) -> str:
 
 
 def start_entry(entry: str) -> str:
-    """Return the name of the subroutine that starts vc for a subroutine that waits for it."""
+    """Return the name of the subroutine that only starts vc, for a subroutine that waits for vc."""
     return f"{entry}.start"
 
 

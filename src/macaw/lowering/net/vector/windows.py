@@ -1,11 +1,11 @@
-"""Writes the code that maximum and average pools share: rows, groups of channels, columns.
+"""Writes the code that maximum and average pools share: loops over rows, channels and columns.
 
 For each row of the result, the code processes groups of channels. A table in cp's local memory has
-the addresses of the rows of each window and of the result's row. In a row, each column whose window
-reaches outside the image has its own code; the others are a loop.
+the addresses of the rows of each window and of the result's row. Each column whose window reaches
+outside the image has code of its own. The other columns of a row are a loop.
 
-While the array still computes the image, the code takes the rows in the order in which their
-windows become complete, and waits for each of them.
+If the array still computes the image, the code takes the rows in the order in which their windows
+become complete, and waits for each of them.
 """
 
 from __future__ import annotations

@@ -226,7 +226,7 @@ def mean(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
 
 
 def total_of(function: np.ufunc, x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
-    """Reduce axes with add, fmax or fmin; floating-point numbers in the order of vc."""
+    """Reduce axes with add, fmax or fmin. Floating-point numbers are reduced in the order of vc."""
     chosen = range(x.ndim) if axes is None else [axis % x.ndim for axis in axes]
     if x.dtype.kind != "f" or not x.size or not chosen:
         return np.asarray(function.reduce(x, tuple(chosen), keepdims=keep, dtype=x.dtype))
@@ -273,10 +273,10 @@ def row_sums(rows: Array) -> Array:
 
 
 def partial_results(function: np.ufunc, rows: Array) -> Array:
-    """Reduce the last axis with add, fmax or fmin in vc's order; that axis gets the length 1.
+    """Reduce the last axis with add, fmax or fmin in vc's order. That axis gets the length 1.
 
-    There are four partial results: of the elements whose number modulo 4 is 0, 1, 2 and 3. They
-    start at 0, -infinity or infinity. Then they are reduced from the first to the last.
+    There are four partial results: of the elements whose index modulo 4 is 0, 1, 2 and 3. They
+    start at 0, -infinity or infinity. The result reduces these four, in this order.
     """
     start = {"add": 0.0, "fmax": -np.inf, "fmin": np.inf}[function.__name__]
     count = rows.shape[-1]

@@ -1,8 +1,8 @@
-"""Sums of products: convolutions and their transposes, exact for whole numbers.
+"""Computes sums of products: convolutions and their transposes, exact for integers.
 
-Sums of whole numbers are computed in binary64 (binary32, if each partial sum is below 2^24), which
-is exact, because each partial sum is below 2^53. Sums of floating-point numbers have no defined
-order, except those of `ordered_product`.
+Sums of integers are computed in binary64, or in binary32 if each partial sum is below 2^24. This is
+exact, because each partial sum is below 2^53. Only `ordered_product` defines the order in which
+floating-point numbers are added.
 """
 
 from __future__ import annotations
@@ -115,10 +115,10 @@ def matrix_product(a: Array, b: Array) -> Array:
 
 
 def ordered_product(a: Array, b: Array) -> Array:
-    """Return a product of real matrices as NumPy's `matmul` does, in an order that is defined.
+    """Return a product of real matrices as NumPy's `matmul` does, but with a defined order.
 
-    Each sum starts at 0. The products are added in the order of the matrices, from the first to the
-    last. Each product and each sum is rounded to the type of the matrices.
+    Each sum starts at 0. Its products are added from the first to the last. Each product and each
+    sum is rounded to the type of the matrices.
     """
     left, right = (a[None] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
     if left.shape[-1] != right.shape[-2]:
