@@ -426,6 +426,21 @@ def test_an_image_is_normalised_before_a_convolution():
     assert check(made, inputs_of(made, np.random.default_rng(4)), "tiny").error < CLOSE
 
 
+def test_states_of_two_layers_at_the_same_entries():
+    """No hint names the entries of both cell states: these get constants of different lengths."""
+    nodes = [
+        NODE("LSTM", ["x", "W", "R"], ["a"], "first", hidden_size=2),
+        NODE("Squeeze", ["a", "axis"], ["b"]),
+        NODE("LSTM", ["b", "V", "S", "", "", "t", "u"], ["y"], "second", hidden_size=4),
+    ]
+    made = model(
+        nodes, {"x": (2, 1, 4)}, {"y": ((2, 1, 1, 4), 1)}, axis=np.array([1]), W=numbers(1, 8, 4),
+        R=numbers(1, 8, 2), V=numbers(1, 16, 2), S=numbers(1, 16, 4), t=numbers(1, 1, 4),
+        u=numbers(1, 1, 4),
+    )  # fmt: skip
+    assert check(made, inputs_of(made, np.random.default_rng(5)), "tiny").error < CLOSE
+
+
 # --- random models ---
 
 

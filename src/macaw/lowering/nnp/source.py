@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,9 @@ from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
 from macaw.lowering.nnp import operations as ops
 from macaw.lowering.nnp.chain_source import NO_WINDOW, START, ChainWriter, Settings
-from macaw.lowering.nnp.chains import Chain, ChainPhase, form_chains
+from macaw.lowering.nnp.chains import ChainPhase, form_chains
 from macaw.lowering.nnp.memory import FILES, Memory, allocate
-from macaw.lowering.nnp.operations import Model
+from macaw.lowering.nnp.operations import Model, Place
 from macaw.lowering.nnp.reading import HOST, untaken
 from macaw.lowering.nnp.tiles import tiles_of
 from macaw.lowering.onnx.model_file import message_name
@@ -167,10 +168,15 @@ def _hints(
             if names is memory.constants[_first_file(memory, name)]:
                 symbol = symbols[name, file]
                 out.put(f".hint tensor {name}, {file}, {symbol}, {rows}, {columns}")
-    taken: set[tuple[str, int]] = set()  # the assembler refuses hints that overlap
-    for phase in phases:
-        for chain in phase.chains:
-            _start_hint(out, model, memory, symbols, chain, taken)
+    copies = [copy for phase in phases for copy in _constant_copies(model, memory, phase)]
+    copied = Counter(entry for copy in copies for entry in copy.entries)
+    named: set[str] = set()
+    for copy in copies:
+        name = f"{copy.target.tensor}_start"
+        # at entries that get several constants, a hint would name the wrong one
+        if name not in named and all(copied[entry] == 1 for entry in copy.entries):
+            named.add(name)
+            _start_hint(out, model, symbols, copy, name)
     for name in memory.matrix_dram:
         rows, columns = model.matrices[name].shape
         if not _shared(model, memory, name):
@@ -181,33 +187,44 @@ def _first_file(memory: Memory, name: str) -> str:
     return next(file for file, names in memory.constants.items() if name in names)
 
 
+@dataclass(frozen=True)
+class _Copy:
+    """A copy of a constant from Dram to consecutive entries (file, address) of a register file."""
+
+    source: Place
+    target: Place
+    entries: tuple[tuple[str, int], ...]
+
+
+def _constant_copies(model: Model, memory: Memory, phase: ChainPhase) -> Iterator[_Copy]:
+    """Yield a copy for each register file to which a chain of the phase copies a constant."""
+    for chain in phase.chains:
+        source = chain.source
+        if model.tensors[source.tensor].constant is None or chain.functions or chain.matrix:
+            continue
+        for target in chain.writes:
+            for file, address in memory.files.get(target.tensor, {}).items():
+                rows = np.arange(target.count)[:, None] * target.stride + np.arange(target.vectors)
+                addresses = (address + target.first + rows).ravel().tolist()
+                yield _Copy(source, target, tuple((file, entry) for entry in addresses))
+
+
 def _start_hint(
     out: Listing,
     model: Model,
-    memory: Memory,
     symbols: Mapping[tuple[str, str], str],
-    chain: Chain,
-    taken: set[tuple[str, int]],
+    copy: _Copy,
+    name: str,
 ) -> None:
-    """Write a hint for a constant that a chain copies from Dram, at the place of the copy.
-
-    `taken` has the register file entries that have a hint.
-    """
-    source, target = chain.source, chain.writes[0] if chain.writes else None
-    tensor = model.tensors[source.tensor]
-    if tensor.constant is None or chain.functions or target is None or chain.matrix:
-        return
-    homes = memory.files.get(target.tensor)
-    if not homes or target.stride != target.vectors or source.stride != source.vectors:
-        return
-    file = next(iter(homes))
-    address = symbols[target.tensor, file] + (f" + {target.first}" if target.first else "")
-    first = homes[file] + target.first
-    entries = {(file, first + entry) for entry in range(source.count * source.vectors)}
-    if source.vectors * len(tensor.constant[0]) >= tensor.shape[1] and not entries & taken:
-        taken |= entries
-        sizes = f"{source.count}, {tensor.shape[1]}"
-        out.put(f".hint tensor {target.tensor}_start, {file}, {address}, {sizes}")
+    """Write a hint for a copied constant at its entries, if they are consecutive whole rows."""
+    source, target = copy.source, copy.target
+    constant, columns = model.tensors[source.tensor].constant, model.tensors[source.tensor].shape[1]
+    assert constant is not None
+    rows_follow = source.stride == source.vectors and target.stride == target.vectors
+    if rows_follow and source.vectors * constant.shape[1] >= columns:
+        file, _ = copy.entries[0]
+        address = symbols[target.tensor, file] + (f" + {target.first}" if target.first else "")
+        out.put(f".hint tensor {name}, {file}, {address}, {source.count}, {columns}")
 
 
 def _shared(model: Model, memory: Memory, name: str) -> bool:
