@@ -24,6 +24,11 @@ _MASK = (1 << FRACTION) - 1
 _FARTHEST = 63  # the greatest shift of an int64; what it leaves of any number is 0 or -1
 
 
+def shift_right(value: Ints, places: Ints) -> Ints:
+    """Return floor(`value` / 2**`places`), elementwise, for any `places` of at least 0."""
+    return np.asarray(value >> np.minimum(places, _FARTHEST))
+
+
 class OutOfRange(ArithmeticError):
     """Raised if an accumulator needs more than 74 bits.
 
@@ -76,9 +81,9 @@ class Long:
         """
         few = np.minimum(places, FRACTION)
         low = (self.whole & ((1 << few) - 1)) << (FRACTION - few) | self.fraction >> few
-        far = (self.whole >> np.clip(places - FRACTION, 0, _FARTHEST)) & _MASK
+        far = shift_right(self.whole, np.maximum(places - FRACTION, 0)) & _MASK
         fraction = np.where(places > FRACTION, far, low)
-        whole = self.whole >> np.minimum(places, _FARTHEST)
+        whole = shift_right(self.whole, places)
         return Long(whole, fraction, self.exponent + places)
 
     def plus(self, other: Long) -> Long:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from macaw.emu.floats import Host, to_host
-from macaw.emu.nnp.longs import FRACTION, Long, round_long, round_scaled
+from macaw.emu.nnp.longs import FRACTION, Long, round_long, round_scaled, shift_right
 from macaw.emu.nnp.quantisers import Quantised, Quantiser, integers, power_of_two, values
 
 # all integers up to these are exact in binary32 and in binary64
@@ -24,8 +24,6 @@ _BATCH = 1 << 22  # the greatest number of elements of results in a batch
 
 Reals = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
-
-_FARTHEST = 63  # the greatest shift of an int64
 
 
 def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
@@ -54,8 +52,7 @@ class Tiles:
         self.cols = cols * self._blocks
         self._width = self.native // self._blocks  # elements of a block
         if self._blocks > 1:
-            shape = self.rows, cols, self.native, self._blocks, self._width
-            codes = quantised.codes.reshape(shape).transpose(0, 1, 3, 2, 4)
+            codes = matrix.by_block(quantised.codes).transpose(0, 1, 3, 2, 4)
             codes = codes.reshape(self.rows, self.cols, self.native, self._width)
             exponents = quantised.exponents.transpose(0, 1, 3, 2)
             quantised = Quantised(codes, exponents.reshape(self.rows, self.cols, self.native))
@@ -161,7 +158,7 @@ class Tiles:
         for column in range(1, self.cols):
             value, other = self._column_64(vectors, column)
             larger = np.maximum(exponent, other)
-            total = _shift(total, larger - exponent) + _shift(value, larger - other)
+            total = shift_right(total, larger - exponent) + shift_right(value, larger - other)
             exponent = larger
         return total, exponent
 
@@ -243,10 +240,6 @@ def accumulator_places(matrix: Quantiser, vector: Quantiser) -> int:
     if not matrix.shares_exponents:
         return 0
     return max(0, FRACTION - matrix.fraction - vector.fraction)
-
-
-def _shift(value: Ints, places: Ints) -> Ints:
-    return np.asarray(value >> np.minimum(places, _FARTHEST))
 
 
 def _half_shifts(size: int) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from macaw.emu.floats import Host, to_host, widened
 from macaw.emu.numerics import signed_range
+from macaw.isa.nnp_elements import MX_ELEMENTS, Element, float_element, greatest_power
 
 Kind = Literal["bfp", "int", "log", "float", "mx"]
 
@@ -28,7 +29,6 @@ LEAST_EXPONENT, GREATEST_EXPONENT = -15, 16
 GREATEST_SCALE = 127
 """The range of a shared exponent of mx is -127 to 127 (E8M0, whose code 255 is NaN)."""
 
-_MOST_POWERS = 15  # the logarithmic kind has so many powers of two above 1 and as many below
 _ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number below 0.5
 
 
@@ -41,54 +41,6 @@ class NotANumber(ValueError):
     def __init__(self, index: tuple[int, ...]) -> None:
         super().__init__(f"element {', '.join(map(str, index))} is not a number")
         self.index = index
-
-
-@dataclass(frozen=True)
-class Element:
-    """An element type: small floating-point numbers, or integers if there are no exponent bits.
-
-    The codes of floating-point numbers are ±(exponent field · 2**mantissa_bits + fraction), and
-    `greatest` is the largest one. An integer is its own code.
-    """
-
-    exponent_bits: int
-    mantissa_bits: int
-    greatest: int
-
-    @cached_property
-    def least_exponent(self) -> int:
-        """The exponent of the least normal number; 0 for integers, which are below 2."""
-        return 2 - (1 << self.exponent_bits - 1) if self.exponent_bits else 0
-
-    @cached_property
-    def unit(self) -> int:
-        """The number u for which a code with the integer m has the value m · 2**u."""
-        return self.least_exponent - self.mantissa_bits
-
-    @cached_property
-    def greatest_exponent(self) -> int:
-        """The exponent of the largest number; OCP calls it emax."""
-        if not self.exponent_bits:
-            return 0
-        return (self.greatest >> self.mantissa_bits) - 1 + self.least_exponent
-
-    @cached_property
-    def size(self) -> int:
-        """The number g, so that each code represents an integer m of magnitude at most 2**g."""
-        return self.greatest_exponent - self.unit + 1
-
-
-# fmt: off
-MX_ELEMENTS = {
-    "e4m3": Element(4, 3, 126),  # the code 127 is NaN
-    "e5m2": Element(5, 2, 123),  # the codes 124 to 127 are infinity and NaN
-    "e2m3": Element(2, 3, 31),
-    "e3m2": Element(3, 2, 31),
-    "e2m1": Element(2, 1, 7),
-    "int8": Element(0, 6, 127),  # symmetric: -128 is not used
-}
-# fmt: on
-"""The element types of the microscaling formats of OCP (MX 1.0)."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +74,7 @@ class Quantiser:
     @cached_property
     def powers(self) -> int:
         """The number K of the kind log, whose magnitudes are 2**-K to 2**K."""
-        return min((1 << self.bits - 2) - 1, _MOST_POWERS)
+        return greatest_power(self.bits)
 
     @cached_property
     def shares_exponents(self) -> bool:
@@ -142,8 +94,7 @@ class Quantiser:
         """The element type of the kinds float and mx."""
         if self.kind == "mx":
             return MX_ELEMENTS[self.element]
-        largest = (((1 << self.exponent_bits) - 1) << self.mantissa_bits) - 1
-        return Element(self.exponent_bits, self.mantissa_bits, largest)
+        return float_element(self.exponent_bits, self.mantissa_bits)
 
     @cached_property
     def size(self) -> int:
@@ -176,6 +127,12 @@ class Quantiser:
     def blocks(self, native: int) -> int:
         """Return the number of blocks of a native vector of `native` elements."""
         return native // self.block if self.kind == "mx" and native > self.block else 1
+
+    def by_block(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return an array (..., N) as (..., blocks, N / blocks) if vectors have several blocks."""
+        *outer, native = values.shape
+        blocks = self.blocks(native)
+        return values.reshape(*outer, blocks, native // blocks) if blocks > 1 else values
 
 
 @dataclass(frozen=True)
@@ -227,13 +184,14 @@ def quantise(values: Host, quantiser: Quantiser) -> Quantised:
     Raises `NotANumber`.
     """
     wide = widened(values)
-    largest = np.max(np.abs(wide), axis=-1, initial=0)
+    parts = quantiser.by_block(wide)
+    largest = np.max(np.abs(parts), axis=-1, initial=0)
     if np.isnan(largest).any():
         raise NotANumber(tuple(int(x) for x in np.argwhere(np.isnan(wide))[0]))
     if quantiser.kind == "bfp":
         return _bfp(wide, largest, quantiser.bits)
     if quantiser.kind == "mx":
-        return _mx(wide, quantiser)
+        return _mx(parts, largest, quantiser.small_float, wide.shape)
     if quantiser.kind == "int":
         codes = _clip(np.rint(wide), *signed_range(quantiser.bits))
     elif quantiser.kind == "log":
@@ -261,20 +219,21 @@ def _bfp(wide: NDArray[np.float32], largest: NDArray[Any], bits: int) -> Quantis
     return Quantised(codes, np.asarray(exponents.astype(np.int8)))
 
 
-def _mx(wide: NDArray[np.float32], quantiser: Quantiser) -> Quantised:
-    """Return microscaled blocks: scaled so that the largest element has the exponent emax."""
-    native, element = wide.shape[-1], quantiser.small_float
-    blocks = quantiser.blocks(native)
-    parts = wide.reshape(*wide.shape[:-1], blocks, native // blocks)
-    largest = np.max(np.abs(parts), axis=-1, initial=0)
+def _mx(
+    parts: NDArray[np.float32], largest: NDArray[Any], element: Element, shape: tuple[int, ...]
+) -> Quantised:
+    """Return microscaled blocks: scaled so that the largest element has the exponent emax.
+
+    `parts` has an axis for blocks if a vector has several; the codes have `shape`.
+    """
     powers = np.frexp(largest)[1] - 1 - element.greatest_exponent
     powers = np.where(largest == 0, -GREATEST_SCALE, powers)
     powers = np.where(np.isinf(largest), GREATEST_SCALE, powers)
     powers = np.clip(powers, -GREATEST_SCALE, GREATEST_SCALE)
     scaled = parts * power_of_two(-powers, np.float64)[..., None]
-    codes = _small_float(scaled, element).reshape(wide.shape)
-    exponents = powers.astype(np.int8)
-    return Quantised(codes, exponents if blocks > 1 else exponents[..., 0])
+    return Quantised(
+        _small_float(scaled, element).reshape(shape), np.asarray(powers.astype(np.int8))
+    )
 
 
 def _log(wide: NDArray[np.float32], powers: int) -> NDArray[np.int16]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from macaw.isa.model import CoreDescriptor, Setting
+from macaw.isa.nnp_elements import MX_ELEMENTS
 
-MX_ELEMENTS = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "int8")
 MOST_TILE_BYTES = 512 << 20  # bytes of MatrixRf; an element has two
 
 # fmt: off
@@ -23,8 +23,8 @@ SETTINGS = (
     Setting("nnp.matrix_bits",         16,     "of a matrix's element: mantissa, integer or logarithm",                          "bits",             3, 16),
     Setting("nnp.float_exponent_bits", 4,      "of an element of the small float",                                               "bits",             2, 5),
     Setting("nnp.float_mantissa_bits", 3,      "of an element of the small float",                                               "bits",             1, 10),
-    Setting("nnp.vector_element",      "e4m3", "element type of vectors in mx, the microscaling formats of OCP",                 choices=MX_ELEMENTS),
-    Setting("nnp.matrix_element",      "e4m3", "element type of matrices in mx",                                                 choices=MX_ELEMENTS),
+    Setting("nnp.vector_element",      "e4m3", "element type of vectors in mx, the microscaling formats of OCP",                 choices=tuple(MX_ELEMENTS)),
+    Setting("nnp.matrix_element",      "e4m3", "element type of matrices in mx",                                                 choices=tuple(MX_ELEMENTS)),
     Setting("nnp.mx_block",            32,     "elements that share a scale in mx (OCP's formats have 32)",                      "elements",         1, 1024),
     Setting("nnp.quantise_mvm_out",    False,  "whether what leaves the multiplier is quantised again (seed 003, Fig. 2)"),
     Setting("nnp.quantise_mfu_in",     False,  "whether operands of the multi-function units are quantised"),

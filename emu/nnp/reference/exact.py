@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from macaw.emu.nnp.quantisers import Element, Quantiser
+from macaw.emu.nnp.quantisers import Quantiser
+from macaw.isa.nnp_elements import Element
 
 _DIGITS = 70  # number of decimal digits to which e**x is computed
 

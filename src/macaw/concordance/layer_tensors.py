@@ -80,6 +80,12 @@ class LayerTensors:
         n = self.native
         return -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
 
+    def _pad(self, values: NDArray[Any], rows: int, columns: int) -> NDArray[Any]:
+        """Return a matrix of `rows` × `columns`: `values` in its first corner, and zeros."""
+        padded = np.zeros((rows, columns), self.dtype)
+        padded[: values.shape[0], : values.shape[1]] = values
+        return padded
+
     def address(self, tensor: Tensor) -> int:
         """Return the byte address in external memory of a tensor in nnp's memory Dram.
 
@@ -95,8 +101,7 @@ class LayerTensors:
         tensor, n = self.inputs[name], self.native
         values = data[name].reshape(tensor.rows, tensor.columns)
         rows, columns = self._padded_rows(tensor), self.padded_columns(tensor)
-        padded = np.zeros((rows, columns), self.dtype)
-        padded[: tensor.rows, : tensor.columns] = values
+        padded = self._pad(values, rows, columns)
         if tensor.kind == "matrix":
             padded = padded.reshape(rows // n, n, columns // n, n).transpose(0, 2, 1, 3)
         return padded.ravel()
@@ -207,8 +212,7 @@ class LayerTensors:
         host = self.check_array(name, tensor, host).reshape(tensor.rows, tensor.columns)
         if np.isnan(host).any():
             raise InputError(f"{name} has a NaN, which no quantiser takes")
-        padded = np.zeros((tensor.rows, self.padded_columns(tensor)), self.dtype)
-        padded[:, : tensor.columns] = host
+        padded = self._pad(host, tensor.rows, self.padded_columns(tensor))
         blocks = padded.reshape(tensor.rows, -1, self.native)
         codes, exponents, back = quantised_vectors(self.config, blocks, tensor.kind == "matrix")
         kept = back.reshape(padded.shape)[:, : tensor.columns].reshape(tensor.shape)

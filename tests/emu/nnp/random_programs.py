@@ -14,9 +14,9 @@ import macaw.emu.nnp
 from macaw.emu.device import Device
 from macaw.isa import config, nnp
 from macaw.isa.codec import Decoded, decode, encode
-from macaw.isa.descriptors.nnp import MX_ELEMENTS
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp_chains import ChainError, complete, follow
+from macaw.isa.nnp_elements import MX_ELEMENTS
 from macaw.isa.nnp_entries import check
 from macaw.isa.nnp_layouts import BY_NAME
 from tests.emu.toys import describe, toy
@@ -81,7 +81,7 @@ def configuration(chance: random.Random) -> config.Configuration:
         "host_format": chance.choice(["fp16", "fp32"]),
         "vector_bits": chance.randint(3, 16), "matrix_bits": chance.randint(3, 16),
         "float_exponent_bits": chance.randint(2, 5), "float_mantissa_bits": upto(10),
-        "vector_element": chance.choice(MX_ELEMENTS), "matrix_element": chance.choice(MX_ELEMENTS),
+        "vector_element": chance.choice([*MX_ELEMENTS]), "matrix_element": chance.choice([*MX_ELEMENTS]),
         "mx_block": chance.choice([x for x in (1, 2, 3, 4, 5, 32) if native % x == 0 or x > 6]),
         "quantise_mvm_out": chance.random() < 0.2, "quantise_mfu_in": chance.random() < 0.2,
         "matrix_rf": 16, "initial_vrf": 24, "mul_vrf": 24, "add_sub_vrf0": 24, "add_sub_vrf1": 24,

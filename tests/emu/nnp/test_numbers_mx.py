@@ -19,7 +19,7 @@ from macaw.emu.nnp.numbers import (
     dequantise,
     quantise,
 )
-from macaw.isa.descriptors.nnp import MX_ELEMENTS
+from macaw.isa.nnp_elements import MX_ELEMENTS
 from tests.emu.nnp.exact_numbers import FLOATS, bits_of, rounded_long
 
 pytestmark = pytest.mark.once

@@ -8,9 +8,9 @@ import numpy as np
 
 from macaw.isa.codec import Decoded, decode, describe, encode
 from macaw.isa.config import Configuration, load
-from macaw.isa.descriptors.nnp import MX_ELEMENTS
 from macaw.isa.nnp import CORE, RESET
 from macaw.isa.nnp_chains import ChainError, complete, follow
+from macaw.isa.nnp_elements import MX_ELEMENTS
 from macaw.isa.nnp_entries import check, flow
 from macaw.isa.nnp_layouts import BY_NAME
 from macaw.lowering.concord.hints import HOST_TYPES
@@ -267,8 +267,8 @@ def device(rng):
         "nnp.matrix_bits": int(rng.integers(3, 17)),
         "nnp.float_exponent_bits": int(rng.integers(2, 6)),
         "nnp.float_mantissa_bits": int(rng.integers(1, 11)),
-        "nnp.vector_element": str(rng.choice(MX_ELEMENTS)),
-        "nnp.matrix_element": str(rng.choice(MX_ELEMENTS)),
+        "nnp.vector_element": str(rng.choice([*MX_ELEMENTS])),
+        "nnp.matrix_element": str(rng.choice([*MX_ELEMENTS])),
         "nnp.mx_block": int(rng.choice([1, 2, 32])),
         "nnp.quantise_mvm_out": bool(rng.random() < 0.3),
         "nnp.quantise_mfu_in": bool(rng.random() < 0.3),

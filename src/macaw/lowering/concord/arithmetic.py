@@ -11,11 +11,12 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
 from macaw.isa.config import Configuration
+from macaw.isa.nnp_elements import MX_ELEMENTS, Element, float_element, greatest_power
 from macaw.lowering.errors import LowerError
 
 TARGETS = ("numpy", "torch", "tensorflow", "onnx")
@@ -105,40 +106,9 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
     return [*names, "exact", kind, "wide" if wide else "narrow", host]
 
 
-@dataclass(frozen=True)
-class _Element:
-    """An element type of the microscaling formats (docs/numbers-nnp.md)."""
-
-    least: int  # the exponent of the least normal number
-    digits: int  # bits after the leading one
-    greatest: float
-    top: int  # the exponent of the greatest number
-
-    @property
-    def unit(self) -> int:
-        """The exponent of the number of which all numbers of the type are multiples."""
-        return self.least - self.digits
-
-    @property
-    def size(self) -> int:
-        """The number of bits of these multiples."""
-        return self.top - self.unit + 1
-
-
-_ELEMENTS = {
-    "e4m3": _Element(-6, 3, 448.0, 8),
-    "e5m2": _Element(-14, 2, 57344.0, 15),
-    "e2m3": _Element(0, 3, 7.5, 2),
-    "e3m2": _Element(-2, 2, 28.0, 4),
-    "e2m1": _Element(0, 1, 6.0, 2),
-    "int8": _Element(0, 6, 127 / 64, 0),
-}
-
-
-def _elements(config: Configuration) -> tuple[_Element, _Element]:
-    """Return the element types of vectors and matrices in mx."""
-    vector, matrix = (_ELEMENTS[config[f"nnp.{side}_element"]] for side in ("vector", "matrix"))
-    return vector, matrix
+def _elements(config: Configuration) -> tuple[Element, Element]:
+    """Return the element types of vectors and matrices in the kinds float and mx."""
+    return _side_element(config, "vector"), _side_element(config, "matrix")
 
 
 def _block(config: Configuration) -> int:
@@ -147,7 +117,7 @@ def _block(config: Configuration) -> int:
 
 def _places(config: Configuration) -> int:
     """Return the left shift of the dot product of two blocks in BFP long (docs/numbers-nnp.md)."""
-    return max(0, 40 - sum(element.top - element.unit for element in _elements(config)))
+    return max(0, 40 - sum(item.greatest_exponent - item.unit for item in _elements(config)))
 
 
 def _is_wide(config: Configuration, columns: int) -> bool:
@@ -166,12 +136,13 @@ def _is_wide(config: Configuration, columns: int) -> bool:
     return True
 
 
-def _largest(config: Configuration, side: str) -> int:
-    """Return the largest exponent that the logarithmic quantiser can produce (docs/numbers-nnp.md).
-
-    `side` is "vector" or "matrix".
-    """
-    return min((1 << int(config[f"nnp.{side}_bits"]) - 2) - 1, 15)
+def _side_element(config: Configuration, side: str) -> Element:
+    """Return the element type of the kinds float and mx. `side` is "vector" or "matrix"."""
+    if config["nnp.quantise"] == "mx":
+        return MX_ELEMENTS[config[f"nnp.{side}_element"]]
+    return float_element(
+        int(config["nnp.float_exponent_bits"]), int(config["nnp.float_mantissa_bits"])
+    )
 
 
 def _size(config: Configuration, side: str) -> int:
@@ -179,13 +150,10 @@ def _size(config: Configuration, side: str) -> int:
 
     docs/numbers-nnp.md calls it `g`. `side` is "vector" or "matrix".
     """
-    kind = config["nnp.quantise"]
+    kind, bits = config["nnp.quantise"], int(config[f"nnp.{side}_bits"])
     if kind == "log":
-        return 2 * _largest(config, side)
-    if kind == "float":
-        exponents = 1 << int(config["nnp.float_exponent_bits"])
-        return int(config["nnp.float_mantissa_bits"]) + exponents - 2
-    return int(config[f"nnp.{side}_bits"]) - 1
+        return 2 * greatest_power(bits)
+    return _side_element(config, side).size if kind in ("float", "mx") else bits - 1
 
 
 def _unit(config: Configuration, side: str) -> str:
@@ -194,14 +162,22 @@ def _unit(config: Configuration, side: str) -> str:
     `side` is "vector" or "matrix".
     """
     kind = config["nnp.quantise"]
-    if kind == "mx":
-        return f"2.0**{_elements(config)[side == 'matrix'].unit}"
     if kind == "log":
-        return f"2.0**{-_largest(config, side)}"
-    if kind == "float":
-        bias = 2 ** (int(config["nnp.float_exponent_bits"]) - 1) - 1
-        return f"2.0**{1 - bias - int(config['nnp.float_mantissa_bits'])}"
+        return f"2.0**{-greatest_power(int(config[f'nnp.{side}_bits']))}"
+    if kind in ("float", "mx"):
+        return f"2.0**{_side_element(config, side).unit}"
     return "1.0"
+
+
+def _mx_arguments(element: Element) -> str:
+    """Return, as Python source, what the quantiser of templates/mx.txt takes."""
+    numbers = (
+        element.least_exponent,
+        element.mantissa_bits,
+        element.greatest_value,
+        element.greatest_exponent,
+    )
+    return str(numbers)
 
 
 def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
@@ -216,13 +192,13 @@ def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
         ("NATIVE", config["nnp.native"], "elements of a native vector"),
     ]
     for side in ("vector", "matrix"):
-        bits = config[f"nnp.{side}_bits"]
+        bits = int(config[f"nnp.{side}_bits"])
         arguments = {
             "bfp": bits,
             "int": f"({bits},)",
-            "log": f"({_largest(config, side)},)",
+            "log": f"({greatest_power(bits)},)",
             "float": f"({config['nnp.float_exponent_bits']}, {config['nnp.float_mantissa_bits']})",
-            "mx": str(astuple(_elements(config)[side == "matrix"])),
+            "mx": _mx_arguments(_side_element(config, side)),
         }[str(config["nnp.quantise"])]
         what = f"of the quantiser of {'vectors' if side == 'vector' else 'matrices'}"
         rows.append((f"{side.upper()}_BITS", arguments, f"bits of a mantissa {what}"))

@@ -1,0 +1,78 @@
+"""The numbers of nnp's multiplier: element types of small floats and of the kinds log and mx.
+
+docs/numbers-nnp.md has the rules; assembler, emulator and generated software share these tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+_MOST_POWERS = 15  # the logarithmic kind has so many powers of two above 1 and as many below
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element type: small floating-point numbers, or integers if there are no exponent bits.
+
+    The codes of floating-point numbers are ±(exponent field · 2**mantissa_bits + fraction), and
+    `greatest` is the largest one. An integer is its own code.
+    """
+
+    exponent_bits: int
+    mantissa_bits: int
+    greatest: int
+
+    @cached_property
+    def least_exponent(self) -> int:
+        """The exponent of the least normal number; 0 for integers, which are below 2."""
+        return 2 - (1 << self.exponent_bits - 1) if self.exponent_bits else 0
+
+    @cached_property
+    def unit(self) -> int:
+        """The number u for which a code with the integer m has the value m · 2**u."""
+        return self.least_exponent - self.mantissa_bits
+
+    @cached_property
+    def greatest_exponent(self) -> int:
+        """The exponent of the largest number; OCP calls it emax."""
+        if not self.exponent_bits:
+            return 0
+        return (self.greatest >> self.mantissa_bits) - 1 + self.least_exponent
+
+    @cached_property
+    def greatest_value(self) -> float:
+        """The largest number."""
+        if not self.exponent_bits:
+            return self.greatest * 2.0**self.unit
+        hidden = 1 << self.mantissa_bits
+        digits = hidden + (self.greatest & hidden - 1)
+        return digits * 2.0 ** (self.greatest_exponent - self.mantissa_bits)
+
+    @cached_property
+    def size(self) -> int:
+        """The number g, so that each code represents an integer m of magnitude at most 2**g."""
+        return self.greatest_exponent - self.unit + 1
+
+
+# fmt: off
+MX_ELEMENTS = {
+    "e4m3": Element(4, 3, 126),  # the code 127 is NaN
+    "e5m2": Element(5, 2, 123),  # the codes 124 to 127 are infinity and NaN
+    "e2m3": Element(2, 3, 31),
+    "e3m2": Element(3, 2, 31),
+    "e2m1": Element(2, 1, 7),
+    "int8": Element(0, 6, 127),  # symmetric: -128 is not used
+}
+# fmt: on
+"""The element types of the microscaling formats of OCP (MX 1.0)."""
+
+
+def float_element(exponent_bits: int, mantissa_bits: int) -> Element:
+    """Return the element type of the kind float; its greatest code is one below all ones."""
+    return Element(exponent_bits, mantissa_bits, (((1 << exponent_bits) - 1) << mantissa_bits) - 1)
+
+
+def greatest_power(bits: int) -> int:
+    """Return the number K of the kind log with `bits` bits: its magnitudes are 2**-K to 2**K."""
+    return min((1 << bits - 2) - 1, _MOST_POWERS)
