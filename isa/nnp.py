@@ -144,7 +144,7 @@ _RULES = (
     Rule("written",  "A chain of vectors ends with one or more v_wr or v_wr_inc, a chain of tiles with m_wr. s_wr and markers may only be between chains."),
     Rule("tiles",    "m_rd is followed by one m_wr and nothing else; MatrixRf is either the source or the target."),
     Rule("order",    "A chain passes the matrix-vector multiplier, MFU0 and MFU1 in this order; within a unit, its instructions may have any order."),
-    Rule("blocks",   "A chain uses each block of a unit at most once. The multiplier has one block. MFU0 has a block that adds, one that multiplies and one that activates; MFU1 has one that adds and one that activates."),
+    Rule("blocks",   "A chain uses each block of a unit at most once. The multiplier has one block. MFU0 has a block that adds, one that multiplies, one that activates and one that quantises; MFU1 has one that adds, one that activates and one that quantises."),
     Rule("queue",    "A queue has no addresses: its operands are 0."),
     Rule("entries",  "Over all its iterations, a chain does not both read and write the same entry of a register file."),
     Rule("in place", "A chain that reads entries of InitialVrf does not write them."),
@@ -209,6 +209,7 @@ def _activates(does: str, *units: str, scalars: tuple[str, ...] = ()) -> Step:
 
 _FLOWS = "and a native vector in ceil(native / vector_lanes)"
 _MULTIPLIES = Step("mv_mul", STAGE, VECTOR, "product", ("mvm",), "MatrixRf", ("rows", "cols"))
+_QUANTISES = Step("v_quantise", STAGE, VECTOR, "quantise", ("mfu0", "mfu1"))
 _SCALES = Step("vv_mul", STAGE, VECTOR, "multiply", ("mfu0",), "MulVrf")
 _ROUNDED = "Each result is rounded once, half to even."
 
@@ -232,6 +233,8 @@ INSTRUCTIONS = (
     _row("v_tanh",    _activates("v_tanh"),            PLAIN, {"op": 13}, "", "The hyperbolic tangent of each element, correctly rounded.",                                                                                   "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_softmax", _activates("v_softmax", "mfu0", scalars=("valid",)), PLAIN, {"op": 28}, "", "The softmax over the first valid elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; the other elements become 0.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
+
+    _row("v_quantise", _QUANTISES,                    PLAIN, {"op": 34}, "", "Quantise each native vector with the vector quantiser, and convert it back to the host format: the quantiser of one operation.",                 "chain",         "chain", "function", f"quantise_depth, {_FLOWS}", "", "seed 003, Fig. 2"),
 
     _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "ends": 0}, "g",      "Begin to record a register group. Must be between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
     _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "ends": 1}, "g",      "End the recording of a register group. Must be between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),

@@ -58,8 +58,8 @@ class Unit:
 # In the order in which a chain passes through them (seed 003, Fig. 3).
 UNITS = (
     Unit("mvm", "the matrix-vector multiplier", ("product",)),
-    Unit("mfu0", "MFU0", ("add", "multiply", "activate")),
-    Unit("mfu1", "MFU1", ("add", "activate")),
+    Unit("mfu0", "MFU0", ("add", "multiply", "activate", "quantise")),
+    Unit("mfu1", "MFU1", ("add", "activate", "quantise")),
 )
 
 

@@ -62,7 +62,10 @@ class Execution:
                 operands.append(
                     self._requantise(item.at, operand) if self.quantises_operands else operand
                 )
-            values = self.arithmetic.function(item.does, values, *operands)
+            if item.block == "quantise":
+                values = self._requantise(item.at, values)
+            else:
+                values = self.arithmetic.function(item.does, values, *operands)
             self._record(item.at, values, *operands)
         return values
 

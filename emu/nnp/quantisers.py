@@ -296,7 +296,7 @@ def dequantise(quantised: Quantised, quantiser: Quantiser) -> NDArray[np.float64
 def requantise(host: Host, quantiser: Quantiser) -> Host:
     """Quantise host values and convert them back to their type, rounding once.
 
-    The settings `nnp.quantise_mvm_out` and `nnp.quantise_mfu_in` make chains do this. Raises
-    `NotANumber`.
+    The instruction v_quantise does this, and the settings `nnp.quantise_mvm_out` and
+    `nnp.quantise_mfu_in` make all chains do it. Raises `NotANumber`.
     """
     return to_host(dequantise(quantise(host, quantiser), quantiser), host.dtype)

@@ -23,6 +23,7 @@ _DEPTHS = {
     "add": "nnp.add_depth",
     "multiply": "nnp.multiply_depth",
     "activate": "nnp.activation_depth",
+    "quantise": "nnp.quantise_depth",
 }
 
 

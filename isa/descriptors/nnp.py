@@ -44,6 +44,7 @@ SETTINGS = (
     Setting("nnp.multiply_depth",        4,      "stages of the block that multiplies",                                             "cycles",           1, 1024),
     Setting("nnp.activation_depth",      8,      "stages of a block that activates",                                                "cycles",           1, 1024),
     Setting("nnp.softmax_depth",         32,     "stages of v_softmax",                                                             "cycles",           1, 1024),
+    Setting("nnp.quantise_depth",        4,      "stages of v_quantise",                                                            "cycles",           1, 1024),
     Setting("nnp.write_depth",           8,      "stages of writing vectors",                                                       "cycles",           1, 1024),
     Setting("nnp.vector_lanes",          8,      "elements a cycle of reading, a multi-function unit and writing",                  "elements",         1, 1024),
     Setting("nnp.vector_channels",     1,      "channels of external memory to the vector memory manager (C of seed 003)",       "",                 1, 64),

@@ -1,8 +1,7 @@
 # nnp_fig2.s - seed 003, Fig. 2: y0 = Q(A0 x0) + A1 x1 + b0 and y1 = Q(A2 x0) + A3 x1 + b1.
 #
 # Weights and inputs are quantised (Q 222 to 274). What leaves MAC_0 and MAC_2 is quantised, too
-# (Q 226, Q 266), what leaves MAC_1 and MAC_3 is not: InitialVrf holds vectors quantised, so a chain
-# that writes there is a quantiser. The device's four bits make it visible.
+# (Q 226, Q 266), what leaves MAC_1 and MAC_3 is not. The device's four bits make it visible.
 
         .device "four_bits.toml"
         .output y, float16, 2, 4, at=netout
@@ -28,8 +27,7 @@
 
         v_rd    InitialVrf, 0
         mv_mul  0                       # MAC_0
-        v_wr    InitialVrf, 2           # Q 226
-        v_rd    InitialVrf, 2
+        v_quantise                      # Q 226
         v_wr    AddSubVrf0, 0
         v_rd    InitialVrf, 1
         mv_mul  1                       # MAC_1
@@ -39,8 +37,7 @@
 
         v_rd    InitialVrf, 0
         mv_mul  2                       # MAC_2
-        v_wr    InitialVrf, 3           # Q 266
-        v_rd    InitialVrf, 3
+        v_quantise                      # Q 266
         v_wr    AddSubVrf0, 1
         v_rd    InitialVrf, 1
         mv_mul  3                       # MAC_3

@@ -49,6 +49,7 @@ WORDS = {
     "v_tanh": 0x0D_00_0000,
     "v_relu": 0x0E_00_0000,
     "v_softmax": 0x1C_00_0000,
+    "v_quantise": 0x22_00_0000,
     "trace_begin 5": 0x1E_00_0005,
     "trace_end 31": 0x1F_00_001F,
     "end_chain": 0xFF_00_0000,

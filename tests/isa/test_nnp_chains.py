@@ -42,7 +42,7 @@ def chain(*texts: str) -> list[Decoded]:
 
 
 STAGES = [
-    "mv_mul 0", "vv_mul 0", "v_softmax", *ACTS,
+    "mv_mul 0", "vv_mul 0", "v_softmax", "v_quantise", *ACTS,
     *(f"{name} {where}, 0" for name in ADDS[:2] for where in ("AddSubVrf0", "AddSubVrf1")),
 ]  # fmt: skip
 
@@ -58,7 +58,7 @@ def fits(part: Sequence[str], adder: str, *others: str) -> bool:
             kinds.append("act" if name in ACTS or name == "v_softmax" else name)
             if name == "v_softmax" and "v_softmax" not in others:
                 return False
-    return len(kinds) == len(set(kinds)) and set(kinds) <= {"add", "act", *others}
+    return len(kinds) == len(set(kinds)) and set(kinds) <= {"add", "act", "v_quantise", *others}
 
 
 def possible(stages: Sequence[str]) -> bool:

@@ -88,10 +88,10 @@ syntax keyword macawMnemonic contained xori zext.b zext.h
 syntax keyword macawMnemonic contained Set2dWindows SetCols SetDepth SetIterations SetKernel SetPad
 syntax keyword macawMnemonic contained SetRows SetRowsCols SetStride SetValid SetWindowHeight
 syntax keyword macawMnemonic contained SetWindowWidth end_chain m_rd m_wr mv_mul mv_mul_inc s_wr
-syntax keyword macawMnemonic contained trace_begin trace_end v_add_inc v_rd v_rd_inc v_relu v_sigm
-syntax keyword macawMnemonic contained v_softmax v_tanh v_wr v_wr_inc vv_a_sub_b vv_a_sub_b_inc
-syntax keyword macawMnemonic contained vv_add vv_add_inc vv_b_sub_a vv_b_sub_a_inc vv_max vv_max_inc
-syntax keyword macawMnemonic contained vv_mul vv_mul_inc
+syntax keyword macawMnemonic contained trace_begin trace_end v_add_inc v_quantise v_rd v_rd_inc
+syntax keyword macawMnemonic contained v_relu v_sigm v_softmax v_tanh v_wr v_wr_inc vv_a_sub_b
+syntax keyword macawMnemonic contained vv_a_sub_b_inc vv_add vv_add_inc vv_b_sub_a vv_b_sub_a_inc
+syntax keyword macawMnemonic contained vv_max vv_max_inc vv_mul vv_mul_inc
 syntax keyword macawMnemonic contained act block end endall endloop fim lock loop mmr pre pull push
 syntax keyword macawMnemonic contained trace_begin trace_end unlock
 syntax keyword macawMnemonic contained config exe ld mac spu st trace_begin trace_end

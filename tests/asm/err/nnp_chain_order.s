@@ -15,7 +15,7 @@
         v_rd    NetInQ
         v_sigm
         v_tanh                          # MFU1, for MFU0 activates once
-        v_softmax                         #! error 9-18: no block is left for v_softmax: MFU0 has one, which v_sigm uses | rule blocks: A chain uses each block of a unit at most once. The multiplier has one block. MFU0 has a block that adds, one that multiplies and one that activates; MFU1 has one that adds and one that activates.
+        v_softmax                         #! error 9-18: no block is left for v_softmax: MFU0 has one, which v_sigm uses | rule blocks: A chain uses each block of a unit at most once. The multiplier has one block. MFU0 has a block that adds, one that multiplies, one that activates and one that quantises; MFU1 has one that adds, one that activates and one that quantises.
         v_wr    NetOutQ
         v_rd    NetInQ
         v_sigm

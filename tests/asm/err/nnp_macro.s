@@ -3,7 +3,7 @@
         .macro  gate matrix, function
         v_rd    InitialVrf, 0
         mv_mul  \matrix
-        \function                         #! error 9-18: no block is left for mv_mul: the matrix-vector multiplier has one, which mv_mul uses | rule blocks: A chain uses each block of a unit at most once. The multiplier has one block. MFU0 has a block that adds, one that multiplies and one that activates; MFU1 has one that adds and one that activates.; the same in 2 more expansions
+        \function                         #! error 9-18: no block is left for mv_mul: the matrix-vector multiplier has one, which mv_mul uses | rule blocks: A chain uses each block of a unit at most once. The multiplier has one block. MFU0 has a block that adds, one that multiplies, one that activates and one that quantises; MFU1 has one that adds, one that activates and one that quantises.; the same in 2 more expansions
         v_sigm
         v_wr    NetOutQ
         .endm

@@ -29,6 +29,7 @@
         v_wr    Dram, 9
         v_rd    MulVrf, 0
         v_softmax
+        v_quantise
         v_tanh                          # in MFU1: MFU0 has one block that activates
         v_wr    NetOutQ, 0
         end_chain

@@ -90,7 +90,7 @@ def configuration(chance: random.Random) -> config.Configuration:
     }  # fmt: skip
     depths = (
         "issue_cycles", "read_depth", "multiplier_depth", "crossbar_depth", "add_depth",
-        "multiply_depth", "activation_depth", "softmax_depth", "write_depth",
+        "multiply_depth", "activation_depth", "softmax_depth", "quantise_depth", "write_depth",
     )  # fmt: skip
     values |= {name: upto(9) for name in depths}
     memory = {
@@ -138,7 +138,10 @@ def chain(chance: random.Random) -> list[Line]:
     lines = [("v_rd", place) if source == "NetInQ" else _moving(chance, "v_rd", place)]
     if chance.random() < 0.5:
         lines.append(_moving(chance, "mv_mul", {"m": chance.randrange(8)}))
-    for unit, blocks in (("AddSubVrf0", ["add", "multiply", "activate"]), ("AddSubVrf1", ["add", "activate"])):  # fmt: skip
+    for unit, blocks in (
+        ("AddSubVrf0", ["add", "multiply", "activate", "quantise"]),
+        ("AddSubVrf1", ["add", "activate", "quantise"]),
+    ):
         chance.shuffle(blocks)
         for block in blocks[: chance.randrange(len(blocks) + 1)]:
             if block == "add":
@@ -146,6 +149,8 @@ def chain(chance: random.Random) -> list[Line]:
                 lines.append(_moving(chance, name, _place(chance, unit)))
             elif block == "multiply":
                 lines.append(_moving(chance, "vv_mul", {"a": chance.randrange(16)}))
+            elif block == "quantise":
+                lines.append(("v_quantise", {}))
             else:
                 names = ["v_sigm", "v_tanh", "v_relu"] + ["v_softmax"] * (unit == "AddSubVrf0")
                 lines.append((chance.choice(names), {}))

@@ -143,6 +143,8 @@ class Model:
         if does == "v_softmax":
             flat = numbers.softmax(np.concatenate(x), self.scalars["valid"])
             return list(flat.reshape(-1, self.native))
+        if does == "v_quantise":
+            return [numbers.requantise(v, self.quantisers[0]) for v in x]
         if does in ONE:
             return [ONE[does](v) for v in x]
         file = "MulVrf" if does == "vv_mul" else BY_CODE[values["mem"]].name

@@ -186,12 +186,18 @@ class Writer:
         if product:
             found.append(one("mv_mul", m=self.upto(self.tiles - rows * cols)))
         for unit in (0, 1):
-            does = [self.pick("vv_add", "vv_a_sub_b", "vv_b_sub_a", "vv_max"), "activate"]
+            does = [
+                self.pick("vv_add", "vv_a_sub_b", "vv_b_sub_a", "vv_max"),
+                "activate",
+                "v_quantise",
+            ]
             does += ["vv_mul"] if unit == 0 else []
             self.rng.shuffle(does)
             for item in does[: self.upto(len(does))]:
                 if item == "activate":
                     found.append(one(self.pick("v_sigm", "v_tanh", "v_relu", "v_softmax")))
+                elif item == "v_quantise":
+                    found.append(one(item))
                 elif item == "vv_mul":
                     found.append(self.addressed(item))
                 else:

@@ -230,6 +230,8 @@ class Tracer:
         self, chain: Chain, at: int, access: Access | None, value: Node, window: Volume | None
     ) -> Node:
         does, place = step(chain.rows[at]).does, chain.places[at]
+        if does == "v_quantise":
+            return self._requantise(value, place)
         if access is None:
             values = {"valid": chain.scalars["valid"]} if does == "v_softmax" else {}
             return self.graph.add(does, (value,), value.rows, value.blocks, place, **values)
