@@ -14,7 +14,7 @@ SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
 PYTEST_ARGS ?= $(SPREAD)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs picture picture-vscode vsix clean
+.PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs site picture picture-vscode vsix clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
@@ -25,6 +25,7 @@ help:
 	@echo "make check    what CI does: lint and test"
 	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
 	@echo "make docs     docs/isa, docs/seeds, docs/findings.md and editors from the tables"
+	@echo "make site     build/site/html: all of docs as a site with a search"
 	@echo "make test-long  the tests that CI leaves out, and more examples of all (hours)"
 	@echo "make vsix     build/macaw.vsix, the extension of VS Code (needs npm)"
 	@echo "make test-extras  VS Code and its extension (needs npm); PyTorch and TensorFlow (gigabytes)"
@@ -105,6 +106,13 @@ docs: $(READY)
 	@$(RUN)/python docs/build.py
 	@$(RUN)/python -m tests.seeds --write
 	@$(RUN)/python -m tests.findings --write
+
+# A warning is an error: a link or an anchor that is not there, a page that no part of the site has.
+site: $(READY)
+	@$(INSTALL) -e '.[site]'
+	@$(RUN)/python -m docs.site.stage build/site/source
+	@$(RUN)/python -m sphinx -W --keep-going -q -c docs/site build/site/source build/site/html
+	@echo "wrote build/site/html/index.html"
 
 bench: $(READY)
 	@$(INSTALL) -e '.[bench]'

@@ -1,0 +1,96 @@
+"""The parts of the documentation site: which page a reader finds where."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Part(NamedTuple):
+    """A part of the site: its title, a sentence for its reader, and its pages in order."""
+
+    name: str
+    title: str
+    about: str
+    pages: tuple[str, ...]  # paths in the staged tree, without `.md`
+
+
+PARTS = (
+    Part(
+        "learn",
+        "Learn",
+        "Stories and guides, to be read from the first line to the last.",
+        (
+            "debugging-story",
+            "nnp-guide",
+            "notebook",
+            "programs/digits_mlp/README",
+            "programs/digits_cnn/README",
+            "programs/digits_nnp/README",
+            "programs/digits_fim/README",
+            "programs/digits_protected/README",
+            "programs/network/README",
+            "programs/lowered/README",
+            "glossary",
+        ),
+    ),
+    Part(
+        "do",
+        "Do",
+        "What you want to get done, with the commands for it.",
+        (
+            "networks",
+            "lowering",
+            "nnp-models",
+            "concord",
+            "scheduling-fim",
+            "profile",
+            "debugger",
+            "session",
+            "vscode",
+            "gdb",
+            "dap",
+            "editors",
+            "golden-tests",
+            "c",
+            "protection",
+        ),
+    ),
+    Part(
+        "look-up",
+        "Look up",
+        "Every command, directive, instruction, setting and function.",
+        ("cli", "language", "isa/README", "debugger-commands", "format-pe", "api"),
+    ),
+    Part(
+        "understand",
+        "Understand",
+        "How the device computes and takes time, and what shows that it does.",
+        (
+            "timing-pe",
+            "timing-vc",
+            "timing-nnp",
+            "timing-fim",
+            "numbers-nnp",
+            "memory",
+            "witnesses",
+            "seeds",
+            "benchmarks",
+            "fuzzing",
+            "mutants",
+            "findings",
+        ),
+    ),
+    Part(
+        "project",
+        "Project",
+        "The house, how to change it, and what has changed.",
+        (
+            "ARCHITECTURE",
+            "CONTRIBUTING",
+            "adding-a-core",
+            "debugger-internals",
+            "modules",
+            "CHANGELOG",
+        ),
+    ),
+)
