@@ -22,6 +22,9 @@ from macaw.asm.syntax import (
     Slice,
     Text,
 )
+from macaw.isa import memory_map
+from macaw.isa.model import AddressUnit
+from macaw.isa.registry import all_descriptors
 
 
 def _no_number(node: Node) -> Mistake:
@@ -216,6 +219,9 @@ class ExpressionContext:
         address = number(first, self)
         if node.function == "load_address":
             return self._load_address(address, first)
+        for unit in (unit for core in all_descriptors() for unit in core.address_units):
+            if unit.name == node.function:
+                return self._entry(address, unit, first)
         return self._pcrel_low(address, first)
 
     def _slot(self, node: Call) -> int:
@@ -237,6 +243,26 @@ class ExpressionContext:
         if area is None:
             raise Mistake(f"no section holds the address {address:#x}", node)
         return area.load_base + address - (area.base or 0)
+
+    def _entry(self, address: int, unit: AddressUnit, node: Node) -> int:
+        """Return the number of the unit at an address, counted from the begin of external memory.
+
+        Raises `Mistake` unless the address is in external memory, at the begin of a unit.
+        """
+        size, offset = unit.size(self.state.config), address - memory_map.EXTERNAL
+        if offset < 0:
+            text = f"the address {address:#x} is not in external memory, which begins at"
+            raise Mistake(f"{text} {memory_map.EXTERNAL:#x}", node)
+        entry, rest = divmod(offset, size)
+        if rest:
+            raise Mistake(
+                f"the address is {rest} bytes after the begin of a {unit.title}, which has {size}"
+                " bytes",
+                node,
+                f"{unit.title}s begin at multiples of {size} bytes of external memory: put data of"
+                " this size first, or fill up with .zero",
+            )
+        return entry
 
     def _pcrel_low(self, address: int, node: Node) -> int:
         """Return the low part that belongs to the `%pcrel_hi` of the instruction at `address`."""

@@ -54,6 +54,8 @@ ROWS = (
     Function("sizeof",       "sizeof(symbol)",       "The bytes of an array or a tensor, or from a label to the next one.",                                  "table: .word 1, 2, 3\n       .word sizeof(table)"),
     Function("load_address", "load_address(symbol)", "The address in external memory at which the loader puts the data of a symbol of a row's part.",                  "p: .word load_address(p)"),
     Function("slot",         "slot(tensor, row)",    "The place of a tensor in the image of a row, whose exe commands name it.",                         "take_x: .word slot(x, 0), x, sizeof(x), 1, 0, 0"),
+    Function("vec",          "vec(address)",         "The number of the native vector at an address, counted from the begin of external memory. The address must be the begin of a native vector of the device.", ".data\nb: .word vec(b)"),
+    Function("tile",         "tile(address)",        "As vec, counted in native tiles.",                                                                 ".data\nW: .word tile(W)"),
 )
 # fmt: on
 MODIFIERS = tuple(row.name for row in ROWS if row.name.startswith("%"))
@@ -113,7 +115,7 @@ class Context(Protocol):
         """Return the address of an element, as in `x[2]`."""
 
     def call(self, node: Call) -> Value:
-        """Return the value of a call of `sizeof`, `load_address`, `slot` or `%pcrel_lo`."""
+        """Return the value of a call of `sizeof`, `load_address`, `slot`, `vec`, `tile` or `%pcrel_lo`."""
 
     def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
         """Report a warning at a node of an expression."""

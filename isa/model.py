@@ -248,6 +248,19 @@ class Directive:
     structures: tuple[str, ...] = ()  # the structures whose members its operands `name=` set
 
 
+@dataclass(frozen=True)
+class AddressUnit:
+    """A unit in which a core counts addresses of external memory from its begin.
+
+    In expressions the function `name` converts the address of a symbol to this unit. `size` returns
+    the bytes of a unit in a configuration.
+    """
+
+    name: str
+    title: str
+    size: Callable[[Mapping[str, Any]], int]
+
+
 @dataclass(frozen=True, eq=False)
 class CoreDescriptor:
     """What every program needs to know of a core: its identity and settings.
@@ -266,6 +279,7 @@ class CoreDescriptor:
     # Checks of settings against each other: each returns a sentence about a contradiction in a
     # configuration, or an empty text.
     agreements: tuple[Callable[[Mapping[str, Any]], str], ...] = ()
+    address_units: tuple[AddressUnit, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from macaw.isa import common, memory_map
-from macaw.isa.descriptors.nnp import DESCRIPTOR
+from macaw.isa.descriptors.nnp import DESCRIPTOR, vector_bytes
 from macaw.isa.kinds import Choice, Immediate, OperandError, Register
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import (
@@ -290,13 +290,7 @@ PSEUDOS = (
     ),
 )  # fmt: skip
 
-HOST_BYTES = {"fp16": 2, "fp32": 4}  # bytes of a number, by nnp.host_format
 HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
-
-
-def vector_bytes(config: Mapping[str, Any]) -> int:
-    """Return the size in bytes of a native vector in the number format of memory."""
-    return int(config["nnp.native"]) * HOST_BYTES[config["nnp.host_format"]]
 
 
 def host_type(config: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.nnp.chain import Chain, Operation
-from macaw.isa.nnp import HOST_BYTES, vector_bytes
+from macaw.isa.descriptors.nnp import tile_bytes, vector_bytes
 
 Times = NDArray[np.int64]
 
@@ -54,7 +54,7 @@ class Timing:
         self.channels = int(config["nnp.vector_channels"])
         self.matrix_channels = int(config["nnp.matrix_channels"])
         self.vector_bytes = vector_bytes(config)
-        self.tile_bytes = native * native * HOST_BYTES[config["nnp.host_format"]]
+        self.tile_bytes = tile_bytes(config)
 
     def _aligned(self, cycles: int) -> int:
         return -(-cycles // self.divider) * self.divider

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from macaw.isa.model import CoreDescriptor, Setting
+from macaw.isa.model import AddressUnit, CoreDescriptor, Setting
 from macaw.isa.nnp_elements import MX_ELEMENTS
 
+HOST_BYTES = {"fp16": 2, "fp32": 4}  # bytes of a number, by nnp.host_format
 MOST_TILE_BYTES = 512 << 20  # bytes of MatrixRf; an element has two
 
 # fmt: off
@@ -75,6 +76,16 @@ def broken_blocks(config: Mapping[str, Any]) -> str:
     )
 
 
+def vector_bytes(config: Mapping[str, Any]) -> int:
+    """Return the size in bytes of a native vector in the number format of memory."""
+    return int(config["nnp.native"]) * HOST_BYTES[config["nnp.host_format"]]
+
+
+def tile_bytes(config: Mapping[str, Any]) -> int:
+    """Return the size in bytes of a native tile in the number format of memory."""
+    return int(config["nnp.native"]) * vector_bytes(config)
+
+
 DESCRIPTOR = CoreDescriptor(
     name="nnp",
     title="block-floating-point matrix-vector processor",
@@ -83,4 +94,8 @@ DESCRIPTOR = CoreDescriptor(
     executable=True,
     settings=SETTINGS,
     agreements=(too_many_tiles, broken_blocks),
+    address_units=(
+        AddressUnit("vec", "native vector", vector_bytes),
+        AddressUnit("tile", "native tile", tile_bytes),
+    ),
 )

@@ -101,7 +101,7 @@ syntax match macawOperator /[-+*/%~!&|^<>=]/ contained
 syntax match macawSymbol /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\%(@plt\)\?/ contained contains=macawRegister,macawWord
 syntax match macawNamed /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*=\%(=\)\@!/ contained
 syntax match macawFunction /%[A-Za-z_][A-Za-z0-9_]*\ze\s*(/ contained
-syntax match macawFunction /\%(sizeof\|load_address\|slot\)\ze\s*(/ contained
+syntax match macawFunction /\%(sizeof\|load_address\|slot\|vec\|tile\)\ze\s*(/ contained
 syntax match macawFloat /\%([0-9]\+\.[0-9]*\|\.[0-9]\+\|[0-9]\+[eE]\@=\)\%([eE][+-]\?[0-9]\+\)\?\%([A-Za-z0-9_.$]\)\@!/ contained
 syntax match macawNumber /\%(0[xX]\x\+\|0[bB][01]\+\|[0-9]\+\)\%([A-Za-z0-9_.$]\)\@!/ contained
 syntax match macawLocal /[0-9]\+[bf]\%([A-Za-z0-9_.$]\)\@!/ contained

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from macaw.isa import nnp
-from macaw.isa.nnp import vector_bytes
+from macaw.isa.descriptors.nnp import vector_bytes
 from macaw.isa.nnp_layouts import BY_NAME
 from tests.emu.nnp.random_programs import Case, Line
 

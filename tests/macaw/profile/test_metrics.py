@@ -9,7 +9,7 @@ import pytest
 from macaw import api
 from macaw.emu.device import Device
 from macaw.errors import InputError
-from macaw.isa.nnp import vector_bytes
+from macaw.isa.descriptors.nnp import vector_bytes
 from macaw.profiling import metrics
 from macaw.profiling.metrics import KEYS_WITH_THRESHOLD, METRICS, DeviceSizes
 from macaw.profiling.model import Metric, Slice
