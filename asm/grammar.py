@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 from importlib.resources import files
 
@@ -40,6 +41,9 @@ from macaw.isa.lazy_pattern import lazy_pattern
 _MAY_OMIT = frozenset(
     (".align", ".balign", ".p2align", ".comm", ".lcomm", ".fill", ".space", ".skip", ".org")
 )
+
+# States of the parser in a wrong line. For more of them, what may follow is not kept.
+_DEEPEST_KEPT = 100
 
 _Child = Token | Node | list[Node]
 
@@ -277,6 +281,27 @@ _HABITS = (
 _BAD_NUMBER = lazy_pattern(r"[A-Za-z0-9_.$]+")
 
 
+def _accepted(error: UnexpectedToken) -> Set[str]:
+    """Return the kinds of tokens that could follow in place of the unexpected one."""
+    parser = error.interactive_parser
+    states = parser.parser_state.state_stack if parser else []
+    return _accepted_after(tuple(states)) if 0 < len(states) <= _DEEPEST_KEPT else error.accepts
+
+
+@lru_cache(maxsize=1024)
+def _accepted_after(states: tuple[int, ...]) -> frozenset[str]:
+    """Return the kinds of tokens that may follow if the stack of the line's parser is `states`.
+
+    Lark needs a millisecond to find them, but a source with thousands of wrong lines has few
+    different stacks.
+    """
+    parser = _parser().parse_interactive("")
+    parser.parser_state.state_stack[:] = states
+    parser.parser_state.value_stack[:] = [None] * (len(states) - 1)
+    accepted: Set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+    return frozenset(accepted)
+
+
 def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
     """Return an error of Lark as a `Mistake` in plain words.
 
@@ -285,7 +310,7 @@ def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)
     assert isinstance(error, UnexpectedToken)
-    expected = error.accepts or error.expected
+    expected = (error.accepts if whole else _accepted(error)) or error.expected
     if "COMMA" in expected and error.token.type in _BEGINS and not whole:
         return missing_comma(text, *_place(error.token))
     if "INTEGER" in expected and "NAME" in expected and "REAL" in expected:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import Address, number
@@ -13,7 +14,10 @@ from macaw.asm.source import LogicalLine
 from macaw.asm.symbols import PRIVATE, Datum, Deferred, Definition, Scope, SymbolTable, TensorSymbol
 from macaw.asm.syntax import AlreadyReported, Mistake, Name, Number
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Core
+
+_NUMBERED = lazy_pattern(r"(.*?)([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,23 @@ class PlacedDatum:
     line: LogicalLine
     head: int
     datum: Datum
+
+
+@lru_cache(maxsize=16)
+def _register_names(cores: tuple[Core, ...]) -> frozenset[str]:
+    """Return the names of all registers of the cores."""
+    files = [file for core in cores for file in core.files]
+    return frozenset(word for file in files for names in file.names for word in names)
+
+
+@lru_cache(maxsize=16)
+def _register_numbers(cores: tuple[Core, ...]) -> Mapping[str, Sequence[int]]:
+    """Return the numbers at the end of the registers' names, by what is before them."""
+    numbers: dict[str, list[int]] = {}
+    for name in _register_names(cores):
+        if match := _NUMBERED.fullmatch(name):
+            numbers.setdefault(match[1], []).append(int(match[2]))
+    return numbers
 
 
 class ProgramSymbols:
@@ -39,6 +60,7 @@ class ProgramSymbols:
         self.data: list[PlacedDatum] = []  # in the order of the source
         self._data_at: dict[tuple[int, int], Datum] = {}  # by the area's id and offset
         self._resolving: set[Definition] = set()
+        self._kept_names: tuple[tuple[Scope, int, int], frozenset[str]] | None = None
 
     # --- labels ---
 
@@ -110,25 +132,30 @@ class ProgramSymbols:
 
     def hint(self, name: str, scope: Scope, cores: Sequence[Core]) -> str:
         """Return a hint for an unknown name: a similar symbol, or that the word is a register."""
-        symbols = [*scope.symbols, *self.table.shared]
-        hint = did_you_mean(name, symbols)
+        hint = did_you_mean(name, self._names(scope))
         if hint:
             return hint
-        files = [file for core in cores for file in core.files]
-        registers = [word for file in files for names in file.names for word in names]
+        registers = _register_names(tuple(cores))
         if name in registers:
             return "it is a register; a number is needed here"
         if re.fullmatch(r"[0-9A-Fa-f]+[hH]", name):
             return f"a hexadecimal number is written 0x{name[:-1]}"
         letters = name.rstrip("0123456789")
-        numbers = [
-            int(x[len(letters) :])
-            for x in registers
-            if re.fullmatch(rf"{re.escape(letters)}[0-9]+", x)
-        ]
+        numbers = _register_numbers(tuple(cores)).get(letters)
         if letters != name and numbers:
             return f"the registers are {letters}{min(numbers)} to {letters}{max(numbers)}"
         return did_you_mean(name, registers)
+
+    def _names(self, scope: Scope) -> frozenset[str]:
+        """Return the names of all symbols that the lines of a file can use.
+
+        Thousands of wrong lines ask for the same names, so the last ones are kept. Symbols are
+        only added, so other names have other numbers of symbols.
+        """
+        key = scope, len(scope.symbols), len(self.table.shared)
+        if self._kept_names is None or self._kept_names[0] != key:
+            self._kept_names = key, frozenset((*scope.symbols, *self.table.shared))
+        return self._kept_names[1]
 
     # --- data ---
 

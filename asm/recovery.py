@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.parser import labels_of, parse
@@ -109,19 +109,24 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
         # A mnemonic without its element type, such as `vadd` of `vadd.b` and `vadd.h`.
         longer = _names_by_start(tuple(core.rows)).get(head.text, ())
         there = f"there are {', '.join(longer)}" if len(longer) > 1 else ""
-        hint = there or similar(head.text, [*core.rows, *known])
+        hint = there or similar(head.text, (*core.rows, *known))
         hint = hint or f"'macaw isa {core.name}' lists what it has"
     return Mistake(f"{core.name} has no instruction '{head.text}'", head, hint)
 
 
-def similar(word: str, known: Iterable[str]) -> str:
+def similar(word: str, known: tuple[str, ...]) -> str:
     """Return a hint with the most similar mnemonic, macro, or directive without its point."""
-    known = list(known)
     if f".{word}" in known:
         return f"did you mean '.{word}'?"
-    points = word.count(".")
-    names = [name for name in known if not name.startswith(".") and name.count(".") == points]
-    return did_you_mean(word, names)
+    return did_you_mean(word, _words_with_points(known, word.count(".")))
+
+
+@lru_cache(maxsize=16)  # thousands of wrong lines are compared with the same names
+def _words_with_points(known: tuple[str, ...], points: int) -> frozenset[str]:
+    """Return the names that are no directives and contain so many points."""
+    return frozenset(
+        name for name in known if not name.startswith(".") and name.count(".") == points
+    )
 
 
 @cache

@@ -165,7 +165,7 @@ class StatementAssembler:
         if not statement.operands:
             line = context.line
             begins = line.start == 0 or line.source.text[line.start - 1] == "\n"
-            known = [*part.core.rows, *self._stack.known()]
+            known = (*part.core.rows, *self._stack.known())
             is_word = any(head.text in core.rows for core in registry.cores())
             return begins and not is_word and not recovery.similar(head.text, known)
         first = statement.operands[0]

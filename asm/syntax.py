@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from macaw.isa.lazy_dataclass import dataclass
@@ -212,14 +213,21 @@ class Checked(Node):
 def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return the node with each child replaced by `change(child)`."""
     changes: dict[str, Any] = {}
-    for cls in type(node).__mro__:
-        for name in getattr(cls, "__slots__", ()):
-            value = getattr(node, name)
-            if isinstance(value, Node):
-                changes[name] = change(value)
-            elif isinstance(value, tuple) and value:
-                changes[name] = tuple(change(x) if isinstance(x, Node) else x for x in value)
+    node_class: type = type(node)
+    for name in _members(node_class):
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            changes[name] = change(value)
+        elif isinstance(value, tuple) and value:
+            changes[name] = tuple(change(x) if isinstance(x, Node) else x for x in value)
     return replace(node, **changes) if changes else node
+
+
+@cache
+def _members(node_class: type) -> tuple[str, ...]:
+    """Return the members of a class of nodes, without the two offsets that each node has."""
+    slots = (name for cls in node_class.__mro__ for name in getattr(cls, "__slots__", ()))
+    return tuple(name for name in slots if name not in ("start", "end"))
 
 
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:

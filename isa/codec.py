@@ -9,7 +9,7 @@ from functools import cache
 from macaw.isa.kinds import OperandError
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core, Structure
-from macaw.isa.rows import Instruction, Operand, Row
+from macaw.isa.rows import Instruction, Operand, PseudoOperand, Row
 
 
 class DecodeError(ValueError):
@@ -142,8 +142,7 @@ def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tu
     """
 
     def score(row: Row) -> tuple[bool, int]:
-        outer = [operand for operand in row.operands if not operand.inside]
-        inner = {operand.inside: operand for operand in row.operands if operand.inside}
+        outer, inner = _in_and_outside_of_brackets(row)
         fitting = 0
         for operand, (text, bracket) in zip(outer, written, strict=False):
             base = inner.get(operand.name)
@@ -161,6 +160,16 @@ def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tu
         if result > best:
             nearest, best = row, result
     return nearest, False
+
+
+@cache
+def _in_and_outside_of_brackets(
+    row: Row,
+) -> tuple[Sequence[Operand | PseudoOperand], Mapping[str, Operand | PseudoOperand]]:
+    """Return the operands outside of brackets, and those inside by the operand before them."""
+    operands: Sequence[Operand | PseudoOperand] = row.operands
+    inner = {operand.inside: operand for operand in operands if operand.inside}
+    return [operand for operand in operands if not operand.inside], inner
 
 
 _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
+from lark.parsers.lalr_interactive_parser import InteractiveParser
 
+from macaw.asm import program_symbols
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import (
     AssemblyError,
@@ -173,6 +176,44 @@ def test_hints_end_when_too_many_words_are_wrong() -> None:
     assert len(found) == 2000
     assert found[0].hint == "did you mean 'add'?"
     assert found[-1].hint == "'macaw isa cp' lists what it has"
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("add a0, a1 {}", "expected ',' before '7'", ""),
+        ("add a0, a1, ]{}", "unexpected ']', expected an operand", ""),
+        ("lw a0, elsewhere{}(a1)", "undefined symbol 'elsewhere7'", ""),
+        ("lw a0, x9{}(a1)", "undefined symbol 'x97'", "the registers are x0 to x31"),
+        ("lw a0, plase{}(a1)", "undefined symbol 'plase7'", "did you mean 'place'?"),
+        ("qqzz{} a0", "cp has no instruction 'qqzz7'", "'macaw isa cp' lists what it has"),
+    ],
+)
+def test_what_wrong_lines_share_is_found_once(
+    monkeypatch: pytest.MonkeyPatch, line: str, message: str, hint: str
+) -> None:
+    """What may follow, and the names for hints: a time that thousands of lines would add up (F40)."""
+    accepts = InteractiveParser.accepts
+    searched: list[object] = []  # they live on, so that each has an id of its own
+    compared: list[object] = []
+
+    def counted_accepts(parser: InteractiveParser) -> object:
+        searched.append(parser)
+        return accepts(parser)
+
+    def counted_comparison(word: str, names: Collection[str]) -> str:
+        compared.append(names)
+        return did_you_mean(word, names)
+
+    monkeypatch.setattr(InteractiveParser, "accepts", counted_accepts)
+    monkeypatch.setattr(program_symbols, "did_you_mean", counted_comparison)
+    lines = "".join(f"{line.format(place)}\n" for place in range(300))
+    found = diagnose(f".core cp\nplace: nop\n{lines}").errors
+    assert [item.span.line for item in found] == list(range(3, 303))
+    assert (found[7].message, found[7].hint) == (message, hint)
+    assert len(searched) <= 2
+    assert len(set(map(id, compared))) <= 2
 
 
 @pytest.mark.once
