@@ -95,12 +95,12 @@ def decode(core: Core, word: int, width: int = 32, address: int | None = None) -
 
 
 def format_operand(operand: Operand, value: int, target: str | None) -> str:
-    """Return the source text of one operand.
+    """Return the source text of one operand; an empty text if a source need not write it.
 
     `target` is the text of a relative operand's address.
     """
     text = target if target is not None else operand.kind.format(value)
-    return f"{operand.name}={text}" if operand.named else text
+    return f"{operand.name}={text}" if operand.named and text else text
 
 
 def describe(

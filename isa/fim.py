@@ -12,13 +12,17 @@ from macaw.isa import common, memory_map
 from macaw.isa.descriptors.fim import DESCRIPTOR
 from macaw.isa.fim_circuit import (
     BUFFERS,
+    CIRCUIT_REGISTERS,
     COLUMN_BITS,
     COLUMNS,
+    FIRST_ROW_REGISTER,
     GIO,
     ISLANDS,
+    MAX_ROWS,
     OPERATIONS,
     REGISTERS,
     ROP,
+    ROW_REGISTERS,
     RZ,
     SLOTS,
 )
@@ -73,6 +77,33 @@ class MappedValue(Immediate):
         return f"a number; {'; '.join(words)}; of a buffer's registers the address of a column"
 
 
+# The row registers as operands of `act`, with their numbers in its field `row`.
+_ROW_OPERANDS = tuple(
+    (REGISTERS[FIRST_ROW_REGISTER + number].name, MAX_ROWS + number)
+    for number in range(ROW_REGISTERS)
+)
+
+
+@dataclass(frozen=True)
+class RowOperand(Named):
+    """The operand kind for the row that `act` opens: its number, or the register that has it."""
+
+    def format(self, value: int) -> str:
+        return str(value) if value < MAX_ROWS else super().format(value)
+
+    def describe(self) -> str:
+        names = self.names
+        return f"a row, 0 to {MAX_ROWS - 1}, or a row register, {names[0][0]} to {names[-1][0]}"
+
+
+@dataclass(frozen=True)
+class RowIncrement(Immediate):
+    """The operand kind for what `act` adds to a row register; 0 is not printed."""
+
+    def format(self, value: int) -> str:
+        return super().format(value) if value else ""
+
+
 @dataclass(frozen=True)
 class MappedNames(Named):
     """The operand kind for the name of a memory-mapped register."""
@@ -104,7 +135,11 @@ def _format(name: str, *fields: Field) -> Format:
 
 
 NOTHING = _format("nothing")
-ROW = _format("row", Field("row", "11:0", Immediate(12)))
+ROW = _format(
+    "row",
+    Field("row", "12:0", RowOperand(13, high_limit=_ROW_OPERANDS[-1][1], names=_ROW_OPERANDS)),
+    Field("inc", "25:13", RowIncrement(13, signed=True), signed=True),
+)
 FIM = _format(
     "fim",
     Field("n", "25:22", Operation(4, high_limit=len(OPERATIONS) - 1)),
@@ -141,7 +176,7 @@ INSTRUCTIONS = (
     I("endall",      NOTHING, {"mmr": 0, "opcode": 0},               "",                            "No block follows: the program of the island ends here. A part ends with it, written or not.",                                                                                                                                                                                                                                       "",                     "",                        "block",     "none",                                                            "endall",                                                          "ours", "stop"),
     I("block",       BLOCK,   {"mmr": 0, "opcode": 1},               "banks",                       "A block of the banks in a mask begins; their circuits do its words in lock-step, beside the other blocks. `.block` writes it.",                                                                                                                                                                                                     "",                     "",                        "block",     "none: all blocks begin when the island is started",               "block 0x000f",              "ours"),
     I("end",         NOTHING, {"mmr": 0, "opcode": 2},               "",                            "The block ends when its last operation has ended; then the host can access its banks.",                                                                                                                                                                                                                                              "",                     "",                        "block",     "until results, written columns and pushed columns are stored, then 1",             "end",                       "ours", "stop"),
-    I("act",         ROW,     {"mmr": 0, "opcode": 3},               "row",                         "Open a row of each bank of the block; an open one is closed first.",                                                                                                                                                                                                                                                                "",                     "row-buffer",              "memory",    "1 from when t_rp, t_rc (an open row: t_ras, t_wr, too) allow it", "act 12",                    "seed 004 ¶47"),
+    I("act",         ROW,     {"mmr": 0, "opcode": 3},               "row, inc=0",                  "Open a row of each bank of the block; an open one is closed first. Of a row register, row0 to row3, open the row that it has, then add inc to it, so that a loop goes over rows; a row that the bank does not have is a fault when it is opened. A row written as a number takes no inc.",  "registers",            "row-buffer registers",    "memory",    "1 from when t_rp, t_rc (an open row: t_ras, t_wr, too) allow it", "act row0, inc=1",           "seed 004 ¶47"),
     I("pre",         NOTHING, {"mmr": 0, "opcode": 4},               "",                            "Close the open row of each bank of the block; nothing if none is open.",                                                                                                                                                                                                                                                            "",                     "row-buffer",              "memory",    "1 from when t_ras and t_wr allow it",                             "pre",                       "seed 004 ¶46"),
     I("fim",         FIM,     {"mmr": 0, "opcode": 5},               "n, col=0, inc=0, repeat=1",   "Do one of the ten operations in each bank, repeat times; the column grows by inc each time, and a column beyond 0 to 31 is a fault. An operation without a column takes neither col nor inc.",                                                                                                                                               "row-buffer rop gio rz registers", "row-buffer rop gio rz", "operation", "1 a time, from when t_rcdrd or t_rcdwr, t_ccdl and the ALU allow it; results come after the latency of the function, of the adder tree and of accumulating", "fim 6, col=16, inc=1, repeat=4", "seed 004 ¶46-47, Fig. 1C"),
     I("mmr",         MMR,     {"mmr": 1},                            "register, value",             "Write a memory-mapped register of each circuit of the block, or a pointer of a buffer of the island.",                                                                                                                                                                                                                              "",                     "registers",               "operation", "1; of a buffer's low and end from when pushed columns are stored, of end the block's own written ones, too",                                                               "mmr op, mul",               "seed 004 ¶47"),
@@ -245,7 +280,7 @@ CIRCUITS = tuple(
         "rw",
         f"{row.meaning}; of the circuits that no block works with" + _numbered(row.words),
     )
-    for place, row in enumerate(row for row in REGISTERS.values() if not row.address)
+    for place, row in enumerate(row for row in REGISTERS.values() if row.name in CIRCUIT_REGISTERS)
 )
 
 CORE = checked(

@@ -15,8 +15,10 @@ from macaw.isa.fim_circuit import (
     COLUMN_BYTES,
     COLUMNS,
     DOT,
+    FIRST_ROW_REGISTER,
     FORMATS,
     FUNCTION_NAMES,
+    MAX_ROWS,
     OPERATIONS,
     REGISTERS,
     RZ,
@@ -122,11 +124,7 @@ class Check:
             case "end":
                 self._end()
             case "act":
-                if values["row"] >= self._rows:
-                    raise CheckError(
-                        f"row: {values['row']} is out of range, 0 to {self._rows - 1}",
-                        operand="row",
-                    )
+                self._activation(values["row"], values["inc"])
             case "fim":
                 self._operation(values, mark, expected)
             case "mmr":
@@ -197,11 +195,25 @@ class Check:
 
     # --- operations ---
 
+    def _activation(self, row: int, inc: int) -> None:
+        if row >= MAX_ROWS:
+            return  # a register, whose value is known when the word is done
+        if row >= self._rows:
+            raise CheckError(f"row: {row} is out of range, 0 to {self._rows - 1}", operand="row")
+        if inc:
+            hint = f"write mmr row0, {row} once, and act row0, inc={inc} here"
+            raise CheckError("inc: only a row register is advanced", hint, "inc")
+
     def _register(self, values: Mapping[str, int]) -> None:
         row = REGISTERS[values["register"]]
         if values["value"] > row.greatest:
             raise CheckError(
                 f"value: {values['value']} is out of range, 0 to {row.greatest}", operand="value"
+            )
+        if values["register"] >= FIRST_ROW_REGISTER and values["value"] >= self._rows:
+            raise CheckError(
+                f"value: row {values['value']} is out of range, 0 to {self._rows - 1}",
+                operand="value",
             )
         if row.name == "rz_slot":
             self._slot, self._dots = values["value"], False

@@ -192,6 +192,9 @@ TRANSPOSED = "transposed"  # the word in an island's abilities for Aáµ€B and ABá
 BUFFERS = 8  # buffers of an island
 BUFFER_REGISTERS = 7  # the number of the first register of buffer 0
 BUFFER_PARTS = ("low", "high", "start", "end")
+ROW_REGISTERS = 4  # row registers of a block
+FIRST_ROW_REGISTER = BUFFER_REGISTERS + BUFFERS * len(BUFFER_PARTS)  # the number of row0
+MAX_ROWS = 4096  # of a bank
 ISLANDS = 8
 # Of the place of a column: island, bank, row, column; what lies in the memory map, in columns.
 ADDRESS_BITS = ISLAND_SHIFT + ISLANDS.bit_length() - 1 - (COLUMN_BYTES.bit_length() - 1)
@@ -199,7 +202,7 @@ ADDRESS_BITS = ISLAND_SHIFT + ISLANDS.bit_length() - 1 - (COLUMN_BYTES.bit_lengt
 
 @dataclass(frozen=True)
 class MappedRegister:
-    """A memory-mapped register of a circuit, which the instruction `mmr` writes."""
+    """A memory-mapped register of a circuit, a buffer or a block, which the word `mmr` writes."""
 
     name: str
     meaning: str
@@ -239,6 +242,8 @@ REGISTERS = dict(
         (6, MappedRegister("rz_step",    "added to rz_slot after each operation that uses a slice of Rz, modulo 16; dot always adds 1", high=SLOTS - 1)),
         *((BUFFER_REGISTERS + len(BUFFER_PARTS) * number + place, row)
           for number in range(BUFFERS) for place, row in enumerate(_buffer(number))),
+        *((FIRST_ROW_REGISTER + number, MappedRegister(f"row{number}", "of a block: a row that `act` opens", high=MAX_ROWS - 1))
+          for number in range(ROW_REGISTERS)),
     )
 )
 # fmt: on

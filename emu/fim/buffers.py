@@ -20,7 +20,15 @@ from macaw.emu.fim.state import NOBODY, NOWHERE, Block, Buffer
 from macaw.emu.rules.fim_circuits import block_end, columns_stored, pointer_start
 from macaw.emu.waits import NEVER
 from macaw.isa.fim import PULLED, PUSHED
-from macaw.isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, GIO, ROP, RZ
+from macaw.isa.fim_circuit import (
+    BUFFER_PARTS,
+    BUFFER_REGISTERS,
+    COLUMN_BYTES,
+    FIRST_ROW_REGISTER,
+    GIO,
+    ROP,
+    RZ,
+)
 
 
 def visible_end(buffer: Buffer, time: int) -> int:
@@ -36,7 +44,7 @@ def pointer(register: int) -> tuple[int, str] | None:
 
     Return None if the register is not a pointer.
     """
-    if register < BUFFER_REGISTERS:
+    if not BUFFER_REGISTERS <= register < FIRST_ROW_REGISTER:
         return None
     buffer, part = divmod(register - BUFFER_REGISTERS, len(BUFFER_PARTS))
     return buffer, BUFFER_PARTS[part]

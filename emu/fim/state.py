@@ -15,7 +15,16 @@ from macaw.emu.fim.repeats import UNKNOWN, PendingRepeats
 from macaw.emu.rules.fim_dram import CLOSED
 from macaw.emu.state import State, StateField
 from macaw.emu.waits import NEVER
-from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
+from macaw.isa.fim_circuit import (
+    CIRCUIT_REGISTERS,
+    COLUMN_BYTES,
+    COLUMNS,
+    GIO,
+    ROP,
+    ROW_REGISTERS,
+    RZ,
+    SLOTS,
+)
 
 NOBODY = -1
 NOWHERE = -1  # the value of a pointer that no word has set
@@ -128,6 +137,7 @@ class Block:
     # for each loop: the address of the body's first word, and the passes left
     loops: list[list[int]] = field(default_factory=list)
     registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
+    rows: list[int] = field(default_factory=lambda: [0] * ROW_REGISTERS)  # the row registers
     rz_ready: int = 0  # the first cycle in which Rz may be read
     alu_free: int = 0
     rop_ready: int = 0  # the first cycle in which pulled columns are in Rop
@@ -168,7 +178,8 @@ class Block:
         known = self.repeat > 0 or self.pending is not None
         return [
             self.index, list(self.banks), self.pc, self.time, self.running, self.row,
-            [list(loop) for loop in self.loops], list(self.registers), self.rz_ready,
+            [list(loop) for loop in self.loops], list(self.registers), list(self.rows),
+            self.rz_ready,
             self.alu_free, self.rop_ready, self.gio_ready, self.stored, self.repeat, self.waiting, self.key, self.since,
             self.number if known else UNKNOWN, None if self.pending is None else self.pending.plain(),
         ]  # fmt: skip
@@ -177,7 +188,8 @@ class Block:
     def of(cls, plain: Sequence[Any]) -> Block:
         """Return the block that `plain` has converted to a plain value."""
         values = list(plain)
-        values[1], values[7] = list(values[1]), list(values[7])
+        for place in (1, 7, 8):
+            values[place] = list(values[place])
         values[6] = [list(loop) for loop in values[6]]
         values[-1] = None if values[-1] is None else PendingRepeats(*values[-1])
         return cls(*values)

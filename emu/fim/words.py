@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from macaw.emu.faults import Fault
 from macaw.emu.fim import buffers, host_operations
 from macaw.emu.fim.island import Island
 from macaw.emu.fim.operations import operate
@@ -15,7 +16,7 @@ from macaw.emu.fim.progress import Act, Values, finish
 from macaw.emu.fim.state import Block
 from macaw.emu.rules.fim_dram import CLOSED
 from macaw.emu.waits import NEVER
-from macaw.isa.fim_circuit import CIRCUIT_REGISTERS
+from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, FIRST_ROW_REGISTER, MAX_ROWS
 
 
 def _trace_begin(island: Island, block: Block, values: Values, limit: int) -> bool:
@@ -30,13 +31,34 @@ def _trace_end(island: Island, block: Block, values: Values, limit: int) -> bool
 
 def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
     island.dram.refresh(block.banks, block.time)
-    at = island.dram.open(block.banks, values["row"], block.time, island.divider)
-    block.row = values["row"]
+    row = _next_row(island, block, values)
+    at = island.dram.open(block.banks, row, block.time, island.divider)
+    block.row = row
     island.data.load_rows(block, block.banks, block.row)
     if island.island_origins is not None:
         island.island_origins.open_row(block)
     island.counts["activations"] += len(block.banks)
     return finish(island, block, at + island.divider)
+
+
+def _next_row(island: Island, block: Block, values: Values) -> int:
+    """Return the row that an `act` opens. If a register has it, advance the register.
+
+    Raises `Fault` if the bank does not have the row.
+    """
+    number = values["row"] - MAX_ROWS
+    if number < 0:
+        return values["row"]
+    row = block.rows[number]
+    if not 0 <= row < island.geometry.rows:
+        raise Fault(
+            "out-of-range access",
+            f"row {row} (row{number}): the banks of {island.name} have rows 0 to"
+            f" {island.geometry.rows - 1}",
+            {"row": row, "bank": block.banks[0]},
+        )
+    block.rows[number] = row + values["inc"]
+    return row
 
 
 def _pre(island: Island, block: Block, values: Values, limit: int) -> bool:
@@ -77,7 +99,9 @@ def _end(island: Island, block: Block, values: Values, limit: int) -> bool:
 def _mmr(island: Island, block: Block, values: Values, limit: int) -> bool:
     number, value = values["register"], values["value"]
     target = buffers.pointer(number)
-    if target is None:
+    if number >= FIRST_ROW_REGISTER:
+        block.rows[number - FIRST_ROW_REGISTER] = value
+    elif target is None:
         block.registers[number] = value
         block.registers_changed()
         if island.island_origins is not None:

@@ -30,7 +30,7 @@ LAYOUTS = {
     "endall": (EMPTY, 0, {}),
     "block": (bits(("banks", 16), ("zero", 10), *HEAD), 1, {}),
     "end": (EMPTY, 2, {}),
-    "act": (bits(("row", 12), ("zero", 14), *HEAD), 3, {}),
+    "act": (bits(("row", 13), ("inc", 13), *HEAD), 3, {}),
     "pre": (EMPTY, 4, {}),
     "fim": (bits(("repeat", 11), ("inc", 6), ("col", 5), ("n", 4), *HEAD), 5, {}),
     "mmr": (bits(("value", 24), ("register", 7), ("mmr", 1)), None, {"mmr": 1}),
@@ -44,14 +44,14 @@ LAYOUTS = {
     "trace_end": (MARKER, 12, {"begin": 0}),
 }
 LIMITS = {"n": (0, 9), "inc": (-32, 31), "col": (0, 31), "repeat": (1, 2047), "value": (0, (1 << 24) - 1),
-          "row": (0, 4095), "banks": (1, 0xFFFF), "buffer": (0, 7), "g": (0, 31), "all": (0, 1)}  # fmt: skip
+          "act row": (0, 4099), "act inc": (-4096, 4095), "loop n": (1, 0xFFFF), "banks": (1, 0xFFFF), "buffer": (0, 7), "g": (0, 31), "all": (0, 1)}  # fmt: skip
 
 
 def legal(row, operand):
     """Some legal values of an operand, the ends among them, written here once more."""
     if operand.name == "register":
         return {"mmr": sorted(REGISTERS), "push": [0, 1, 2], "pull": [0, 1]}[row.mnemonic]
-    low, high = (1, 0xFFFF) if row.mnemonic == "loop" else LIMITS[operand.name]
+    low, high = LIMITS.get(f"{row.mnemonic} {operand.name}") or LIMITS[operand.name]
     middle = [random.Random(operand.name).randint(low, high) for _ in range(3)]
     return [low, high, *middle]
 
@@ -87,7 +87,8 @@ def test_words_are_those_of_c(row):
         (0x1680_0001, "illegal instruction"),  # fim 10
         (0x1400_0000, "illegal instruction"),  # repeat 0
         (0x0400_0000, "illegal instruction"),  # a block of no banks
-        (0xA700_0000, "illegal instruction"),  # register 39
+        (0xAB00_0000, "illegal instruction"),  # register 43
+        (0x0C00_1004, "illegal instruction"),  # act of the fifth row register
         (0xFF00_0000, "illegal instruction"),  # register 127
     ],
 )

@@ -18,7 +18,7 @@ from macaw.asm.forms.fim.bank_sections import BankSections
 from macaw.asm.forms.fim.moves import Move, move_of
 from macaw.asm.instructions import known_values, place_word
 from macaw.asm.layout import OWN, Area, SectionPlan
-from macaw.asm.operands import BoundOperands, bind
+from macaw.asm.operands import BoundOperands, bind, known_word
 from macaw.asm.program import tensor_section
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Binary, Checked, Group, Mistake, Name, Node, Number, Statement
@@ -27,7 +27,7 @@ from macaw.isa.codec import encode
 from macaw.isa.config import Configuration
 from macaw.isa.fim import CORE
 from macaw.isa.fim_check import Check, CheckError
-from macaw.isa.fim_circuit import COLUMN_BYTES, ISLANDS, REGISTER_NAMES, REGISTERS
+from macaw.isa.fim_circuit import COLUMN_BYTES, ISLANDS, MAX_ROWS, REGISTER_NAMES, REGISTERS
 from macaw.isa.fim_islands import abilities, geometry
 from macaw.isa.fim_moves import ARROW
 from macaw.isa.model import Core
@@ -77,6 +77,8 @@ class FimPart(CorePart):
         bound = bind(row, statement)
         if row.mnemonic == "mmr":
             _name_value(context, bound)
+        elif row.mnemonic == "act":
+            _check_row_number(context, bound)
         self._take(context, statement, bound)
         self.check_group(context, statement)
         self._refused = False
@@ -266,6 +268,27 @@ def _name_value(context: StatementContext, bound: BoundOperands) -> None:
         offset = Binary(node.start, node.end, "-", own, base)
         shift = Number(node.start, node.end, COLUMN_BYTES.bit_length() - 1)
         bound.nodes["value"] = Binary(node.start, node.end, ">>", offset, shift)
+
+
+def _check_row_number(context: StatementContext, bound: BoundOperands) -> None:
+    """Limit the row operand of an `act` to numbers of rows, unless it names a row register.
+
+    Raises `Mistake` for an unknown name.
+    """
+    node = bound.nodes["row"]
+    operand = next(item for item in bound.row.operands if item.name == "row")
+    if known_word(operand.kind, node) is None:
+        if isinstance(node, Name) and context.scope.find(node.text) is None:
+            words = operand.kind.words()
+            hint = did_you_mean(node.text, words) or f"there are {', '.join(words)}"
+            raise Mistake(f"'{node.text}' is no row register and no symbol", node, hint)
+        bound.nodes["row"] = Checked(node.start, node.end, node, partial(_row_number, node))
+
+
+def _row_number(node: Node, value: int) -> None:
+    """Raise `Mistake` unless `value` is the number of a row."""
+    if not 0 <= value < MAX_ROWS:
+        raise Mistake(f"row: {value} is out of range, 0 to {MAX_ROWS - 1}", node)
 
 
 def _column_address(node: Node, value: int) -> None:

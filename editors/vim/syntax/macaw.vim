@@ -124,20 +124,20 @@ syntax keyword macawRegister contained e_xwr_partial3 format fp gio gp gr0 gr1 g
 syntax keyword macawRegister contained gr14 gr15 gr16 gr17 gr18 gr19 gr2 gr20 gr21 gr22 gr23 gr24
 syntax keyword macawRegister contained gr25 gr26 gr27 gr28 gr29 gr3 gr30 gr31 gr4 gr5 gr6 gr7 gr8
 syntax keyword macawRegister contained gr9 height instret instreth iterations kernel mhartid op pad
-syntax keyword macawRegister contained ra rop rows rz rz_slot rz_step s0 s1 s10 s11 s2 s3 s4 s5 s6
-syntax keyword macawRegister contained s7 s8 s9 sp stride t0 t1 t2 t3 t4 t5 t6 t_begin0 t_begin1
-syntax keyword macawRegister contained t_begin2 t_begin3 t_cu_begin0 t_cu_begin1 t_cu_begin2
-syntax keyword macawRegister contained t_cu_begin3 t_cu_end0 t_cu_end1 t_cu_end2 t_cu_end3 t_end0
-syntax keyword macawRegister contained t_end1 t_end2 t_end3 t_rd_begin0 t_rd_begin1 t_rd_begin2
-syntax keyword macawRegister contained t_rd_begin3 t_rd_end0 t_rd_end1 t_rd_end2 t_rd_end3
-syntax keyword macawRegister contained t_wr_begin0 t_wr_begin1 t_wr_begin2 t_wr_begin3 t_wr_end0
-syntax keyword macawRegister contained t_wr_end1 t_wr_end2 t_wr_end3 time timeh tp trace_begin
-syntax keyword macawRegister contained trace_loops trace_lost trace_mode trace_next trace_num
-syntax keyword macawRegister contained trace_overhead trace_spill trace_spill_end trace_status
-syntax keyword macawRegister contained trace_step transpose valid vr0 vr1 vr10 vr11 vr12 vr13 vr14
-syntax keyword macawRegister contained vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9 width x0 x1 x10 x11 x12
-syntax keyword macawRegister contained x13 x14 x15 x16 x17 x18 x19 x2 x20 x21 x22 x23 x24 x25 x26
-syntax keyword macawRegister contained x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
+syntax keyword macawRegister contained ra rop row0 row1 row2 row3 rows rz rz_slot rz_step s0 s1 s10
+syntax keyword macawRegister contained s11 s2 s3 s4 s5 s6 s7 s8 s9 sp stride t0 t1 t2 t3 t4 t5 t6
+syntax keyword macawRegister contained t_begin0 t_begin1 t_begin2 t_begin3 t_cu_begin0 t_cu_begin1
+syntax keyword macawRegister contained t_cu_begin2 t_cu_begin3 t_cu_end0 t_cu_end1 t_cu_end2
+syntax keyword macawRegister contained t_cu_end3 t_end0 t_end1 t_end2 t_end3 t_rd_begin0 t_rd_begin1
+syntax keyword macawRegister contained t_rd_begin2 t_rd_begin3 t_rd_end0 t_rd_end1 t_rd_end2
+syntax keyword macawRegister contained t_rd_end3 t_wr_begin0 t_wr_begin1 t_wr_begin2 t_wr_begin3
+syntax keyword macawRegister contained t_wr_end0 t_wr_end1 t_wr_end2 t_wr_end3 time timeh tp
+syntax keyword macawRegister contained trace_begin trace_loops trace_lost trace_mode trace_next
+syntax keyword macawRegister contained trace_num trace_overhead trace_spill trace_spill_end
+syntax keyword macawRegister contained trace_status trace_step transpose valid vr0 vr1 vr10 vr11
+syntax keyword macawRegister contained vr12 vr13 vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9 width x0
+syntax keyword macawRegister contained x1 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20 x21 x22 x23
+syntax keyword macawRegister contained x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
 syntax keyword macawWord contained NetOutQ STT_FUNC STT_NOTYPE STT_OBJECT acc activation activations
 syntax keyword macawWord contained add aim all balance base both broadcast bw_a10 bw_s10 bw_s5

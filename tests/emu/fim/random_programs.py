@@ -30,7 +30,8 @@ def word(chance: Random) -> str:
                      "mmr format, fp16", "mmr accumulate, 1", "mmr accumulate, 0",
                      f"mmr rz_slot, {number}", f"mmr rz_step, {number % 3}"])  # fmt: skip
     if kind < 10:
-        return pick(["act 1", "act 2", "pre", f"act {number}"])
+        return pick(["act 1", "act 2", "pre", f"act {number}", f"mmr row0, {number}",
+                     f"act row0, {number - 6}", "act row0, inc=1", "act row3"])  # fmt: skip
     buffer = chance.randrange(2)
     return pick([f"push rz, {buffer}", f"push gio, {buffer}", f"push rop, {buffer}",
                  f"pull rop, {buffer}", f"pull gio, {buffer}, all", f"lock {buffer}",
