@@ -35,6 +35,15 @@ class Stall(NamedTuple):
     note: str = ""
 
 
+class Caution(NamedTuple):
+    """What went wrong at an instruction without a fault, so that the results may be useless."""
+
+    address: int  # of the instruction
+    what: str  # what happened to `count` results, such as "in fp16 overflowed"
+    count: int
+    where: str  # the parts of the core, such as "banks 0-3"
+
+
 class Inspectable(Agent):
     """A core that answers questions of the debugger. The debugger calls `sync` before it asks."""
 
@@ -123,6 +132,10 @@ class Inspectable(Agent):
         are not numbers, or if the units of the core have numbers of several types.
         """
         return ""
+
+    def cautions(self) -> Sequence[Caution]:
+        """Return what went wrong without a fault since the core was reset, by address."""
+        return ()
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
         """Return masks of the NaNs in registers whose declared type has no NaN.

@@ -95,12 +95,12 @@ def decode(core: Core, word: int, width: int = 32, address: int | None = None) -
 
 
 def format_operand(operand: Operand, value: int, target: str | None) -> str:
-    """Return the source text of one operand; an empty text if a source need not write it.
+    """Return the source text of one operand.
 
     `target` is the text of a relative operand's address.
     """
     text = target if target is not None else operand.kind.format(value)
-    return f"{operand.name}={text}" if operand.named and text else text
+    return f"{operand.name}={text}" if operand.named else text
 
 
 def describe(
@@ -116,6 +116,8 @@ def describe(
     texts: list[str] = []
     for operand in decoded.row.operands:
         value, target = decoded.values[operand.name], None
+        if value == operand.kind.unprinted:
+            continue
         if operand.kind.relative:
             place = address + value & 0xFFFF_FFFF
             target = (symbol(place) if symbol else None) or hex(place)

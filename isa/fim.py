@@ -98,10 +98,9 @@ class RowOperand(Named):
 
 @dataclass(frozen=True)
 class RowIncrement(Immediate):
-    """The operand kind for what `act` adds to a row register; 0 is not printed."""
+    """The operand kind for what `act` adds to a row register."""
 
-    def format(self, value: int) -> str:
-        return super().format(value) if value else ""
+    unprinted = 0
 
 
 @dataclass(frozen=True)
@@ -228,6 +227,7 @@ COUNTERS = (
     Counter("cycles_pull",      "cycles in which a block waited for a buffer to be filled, or for what it pulled",        "cycles"),
     Counter("cycles_lock",      "cycles in which a block waited for a lock",                        "cycles"),
     Counter("cycles_alu",       "cycles in which a block waited for its ALUs",                      "cycles"),
+    Counter("overflows",        "numbers that became infinite or NaN although their operands were finite", "numbers"),
     *WAITS,
 )
 

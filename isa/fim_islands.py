@@ -304,6 +304,19 @@ class BankMemory(Memory):
         return geometry(config).size
 
 
+def bank_ranges(mask: int) -> list[str]:
+    """Return the banks of a mask as texts, each a number or a range such as `0-3`."""
+    ranges, bank = [], 0
+    while mask >> bank:
+        if mask >> bank & 1:
+            first = bank
+            while mask >> bank + 1 & 1:
+                bank += 1
+            ranges.append(f"{first}-{bank}" if bank > first else f"{bank}")
+        bank += 1
+    return ranges
+
+
 def island_address(island: int) -> int:
     """Return the address of an island's first byte."""
     return memory_map.ISLANDS + (island << memory_map.ISLAND_SHIFT)

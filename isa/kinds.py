@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
+from typing import ClassVar
 
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -29,6 +30,8 @@ class ReservedBitError(OperandError):
 class Kind:
     """The base class of operand kinds; also the kind for an unsigned number without upper bound."""
 
+    # the value that is not printed, because it is the default
+    unprinted: ClassVar[int | None] = None
     by_name = False  # the text is a word that the kind knows, not an expression
     relative = False  # the source gives an address, the field contains the distance to it
     optional = False  # the source may omit it (a flag)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.fim.arithmetic import Mode, accumulate, results
 from macaw.emu.fim.bank_memory import BankMemory
+from macaw.emu.fim.overflows import Overflows, count_overflows, finite
 from macaw.emu.fim.state import Block, IslandState
 from macaw.emu.floats import Host
 from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, GIO, IOSA, OUTER, ROP, RZ, SLOTS, Operation
@@ -27,13 +28,14 @@ class Repeats(NamedTuple):
     mode: Mode
     columns: NDArray[np.int64]
     slots: list[int]
+    address: int  # of the word
 
 
 class CircuitData:
     """Executes each operation at once, on the registers and sense amplifiers of an island."""
 
-    def __init__(self, state: IslandState, memory: BankMemory) -> None:
-        self.state, self.memory = state, memory
+    def __init__(self, state: IslandState, memory: BankMemory, overflows: Overflows) -> None:
+        self.state, self.memory, self.overflows = state, memory, overflows
 
     def load_rows(self, block: Block, banks: list[int], row: int) -> None:
         """Copy row `row` of some banks of a block into the sense amplifiers of these banks."""
@@ -72,7 +74,7 @@ class CircuitData:
             self.memory.write(offset, row.tobytes())
 
     def _compute(self, places: NDArray[np.intp], repeats: Repeats) -> None:
-        operation, mode, columns, slots = repeats
+        operation, mode, columns, slots, address = repeats
         state = self.state
 
         def operand(name: str) -> Bytes:
@@ -82,9 +84,31 @@ class CircuitData:
             register: Bytes = (state.rop if name == ROP else state.gio)[places]
             return register[:, None, :]
 
-        new = results(mode, operand(operation.left), operand(operation.right))
+        left, right = operand(operation.left), operand(operation.right)
+        new = results(mode, left, right)
         new = np.broadcast_to(new, (new.shape[0], len(columns), new.shape[2]))
-        fill(state.rz, places, slots, new, mode)
+        self.fill_rz(places, slots, new, mode, left, right, address)
+
+    def fill_rz(
+        self,
+        places: NDArray[np.intp],
+        slots: list[int],
+        new: Host,
+        mode: Mode,
+        left: Bytes,
+        right: Bytes,
+        address: int,
+    ) -> None:
+        """Write the results of the word at `address` to Rz, as `fill` does; record its overflows.
+
+        `left` and `right` are the operands, of shape (banks, repeats, 32).
+        """
+        rz = self.state.rz
+        old = rz[places] if mode.accumulates else rz[:0]
+        fill(rz, places, slots, new, mode)
+        if not finite(new) or (mode.accumulates and not finite(rz[places].view(mode.dtype))):
+            counts = count_overflows(mode, left, right, old, slots, new)
+            self.overflows.add(address, mode.format, places, counts)
 
 
 def slice_of(rz: Bytes, places: NDArray[np.intp], slot: int) -> Bytes:

@@ -24,14 +24,14 @@ from macaw.emu.fim.program import WORD
 from macaw.emu.fim.repeats import UNKNOWN
 from macaw.emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circuit
 from macaw.emu.formats import MemoryFormat
-from macaw.emu.inspection import Stall
+from macaw.emu.inspection import Caution, Stall
 from macaw.emu.system import Operable, Startable, System
 from macaw.emu.traced import Units
 from macaw.emu.waits import NEVER
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.fim import CORE
 from macaw.isa.fim_circuit import BUFFERS, CIRCUIT_REGISTERS, COLUMN_BYTES, FORMATS, GIO, ROP, RZ
-from macaw.isa.fim_islands import Geometry
+from macaw.isa.fim_islands import Geometry, bank_ranges
 
 _BANKS = CORE.memories[1].name
 
@@ -276,6 +276,17 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         running = any(block.running for block in self.blocks)
         return tuple(stalls.stalls(self)) if running else super().stalls()
 
+    def cautions(self) -> Sequence[Caution]:
+        return [
+            Caution(
+                address,
+                f"in {FORMATS[form].name} overflowed, although the operands are finite",
+                count,
+                f"bank{'s' if banks & banks - 1 else ''} {', '.join(bank_ranges(banks))}",
+            )
+            for address, form, count, banks in self.overflows.plain()
+        ]
+
     def unit(self, units: tuple[int, ...]) -> Stall:
         return stalls.unit(self, *units)
 
@@ -287,6 +298,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         self.dram.reset()
         self.state.dram = self.dram.plain()
         self.state.counts = [0] * len(OWN_COUNTS)
+        self.state.overflows = []
         self.reload()
 
     def sync(self) -> None:
@@ -299,6 +311,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         self.state.sent = self.host_until
         self.state.dram = self.dram.plain()
         self.state.counts = list(self.counts.values())
+        self.state.overflows = self.overflows.plain()
 
     def reload(self) -> None:
         super().reload()
@@ -313,3 +326,4 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         self.buffer_banks = None
         self.dram.take(self.state.dram)
         self.counts = dict(zip(OWN_COUNTS, self.state.counts, strict=True))
+        self.overflows.take(self.state.overflows)

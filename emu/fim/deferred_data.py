@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from macaw.emu.fim import fast_arithmetic
 from macaw.emu.fim.arithmetic import Mode, results
 from macaw.emu.fim.bank_memory import BankMemory
-from macaw.emu.fim.circuit_data import Bytes, CircuitData, Repeats, fill
+from macaw.emu.fim.circuit_data import Bytes, CircuitData, Repeats
+from macaw.emu.fim.overflows import Overflows
 from macaw.emu.fim.state import Block, IslandState
 from macaw.emu.floats import Host
 from macaw.isa.fim_circuit import COLUMN_BYTES, DOT, IOSA, ROP, SLOTS, Operation
@@ -33,6 +34,11 @@ class _Kind(NamedTuple):
     repeats: int
 
 
+def _kind(repeats: Repeats) -> _Kind:
+    mode = replace(repeats.mode, accumulate=0)
+    return _Kind(repeats.operation, mode, len(repeats.columns))
+
+
 @dataclass
 class _Group:
     """The deferred work of a block: words whose products are computed together."""
@@ -45,19 +51,20 @@ class _Group:
     columns: list[NDArray[np.int64]] = field(default_factory=list)
     slots: list[list[int]] = field(default_factory=list)
     accumulates: list[bool] = field(default_factory=list)
+    addresses: list[int] = field(default_factory=list)
     # the operand in a register: its bytes, or row and column of its bytes
     registers: list[Bytes | tuple[int, int]] = field(default_factory=list)
 
+    def clear(self) -> None:
+        """Forget the recorded products."""
+        for items in (
+            self.rows, self.columns, self.slots, self.accumulates, self.addresses, self.registers
+        ):  # fmt: skip
+            items.clear()
+
     def suits(self, repeats: Repeats) -> bool:
         """Return whether the products of a word can be computed together with the recorded ones."""
-        operation, mode, columns, _ = repeats
-        kind = self.kind
-        if kind is None or operation is not kind.operation or len(columns) != kind.repeats:
-            return False
-        other = kind.mode
-        return (mode.op, mode.arrange, mode.transpose, mode.format) == (
-            other.op, other.arrange, other.transpose, other.format
-        )  # fmt: skip
+        return self.kind == _kind(repeats)
 
 
 class DeferredData(CircuitData):
@@ -67,8 +74,8 @@ class DeferredData(CircuitData):
     Before `settle`, only words that pass through this object may write to the rows of its blocks.
     """
 
-    def __init__(self, state: IslandState, memory: BankMemory) -> None:
-        super().__init__(state, memory)
+    def __init__(self, state: IslandState, memory: BankMemory, overflows: Overflows) -> None:
+        super().__init__(state, memory, overflows)
         self._groups: dict[int, _Group] = {}
 
     def load_rows(self, block: Block, banks: list[int], row: int) -> None:
@@ -110,10 +117,10 @@ class DeferredData(CircuitData):
 
     def _record(self, group: _Group, repeats: Repeats) -> None:
         """Record the products of a word."""
-        operation, mode, columns, slots = repeats
+        operation, mode, columns, slots, address = repeats
         if not group.suits(repeats):
             self._compute_products(group)
-            group.kind = _Kind(operation, replace(mode, accumulate=0), len(columns))
+            group.kind = _kind(repeats)
         takes_rop = ROP in operation.reads
         register: Bytes | tuple[int, int] | None = group.rop if takes_rop else None
         if register is None:
@@ -122,6 +129,7 @@ class DeferredData(CircuitData):
         group.columns.append(columns)
         group.slots.append(slots)
         group.accumulates.append(mode.accumulates)
+        group.addresses.append(address)
         group.registers.append(register)
         if len(group.rows) * len(columns) * len(group.places) * COLUMN_BYTES // 2 >= _MOST_RESULTS:
             self._compute_products(group)
@@ -155,9 +163,11 @@ class DeferredData(CircuitData):
             new = np.broadcast_to(new, shape)
             for number, accumulates in enumerate(group.accumulates):
                 own = replace(mode, accumulate=int(accumulates))
-                fill(self.state.rz, group.places, group.slots[number], new[:, number], own)
-        for items in (group.rows, group.columns, group.slots, group.accumulates, group.registers):
-            items.clear()
+                self.fill_rz(
+                    group.places, group.slots[number], new[:, number], own,
+                    left[:, number], right[:, number], group.addresses[number],
+                )  # fmt: skip
+        group.clear()
 
     def _add_dots(self, group: _Group, mode: Mode, left: Bytes, right: Bytes) -> bool:
         """Add fp16 dot products to Rz, if all words fill the same slots; return whether it did."""

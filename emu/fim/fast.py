@@ -34,7 +34,7 @@ class FastIsland(IslandCore):
         if self.listeners or self.island_origins is not None:  # they read the circuits' data
             return self._advance(limit)
         at_once: CircuitData = self.data
-        self.data = DeferredData(self.state, self.memory)
+        self.data = DeferredData(self.state, self.memory, self.overflows)
         try:
             return self._advance(limit)
         finally:
@@ -50,7 +50,8 @@ class FastIsland(IslandCore):
         try:
             return super().advance(limit)
         except Fault:
-            self.data = DeferredData(self.state, self.memory)  # without what is undone below
+            # without what is undone below
+            self.data = DeferredData(self.state, self.memory, self.overflows)
             self._undo(saved)
             self.max_batch = 1
             return super().advance(limit)
@@ -68,6 +69,7 @@ class FastIsland(IslandCore):
         arrays = (row for row in self.state.fields if row.shape)
         return {
             "plain": (self.retired, dict(self.counts), self.dram.plain()),
+            "overflows": self.overflows.plain(),
             "blocks": [block.plain() for block in self.blocks],
             "buffers": [buffer.plain() for buffer in self.buffers],
             "arrays": {row.name: getattr(self.state, row.name).copy() for row in arrays},
@@ -80,6 +82,7 @@ class FastIsland(IslandCore):
         self.memory.undo()
         self.retired, self.counts, dram = saved["plain"]
         self.dram.take(dram)
+        self.overflows.take(saved["overflows"])
         self.blocks = [Block.of(plain) for plain in saved["blocks"]]
         self.buffers = [Buffer.of(plain) for plain in saved["buffers"]]
         for name, data in saved["arrays"].items():

@@ -11,6 +11,7 @@ from macaw.emu.fim.bank_memory import BankMemory
 from macaw.emu.fim.circuit_data import CircuitData
 from macaw.emu.fim.dram import Dram
 from macaw.emu.fim.origins import IslandOrigins
+from macaw.emu.fim.overflows import Overflows
 from macaw.emu.fim.program import ProgramMemory
 from macaw.emu.fim.repeats import UNKNOWN, Batch
 from macaw.emu.fim.state import OWN_COUNTS, Block, Buffer, Circuit, IslandState
@@ -37,7 +38,8 @@ class Island(Core):
         self.divider = self.abilities.divider
         self.dram = Dram(geometry, device.config, device.jitter_of(core_number))
         self.memory = BankMemory(number, geometry, device.memory)
-        self.data = CircuitData(self.state, self.memory)
+        self.overflows = Overflows()
+        self.data = CircuitData(self.state, self.memory, self.overflows)
         self.program = ProgramMemory(name, number, device.memory)
         self.latency = lru_cache(maxsize=256)(AluTimings.of(device.config, self.abilities).latency)
         self.blocks: list[Block] = []
@@ -98,4 +100,5 @@ class Island(Core):
 
     def counters(self) -> dict[str, int]:
         waits = dict(zip((row.name for row in WAITS), self.dram.waits.values(), strict=True))
-        return {"instructions": self.retired, **self.counts, **waits}
+        overflows = self.overflows.total
+        return {"instructions": self.retired, **self.counts, "overflows": overflows, **waits}

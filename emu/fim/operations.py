@@ -76,7 +76,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     origins = island.island_origins
     if origins is not None:
         origins.begin_operation(block, operation, int(columns[0]), slots[0])
-    island.data.operate(block, Repeats(operation, mode, columns, slots[:count]))
+    island.data.operate(block, Repeats(operation, mode, columns, slots[:count], block.pc))
     if origins is not None:
         origins.end_operation()
     block.time = last + step

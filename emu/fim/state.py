@@ -51,6 +51,11 @@ def fields(banks: int) -> tuple[StateField, ...]:
         StateField("sent", "int", meaning="when what the host has sent is done", initial=NEVER),
         StateField("dram", "object", meaning="rows, last commands, waits"),
         StateField("counts", "object", meaning="counters"),
+        StateField(
+            "overflows",
+            "object",
+            meaning="of each word with overflows: address, format, count, banks",
+        ),
     )
 
 
@@ -67,6 +72,7 @@ class IslandState(State):
     sent: int
     dram: list[Any]
     counts: list[int]
+    overflows: list[list[int]]
 
     def __init__(self, banks: int) -> None:
         super().__init__((*CONTRACT, *fields(banks)))

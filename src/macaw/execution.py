@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from macaw import api, arguments
 from macaw.arguments import check_arguments
 from macaw.asm.program import Program
+from macaw.emu.copies import original
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.waits import NEVER
@@ -29,6 +30,25 @@ if TYPE_CHECKING:
     from macaw.isa.model import Counter
 
 Counters = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True)
+class RunCaution:
+    """What went wrong at an instruction of a run without a fault, for example overflows.
+
+    `count` is the number of results that it happened to, over all items. `what` and `where` are
+    phrases. `place` has the instruction's file, line and column, or is None if they are not known.
+    """
+
+    core: str
+    address: int
+    place: tuple[str, int, int] | None
+    count: int
+    what: str
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.core}, {self.where}: {plural(self.count, 'result')} {self.what}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,6 +69,7 @@ class Run:
     stderr: str
     unwritten: tuple[str, ...] = ()  # outputs that certainly no item wrote
     items: int | None = None  # length of the batch axis; None without one
+    cautions: tuple[RunCaution, ...] = ()  # what went wrong without a fault, by core and address
     device: Device = field(compare=False, kw_only=True)
 
     def __repr__(self) -> str:
@@ -114,6 +135,7 @@ def run(
     outputs_by_item: dict[str, list[NDArray[Any]]] = {tensor.name: [] for tensor in program.outputs}
     counters: Counters = {}
     unwritten = {tensor.name for tensor in program.outputs}
+    cautions: dict[tuple[str, int, str, str], RunCaution] = {}
     cycles = exit_code = 0
     streams = streams or Streams()
     output, errors = _OutputCollector(streams.stdout), _OutputCollector(streams.stderr)
@@ -140,6 +162,7 @@ def run(
         cycles += machine.cycle
         exit_code = exit_code or stop.exit_code or 0
         _add_counters(counters, machine)
+        _add_cautions(cautions, machine)
     outputs = {
         name: arrays[0] if binding.items is None else np.stack(arrays)
         for name, arrays in outputs_by_item.items()
@@ -153,6 +176,7 @@ def run(
         errors.text,
         tuple(name for name in outputs_by_item if name in unwritten),
         binding.items,
+        tuple(cautions.values()),
         device=machine,
     )
 
@@ -247,6 +271,19 @@ def _add_counters(total: Counters, device: Device) -> None:
         sums = total.setdefault(core, {})
         for name, value in values.items():
             sums[name] = combine_counters(rows.get(name), (sums.get(name, 0), value))
+
+
+def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: Device) -> None:
+    """Add what went wrong on a device to `total`."""
+    for core in device.order:
+        for address, what, count, where in core.cautions():
+            key = core.name, address, what, where
+            if key in total:
+                count += total[key].count
+            place = None
+            if device.program is not None:
+                place = device.place(original(device.program, core, address))
+            total[key] = RunCaution(core.name, address, place, count, what, where)
 
 
 def unread_window_bytes(device: Device) -> list[tuple[str, str, int]]:

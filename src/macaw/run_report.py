@@ -18,7 +18,7 @@ from macaw.asm.diagnostics import Diagnostic, Span
 from macaw.asm.program import Program
 from macaw.emu.copies import original
 from macaw.errors import RunError
-from macaw.execution import Run, combine_counters
+from macaw.execution import Run, RunCaution, combine_counters
 from macaw.input_binding import shape_text
 from macaw.isa import reading
 from macaw.isa.common import TRAFFIC
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 LABEL_WIDTH, CELL_WIDTH = 17, 10  # aligns the columns of different cores
 NO_TEXTS: Mapping[str, str] = MappingProxyType({})
+MOST_CAUTIONS = 3
 MEANING_WIDTH = 60  # columns that the meanings of counters need
 
 
@@ -159,6 +160,20 @@ def waiting_diagnostics(error: RunError, texts: Mapping[str, str] = NO_TEXTS) ->
     return notes
 
 
+def print_cautions(run: Run) -> None:
+    """Print a warning for each of the first source lines at which a run went wrong."""
+    diagnostics = []
+    for caution in run.cautions[:MOST_CAUTIONS]:
+        if caution.place is None:
+            console.warning(f"{caution} (at {caution.address:#010x})")
+        else:
+            diagnostics.append(_at_place("warning", str(caution), caution.place, NO_TEXTS))
+    print_diagnostics(diagnostics)
+    left = len(run.cautions) - MOST_CAUTIONS
+    if left > 0:
+        console.warning(f"the same at {plural(left, 'further instruction')}")
+
+
 def _item_note(error: RunError) -> str:
     return "" if error.item is None else f" (item {error.item} of the batch)"
 
@@ -249,6 +264,7 @@ def run_json(run: Run, files: Mapping[str, str]) -> str:
             "cycles": run.cycles,
             "outputs": outputs,
             "unwritten": list(run.unwritten),
+            "cautions": [_caution_json(caution) for caution in run.cautions],
             "counters": run.counters,
             "stdout": run.stdout,
             "stderr": run.stderr,
@@ -278,6 +294,11 @@ def stop_json(stop: Stop) -> dict[str, Any]:
 
 def _place_json(place: tuple[str, int, int] | None) -> dict[str, Any] | None:
     return None if place is None else dict(zip(("file", "line", "column"), place, strict=True))
+
+
+def _caution_json(caution: RunCaution) -> dict[str, Any]:
+    fields = {**vars(caution), "place": _place_json(caution.place)}
+    return {**fields, "message": str(caution)}
 
 
 def json_array(array: NDArray[Any]) -> Any:

@@ -86,7 +86,8 @@ def test_each_item_of_a_batch_has_a_seed_of_its_own(layer: Path) -> None:
 def test_json_has_its_documented_fields(macaw: Macaw, layer: Path, expected_y: np.ndarray) -> None:
     result = json.loads(macaw("run", layer, "-i", "x=x.npy", "--json").stdout)
     assert set(result) == {
-        "stop", "exit_code", "items", "cycles", "outputs", "unwritten", "counters", "stdout", "stderr",
+        "stop", "exit_code", "items", "cycles", "outputs", "unwritten", "cautions", "counters", "stdout",
+        "stderr",
     }  # fmt: skip
     assert (result["stop"], result["exit_code"], result["items"]) == ("exit", 0, None)
     assert result["outputs"] == {"y": {"dtype": "int32", "shape": [8], "data": expected_y.tolist()}}

@@ -18,7 +18,7 @@ from macaw.isa.codec import Decoded, DecodeError
 from macaw.isa.fim import CORE
 from macaw.isa.fim_check import Check, CheckError
 from macaw.isa.fim_circuit import COLUMN_BYTES, REGISTERS
-from macaw.isa.fim_islands import abilities, geometry
+from macaw.isa.fim_islands import abilities, bank_ranges, geometry
 from macaw.isa.fim_moves import spelt
 
 _WORD = 4
@@ -131,14 +131,7 @@ def _ambiguous(section: Section) -> Iterator[int]:
 
 def _ranges(mask: int) -> str:
     """Return the banks of a mask in the syntax of `.block`, for example `0-3`."""
-    ranges, bank = [], 0
-    while mask >> bank:
-        if mask >> bank & 1:
-            first = bank
-            while mask >> bank + 1 & 1:
-                bank += 1
-            ranges.append(f"{first}-{bank}" if bank > first else f"{bank}")
-        bank += 1
+    ranges = bank_ranges(mask)
     return ranges[0] if len(ranges) == 1 else f"({', '.join(ranges)})"
 
 

@@ -123,6 +123,7 @@ def command(
     if stats and not as_json:
         run_report.print_stats(run)
     if not as_json:
+        run_report.print_cautions(run)
         for name in run.unwritten:
             console.warning(f"nothing was written to the output '{name}'; it is as before the run")
         for core, window, count in execution.unread_window_bytes(run.device):

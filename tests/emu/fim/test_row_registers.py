@@ -93,7 +93,8 @@ def test_mistakes(line, message, hint):
         assemble(Source(text, "p.s"))
     (found,) = error.value.errors
     assert (found.message, found.span.line) == (message, 4)
-    assert (found.hint or "").startswith(hint) and bool(found.hint) == bool(hint)
+    assert (found.hint or "").startswith(hint)
+    assert bool(found.hint) == bool(hint)
 
 
 def test_words_are_printed_as_they_are_written():

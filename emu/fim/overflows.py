@@ -1,0 +1,110 @@
+"""Overflows of an island: results that are infinite or NaN although their operands were finite.
+
+A result counts if a rounding made it infinite: of a product, a sum in the adder tree, the sum with
+the old number in Rz, a difference, a quotient by a number other than 0, or a square. It does not
+count if an operand was infinite or NaN already, so an overflow is counted where it happens.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.fim.arithmetic import Bytes, Mode, accumulate, results
+from macaw.emu.floats import Host
+from macaw.isa.fim_circuit import ELEMENTWISE, FUNCTION_NAMES, MUL
+
+Mask = NDArray[np.bool_]
+_CAN_OVERFLOW = frozenset(map(FUNCTION_NAMES.index, ("add", "sub", "mul", "div", "vssqr")))
+_DIV = FUNCTION_NAMES.index("div")
+_SQUARE = FUNCTION_NAMES.index("vssqr")
+
+
+class Overflows:
+    """The overflows of an island so far, by word and number format."""
+
+    def __init__(self) -> None:
+        # by address of the word and number of the format: count of numbers, mask of banks
+        self._words: dict[tuple[int, int], tuple[int, int]] = {}
+
+    @property
+    def total(self) -> int:
+        """The number of results that overflowed."""
+        return sum(count for count, _ in self._words.values())
+
+    def plain(self) -> list[list[int]]:
+        """Return the record as lists [address of a word, format, count of numbers, mask of banks],
+        in the order of the addresses.
+        """
+        return [[*key, *entry] for key, entry in sorted(self._words.items())]
+
+    def take(self, plain: list[list[int]]) -> None:
+        """Restore the record from a value that `plain` returned."""
+        self._words = {(address, form): (count, banks) for address, form, count, banks in plain}
+
+    def add(
+        self, address: int, form: int, places: NDArray[np.intp], counts: NDArray[np.intp]
+    ) -> None:
+        """Add the overflows in a word; `counts` has their number for each bank in `places`.
+
+        `form` is the number of the lanes' format.
+        """
+        total = int(counts.sum())
+        if total:
+            count, banks = self._words.get((address, form), (0, 0))
+            for bank in places[counts > 0].tolist():
+                banks |= 1 << bank
+            self._words[address, form] = count + total, banks
+
+
+def finite(numbers: Host) -> bool:
+    """Return whether an array has neither infinities nor NaN."""
+    bits = np.ascontiguousarray(numbers).view(f"i{numbers.dtype.itemsize}")
+    bits = bits & np.iinfo(bits.dtype).max
+    infinity = np.array(np.inf, numbers.dtype).view(bits.dtype)
+    return bool(bits.max(initial=0) < infinity)
+
+
+def count_overflows(
+    mode: Mode, left: Bytes, right: Bytes, old: Bytes, slots: list[int], new: Host
+) -> NDArray[np.intp]:
+    """Return the number of overflows in repeats of an operation, for each bank.
+
+    `left` and `right` are the operands, of shape (banks, repeats, 32) or broadcastable to it. `new`
+    has the results before accumulation, of shape (banks, repeats, n). `old` has the bytes of Rz
+    before the repeats, of shape (banks, bytes), `slots` the value of RZ_SLOT in each repeat.
+    """
+    banks = len(new)
+    if mode.op not in _CAN_OVERFLOW:
+        return np.zeros(banks, np.intp)
+    excluded = np.broadcast_to(_excluded(mode, left, right), new.shape)
+    if not mode.accumulates:
+        overflowed: Mask = ~np.isfinite(new) & ~excluded
+        return np.count_nonzero(overflowed.reshape(banks, -1), axis=1)
+    numbers: Host = old.view(mode.dtype).copy()
+    counts = np.zeros(banks, np.intp)
+    for k, slot in enumerate(slots):
+        start, size = (x // mode.dtype.itemsize for x in mode.place(slot))
+        before = numbers[:, start : start + size]
+        after = accumulate(before, new[:, k])
+        overflowed = ~np.isfinite(after) & np.isfinite(before) & ~excluded[:, k]
+        counts += np.count_nonzero(overflowed, axis=1)
+        numbers[:, start : start + size] = after
+    return counts
+
+
+def _excluded(mode: Mode, left: Bytes, right: Bytes) -> Mask:
+    """Return a mask of the results that do not count, because of an operand.
+
+    The results are computed once more, from operands that are NaN where they exclude a result and 0
+    elsewhere.
+    """
+    x, y = left.view(mode.dtype), right.view(mode.dtype)
+    bad_x = ~np.isfinite(x)
+    bad_y = ~np.isfinite(y) | (y == 0) if mode.op == _DIV else ~np.isfinite(y)
+    marked_x, marked_y = (np.where(bad, np.nan, 0).astype(mode.dtype) for bad in (bad_x, bad_y))
+    if mode.op == _SQUARE:
+        marked_y = marked_x
+    arrange = mode.arrange if mode.op == MUL else ELEMENTWISE
+    same = Mode(MUL, arrange, mode.transpose, 0, mode.format)
+    return np.isnan(results(same, marked_x.view(np.uint8), marked_y.view(np.uint8)))
