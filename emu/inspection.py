@@ -133,10 +133,6 @@ class Inspectable(Agent):
         """
         return ""
 
-    def cautions(self) -> Sequence[Caution]:
-        """Return what went wrong without a fault since the core was reset, by address."""
-        return ()
-
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
         """Return masks of the NaNs in registers whose declared type has no NaN.
 
@@ -144,3 +140,11 @@ class Inspectable(Agent):
         of the core's table, such as cluster and PE.
         """
         return {}
+
+
+class Cautioned:
+    """A core that records what went wrong without a fault, such as overflows."""
+
+    def cautions(self) -> Sequence[Caution]:
+        """Return what went wrong since the core was reset, in the order of the addresses."""
+        raise NotImplementedError

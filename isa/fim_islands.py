@@ -73,6 +73,7 @@ TIMINGS = (
     Timing("t_wtrl",  0,  "from the last data of a write to a read of its bank, on the channel of its bank group; 0: off", 0),
     Timing("t_rtp",   0,  "from a read to the precharge of its bank; 0: off", 0),
     Timing("t_rtw",   0,  "from a read on the channel to the next write on it; 0: off", 0),
+    Timing("t_column", 0, "from a read of a circuit to the column at the circuit, in its bank; 0: at once", 0),
     Timing("t_refi",  0,  "from one refresh of a bank to the next one; 0: no refresh", 0, 1 << 20),
     Timing("t_rfc",   260, "a refresh, until the next activation of its banks", 1, 1 << 16),
 )
@@ -91,6 +92,7 @@ CONSTRAINTS = (
     "t_wtr",
     "t_rtp",
     "t_rtw",
+    "t_column",
     "refresh",
 )
 

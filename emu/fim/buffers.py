@@ -187,9 +187,13 @@ def register_ready(island: Island, block: Block, values: Values) -> int:
     """Return the first cycle in which the block can read the register that it pushes."""
     file = PUSHED[values["register"]]
     time = block.rz_ready if file == RZ else block.pull_ready((file,))
-    if time > block.time:
-        kind = "cycles_alu" if file == RZ else "cycles_pull"
-        island.counts[kind] += island.aligned(time) - block.time
+    if max(time, block.columns_ready) <= block.time:
+        return time
+    if block.columns_ready > time:
+        island.dram.waits["t_column"] += island.aligned(block.columns_ready) - block.time
+        return block.columns_ready
+    kind = "cycles_alu" if file == RZ else "cycles_pull"
+    island.counts[kind] += island.aligned(time) - block.time
     return time
 
 
@@ -287,4 +291,5 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
 def end_ready(island: Island, block: Block, values: Values) -> int:
     """Return the first cycle in which a block may end, when all columns it pushed are stored."""
     written = (island.dram.written[bank] for bank in block.banks)
-    return block_end(block.rz_ready, block.stored, block.pull_ready((ROP, GIO)), written)
+    results = max(block.rz_ready, block.columns_ready)
+    return block_end(results, block.stored, block.pull_ready((ROP, GIO)), written)

@@ -24,7 +24,7 @@ from macaw.emu.fim.program import WORD
 from macaw.emu.fim.repeats import UNKNOWN
 from macaw.emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circuit
 from macaw.emu.formats import MemoryFormat
-from macaw.emu.inspection import Caution, Stall
+from macaw.emu.inspection import Caution, Cautioned, Stall
 from macaw.emu.system import Operable, Startable, System
 from macaw.emu.traced import Units
 from macaw.emu.waits import NEVER
@@ -36,7 +36,7 @@ from macaw.isa.fim_islands import Geometry, bank_ranges
 _BANKS = CORE.memories[1].name
 
 
-class IslandCore(Island, Startable, Operable, Guarded, Breakable):
+class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
     """An island that executes its program and the operations that the host sends.
 
     An engine sets `max_batch`, the greatest number of repeats of an operation that it does at once.

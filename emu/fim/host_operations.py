@@ -90,6 +90,7 @@ def _block(island: Island, banks: list[int], time: int) -> Block:
         registers=list(circuits[0].registers),
         rz_ready=max(circuit.rz_ready for circuit in circuits),
         alu_free=max(circuit.alu_free for circuit in circuits),
+        columns_ready=max(circuit.columns_ready for circuit in circuits),
     )
 
 
@@ -124,9 +125,12 @@ def _update_circuits(island: Island, block: Block) -> None:
         circuit = island.circuits[bank]
         circuit.time, circuit.registers = block.time, list(block.registers)
         circuit.rz_ready, circuit.alu_free = block.rz_ready, block.alu_free
+        circuit.columns_ready = block.columns_ready
     written = (island.dram.written[bank] for bank in block.banks)
     until = 0 if island.host_until == NEVER else island.host_until
-    island.host_until = island.aligned(max(until, block.time, block.rz_ready, *written))
+    island.host_until = island.aligned(
+        max(until, block.time, block.rz_ready, block.columns_ready, *written)
+    )
     island.settle()
 
 
@@ -164,5 +168,5 @@ def release_circuits(island: Island, block: Block) -> None:
     """Copy the registers of an ending block to its circuits, which the host may use from now on."""
     for bank in block.banks:
         circuit = island.circuits[bank]
-        circuit.time = circuit.rz_ready = circuit.alu_free = 0
+        circuit.time = circuit.rz_ready = circuit.alu_free = circuit.columns_ready = 0
         circuit.registers = list(block.registers)

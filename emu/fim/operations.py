@@ -18,7 +18,7 @@ from macaw.emu.fim.dram import READ, WRITE
 from macaw.emu.fim.island import Island
 from macaw.emu.fim.repeats import Batch
 from macaw.emu.fim.state import HOST, Block
-from macaw.emu.rules.fim_circuits import operation_start, repeat_period
+from macaw.emu.rules.fim_circuits import column_lead, operation_start, repeat_period
 from macaw.emu.rules.fim_dram import CLOSED
 from macaw.isa.fim_circuit import (
     CIRCUIT_REGISTERS,
@@ -52,7 +52,10 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     if shared and operation.to == IOSA and block.row != CLOSED:
         _check_columns(island, block, values["col"] + values["inc"] * block.repeat)
     arrived = island.aligned(max(block.time, block.pull_ready((*operation.reads, operation.to))))
-    begin = island.aligned(operation_start(operation, arrived, block.alu_free, block.rz_ready))
+    lead = column_lead(operation, island.dram.timings.t_column, step)
+    there = arrived if lead else max(arrived, block.columns_ready)
+    alu_free = block.alu_free - lead
+    begin = island.aligned(operation_start(operation, there, alu_free, block.rz_ready))
     if operation.has_column:
         island.dram.refresh(block.banks, block.time)
         limit = min(limit, island.dram.next_refresh(block.banks))
@@ -62,8 +65,13 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     else:
         at = begin
     island.counts["cycles_pull"] += arrived - block.time
-    island.counts["cycles_alu"] += begin - arrived
+    island.counts["cycles_alu"] += begin - there
+    if there > arrived:
+        island.dram.waits["t_column"] += there - arrived
+        island.dram.bank_waits += (there - arrived) * len(block.banks)
     latency = island.latency(mode.op, mode.arrange, mode.format, mode.accumulates)
+    if lead:
+        latency = latency._replace(result=latency.result + lead // step)
     count, period, waits = 1, 0, 0
     if island.max_batch > 1 and left > 1 and not island.listeners and not shared:
         most = min(len(slots), left)
@@ -81,8 +89,10 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         origins.end_operation()
     block.time = last + step
     if operation.computes:
-        block.alu_free = last + latency.busy * step
+        block.alu_free = last + lead + latency.busy * step
         block.rz_ready = max(block.rz_ready, last + latency.result * step)
+    if lead:
+        block.columns_ready = last + lead + step
     _advance_slot(block, operation, mode, count)
     island.counts["operations"] += count * len(block.banks)
     if operation.has_column:

@@ -117,17 +117,19 @@ class Circuit:
     time: int = 0  # the first cycle in which the ALU can start an operation
     rz_ready: int = 0
     alu_free: int = 0
+    columns_ready: int = 0
     registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
 
     def plain(self) -> list[Any]:
         """Return the circuit as a plain value, for a snapshot."""
-        return [self.time, self.rz_ready, self.alu_free, list(self.registers)]
+        times = (self.time, self.rz_ready, self.alu_free, self.columns_ready)
+        return [*times, list(self.registers)]
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Circuit:
         """Return the circuit that `plain` has converted to a plain value."""
-        time, rz_ready, alu_free, registers = plain
-        return cls(time, rz_ready, alu_free, list(registers))
+        *times, registers = plain
+        return cls(*times, list(registers))
 
 
 @dataclass
@@ -148,6 +150,7 @@ class Block:
     alu_free: int = 0
     rop_ready: int = 0  # the first cycle in which pulled columns are in Rop
     gio_ready: int = 0
+    columns_ready: int = 0  # the first cycle after the columns that it reads are at the circuits
     stored: int = 0  # the first cycle in which all its pushed columns are stored
     repeat: int = 0  # number of repeats of the present fim that are done
     waiting: str = ""  # a phrase for what would end its wait
@@ -186,7 +189,7 @@ class Block:
             self.index, list(self.banks), self.pc, self.time, self.running, self.row,
             [list(loop) for loop in self.loops], list(self.registers), list(self.rows),
             self.rz_ready,
-            self.alu_free, self.rop_ready, self.gio_ready, self.stored, self.repeat, self.waiting, self.key, self.since,
+            self.alu_free, self.rop_ready, self.gio_ready, self.columns_ready, self.stored, self.repeat, self.waiting, self.key, self.since,
             self.number if known else UNKNOWN, None if self.pending is None else self.pending.plain(),
         ]  # fmt: skip
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from macaw.emu.rules.fim_dram import align_up
-from macaw.isa.fim_circuit import ARRANGEMENTS, FORMATS, FUNCTION_NAMES, RZ, Operation
+from macaw.isa.fim_circuit import ARRANGEMENTS, FORMATS, FUNCTION_NAMES, IOSA, RZ, Operation
 from macaw.isa.fim_islands import Abilities
 
 
@@ -65,6 +65,15 @@ def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: in
     if operation.left == RZ and rz_ready > time:
         time = rz_ready
     return time
+
+
+def column_lead(operation: Operation, t_column: int, step: int) -> int:
+    """Return the cycles from the command of an operation until it reads its registers.
+
+    An operation that reads a column waits for the column's way from the sense amplifiers to the
+    circuit, which takes `t_column` cycles. Other operations have no lead.
+    """
+    return align_up(t_column, step) if IOSA in operation.reads else 0
 
 
 def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tuple[int, int]:

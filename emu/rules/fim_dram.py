@@ -43,6 +43,7 @@ class Timings:
     t_wtrl: int
     t_rtp: int
     t_rtw: int
+    t_column: int
     t_refi: int
     t_rfc: int
 

@@ -16,6 +16,7 @@ from macaw.asm.program import Program
 from macaw.emu.copies import original
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
+from macaw.emu.inspection import Cautioned
 from macaw.emu.waits import NEVER
 from macaw.emu.windows import Windowed
 from macaw.errors import RunError
@@ -276,7 +277,7 @@ def _add_counters(total: Counters, device: Device) -> None:
 def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: Device) -> None:
     """Add what went wrong on a device to `total`."""
     for core in device.order:
-        for address, what, count, where in core.cautions():
+        for address, what, count, where in core.cautions() if isinstance(core, Cautioned) else ():
             key = core.name, address, what, where
             if key in total:
                 count += total[key].count

@@ -14,7 +14,7 @@ from macaw.isa.fim_islands import abilities, geometry
 TIMES = fim_dram.Timings(
     t_ccdl=4, t_ccds=2, t_rcdrd=14, t_rcdwr=10, t_rp=13, t_ras=33, t_rc=47, rl=20, wl=8, t_wr=16,
     burst=3, t_rtrs=5, t_rrds=0, t_rrdl=0, t_faw=0, t_wtrs=0, t_wtrl=0, t_rtp=0, t_rtw=0,
-    t_refi=0, t_rfc=100,
+    t_column=0, t_refi=0, t_rfc=100,
 )  # fmt: skip
 BASE = config.load("base")
 

@@ -27,6 +27,7 @@ DEVICES = [
             "fim.t_wtrl": 8,
             "fim.t_rtp": 6,
             "fim.t_rtw": 17,
+            "fim.t_column": 9,
         }
     ),
     config.load("tiny").changed({"fim.t_refi": 100, "fim.t_rfc": 30}),

@@ -266,7 +266,7 @@ def test_by_hand_one_bank():
     assert memory.do("write", [0], 63) == 72
     assert memory.waits == {
         "t_ccd": 3 + 3, "t_rcd": 14 + 9, "t_rp": 14, "t_ras": 0, "t_rc": 0, "t_wr": 25, "channel": 0,
-        "t_rrd": 0, "t_faw": 0, "t_wtr": 0, "t_rtp": 0, "t_rtw": 0, "refresh": 0,
+        "t_rrd": 0, "t_faw": 0, "t_wtr": 0, "t_rtp": 0, "t_rtw": 0, "t_column": 0, "refresh": 0,
     }  # fmt: skip
 
 

@@ -356,3 +356,36 @@ def test_the_adder_tree_of_tensor_products_is_smaller():
         machine.done()
         found[name] = seen[6] - seen[4] - 1  # `end` follows `gio <- rz`, which waits for Rz
     assert found == {"dot": 3 + 4, "outer": 3, "tensor": 3 + 2}
+
+
+COLUMN_LATENCY = config.load("tiny").changed({"fim.t_column": 9})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_way_of_a_column_by_hand(engine):
+    """The program of `test_a_block_by_hand` with 9 cycles from a read to its column: commands are as
+    before, in 16 and 20 to 32. The last dot begins in 32 + 9 and is there 7 later, in 48; its column
+    is written then, and the data end at 48 + 8 + 2.
+    """
+    lines = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
+             "rz <- rop * iosa[16:20]", "iosa[31] <- rz", "end"]  # fmt: skip
+    machine = Machine(lines, COLUMN_LATENCY, engine)
+    seen = fetch_times(machine)
+    machine.done()
+    assert [seen[n] for n in range(1, 8)] == [0, 1, 2, 3, 17, 33, 58]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_operation_without_column_waits_for_columns_on_their_way(engine):
+    """Column 0 is read in 15 and at the circuit in 24, so the product of rop is done in 25, not in 16.
+    It is there 3 later, in 28. The second column is read in 29, so the push of gio begins in 39.
+    """
+    lines = [".block banks=0", "mmr op, mul", "act 1", "rop <- iosa[0]", "rz <- rop * gio",
+             "rop <- rz", "gio <- iosa[1]", "mmr b0_low, 0x40010000", "mmr b0_high, 0x40010400",
+             "push gio", "end"]  # fmt: skip
+    machine = Machine(lines, COLUMN_LATENCY, engine)
+    seen = fetch_times(machine)
+    machine.done()
+    assert [seen[n] for n in range(1, 8)] == [0, 1, 2, 16, 26, 29, 30]
+    assert seen[9] == 39
+    assert machine.island.counters()["waits_t_column"] == (25 - 16) + (39 - 32)

@@ -157,7 +157,7 @@ def test_each_pair_of_any_timing(seed):
     values["dma.setup"] = int(random.choice([0, 9]))
     values["dma.buffer"] = int(random.choice([1, 5, 64]))
     values["mem.external_latency"] = int(random.choice([1, 50]))
-    for name in ("t_rrds", "t_rrdl", "t_faw", "t_wtrs", "t_wtrl", "t_rtp", "t_rtw"):
+    for name in ("t_rrds", "t_rrdl", "t_faw", "t_wtrs", "t_wtrl", "t_rtp", "t_rtw", "t_column"):
         values[f"fim.{name}"] = int(random.choice([0, 5, 16, 70]))
     values["fim.act_banks"] = int(random.choice([1, 2, 16]))
     device = TINY.changed(values)

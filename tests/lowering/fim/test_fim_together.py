@@ -149,7 +149,8 @@ DIMM = BASE.changed(
 )  # fmt: skip
 HBM2 = BASE.changed(
     {"fim.t_rrds": 4, "fim.t_rrdl": 6, "fim.t_faw": 30, "fim.t_wtrs": 6, "fim.t_wtrl": 8,
-     "fim.t_rtp": 6, "fim.t_rtw": 17, "fim.act_banks": 1}
+     "fim.t_rtp": 6, "fim.t_rtw": 17, "fim.t_column": 11,
+     "fim.act_banks": 1}
 )  # fmt: skip
 
 

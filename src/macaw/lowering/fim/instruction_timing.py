@@ -14,6 +14,7 @@ from typing import NamedTuple
 from macaw.emu.rules.fim_circuits import (
     AluTimings,
     block_end,
+    column_lead,
     columns_stored,
     operation_start,
     pointer_start,
@@ -66,6 +67,7 @@ class _Operation(NamedTuple):
     period: int  # cycles from one of its repeats to the next
     busy: int
     result: int
+    lead: int  # cycles from its command until its column is at the circuit
 
 
 class _Running:
@@ -81,7 +83,7 @@ class _Running:
         self.write_ends = self.last_read = PAST
         self.written = max(banks.write_ends[bank] for bank in block.banks)
         self.push_end = 0  # when all columns that it has pushed are stored
-        self.alu_free = self.rz_ready = 0
+        self.alu_free = self.rz_ready = self.columns_ready = 0
         self.pull_ends = {ROP: 0, GIO: 0}
         self.is_over = False
 
@@ -118,8 +120,9 @@ class _Running:
             self.activations = banks.open(self.block.banks, 0, self.time, step)
             self.time = self.activations + step
         elif kind == PUSH:
-            if self.time < self.rz_ready:  # the word takes the channel then, not before
-                self.time = island.align_up(self.rz_ready)
+            ready = max(self.rz_ready, self.columns_ready)
+            if self.time < ready:  # the word takes the channel then, not before
+                self.time = island.align_up(ready)
                 return
             self._push(word)
         else:
@@ -158,7 +161,9 @@ class _Running:
         for register in operation.registers:
             if self.pull_ends[register] > begin:
                 begin = self.pull_ends[register]
-        begin = operation_start(row, begin, self.alu_free, self.rz_ready)
+        if not operation.lead and self.columns_ready > begin:
+            begin = self.columns_ready
+        begin = operation_start(row, begin, self.alu_free - operation.lead, self.rz_ready)
         if row.has_column:
             timings = island.banks.timings
             bounds = column_bounds(
@@ -173,9 +178,11 @@ class _Running:
                 self.write_ends = self.written = timings.data_end(last, True)
             else:
                 self.last_read = last
+        if operation.lead:
+            self.columns_ready = last + operation.lead + island.step
         if row.computes:
-            self.alu_free = last + operation.busy
-            self.rz_ready = max(self.rz_ready, last + operation.result)
+            self.alu_free = last + operation.lead + operation.busy
+            self.rz_ready = max(self.rz_ready, last + operation.lead + operation.result)
 
     def _pull(self, word: Word) -> bool:
         island, step = self.island, self.island.step
@@ -230,7 +237,8 @@ class _Running:
             banks.columns[bank] = max(banks.columns[bank], self.column)
             banks.rows[bank] = self.block.row
         writes_end = (banks.write_ends[bank] for bank in self.block.banks)
-        last = block_end(self.rz_ready, self.push_end, max(self.pull_ends.values()), writes_end)
+        results = max(self.rz_ready, self.columns_ready)
+        last = block_end(results, self.push_end, max(self.pull_ends.values()), writes_end)
         self.time, self.is_over = self.island.align_up(max(self.time, last)), True
 
 
@@ -252,7 +260,8 @@ class _Island:
         registers = tuple(name for name in (*row.reads, row.to) if name in (ROP, GIO))
         _, period = repeat_period(row, latency.busy, self.banks.timings.t_ccdl, step)
         busy, result = latency.busy * step, latency.result * step
-        return _Operation(row, registers, row.to == IOSA, period, busy, result)
+        lead = column_lead(row, self.banks.timings.t_column, step)
+        return _Operation(row, registers, row.to == IOSA, period, busy, result, lead)
 
     def align_up(self, time: int) -> int:
         """Return the first clock edge of the island's circuits from cycle `time` on."""
