@@ -1,14 +1,8 @@
-# array_1.s - cp's code of some layers. Written by macaw compile.
-# gp points to the record of the layer: words with the numbers after #.
+# array_1.s - cp's code of some layers; gp points to a layer's record.
         .global array_1
         .core   cp
         .include "frame_1.inc"
 array_1:
-        .include "loop_1.inc"
-        .include "step_1.inc"
-        .include "tile_1.inc"
-        .include "sums_1.inc"
-        .include "held_1.inc"
-        .include "activations_1.inc"
-        .include "weights_1.inc"
-        .include "store_1.inc"
+        .irp    part, enter_1, loop_1, leave_1, step_1, tile_1, list_1, place_1, sums_1, held_1, activations_1, rows_1, loaded_1, weights_1, ready_1, store_1
+        .include "\part\().inc"
+        .endr

@@ -1,13 +1,8 @@
-# array_2.s - cp's code of some layers. Written by macaw compile.
-# gp points to the record of the layer: words with the numbers after #.
+# array_2.s - cp's code of some layers; gp points to a layer's record.
         .global array_2
         .core   cp
         .include "frame_1.inc"
 array_2:
-        .include "loop_1.inc"
-        .include "step_2.inc"
-        .include "tile_2.inc"
-        .include "sums_1.inc"
-        .include "activations_2.inc"
-        .include "weights_1.inc"
-        .include "store_1.inc"
+        .irp    part, enter_1, loop_1, leave_1, step_2, tile_1, list_2, place_1, sums_1, activations_2, rows_1, loaded_1, weights_1, ready_1, store_1
+        .include "\part\().inc"
+        .endr

@@ -63,6 +63,14 @@ class Choice:
                 lines.append(_comparison(plans_of[0], self.selection))
         return lines
 
+    def prediction(self) -> str:
+        """Return a line of text with the predicted cycles and bytes, and what limits them."""
+        price = self.selection.cost
+        return (
+            f"{price.cycles:,} cycles, {price.traffic.external:,} bytes outside predicted;"
+            f" iterations wait for {price.bottleneck}."
+        )
+
 
 def _comparison(other: Candidate, choice: Candidate) -> str:
     plan, price = other.plan, other.cost

@@ -14,11 +14,11 @@ from macaw.isa.config import load, presets
 from macaw.lowering.finishing import factor_bytes, factors
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.listing import Listing
+from macaw.lowering.macro_library import HALVES, MACROS
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import write_processor
-from macaw.lowering.row_program import SHIFT, WEIGHT_ROOM, write_rows
+from macaw.lowering.row_program import write_rows
 from macaw.lowering.shared_code import (
-    RECORD,
     IncludeLibrary,
     SharedCode,
     write_record,
@@ -97,7 +97,7 @@ def layer_subroutine(
     """
     out = Listing()
     out.extend(heading)
-    out.put(f".global {linkage.entry}")
+    out.put(f'.include "{MACROS}"')
     shapes = linkage.shapes or plan.product.shapes
     x_shape, y_shape = (", ".join(map(str, shape)) for shape in shapes)
     out.put(f".view x, {plan.types.operand}, {x_shape}, at={linkage.x}")
@@ -107,44 +107,36 @@ def layer_subroutine(
         out.put(f".view {WEIGHT_TENSOR}, {size}, at={linkage.weights}")
     if linkage.second:
         out.put(f".view {SECOND}, {plan.types.operand}, {x_shape}, at={linkage.second}")
-    files = _included_data(out, plan, name)
-    out.put(f".equ {WEIGHT_ROOM}, {int(plan.weight_bytes.max())}", "the most weights of a tile")
-    if plan.product.shift is not None:
-        out.put(f".equ {SHIFT}, {plan.product.shift}", "of results")
-    out.put(".core cp")
-    out.put("", label=linkage.entry)
-    # A call, so that a backtrace in the shared code names the layer.
-    out.block(
-        f"""
-        addi sp, sp, -16
-        sw ra, 12(sp)
-        la gp, {RECORD}
-        call {code.symbol}
-        lw ra, 12(sp)
-        addi sp, sp, 16
-        ret
-        """
-    )
-    out.put(f'.include "{includes.name("shape", _shape_text(plan, linkage, code))}"')
+    files = _included_data(out, plan, name, shared=True)
+    shift = "" if plan.product.shift is None else f", shift={plan.product.shift}"
+    out.put(f"sizes room={int(plan.weight_bytes.max())}{shift}", "of a tile's weights; of results")
+    out.put(f'.include "{includes.name("shape", _shape(plan, linkage, code))}"')
+    out.put(f"layer {linkage.entry}, {code.symbol}")
     return SourceFiles(out.text(), files)
 
 
-def _shape_text(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> str:
+def _shape(plan: ProductPlan, linkage: Linkage, code: SharedCode) -> Listing:
     """Return what the sources of all layers of the same shape have in common."""
     out, data = Listing(), Listing()
-    out.comment(_split(plan))
+    name = plan.mapping.name.capitalize()
+    out.comment(f"{name} stationary, split {plan.partition.split}{plan.variant}. {_split(plan)}")
     _work_memory(out, plan, zero_row_bytes(plan) if zero_fills(plan) else 0)
-    write_transfers(data, plan, first_copies(plan) + zero_fills(plan), fills=False)
-    write_used_constants(out, plan, data.lines)
+    write_transfers(data, plan, first_copies(plan) + zero_fills(plan), shared=True)
+    out.mark("constants")
+    write_used_constants(out, plan, [*data.lines, *HALVES.splitlines()])
     write_rows(out, plan, linkage.memory)
-    out.put(".core cp")
     out.append(data)
     write_record(out, code.parameters)
-    return out.text()
+    return out
 
 
-def _included_data(out: Listing, plan: ProductPlan, name: str) -> dict[str, NDArray[Any]]:
-    """Write the data in external memory that come from files, and return their arrays."""
+def _included_data(
+    out: Listing, plan: ProductPlan, name: str, *, shared: bool = False
+) -> dict[str, NDArray[Any]]:
+    """Write the data in external memory that come from files, and return their arrays.
+
+    If `shared`, the source is a layer's, and a macro writes the label of the start sums.
+    """
     files: dict[str, NDArray[Any]] = {}
     rounds = plan.weight_rounds
     files[f"{name}.w.npy"] = rounds.reshape(-1, rounds.shape[-1])
@@ -157,9 +149,11 @@ def _included_data(out: Listing, plan: ProductPlan, name: str) -> dict[str, NDAr
     if plan.product.bias is not None:
         start = plan.start_sums()
         files[f"{name}.bias.npy"] = start
-        out.put(
-            f'.npy "{name}.bias.npy"', "what sums begin with, by (n tile, row)", label="start_sums"
-        )
+        what = "what sums begin with, by (n tile, row)"
+        if shared:
+            out.put(f'bias "{name}.bias.npy"', what)
+        else:
+            out.put(f'.npy "{name}.bias.npy"', what, label="start_sums")
     if factor_bytes(plan):
         files[f"{name}.factors.npy"] = factors(plan)
         out.put(".balign 32")
@@ -170,6 +164,7 @@ def _included_data(out: Listing, plan: ProductPlan, name: str) -> dict[str, NDAr
 def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
     """Write zeros, copies and sums in external memory; `zero_sums` are bytes of a row of zeros."""
     zeros = PaddedSlabs(plan).line if isinstance(plan, ImagePlan) and plan.pads_in_unit else 0
+    out.mark("memory")
     if plan.copies_input or plan.returns_sums or zeros or zero_sums:
         out.put(".bss")
         out.put(".balign 32")
@@ -197,6 +192,7 @@ def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
                 "raw sums of the tiles of a group",
                 label="partial_sums",
             )
+    out.mark()
 
 
 def _head(out: Listing, plan: ProductPlan, name: str, reasons: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
+from itertools import pairwise
 
 from macaw.asm.formatter import format_text
 
@@ -12,10 +13,18 @@ WIDTH = 98  # width of comments
 
 
 class Listing:
-    """The lines of an assembly source that is being written."""
+    """The lines of an assembly source that is being written.
+
+    Marks divide the lines into sections; the name of a section says what its lines describe.
+    """
 
     def __init__(self) -> None:
         self._lines: list[str] = []
+        self._marks: list[tuple[int, str]] = []
+
+    def mark(self, name: str = "") -> None:
+        """Begin a section; without a name, the lines that follow belong to no section."""
+        self._marks.append((len(self._lines), name))
 
     def put(self, statement: str, comment: str = "", *, label: str = "") -> None:
         """Append a statement with its label and its comment; `a: b` as label gives two labels."""
@@ -27,6 +36,10 @@ class Listing:
             head = ""
         tail = f"# {comment}" if comment else ""
         self._lines.append("  ".join(filter(None, (head, statement, tail))))
+
+    def line(self, text: str) -> None:
+        """Append a line as it is."""
+        self._lines.append(text)
 
     def block(self, statements: str) -> None:
         """Append several statements, each in a line of the form `label: statement # comment`."""
@@ -50,8 +63,19 @@ class Listing:
         """The lines so far, not formatted."""
         return tuple(self._lines)
 
+    @property
+    def sections(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The lines of each section, with its name; lines of no section have an empty name."""
+        marks = [(0, ""), *self._marks, (len(self._lines), "")]
+        return tuple(
+            (name, tuple(self._lines[first:end]))
+            for (first, name), (end, _) in pairwise(marks)
+            if end > first
+        )
+
     def append(self, other: Listing) -> None:
-        """Append the lines of another listing."""
+        """Append the lines and marks of another listing."""
+        self._marks += [(len(self._lines) + line, name) for line, name in other._marks]
         self._lines += other.lines
 
     def text(self) -> str:

@@ -9,7 +9,7 @@ from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_registers import INDEX, START
 from macaw.lowering.row_program import finishing_lists, has_entry_part, list_names
-from macaw.lowering.slab_padding import write_padded_loads
+from macaw.lowering.slab_padding import write_padded_loads, write_padded_rows
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 
@@ -18,7 +18,9 @@ def load_parts(plan: ProductPlan, *, shared: bool = False) -> dict[str, Listing]
 
     The subroutine starts the transfers of the next iteration's tile.
     """
-    tile, sums, factors, held, activations, weights = (Listing() for _ in range(6))
+    tile, choice, place = Listing(), Listing(), Listing()
+    sums, factors, held, activations, rows = (Listing() for _ in range(5))
+    loaded, weights, ready = Listing(), Listing(), Listing()
     tile.comment()
     tile.comment("Bring the data of iteration (m, n, k) to the half of frame s8.")
     tile.comment("s11: its list; s7: how much of the list's beginning is left out.")
@@ -27,18 +29,27 @@ def load_parts(plan: ProductPlan, *, shared: bool = False) -> dict[str, Listing]
         _image_start(tile, plan, shared)
     for dim in "NK" if plan.columns else "MNK":
         _tile_start(tile, plan.count(dim) > 1 or shared, dim, INDEX[dim], START[dim])
-    _choose_list(tile, plan)
-    _place_of_outputs(tile, plan)
+    _choose_list(choice, plan)
+    _place_of_outputs(place, plan)
     if plan.has_start_sums:
         _load_sums(sums, plan)
     if factor_bytes(plan):
         _load_factors(factors, plan)
     if plan.holds_activations:
         held.block("bnez s3, loaded # activations stay in the PEs for all n")
-    _load_activations(activations, plan)
-    weights.put("", label="loaded")
+    if isinstance(plan, ImagePlan) and plan.pads_in_unit:
+        write_padded_loads(activations, plan)
+        write_padded_rows(rows, plan)
+    else:
+        _load_unpadded(activations, plan)
+    loaded.put("", label="loaded")
+    keeps_weights = plan.mapping is WEIGHT and plan.count("M") > 2
+    if keeps_weights:
+        loaded.block("li t0, 2 # each half keeps its weights for all m\nbge s2, t0, 9f")
     _load_weights(weights, plan)
-    weights.block(
+    if keeps_weights:
+        ready.block("9:")
+    ready.block(
         """
         add s11, s11, s7
         sw s11, LIST(s8)
@@ -47,11 +58,16 @@ def load_parts(plan: ProductPlan, *, shared: bool = False) -> dict[str, Listing]
     )
     return {
         "tile": tile,
+        "list": choice,
+        "place": place,
         "sums": sums,
         "factors": factors,
         "held": held,
         "activations": activations,
+        "rows": rows,
+        "loaded": loaded,
         "weights": weights,
+        "ready": ready,
     }
 
 
@@ -202,13 +218,6 @@ def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
     )
 
 
-def _load_activations(out: Listing, plan: ProductPlan) -> None:
-    if isinstance(plan, ImagePlan) and plan.pads_in_unit:
-        write_padded_loads(out, plan)
-    else:
-        _load_unpadded(out, plan)
-
-
 def _load_unpadded(out: Listing, plan: ProductPlan) -> None:
     """Write code that loads activations whose places in x differ by the same offset."""
     out.block(
@@ -241,9 +250,6 @@ def _load_unpadded(out: Listing, plan: ProductPlan) -> None:
 
 def _load_weights(out: Listing, plan: ProductPlan) -> None:
     transfers = len(weights_in(plan))
-    keeps_weights = plan.mapping is WEIGHT and plan.count("M") > 2
-    if keeps_weights:
-        out.block("li t0, 2 # each half keeps its weights for all m\nbge s2, t0, 9f")
     out.block(
         f"""
         li t0, TILES_K # the tile's place in the table of weights
@@ -288,5 +294,3 @@ def _load_weights(out: Listing, plan: ProductPlan) -> None:
         bnez a1, 7b
         """
     )
-    if keeps_weights:
-        out.block("9:")

@@ -73,11 +73,28 @@ def code_parts(
     (`macaw.lowering.progress`).
     """
     first = first_copies(plan) + (zero_fills(plan) if shared else [])
-    loop, step, store = Listing(), Listing(), Listing()
-    _loop(loop, plan, first, shared=shared, reports=reports)
+    enter, copies, loop, after, leave, step, store = (Listing() for _ in range(7))
+    enter.comment()
+    enter.block(_ENTER_SUBROUTINE if shared else _ENTER_PROGRAM)
+    enter.block(_FIRST_ITERATION)
+    copies.block(_first_transfers(first))
+    loop.block(_ITERATION)
+    if reports:
+        after.block(f"la t0, {PROGRESS}\nsw s5, 0(t0)")
+    _move_sums(after, plan)
+    _leave(leave, shared=shared, reports=reports)
     _step(step, plan)
     _store(store, plan)
-    return {"loop": loop, "step": step, **load_parts(plan, shared=shared), "store": store}
+    return {
+        "enter": enter,
+        "copies": copies,
+        "loop": loop,
+        "after": after,
+        "leave": leave,
+        "step": step,
+        **load_parts(plan, shared=shared),
+        "store": store,
+    }
 
 
 def processor_constants(plan: ProductPlan) -> dict[str, tuple[str, str]]:
@@ -141,20 +158,7 @@ _ENTER_SUBROUTINE = """
         addi sp, sp, -16
         sw ra, 12(sp)
 """
-_LEAVE_SUBROUTINE = """
-        lw ra, 12(sp)
-        addi sp, sp, 16
-        ret
-"""
-
-
-def _loop(
-    out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, shared: bool, reports: bool
-) -> None:
-    out.comment()
-    out.block(_ENTER_SUBROUTINE if shared else _ENTER_PROGRAM)
-    out.block(
-        f"""
+_FIRST_ITERATION = """
         li s0, ALL_ROWS
         li s1, ALL_CORES
         li s2, 0 # m, n and k of the iteration that is loaded
@@ -163,7 +167,8 @@ def _loop(
         li s5, STEPS # iterations that are left to dispatch
         la s8, ping # the frame of the half that loads
         la s9, pong # the frame of the half that feeds
-        {_first_transfers(first)}
+"""
+_ITERATION = """
         call load
         dma.wait zero
         mem.swap s0
@@ -181,23 +186,19 @@ next:   mv t0, s8
         call load # i + 1 comes in
 done:   core.wait s1
         dma.wait zero
-        """
-    )
-    if reports:
-        out.block(f"la t0, {PROGRESS}\nsw s5, 0(t0)")
-    _move_sums(out, plan)
-    out.block(
-        """
+"""
+_LAST_ITERATION = """
         mem.swap s0
         bnez s5, next
         mv s8, s9
         call store # of the last iteration
         dma.wait zero
-        """
-    )
-    if reports:
-        out.block(f"la t0, {PROGRESS}\nli t1, -1\nsw t1, 0(t0)")
-    _leave(out, shared=shared)
+"""
+_LEAVE_SUBROUTINE = """
+        lw ra, 12(sp)
+        addi sp, sp, 16
+        ret
+"""
 
 
 def _move_sums(out: Listing, plan: ProductPlan) -> None:
@@ -217,8 +218,11 @@ not_RESULTS:
         )
 
 
-def _leave(out: Listing, *, shared: bool) -> None:
-    """Write the return to the caller of a subroutine, or the end of the program."""
+def _leave(out: Listing, *, shared: bool, reports: bool) -> None:
+    """Write the end of the loop, and the return to the caller or the end of the program."""
+    out.block(_LAST_ITERATION)
+    if reports:
+        out.block(f"la t0, {PROGRESS}\nli t1, -1\nsw t1, 0(t0)")
     if shared:
         out.block(
             """

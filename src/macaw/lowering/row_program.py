@@ -129,8 +129,10 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
     In that case the text does not depend on numbers that differ among layers of one shape: weights
     are the last array, and symbols stand for their bytes and the shift.
     """
-    out.title("the array: every row runs this part")
-    out.put(".core pe, row=0")
+    if not memory:
+        out.title("the array: every row runs this part")
+    out.mark("arrays")
+    out.put(".core pe, row=0", "every row runs this part" if memory else "")
     at = 0
     weights_last = sorted(all_arrays(plan), key=lambda array: array.name == WEIGHTS)
     for array in weights_last if memory else all_arrays(plan):
@@ -148,6 +150,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
         header = sequence.header
         if memory:
             header = header.replace(f"shift={plan.product.shift}", f"shift={SHIFT}")
+        out.mark(sequence.name.rstrip("0123456789"))
         out.comment()
         out.put(f".seq {sequence.name}{header}", sequence.what)
         for line in sequence.options:
@@ -155,6 +158,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
         for line in sequence.body:
             out.put(line)
         out.put(".endseq")
+    out.mark("setup")
     out.comment()
     out.put(".list setup", "once")
     for sequence in buffers:
@@ -163,6 +167,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
     out.put(".endlist")
     final = next((sequence for sequence in buffers if sequence.data), None)
     for packets in lists(plan):
+        out.mark(packets.name)
         out.comment()
         out.put(f".list {packets.name}", packets.what)
         configures = final is not None and packets.name in finishing_lists(plan)
@@ -176,6 +181,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
                 out.put(final.config() + to, "the factors of these outputs", label=again)
             out.put(exe.text(), exe.what, label=label)
         out.put(".endlist")
+    out.mark()
 
 
 @singledispatch

@@ -14,20 +14,31 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from macaw.lowering.listing import Listing
+from macaw.lowering.macro_library import MACROS, MacroLibrary
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import code_parts, processor_constants, write_fixed_constants
+
+Sections = tuple[tuple[str, tuple[str, ...]], ...]  # of a listing: names and lines
 
 RECORD = "record"  # label of a layer's record
 # Most parts have their own words of the record, at most so many. Other parts, and those that need
 # more, get the words after these.
 _MOST = {
-    "loop": 12,
+    "enter": 5,
+    "copies": 2,
+    "loop": 1,
+    "after": 3,
+    "leave": 3,
     "step": 2,
     "store": 3,
     "sums": 6,
     "factors": 2,
-    "tile": 20,
-    "activations": 21,
+    "tile": 10,
+    "list": 4,
+    "place": 5,
+    "activations": 18,
+    "rows": 3,
+    "loaded": 1,
 }
 _FIRST = dict(zip(_MOST, accumulate(_MOST.values(), initial=0), strict=False))
 _OTHERS = sum(_MOST.values())
@@ -35,7 +46,30 @@ _FIXED = re.compile(r"0|NOTHING|PARTIAL|RESULTS|UNIT|PONG")  # the same for all 
 _STATEMENT = re.compile(r"(?P<label>(?:\w+:\s*)*)(?P<code>[^#]*?)\s*(?P<comment>#.*)?")
 _LOAD = re.compile(r"(?:li|la) (?P<register>\w+), (?P<value>.+)")
 _NAME = re.compile(r"\b[A-Za-z_]\w*\b")
-_LINE = 16  # words of a record on one line of the source
+_LINE = 90  # characters of the words of a record on a line of the source
+# A call, so that a backtrace in the shared code names the layer.
+_LAYER = r"""
+        .macro sizes room, shift # of a tile's weights, in bytes; of results
+        .equ WEIGHT_ROOM, \room
+        .ifnb \shift
+        .equ SHIFT, \shift
+        .endif
+        .endm
+        .macro bias file # what sums begin with, by (n tile, row)
+start_sums: .npy "\file"
+        .endm
+        .macro layer name, code # the subroutine of a layer
+        .global \name
+        .core cp
+\name:  addi sp, sp, -16
+        sw ra, 12(sp)
+        la gp, record
+        call \code
+        lw ra, 12(sp)
+        addi sp, sp, 16
+        ret
+        .endm
+"""
 
 
 @dataclass(frozen=True)
@@ -64,13 +98,13 @@ class CodeLibrary:
         files, record = list[str](), dict[int, str]()
         for name, part in code_parts(plan, shared=True, reports=reports).items():
             first = _FIRST.get(name, _OTHERS)
-            text, words = _parameterised(part.lines, first)
+            code, words = _parameterised(part.lines, first)
             if len(words) > _MOST.get(name, 0):
                 first = max([_OTHERS, *(place + 1 for place in record)])
-                text, words = _parameterised(part.lines, first)
+                code, words = _parameterised(part.lines, first)
             record |= dict(enumerate(words, first))
-            if text:
-                files.append(self._includes.name(name, text))
+            if code.lines:
+                files.append(self._includes.name(name, code))
         symbol = self._symbols.setdefault(tuple(files), f"array_{len(self._symbols) + 1}")
         values = {name: value for name, (value, _) in processor_constants(plan).items()}
         numbers = (record.get(place, "0") for place in range(max(record) + 1))
@@ -83,35 +117,46 @@ class CodeLibrary:
         write_fixed_constants(constants)
         for files, symbol in self._symbols.items():
             out = Listing()
-            out.comment(f"{symbol}.s - cp's code of some layers. Written by macaw compile.")
-            out.comment("gp points to the record of the layer: words with the numbers after #.")
+            out.comment(f"{symbol}.s - cp's code of some layers; gp points to a layer's record.")
             out.put(f".global {symbol}")
             out.put(".core cp")
-            out.put(f'.include "{self._includes.name("frame", constants.text())}"')
+            out.put(f'.include "{self._includes.name("frame", constants)}"')
             out.put("", label=symbol)
-            for file in files:
-                out.put(f'.include "{file}"')
+            out.put(f".irp part, {', '.join(file.removesuffix('.inc') for file in files)}")
+            out.put(r'.include "\part\().inc"')
+            out.put(".endr")
             result[symbol] = out.text()
         return result
 
 
 class IncludeLibrary:
-    """Texts that several sources of a network include: a file for each different one."""
+    """Listings that several sources of a network include: a file for each different one."""
 
     def __init__(self) -> None:
-        self._names: dict[tuple[str, str], str] = {}
+        self._names: dict[tuple[str, Sections], str] = {}
+        self._listings: dict[str, Listing] = {}
 
-    def name(self, kind: str, text: str) -> str:
-        """Return the name of the file with a text, which is the kind and a number."""
+    def name(self, kind: str, listing: Listing) -> str:
+        """Return the name of the file with a listing, which is the kind and a number."""
         count = sum(other == kind for other, _ in self._names)
-        return self._names.setdefault((kind, text), f"{kind}_{count + 1}.inc")
+        name = self._names.setdefault((kind, listing.sections), f"{kind}_{count + 1}.inc")
+        self._listings.setdefault(name, listing)
+        return name
 
     def texts(self) -> dict[str, str]:
-        """Return the texts by the names of their files."""
-        return {name: text for (_, text), name in self._names.items()}
+        """Return the texts by the names of their files, one of which has the macros."""
+        macros = MacroLibrary(tuple(self._listings.values()))
+        texts = {name: macros.text(listing) for name, listing in self._listings.items()}
+        if not texts:
+            return {}
+        definitions = Listing()
+        definitions.comment("Macros of the layers. Written by macaw compile.")
+        definitions.block(_LAYER)
+        definitions.append(macros.definitions())
+        return texts | {MACROS: definitions.text()}
 
 
-def _parameterised(lines: Sequence[str], first: int) -> tuple[str, list[str]]:
+def _parameterised(lines: Sequence[str], first: int) -> tuple[Listing, list[str]]:
     """Return code that loads numbers from a record, and its words from word `first` on."""
     words: list[str] = []
     places: dict[str, int] = {}
@@ -128,13 +173,13 @@ def _parameterised(lines: Sequence[str], first: int) -> tuple[str, list[str]]:
             continue
         value = load["value"]
         # numbers that are equal here may differ in another layer
-        if value not in places or value[0].isdigit():
+        if value not in places or value.lstrip("-")[0].isdigit():
             places[value] = first + len(words)
             words.append(value)
         what = value if _NAME.search(value) else (parts["comment"] or "").lstrip("# ")
         comment = f" # {what}" if what else ""
         result.block(f"{parts['label']}lw {load['register']}, {4 * places[value]}(gp){comment}")
-    return result.text() if lines else "", words
+    return result, words
 
 
 def _value(expression: str, values: dict[str, str]) -> str:
@@ -146,11 +191,13 @@ def _value(expression: str, values: dict[str, str]) -> str:
 
 def write_record(out: Listing, words: Sequence[str]) -> None:
     """Write the record of a layer."""
-    out.comment()
-    out.comment("The numbers of this layer for the code that it shares with others.")
-    for first in range(0, len(words), _LINE):
-        some = ", ".join(words[first : first + _LINE])
-        out.put(f".word {some}", label="" if first else RECORD)
+    label, what = RECORD, "the numbers for the code that layers share"
+    first = 0
+    while first < len(words):
+        ends = accumulate(len(word) + len(", ") for word in words[first:])
+        count = max(1, sum(end <= _LINE for end in ends))
+        out.put(f".word {', '.join(words[first : first + count])}", what, label=label)
+        first, label, what = first + count, "", ""
 
 
 def write_used_constants(out: Listing, plan: ProductPlan, lines: Sequence[str]) -> None:

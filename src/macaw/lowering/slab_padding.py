@@ -233,6 +233,12 @@ def write_padded_loads(out: Listing, plan: ImagePlan) -> None:
     _loads(out, plan)
 
 
+def write_padded_rows(out: Listing, plan: ImagePlan) -> None:
+    """Write the rest of the loop over the slabs: the transfers of the rows inside the image."""
+    _copy_rows(out, plan)
+    out.block("6: addi a1, a1, -1\nbnez a1, 7b\n8:")
+
+
 def _parameter(number: int) -> str:
     """Return a number that may differ between layers that share code: a zero, too."""
     return str(number) if number else "0x0"
@@ -289,7 +295,7 @@ def _columns_inside(out: Listing, plan: ImagePlan) -> None:
 
 
 def _loads(out: Listing, plan: ImagePlan) -> None:
-    """Write the loop over the slabs: code for the rows inside the image, and their transfers."""
+    """Write the loop over the slabs up to the rows inside the image."""
     slabs, product = PaddedSlabs(plan), plan.product
     out.block(
         f"""
@@ -320,8 +326,6 @@ def _loads(out: Listing, plan: ImagePlan) -> None:
         add t1, t1, t6
         """
     )
-    _copy_rows(out, plan)
-    out.block("6: addi a1, a1, -1\nbnez a1, 7b\n8:")
 
 
 def _copy_rows(out: Listing, plan: ImagePlan) -> None:

@@ -21,6 +21,7 @@ from macaw.lowering.repetitions import repeated
 UNIT = 1 << memory_map.UNIT_SHIFT
 PONG = 1 << memory_map.HALF_SHIFT
 # added for each row after the first: makes a multicast to its unit
+_HERE = r" + \here"  # added to addresses in the half of which a macro writes the transfers
 FURTHER_UNIT = 1 << memory_map.MORE_SHIFT
 WEIGHT_TENSOR = "weight_tensor"  # label of the tensor from which weights are read
 SECOND = "x_second"  # label of the second tensor of a pair
@@ -260,48 +261,70 @@ def _weights(plan: ProductPlan, p: int) -> str:
 
 
 def write_transfers(
-    out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, fills: bool = True
+    out: Listing, plan: ProductPlan, first: Sequence[Transfer], *, shared: bool = False
 ) -> None:
     """Write the transfers and the frames, which are in cp's local memory.
 
-    With `fills`, there are two transfers that copy packets and sequences into the on-chip units.
+    A program of one layer has two transfers that copy packets and sequences into the on-chip units.
+    If `shared`, the text is that of a layer of a network, with a section for each table: the
+    macros of the network (`macaw.lowering.macro_library`) write its lines for both halves.
     """
-    out.title("cp's data")
+    if shared:
+        out.mark("tables")
+        out.put(".core cp")
+    else:
+        out.title("cp's data")
     out.put(".section .data.cp")
     out.put(".balign 4")
     out.comment("Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all")
     out.comment("loops, and behind it where a tile's place is counted from.")
     if first:
+        out.mark("copies")
         _put(out, "copies", first, "", "")
-    _write_half(out, plan, fills)
-    out.put("half ping, 0, PONG")
-    out.put("half pong, PONG, 0")
-    write_input_places(plan, out)
-    _write_weight_table(out, plan)
-
-
-def _write_half(out: Listing, plan: ProductPlan, fills: bool) -> None:
-    """Write the macro with the transfers of a half, and with its frame."""
-    out.put(r".macro half h, here, other", "the transfers of a half, and what cp knows of it")
-    here, other = r" + \here", r" + \other"
-    if fills:
+    if shared:
+        _write_tables(out, plan)
+    else:
+        out.put(r".macro half h, here, other", "the transfers of a half, and what cp knows of it")
         image = Transfer("setup + EVERY_UNIT", "load_address(setup)", "x_tile - setup")
-        _put(out, r"fill_\h", [image], here, "")
-    write_activations(plan, out, _name("x"), here)
-    _put(out, _name("w"), weights_in(plan), here, "", base="src")
+        _put(out, r"fill_\h", [image], _HERE, "")
+        _write_tables(out, plan)
+        out.put(".endm")
+        out.put("half ping, 0, PONG")
+        out.put("half pong, PONG, 0")
+    out.mark("input_places")
+    write_input_places(plan, out)
+    out.mark("weight_table")
+    _write_weight_table(out, plan)
+    out.mark()
+
+
+def _write_tables(out: Listing, plan: ProductPlan) -> None:
+    """Write the transfers of the half `h`, and its frame."""
+    other = r" + \other"
+    out.mark("activations")
+    write_activations(plan, out, _name("x"), _HERE)
+    out.mark("weights")
+    _put(out, _name("w"), weights_in(plan), _HERE, "", base="src")
     if plan.has_start_sums:
-        _put(out, _name("p"), sums_in(plan), here, "", "src")
+        out.mark("start")
+        _put(out, _name("p"), sums_in(plan), _HERE, "", "src")
     returns = plan.returns_sums and not plan.keeps_sums_on_chip
     if returns:
+        out.mark("sums_away")
         away = _sums("partial_sums", "partial", "SUMS", "UNIT", AWAY)
-        _put(out, _name("s"), [away], "", here, base="dst")
+        _put(out, _name("s"), [away], "", _HERE, base="dst")
     if plan.keeps_sums_on_chip:
-        _put(out, _name("c"), [_sums("start", "partial", "UNIT", "UNIT", CARRY)], other, here)
+        out.mark("carry")
+        _put(out, _name("c"), [_sums("start", "partial", "UNIT", "UNIT", CARRY)], other, _HERE)
     if plan.reduces_rows:
-        _put(out, _name("g"), [_sums("gathered", "partial", "SUMS", "UNIT", GATHER)], here, here)
-    _put(out, _name("y"), results_out(plan), "", here, base="dst")
+        out.mark("gather")
+        _put(out, _name("g"), [_sums("gathered", "partial", "SUMS", "UNIT", GATHER)], _HERE, _HERE)
+    out.mark("results")
+    _put(out, _name("y"), results_out(plan), "", _HERE, base="dst")
     if factor_bytes(plan):
-        _put(out, _name("f"), [_factors_in(plan)], here, "", base="src")
+        out.mark("factors")
+        _put(out, _name("f"), [_factors_in(plan)], _HERE, "", base="src")
+    out.mark("frame")
     out.comment("Words LIST to FACTORS of the frame.")
     tables = {
         "x": True,
@@ -315,7 +338,6 @@ def _write_half(out: Listing, plan: ProductPlan, fills: bool) -> None:
     }
     words = [_name(letter) if there else "0" for letter, there in tables.items()]
     out.put(rf".word 0, NOTHING, 0, \here, {', '.join(words)}", label=r"\h")
-    out.put(".endm")
 
 
 def _write_weight_table(out: Listing, plan: ProductPlan) -> None:

@@ -13,6 +13,7 @@ from onnx import helper
 
 import macaw
 from benchmarks.models import LIGHT, UnavailableError, fetched
+from benchmarks.networks import light
 from macaw.lowering.onnx.layers import layers
 from macaw.lowering.onnx.model_file import parse
 from macaw.lowering.onnx.pipeline import fused_graph, network_of
@@ -92,6 +93,19 @@ def test_light_networks(name):
     graph = fused_graph(made)
     assert "BatchNormalization" not in [node.operator for node in graph.nodes]
     compare(made, graph, {})
+
+
+@pytest.mark.long
+def test_the_source_of_resnet50_has_fewer_than_3000_lines(tmp_path):
+    """docs/networks.md; each layer has a source under its name."""
+    case = light("resnet50", 0.0)
+    network = macaw.compile(macaw.quantise(case.model, case.samples[1:]).model)
+    network.write(tmp_path / "net")
+    sources = [path for path in (tmp_path / "net").iterdir() if path.suffix in (".s", ".inc")]
+    assert sum(len(path.read_text("utf-8").splitlines()) for path in sources) < 3000
+    names = {path.stem for path in sources}
+    assert len(network.layers) == 74
+    assert {layer.symbol for layer in network.layers} <= names
 
 
 @pytest.mark.may_skip_in_ci  # as above

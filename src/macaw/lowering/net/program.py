@@ -76,7 +76,7 @@ def _layer_source(
         return vector_subroutine(layer.operation, item.symbol, names_of_vc, limits)
     assert item.choice is not None
     plan, what = item.choice.selection.plan, _what(item)
-    heading = [f"{item.symbol}.s - {what}. Written by macaw compile.", item.choice.reasons()[0]]
+    heading = [f"{item.symbol}.s - {what}.", item.choice.prediction()]
     x, other = (*inputs, "")[:2]
     weights, second = (other, "") if plan.product.reads_weights else ("", other)
     shapes = (item.operation.inputs[0], item.operation.result) if item.operation else None

@@ -1,0 +1,181 @@
+"""Writes sections that sources have in common, apart from their numbers, as macros.
+
+The shapes of a network's layers differ in few things: the sizes of arrays, how often a loop runs,
+strides of transfers. Sections (`Listing.mark`) with the same name and the same statements become
+one macro. Its parameters are those numbers, segments and lists of indices that differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from macaw.lowering.listing import Listing
+
+MACROS = "macros.inc"  # the file of the macros
+HALVES = r"""
+.macro halves name, arguments:vararg # a table for each half of the units
+\name ping, 0, PONG, \arguments
+\name pong, PONG, 0, \arguments
+.endm
+"""
+_HALF = ("h", "here", "other")  # parameters of the macros of tables that each half has
+# What may differ: segments of a packet, indices of a repetition, numbers.
+_ATOM = re.compile(
+    r"(?<=data=)\((?:[^()]|\([^()]*\))*\)|(?<=\.irp [ijk], ).+"
+    r"|(?<![\w.\\])-?(?:0x[0-9a-f]+|\d+)(?!\w)"
+)
+_STATEMENT = re.compile(r"(?P<code>[^#]*?)\s*(?:#\s*(?P<comment>.*))?")
+# Words of a transfer; the last two are those of slabs with padding.
+_WORDS = ("dst", "src", "bytes", "rows", "dst_stride", "src_stride", "base", "slab", "row")
+_PLAIN = re.compile(r"[\w-]+")  # an argument that needs no quotation marks
+_GAP = "\0"  # in place of an atom
+
+
+@dataclass
+class _Form:
+    """Sections that have the same statements, with their atoms and comments."""
+
+    name: str
+    statements: tuple[str, ...]  # with gaps
+    atoms: list[tuple[str, ...]] = field(default_factory=list)
+    comments: list[tuple[str, ...]] = field(default_factory=list)
+    macro: str = ""  # the macro's name, if it is worth its lines
+
+    @property
+    def of_half(self) -> bool:
+        """Whether each half of the on-chip units has these lines."""
+        return any(r"\h" in statement for statement in self.statements)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The parameter of each gap; empty if its atom is always the same."""
+        columns = list(zip(*self.atoms, strict=True))
+        names: dict[tuple[str, ...], str] = {}
+        texts = iter(columns)
+        result = []
+        for statement in self.statements:
+            before = ""
+            for part in statement.split(_GAP)[:-1]:
+                before += part
+                column = next(texts)
+                if len(set(column)) == 1:
+                    result.append("")
+                    continue
+                if column not in names:
+                    names[column] = _unused(_parameter(before), names.values())
+                result.append(names[column])
+        return result
+
+
+class MacroLibrary:
+    """The macros of a network's sources. All sources must be added before one is written."""
+
+    def __init__(self, sources: Sequence[Listing]) -> None:
+        self._forms: dict[tuple[str, tuple[str, ...]], _Form] = {}
+        for source in sources:
+            for name, lines in source.sections:
+                if name:
+                    statements, atoms, comments = _parsed(lines)
+                    form = self._forms.setdefault((name, statements), _Form(name, statements))
+                    form.atoms.append(atoms)
+                    form.comments.append(comments)
+        counts: dict[str, int] = {}
+        for form in self._forms.values():
+            size, uses = len(form.statements), len(form.atoms)
+            if form.of_half or size + 2 + uses < size * uses:
+                counts[form.name] = counts.get(form.name, 0) + 1
+                form.macro = f"{form.name}_{counts[form.name]}"
+
+    def text(self, source: Listing) -> str:
+        """Return a source in which calls of macros replace sections."""
+        out = Listing()
+        for name, lines in source.sections:
+            statements, atoms, comments = _parsed(lines)
+            form = self._forms.get((name, statements))
+            if form is None or not form.macro:
+                for line in lines:
+                    out.line(line)
+                continue
+            arguments = {
+                parameter: atom if _PLAIN.fullmatch(atom) else f'"{atom}"'
+                for parameter, atom in zip(form.parameters, atoms, strict=True)
+                if parameter
+            }
+            words = [f"{parameter}={value}" for parameter, value in arguments.items()]
+            call = " ".join([form.macro, ", ".join(words)])
+            if form.of_half:  # `halves` passes arguments by position
+                call = "halves " + ", ".join([form.macro, *arguments.values()])
+            what = next((one for one in comments if one and one not in _common(form)), "")
+            out.put(call.strip(), what)
+        return out.text()
+
+    def definitions(self) -> Listing:
+        """Return the macros."""
+        out = Listing()
+        if any(form.of_half for form in self._forms.values()):
+            out.block(HALVES)
+        for form in self._forms.values():
+            if form.macro:
+                _define(out, form)
+        return out
+
+
+def _define(out: Listing, form: _Form) -> None:
+    """Write the macro of sections that have the same statements."""
+    parameters = form.parameters
+    names = [*(_HALF if form.of_half else ()), *dict.fromkeys(filter(None, parameters))]
+    out.put(f".macro {form.macro} {', '.join(names)}".strip())
+    places = iter(zip(parameters, form.atoms[0], strict=True))
+    common = _common(form)
+    for statement, comment in zip(form.statements, form.comments[0], strict=True):
+        first, *parts = statement.split(_GAP)
+        text = first
+        for part, (parameter, atom) in zip(parts, places, strict=False):
+            text += (rf"\{parameter}" if parameter else atom) + part
+            if parameter and re.match(r"[\w(]", part):
+                text = text[: len(text) - len(part)] + r"\()" + part
+        out.line(f"{text}  # {comment}" if comment in common and comment else text)
+    out.put(".endm")
+
+
+def _common(form: _Form) -> set[str]:
+    """Return the comments that all sections have at the same statement."""
+    return {column[0] for column in zip(*form.comments, strict=True) if len(set(column)) == 1}
+
+
+def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return statements with gaps, the atoms of all gaps, and the comment of each statement.
+
+    A line that is only a comment is left out.
+    """
+    statements, atoms, comments = [], [], []
+    for line in lines:
+        parts = _STATEMENT.fullmatch(line)
+        assert parts is not None
+        if parts["code"].strip():
+            statements.append(_ATOM.sub(_GAP, parts["code"]))
+            atoms += _ATOM.findall(parts["code"])
+            comments.append(parts["comment"] or "")
+    return tuple(statements), tuple(atoms), tuple(comments)
+
+
+def _parameter(before: str) -> str:
+    """Return a name for the atom that follows the text `before` in its statement."""
+    code = before.replace(_GAP, "0").split(":")[-1].strip()
+    if code.startswith(".irp"):
+        return "indices"
+    if code.startswith(".word") and code.count(",") < len(_WORDS):
+        return _WORDS[code.count(",")]
+    operand = re.search(r"(\w+)=[^=,]*$", code) or re.match(r"\.(?:view|equ)\s+(\w+),", code)
+    if operand is None:
+        *_, operand = re.finditer(r"([A-Za-z_]\w*)", code)
+    return operand[1].lower()
+
+
+def _unused(name: str, others: Iterable[str]) -> str:
+    """Return a name that is not among others: itself, or with a number."""
+    taken = {*_HALF, *"ijk", *others}
+    numbered = (f"{name}{number}" for number in range(2, len(taken) + 3))
+    return name if name not in taken else next(one for one in numbered if one not in taken)
