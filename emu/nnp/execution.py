@@ -12,11 +12,11 @@ import numpy as np
 
 from macaw.emu.faults import Fault
 from macaw.emu.nnp.arithmetic import Arithmetic, Host
-from macaw.emu.nnp.chain import Chain
 from macaw.emu.nnp.longs import FRACTION, WHOLE
 from macaw.emu.nnp.memories import Memories
 from macaw.emu.nnp.numbers import NotANumber, OutOfRange, Quantised
 from macaw.emu.nnp.origins import ChainOrigins
+from macaw.emu.rules.nnp_chain import Chain
 
 
 class IterationFault(Exception):

@@ -16,16 +16,11 @@ from numpy.typing import NDArray
 
 from macaw.emu.core import CONTRACT
 from macaw.emu.nnp.numbers import HOST, quantisers
+from macaw.emu.rules.nnp_timing import UNITS
 from macaw.emu.state import State, StateField
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp import FILE, SCALARS
 from macaw.isa.nnp_layouts import BY_NAME, Memory
-
-READ, MULTIPLY, FIRST, SECOND, WRITE, TILES = range(6)
-"""The units, in the order in which a chain passes them; tiles have a manager of their own."""
-MFUS = ((FIRST, "mfu0"), (SECOND, "mfu1"))
-"""The multi-function units by number and name."""
-UNITS = ("reading", "the multiplier", "MFU0", "MFU1", "writing", "the matrix memory manager")
 
 HOST_FILES = {"MulVrf": "mul_vrf", "AddSubVrf0": "add_sub_vrf0", "AddSubVrf1": "add_sub_vrf1"}
 """The field of each register file of host values, by the memory's name."""

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from macaw.emu.nnp.chain import Chain
-from macaw.emu.nnp.schedule import Schedule
-from macaw.emu.nnp.state import MFUS, MULTIPLY, READ, WRITE, NnpState
-from macaw.emu.nnp.timing import Times, Timing
+from macaw.emu.nnp.state import NnpState
+from macaw.emu.rules.nnp_chain import Chain
+from macaw.emu.rules.nnp_schedule import Schedule
+from macaw.emu.rules.nnp_timing import MFUS, MULTIPLY, READ, WRITE, Times, Timing
 from macaw.isa.nnp_entries import Access
 
 
 class ReferenceScheduler:
-    """The reference implementation of `macaw.emu.nnp.schedule.Scheduler`.
+    """The reference implementation of `macaw.emu.rules.nnp_schedule.Scheduler`.
 
     It schedules one iteration at a time.
     """

@@ -14,10 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.nnp.chain import Chain, Operation
+from macaw.emu.rules.nnp_chain import Chain, Operation
 from macaw.isa.descriptors.nnp import tile_bytes, vector_bytes
 
 Times = NDArray[np.int64]
+
+READ, MULTIPLY, FIRST, SECOND, WRITE, TILES = range(6)
+"""The units, in the order in which a chain passes them; tiles have a manager of their own."""
+MFUS = ((FIRST, "mfu0"), (SECOND, "mfu1"))
+"""The multi-function units by number and name."""
+UNITS = ("reading", "the multiplier", "MFU0", "MFU1", "writing", "the matrix memory manager")
 
 _DEPTHS = {
     "add": "nnp.add_depth",

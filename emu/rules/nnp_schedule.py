@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.nnp.chain import Chain
-from macaw.emu.nnp.state import TILES, NnpState
-from macaw.emu.nnp.timing import Times, Timing, enter
+from macaw.emu.rules.nnp_chain import Chain
+from macaw.emu.rules.nnp_timing import TILES, Times, Timing, enter
 from macaw.isa.nnp_entries import Access
+from macaw.isa.nnp_layouts import Memory
 
 
 class Schedule(NamedTuple):
@@ -29,6 +29,19 @@ class Schedule(NamedTuple):
     read_waits: int = 0  # cycles in which reads waited until entries were written, if counted
     # cycles in which writes waited until a product had used an entry of MatrixRf
     write_waits: int = 0
+
+
+class Progress(Protocol):
+    """What a scheduler must know of earlier chains; all times are device cycles."""
+
+    base: int  # address at which Dram begins
+    asked: int  # first cycle in which the chain could start if its entries were ready
+    stored_before: int  # cycle in which writes of earlier chains to Dram can be read
+    free: NDArray[np.int64]  # by unit: first cycle in which it can take another vector
+    used_matrix: NDArray[np.int64]  # for each tile of MatrixRf: from when no product needs it
+
+    def ready(self, memory: Memory) -> NDArray[np.int64]:
+        """Return, for each entry of a register file, the cycle from which it can be read."""
 
 
 class Scheduler(Protocol):
@@ -56,11 +69,11 @@ class Scheduler(Protocol):
         """
 
 
-SchedulerFactory = Callable[[NnpState, Timing], Scheduler]
+SchedulerFactory = Callable[[Any, Timing], Scheduler]
 
 
 def tile_schedule(
-    state: NnpState, timing: Timing, chain: Chain, arrivals: list[int], now: int, counts_waits: bool
+    state: Progress, timing: Timing, chain: Chain, arrivals: list[int], now: int, counts_waits: bool
 ) -> Schedule:
     """Return the schedule of one iteration that moves tiles and starts at cycle `now` or later.
 
@@ -107,7 +120,7 @@ def tile_schedule(
     )
 
 
-def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64]) -> Times:
+def entries_ready(state: Progress, access: Access, addresses: NDArray[np.int64]) -> Times:
     """Return the cycle from which each entry can be read.
 
     The result has the shape of `addresses`. It is 0 for padding (a negative address).

@@ -1,21 +1,23 @@
-"""The scheduler of the fast engine: when vectors pass units, for many iterations at once."""
+"""When vectors pass the units of nnp, for many iterations of a chain at once.
+
+The fast engine and the predictions of lowering use it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.nnp.chain import Chain
-from macaw.emu.nnp.schedule import Schedule, entries_ready, wait_cycles
-from macaw.emu.nnp.state import MFUS, MULTIPLY, READ, WRITE, NnpState
-from macaw.emu.nnp.timing import Times, Timing, enter, handover
+from macaw.emu.rules.nnp_chain import Chain
+from macaw.emu.rules.nnp_schedule import Progress, Schedule, entries_ready, wait_cycles
+from macaw.emu.rules.nnp_timing import MFUS, MULTIPLY, READ, WRITE, Times, Timing, enter, handover
 from macaw.isa.nnp_entries import Access
 
 
 class FastScheduler:
-    """The fast implementation of `macaw.emu.nnp.schedule.Scheduler`."""
+    """The fast implementation of `macaw.emu.rules.nnp_schedule.Scheduler`."""
 
-    def __init__(self, state: NnpState, timing: Timing) -> None:
+    def __init__(self, state: Progress, timing: Timing) -> None:
         self.state, self.timing = state, timing
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
