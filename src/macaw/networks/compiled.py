@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.net.assign import Assignment, Edge
 from macaw.lowering.net.layouts import to_device, to_model
 from macaw.lowering.net.program import END
+from macaw.lowering.net.recurrent_layers import RecurrentLayer
 from macaw.lowering.net.report import LayerReport
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx import reference
@@ -34,6 +35,7 @@ from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
 from macaw.network_description import NETWORK_FILE
 from macaw.networks.layer_runs import LayerRun, busy_shares, run_layers
 from macaw.networks.model_inputs import model_arrays
+from macaw.networks.native_definitions import native_definitions
 
 MODEL = "model.onnx"
 FORMAT = 1
@@ -60,7 +62,7 @@ class NetworkRun:
     `outputs` and `tensors` are given by their names in the model. `outputs` have the types and
     shapes of the model; `tensors` are integers in the shapes of the model. `cycles` is the length
     of the run up to the end of the last layer. `busy` has for each core the share of these cycles
-    in which it worked.
+    in which it worked; for nnp it is the share of the cycles of its layers.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -130,6 +132,17 @@ class CompiledNetwork:
         return json.dumps(description, indent=1) + "\n"
 
     @cached_property
+    def _definitions(self) -> Mapping[str, reference.Definition]:
+        """What nnp's layers compute, by the layer's name."""
+        return native_definitions(self.network, self.config)
+
+    @cached_property
+    def _elements(self) -> Mapping[str, NDArray[np.bool_]]:
+        """Which elements of nnp's native vectors are no padding, by the tensor's name."""
+        layers = self.network.layers
+        return {x.outputs[0]: x.elements for x in layers if isinstance(x, RecurrentLayer)}
+
+    @cached_property
     def program(self) -> Program:
         """The assembled program. Raises `AssemblyError`, `InputError`."""
         if self.folder is not None:
@@ -159,7 +172,7 @@ class CompiledNetwork:
         `RunError` if the program does not exit.
         """
         arrays = model_arrays(self.assignment.inputs, join_inputs(inputs, keyword_inputs))
-        expected = reference.evaluate(self.network, arrays)
+        expected = reference.evaluate(self.network, arrays, self._definitions)
         edges = self.assignment.inputs
         runs = list(
             run_layers(
@@ -177,11 +190,11 @@ class CompiledNetwork:
         results = []
         for layer, run in zip(self.layers, runs, strict=True):
             shape = self.network.tensors[layer.tensor].shape
-            tensors[layer.tensor] = to_model(run.output, shape)
+            tensors[layer.tensor] = self._without_padding(layer.tensor, to_model(run.output, shape))
             equal = self._is_right(tensors[layer.tensor], layer.tensor, expected)
             results.append(LayerResult(layer, run.cycles, self._utilisation(run), equal))
         outputs = {edge.name: self._output(edge, tensors) for edge in self.assignment.outputs}
-        busy = busy_shares(runs[-1])
+        busy = busy_shares(runs[-1]) | self._nnp_share(results, runs[-1].end)
         return NetworkRun(outputs, tensors, runs[-1].end, tuple(results), busy)
 
     @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
@@ -214,6 +227,16 @@ class CompiledNetwork:
         shape = self.network.tensors[edge.tensor].shape
         integers = to_model(to_device(tensors[home]), shape)  # the same bytes
         return _model_values(edge, integers).reshape(edge.shape)
+
+    def _without_padding(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
+        """Return a tensor with zeros where nnp's native vectors have padding."""
+        elements = self._elements.get(name)
+        return array if elements is None else np.where(elements, array, array.dtype.type(0))
+
+    def _nnp_share(self, results: Sequence[LayerResult], end: int) -> dict[str, float]:
+        """Return the share of cycles in layers of nnp, if there are such layers."""
+        cycles = [result.cycles for result in results if result.report.core == "nnp"]
+        return {"nnp": sum(cycles) / end} if cycles else {}
 
     def _is_right(
         self, result: NDArray[Any], name: str, expected: Mapping[str, NDArray[Any]]

@@ -59,7 +59,8 @@ def run_layers(
     machine.load(program)
     for name, array in inputs.items():
         machine.write_tensor(name, array)
-    tensors = {item.name: item for item in (*program.tensors, *program.arrays)}
+    # main.s comes first; the sources of layers have views of their own with the same names
+    tensors = {item.name: item for item in reversed((*program.tensors, *program.arrays))}
     addresses = {item.name: item.value for item in program.symbols}
     control = machine.cores["cp"]
     assert isinstance(control, Breakable)

@@ -19,8 +19,16 @@ from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.layouts import device_shape, to_device
 from macaw.lowering.net.movement_layers import movement, same_places
-from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer, VectorLayer
+from macaw.lowering.net.network import (
+    Layer,
+    NativeLayer,
+    NetTensor,
+    Network,
+    ProductLayer,
+    VectorLayer,
+)
 from macaw.lowering.net.one_hot import INDEX
+from macaw.lowering.net.recurrent_layers import RecurrentLayer
 from macaw.lowering.net.rewrite import rewrite
 from macaw.lowering.net.rewriting import single_shift
 from macaw.lowering.net.vector.operations import VectorOperation
@@ -382,6 +390,15 @@ class _Assigner:
             self._integer_input(layer.inputs[0], (INDEX,))
         self.vector(layer)
 
+    def recurrent(self, layer: RecurrentLayer) -> None:
+        """Assign a recurrent layer to nnp."""
+        inputs = tuple(self.read(name).name for name in layer.inputs)
+        (name,) = layer.outputs
+        count, native = self._add_tensor(name).shape
+        self.layers.append(
+            NativeLayer(layer.name, inputs, name, layer.operator, layer.native, (count, native))
+        )
+
     def table(self, layer: model_layers.TableLayer) -> None:
         """Let the array do a table lookup that alone reads its results, else let vc."""
         (source,), (name,) = layer.inputs, layer.outputs
@@ -461,4 +478,5 @@ _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
     model_layers.RescaleLayer: _Assigner.vector,
     model_layers.FrameLayer: _Assigner.vector,
     model_layers.LookupLayer: _Assigner.lookup,
+    RecurrentLayer: _Assigner.recurrent,
 }

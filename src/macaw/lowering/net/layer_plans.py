@@ -15,7 +15,13 @@ from macaw.lowering.cost import cost
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.alternatives import array_product
 from macaw.lowering.net.layer_plan import LayerPlan
-from macaw.lowering.net.network import Layer, Network, ProductLayer, VectorLayer
+from macaw.lowering.net.network import (
+    Layer,
+    NativeLayer,
+    Network,
+    ProductLayer,
+    VectorLayer,
+)
 from macaw.lowering.net.overlap import overlapped
 from macaw.lowering.net.symbols import layer_symbols
 from macaw.lowering.net.vector.source import cycles
@@ -53,6 +59,8 @@ def _plan(
     """Return the plan of a layer. vc or the array computes an operation: where it takes less."""
     if isinstance(layer, ProductLayer):
         return LayerPlan(layer, symbol, _choice(layer, config, chosen))
+    if isinstance(layer, NativeLayer):
+        return LayerPlan(layer, symbol)
     if not isinstance(layer, VectorLayer):
         raise LowerError(f"no core computes a {type(layer).__name__}")
     layer.operation.check()

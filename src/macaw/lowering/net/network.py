@@ -13,6 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from macaw.lowering.net.vector.operations import VectorOperation
+from macaw.lowering.nnp.operations import Model
 from macaw.lowering.operation import Product, Types
 
 
@@ -52,6 +53,15 @@ class VectorLayer(Layer):
     """An operation on whole tensors, which vc computes."""
 
     operation: VectorOperation
+
+
+@dataclass(frozen=True)
+class NativeLayer(Layer):
+    """A program of nnp, which reads and writes tensors of native vectors."""
+
+    operator: str
+    native: Model
+    vectors: tuple[int, int]  # of the result: their number, and the elements of each
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,15 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.net.arena import Arena, lifetimes, place
 from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.layer_plans import fitting_plans
-from macaw.lowering.net.network import NetTensor, Network, ProductLayer, VectorLayer
+from macaw.lowering.net.native_program import describe as describe_native
+from macaw.lowering.net.native_program import native_subroutine
+from macaw.lowering.net.network import (
+    NativeLayer,
+    NetTensor,
+    Network,
+    ProductLayer,
+    VectorLayer,
+)
 from macaw.lowering.net.symbols import MEMORY, tensor_symbols
 from macaw.lowering.net.vector.source import VectorLinkage, describe, start_entry, vector_subroutine
 from macaw.lowering.progress import PROGRESS
@@ -54,7 +62,8 @@ def network_program(network: Network, config: Configuration) -> NetworkProgram:
     includes = IncludeLibrary()
     library = CodeLibrary(includes)
     for item in plans:
-        sources[f"{item.symbol}.s"] = _layer_source(item, network, names, (library, includes))
+        shared = library, includes
+        sources[f"{item.symbol}.s"] = _layer_source(item, network, names, shared, config)
     for symbol, text in library.sources().items():
         sources[f"{symbol}.s"] = SourceFiles(text)
     sources[f"{MAIN}.s"].texts.update(includes.texts())
@@ -66,6 +75,7 @@ def _layer_source(
     network: Network,
     names: Mapping[str, str],
     shared: tuple[CodeLibrary, IncludeLibrary],
+    config: Configuration,
 ) -> SourceFiles:
     """Return the source of a layer's subroutine."""
     layer, inputs = item.layer, tuple(_home(network, names, name) for name in item.layer.inputs)
@@ -74,6 +84,8 @@ def _layer_source(
         limits = item.overlap.limits if item.overlap is not None else ()
         names_of_vc = VectorLinkage(item.symbol, inputs, result)
         return vector_subroutine(layer.operation, item.symbol, names_of_vc, limits)
+    if isinstance(layer, NativeLayer):
+        return native_subroutine(layer, item.symbol, inputs, result, config)
     assert item.choice is not None
     plan, what = item.choice.selection.plan, _what(item)
     heading = [f"{item.symbol}.s - {what}.", item.choice.prediction()]
@@ -208,5 +220,7 @@ def _what(item: LayerPlan) -> str:
         return describe(item.operation)
     if isinstance(item.layer, ProductLayer):
         return item.layer.product.describe()
+    if isinstance(item.layer, NativeLayer):
+        return describe_native(item.layer)
     assert isinstance(item.layer, VectorLayer)
     return describe(item.layer.operation)

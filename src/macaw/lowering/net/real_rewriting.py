@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import isfinite, prod
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from macaw.lowering.onnx.network import (
     Dequantisation,
     FloatLayer,
     Layer,
-    MoveLayer,
     ProductLayer,
     Tensor,
 )
@@ -111,7 +109,7 @@ def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
     node = Node(layer.node.label, "Softmax", (turned,), (soft,), {"axis": last})
     rewriting.add(replace(layer, inputs=node.inputs, outputs=node.outputs, node=node))
     back = [turn.index(number) for number in range(rank)]
-    _move(rewriting, layer, "Transpose", (soft,), result, {"perm": back})
+    rewriting.append_movement(layer, "Transpose", (soft,), result, {"perm": back})
     return True
 
 
@@ -155,7 +153,7 @@ def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
     if source not in rewriting.tensors or given is None:
         return False
     if skips:
-        _move(rewriting, layer, "Identity", (source,), result)
+        rewriting.append_movement(layer, "Identity", (source,), result)
         return True
     x = rewriting.tensors[source]
     rank = len(x.shape)
@@ -222,28 +220,14 @@ def _repeated_to(rewriting: Rewriting, layer: Layer, name: str, shape: Shape) ->
         rewriting.constants[unique] = np.broadcast_to(rewriting.constants[name], shape).copy()
         return unique
     sizes = rewriting.constant(f"{unique}_shape", np.asarray(shape, np.int64))
-    _move(rewriting, layer, "Expand", (name, sizes), unique)
+    rewriting.append_movement(layer, "Expand", (name, sizes), unique)
     return unique
 
 
 def _reshape(rewriting: Rewriting, layer: Layer, name: str, result: str) -> None:
     shape = rewriting.tensors[result].shape
     sizes = rewriting.constant(f"{result}_shape", np.asarray(shape, np.int64))
-    _move(rewriting, layer, "Reshape", (name, sizes), result)
-
-
-def _move(
-    rewriting: Rewriting,
-    layer: Layer,
-    operator: str,
-    inputs: tuple[str, ...],
-    result: str,
-    attributes: dict[str, Any] | None = None,
-) -> None:
-    """Append a layer that moves elements."""
-    node = Node(f"{layer.name}_{operator.lower()}", operator, inputs, (result,), attributes or {})
-    rescales = (None,) * len(inputs)
-    rewriting.add(MoveLayer(node.name, operator, inputs, (result,), layer.parts, node, rescales))
+    rewriting.append_movement(layer, "Reshape", (name, sizes), result)
 
 
 def _add(

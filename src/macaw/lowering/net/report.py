@@ -13,9 +13,11 @@ from macaw.lowering.choose import Choice
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.cost import Cost
 from macaw.lowering.net.layer_plan import LayerPlan
-from macaw.lowering.net.network import VectorLayer
+from macaw.lowering.net.native_program import native_prediction
+from macaw.lowering.net.network import NativeLayer, VectorLayer
 from macaw.lowering.net.vector.operations import VectorOperation, elements
 from macaw.lowering.net.vector.source import cycles
+from macaw.lowering.nnp.cycles import products
 from macaw.lowering.operation import Product, Types
 
 
@@ -47,6 +49,8 @@ def layer_report(item: LayerPlan, config: Configuration) -> LayerReport:
     """Return the report of a layer."""
     if isinstance(item.layer, VectorLayer):
         return _vector_layer(item, item.layer.operation, config)
+    if isinstance(item.layer, NativeLayer):
+        return _native_layer(item, item.layer, config)
     assert item.choice is not None
     return _array_layer(item, item.choice, config)
 
@@ -68,6 +72,33 @@ def _vector_layer(
         ceil(moved / int(config["mem.external_width"])),
         "vc",
         moved,
+    )
+
+
+def _native_layer(item: LayerPlan, layer: NativeLayer, config: Configuration) -> LayerReport:
+    """Return the report of a layer that nnp computes.
+
+    Its bound is the time for the products of its nonzero weights, or to move its tensors.
+    """
+    macs, run = products(layer.native), native_prediction(layer, config)
+    count, native = layer.vectors
+    taken = sum(layer.native.tensors[port.tensor].vectors for port in layer.native.inputs)
+    moved = (taken + count) * native * Types.size("float32")
+    width = int(config["mem.external_width"])
+    lanes = int(config["nnp.engines"]) * int(config["nnp.lanes"]) * native
+    least = ceil(macs / lanes) * int(config["nnp.divider"])
+    return LayerReport(
+        item.layer.name,
+        item.symbol,
+        item.layer.output,
+        layer.operator,
+        "nnp",
+        layer.vectors,
+        macs,
+        run.cycles,
+        max(least, ceil(moved / width)),
+        "nnp",
+        moved + run.beats * width,
     )
 
 

@@ -24,6 +24,11 @@ from macaw.lowering.net.real_rewriting import (
     rewrite_reduction,
     rewrite_softmax,
 )
+from macaw.lowering.net.recurrent_layers import (
+    RECURRENT,
+    gather_movement,
+    rewrite_recurrent,
+)
 from macaw.lowering.net.rewriting import Rewriting
 from macaw.lowering.net.vector.reduction import KINDS
 from macaw.lowering.net.weight_rewriting import rewrite_weights
@@ -74,6 +79,8 @@ class _Rewriter(Rewriting):
             rule = _RULES.get(type(layer))
             before = len(self.layers)
             try:
+                if gather_movement(self, layer):
+                    continue
                 if rule is None or not rule(self, layer):
                     self.add(layer)
             except LowerError as error:
@@ -239,6 +246,8 @@ class _Rewriter(Rewriting):
 
         vc dequantises a tensor, unless it is an output that no layer reads.
         """
+        if layer.operator in RECURRENT:
+            return rewrite_recurrent(self, layer)
         name = layer.outputs[0]
         if layer.operator in _MOVES and self.tensors[name].dtype == "float32":
             rescales = (None,) * len(layer.inputs)

@@ -46,7 +46,7 @@ class Rewriting:
     """
 
     def __init__(self, model: Network, config: Configuration) -> None:
-        self.model = model
+        self.model, self.config = model, config
         self.element = OPERAND_DTYPES[config["pe.element"]]
         self.sums = SUM_DTYPES[config["pe.element"]]
         self.tensors = dict(model.tensors)
@@ -55,6 +55,8 @@ class Rewriting:
         self.signed: set[str] = set()
         self.layers: list[Layer] = []
         self.names: set[str] = set()  # names of layers
+        # tensors that are not on the device: the numbers of their elements in another tensor
+        self.gathered: dict[str, tuple[str, NDArray[np.int64]]] = {}
         self.reads: dict[str, int] = {}
         for layer in model.layers:
             for name in layer.inputs:
@@ -85,6 +87,20 @@ class Rewriting:
         node = Node(f"{layer.name}_turn", "Transpose", (name,), (unique,), {"perm": turn})
         self.add(MoveLayer(node.name, "Transpose", (name,), (unique,), layer.parts, node, (None,)))
         return unique
+
+    def append_movement(
+        self,
+        layer: Layer,
+        operator: str,
+        inputs: tuple[str, ...],
+        result: str,
+        attributes: dict[str, Any] | None = None,
+    ) -> None:
+        """Append a layer that moves elements; `operator` is that of an ONNX node."""
+        name = f"{layer.name}_{operator.lower()}"
+        node = Node(name, operator, inputs, (result,), attributes or {})
+        rescales = (None,) * len(inputs)
+        self.add(MoveLayer(name, operator, inputs, (result,), layer.parts, node, rescales))
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
         """Add a constant that is no tensor of the device; return its name."""

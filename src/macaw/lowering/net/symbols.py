@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from macaw.isa import registry
+from macaw.lowering.net.native_program import NATIVE_LABELS
 from macaw.lowering.net.vector.source import VECTOR_LABELS
 from macaw.lowering.progress import PROGRESS
 
@@ -31,7 +32,7 @@ _LABEL_OF_NUMBER = re.compile(
 
 def layer_symbols(names: Iterable[str]) -> dict[str, str]:
     """Return a symbol of the assembly language for the name of each layer; all are different."""
-    return _symbols(names, _LAYER_LABELS | VECTOR_LABELS)
+    return _symbols(names, _LAYER_LABELS | VECTOR_LABELS | NATIVE_LABELS)
 
 
 def tensor_symbols(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:

@@ -186,7 +186,8 @@ def _wanted(
     for _ in range(len(graph.nodes) + 1):
         nodes = readers.get(name, [])
         image = any(node.operator in _IMAGES for node in nodes) and len(shape) in (3, 4)
-        after = graph.values[nodes[0].outputs[0]].shape if nodes else ()
+        result = nodes[0].outputs[0] if nodes else ""  # a recurrent node may leave Y out
+        after = graph.values[result].shape if result else ()
         keeps = len(nodes) == 1 and (
             nodes[0].operator in movement.RENAMED
             or (nodes[0].operator in _SAME_PLACES and after == shape)

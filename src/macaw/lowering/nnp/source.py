@@ -55,20 +55,59 @@ def program(model: Model, config: Configuration, title: str) -> Lowered:
     _hints(out, model, phases, memory, names)
     _symbols(out, constants)
     writer = ChainWriter(model, phases, memory, config, out, _reset(), names)
+    _chains(writer)
+    files = _data(out, model, memory, config, name)
+    return Lowered(
+        SourceFiles(out.text(), files, texts), writer.words, _used(model, memory, config)
+    )
+
+
+def write_code(out: Listing, model: Model, config: Configuration, entry: str) -> Memory:
+    """Append nnp's code of a model that is a part of a larger program; return its memory.
+
+    nnp starts at the label `entry`. Its register `base` must have the address of the data that
+    `write_data` appends. The queues have the native vectors of the model's inputs and outputs, in
+    their order. Raises `LowerError` if something does not fit into nnp.
+    """
+    phases = form_chains(model)
+    memory = allocate(model, phases, config)
+    names, constants = _names(model, memory)
+    out.put(".core nnp")
+    _symbols(out, constants)
+    writer = ChainWriter(model, phases, memory, config, out, _reset(), names)
+    out.title("registers: another program may have set them")
+    out.put("", label=entry)
+    writer.put("SetRowsCols(1, 1)", 2)
+    writer.put("SetIterations(1)")
+    writer.put("SetValid(1)")
+    writer.put("Set2dWindows(1, 1, 1, 1, 0, 1)", 6)
+    _chains(writer)
+    out.put(".word 0", "the program ends")
+    return memory
+
+
+def write_data(
+    out: Listing, model: Model, memory: Memory, config: Configuration, name: str, label: str
+) -> dict[str, NDArray[Any]]:
+    """Append the data of a model's code at a label; return its files, named NAME.*.npy."""
+    out.put(".data")
+    out.put(".balign 64")
+    out.put("", label=label)
+    return _data(out, model, memory, config, name)
+
+
+def _chains(writer: ChainWriter) -> None:
+    """Write all chains. Raises `LowerError` for more instructions than nnp has room for."""
     _constants(writer)
-    for number in range(len(phases)):
+    for number in range(len(writer.phases)):
         writer.phase(number)
     writer.put("end_chain")
-    room = int(config["nnp.instructions"])
+    room = int(writer.config["nnp.instructions"])
     if writer.words > room:
         raise LowerError(
             f"the program takes {writer.words:,} instructions; nnp has room for {room:,}",
             f"fewer time steps, or nnp.instructions = {writer.words}",
         )
-    files = _data(out, model, memory, config, name)
-    return Lowered(
-        SourceFiles(out.text(), files, texts), writer.words, _used(model, memory, config)
-    )
 
 
 def _used(model: Model, memory: Memory, config: Configuration) -> dict[str, tuple[int, int]]:

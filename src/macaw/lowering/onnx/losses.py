@@ -78,8 +78,8 @@ def layer_losses(
 
 def _counts(network: Network, layer: Layer, sources: Mapping[str, str]) -> bool:
     """Return whether a layer computes on integers, or makes integers from real numbers."""
-    tensor = network.tensors[layer.outputs[0]]
-    return tensor.quantisation is not None and tensor.name in sources
+    tensor = network.tensors.get(layer.outputs[0])  # none if a recurrent layer leaves it out
+    return tensor is not None and tensor.quantisation is not None and tensor.name in sources
 
 
 def _ideal_inputs(

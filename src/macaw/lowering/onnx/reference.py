@@ -7,6 +7,7 @@ floating-point are computed as `macaw.lowering.onnx.operators` says, operation b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,18 @@ from macaw.lowering.onnx.window import output_sizes
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
+Definition = Callable[[list[Array]], list[Array]]  # the results of a layer, from its inputs
+
+NO_DEFINITIONS: Mapping[str, Definition] = MappingProxyType({})
 
 
-def evaluate(network: Network, inputs: Arrays) -> dict[str, Array]:
+def evaluate(
+    network: Network, inputs: Arrays, definitions: Mapping[str, Definition] = NO_DEFINITIONS
+) -> dict[str, Array]:
     """Return all tensors of a network by name, computed from the arrays of its inputs.
+
+    `definitions` compute the layers of which only a core's own arithmetic says the results, by the
+    name of the layer.
 
     Raises `LowerError` for arrays that do not fit, and for a layer that cannot be computed.
     """
@@ -65,9 +74,11 @@ def evaluate(network: Network, inputs: Arrays) -> dict[str, Array]:
             )
         arrays[name] = array
     for layer in network.layers:
-        results = evaluate_layer(
-            network, layer, [arrays[name] if name else None for name in layer.inputs]
-        )
+        own = [arrays[name] if name else None for name in layer.inputs]
+        if layer.name in definitions:
+            results = definitions[layer.name]([array for array in own if array is not None])
+        else:
+            results = evaluate_layer(network, layer, own)
         arrays |= zip(layer.outputs, results, strict=True)
     return arrays
 

@@ -1,4 +1,4 @@
-"""LSTM and GRU, step by step; each operation rounds to the type of the input."""
+"""RNN, LSTM and GRU, step by step; each operation rounds to the type of the input."""
 
 from __future__ import annotations
 
@@ -137,4 +137,18 @@ def _gru(node: Node, arrays: Arrays) -> list[Array]:
     return _run(node, arrays, 1, ["Sigmoid", "Tanh"], cell)
 
 
-RECURRENT: dict[str, Operator] = {"LSTM": _lstm, "GRU": _gru}
+def _rnn(node: Node, arrays: Arrays) -> list[Array]:
+    w, r = first(arrays, 1), first(arrays, 2)
+
+    def cell(number: int) -> Cell:
+        both = np.add(*_biases(arrays, number, 1))
+
+        def step(x: Array, state: tuple[Array, ...]) -> tuple[Array, ...]:
+            return (_rounded(np.tanh, x @ w[number].T + state[0] @ r[number].T + both),)
+
+        return step
+
+    return _run(node, arrays, 1, ["Tanh"], cell)
+
+
+RECURRENT: dict[str, Operator] = {"RNN": _rnn, "LSTM": _lstm, "GRU": _gru}

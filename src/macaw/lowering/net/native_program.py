@@ -1,0 +1,107 @@
+"""Writes a layer of nnp as a subroutine of a network's program, and predicts its cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from macaw.isa import memory_map, registry
+from macaw.isa.config import Configuration
+from macaw.isa.descriptors.nnp import DESCRIPTOR
+from macaw.lowering.layer_source import SourceFiles
+from macaw.lowering.listing import Listing
+from macaw.lowering.net.network import NativeLayer
+from macaw.lowering.nnp.cycles import Prediction, Streams, predicted
+from macaw.lowering.nnp.operations import Model, Port
+from macaw.lowering.nnp.source import write_code, write_data
+
+# Labels in these sources.
+NATIVE_LABELS = frozenset(
+    "run_nnp nnp_data nnp_copies vectors scratch matrices step steps row rows".split()
+)
+_NUMBER_BYTES = 4  # of binary32
+_CALL = 8  # cycles of cp for the call and the return
+_START = 4  # cycles of cp until nnp begins
+_TRANSFER = 4  # cycles of cp from one transfer to the next
+_END = 2  # cycles of cp after the last transfer
+_GRANTS = 2  # cycles from the last beat of a transfer until cp knows of it
+
+
+def native_subroutine(
+    layer: NativeLayer, entry: str, inputs: Sequence[str], output: str, config: Configuration
+) -> SourceFiles:
+    """Return the source ENTRY.s of a subroutine of cp that lets nnp compute a layer.
+
+    `inputs` and `output` are the symbols of its tensors. Raises `LowerError` if something does not
+    fit into nnp.
+    """
+    out = Listing()
+    out.extend([f"{entry}.s - {describe(layer)}. Written by macaw compile."])
+    out.put(f".global {entry}")
+    out.put(".core cp")
+    table = registry.core("nnp")
+    (base,) = (row.address for row in table.registers if row.name == "base")
+    address = memory_map.REGISTERS + (DESCRIPTOR.number << memory_map.CORE_SHIFT) + base
+    copies = len(layer.native.inputs) + 1
+    out.block(
+        f"""
+{entry}: la t0, nnp_data # nnp's Dram begins there
+        li t1, {address:#x} # its register base
+        sw t0, 0(t1)
+        li t0, {DESCRIPTOR.number} # nnp
+        la t1, run_nnp
+        core.start t0, t1
+        la t0, nnp_copies
+        li t1, {copies} # transfers into nnp and out of it
+1: dma.copy zero, t0
+        addi t0, t0, 24
+        addi t1, t1, -1
+        bnez t1, 1b
+        li t0, {1 << DESCRIPTOR.number}
+        core.wait t0
+        dma.wait zero
+        ret
+        """
+    )
+    out.put(".section .data.cp")
+    out.put(".balign 4")
+    out.comment("dst, src, row bytes, rows, dst stride, src stride")
+    windows = {window.name: window.start(0) for window in table.windows}
+    size = layer.vectors[1] * _NUMBER_BYTES
+    label = "nnp_copies"
+    for symbol, port in zip(inputs, layer.native.inputs, strict=True):
+        count = _vectors(layer.native, port)
+        row = f".word {windows['netin']:#x}, {symbol}, {size}, {count}, 0, {size}"
+        out.put(row, port.name, label=label)
+        label = ""
+    out.put(f".word {output}, {windows['netout']:#x}, {size}, {layer.vectors[0]}, {size}, 0")
+    memory = write_code(out, layer.native, config, "run_nnp")
+    files = write_data(out, layer.native, memory, config, entry, "nnp_data")
+    return SourceFiles(out.text(), files)
+
+
+def _vectors(model: Model, port: Port) -> int:
+    return model.tensors[port.tensor].vectors
+
+
+def describe(layer: NativeLayer) -> str:
+    """Return the operator of a layer, with the numbers of native vectors of inputs and result."""
+    taken = sum(_vectors(layer.native, port) for port in layer.native.inputs)
+    count, native = layer.vectors
+    return f"{layer.operator} on nnp: {taken} to {count} native vectors of {native}"
+
+
+def native_prediction(layer: NativeLayer, config: Configuration) -> Prediction:
+    """Predict the device cycles from the call of a layer's subroutine to its return.
+
+    The prediction is for a time in which no other core uses external memory.
+    """
+    divider = int(config["cp.divider"])
+    latency, setup = int(config["mem.external_latency"]), int(config["dma.setup"])
+    size = layer.vectors[1] * _NUMBER_BYTES
+    beats = ceil(size / int(config["dma.width"]))
+    streams = Streams(_TRANSFER * divider + setup + latency + beats, beats, beats)
+    run = predicted(layer.native, config, streams)
+    before = (_CALL + _START) * divider
+    after = latency + _GRANTS + _END * divider
+    return Prediction(before + run.cycles + after, run.tiles, run.beats)

@@ -1,0 +1,193 @@
+"""Recurrent layers for nnp: they become a program of nnp, and movements around it.
+
+nnp reads and writes native vectors. So the inputs are padded to native vectors first. The result of
+the new layer is all vectors that the program writes; the tensors of the model are gathered from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.layouts import device_shape
+from macaw.lowering.net.rewriting import Rewriting
+from macaw.lowering.nnp.onnx_reader import read
+from macaw.lowering.nnp.operations import Model, Port
+from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.network import FloatLayer, Layer, MoveLayer, Tensor
+from macaw.lowering.onnx.operators.table import compute
+
+RECURRENT = ("LSTM", "GRU", "RNN")
+HOST = "fp32"  # the format of all real numbers between the cores
+_OPSET = 14
+
+
+@dataclass(frozen=True)
+class RecurrentLayer(Layer):
+    """A recurrent node of the model, as nnp computes it.
+
+    Inputs and output are native vectors, (1, vectors, N). The program of `native` takes and gives
+    them in this order. Elements of the output that are False in `elements` are padding, which may
+    have any values.
+    """
+
+    node: Node = field(compare=False)
+    native: Model = field(compare=False)
+    elements: NDArray[np.bool_] = field(compare=False)
+
+
+def rewrite_recurrent(rewriting: Rewriting, layer: FloatLayer) -> bool:
+    """Append the layer of nnp, with movements before it and after it. Raises `LowerError`."""
+    config = rewriting.config
+    if config["nnp.host_format"] != HOST:
+        raise LowerError(
+            f"nnp computes it, and nnp has {config['nnp.host_format']} between its chains;"
+            " the other cores have binary32",
+            f'nnp.host_format = "{HOST}"',
+        )
+    needed = {*rewriting.reads, *rewriting.model.outputs}
+    outputs = tuple(name if name in needed else "" for name in layer.outputs)
+    node = replace(layer.node, outputs=outputs)
+    try:
+        native = read(_model(rewriting, node), config)
+    except LowerError as error:  # the caller names the node
+        text = str(error).removeprefix(f"node {layer.name} ({layer.operator}): ")
+        raise LowerError(text, error.hint) from None
+    inputs = tuple(_packed(rewriting, layer, port, config) for port in native.inputs)
+    count = sum(native.tensors[port.tensor].vectors for port in native.outputs)
+    shape = (1, count, int(config["nnp.native"]))
+    name = rewriting.tensor(f"{layer.name}_vectors", Tensor("", shape, "float32"))
+    elements = np.concatenate([port.elements.reshape(-1) >= 0 for port in native.outputs])
+    parts = layer.name, layer.operator, inputs, (name,), layer.parts
+    rewriting.add(RecurrentLayer(*parts, node, native, elements.reshape(shape)))
+    first = 0
+    for port in native.outputs:
+        places = np.zeros(prod(port.shape), np.int64)
+        there = port.elements >= 0
+        numbers = first + np.arange(port.elements.size).reshape(port.elements.shape)
+        places[port.elements[there]] = numbers[there]
+        first += port.elements.size
+        _add_result(rewriting, layer, name, port.name, places.reshape(port.shape))
+    return True
+
+
+def _model(rewriting: Rewriting, node: Node) -> Any:
+    """Return the ONNX model of one recurrent node. Raises `LowerError`."""
+    inputs, constants = [], []
+    for name in dict.fromkeys(filter(None, node.inputs)):
+        array = rewriting.constants.get(name)
+        if array is not None:
+            constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+            continue
+        tensor = rewriting.tensors[name]
+        if tensor.dtype != "float32":
+            raise LowerError(f"its input {name} is of {tensor.dtype}", "float32")
+        inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, tensor.shape))
+    results = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, rewriting.tensors[name].shape)
+        for name in filter(None, node.outputs)
+    ]
+    own = helper.make_node(
+        node.operator, node.inputs, node.outputs, name=node.label, **node.attributes
+    )
+    graph = helper.make_graph([own], "layer", inputs, results, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=8)
+
+
+def _packed(rewriting: Rewriting, layer: Layer, port: Port, config: Any) -> str:
+    """Return the tensor with the native vectors of an input; append its movements."""
+    x = rewriting.tensors[port.name]
+    rows, width = port.elements.shape
+    columns = prod(port.shape) // rows
+    table = np.pad(
+        np.arange(prod(port.shape)).reshape(rows, columns),
+        ((0, 0), (0, width - columns)),
+        constant_values=-1,
+    )
+    assert np.array_equal(port.elements, table), "nnp's reader has rows in the model's order"
+    name = x.name
+    if width != columns:
+        name = _reshaped(rewriting, layer, name, (1, rows, columns), f"{x.name}_rows")
+        padded = rewriting.tensor(f"{x.name}_padded", x, shape=(1, rows, width))
+        pads = rewriting.constant(f"{padded}_pads", np.array([0, 0, 0, 0, 0, width - columns]))
+        rewriting.append_movement(layer, "Pad", (name, pads), padded)
+        name = padded
+    native = int(config["nnp.native"])
+    shape = (1, rows * width // native, native)
+    return _reshaped(rewriting, layer, name, shape, f"{x.name}_vectors")
+
+
+def _reshaped(
+    rewriting: Rewriting, layer: Layer, name: str, shape: tuple[int, ...], wanted: str
+) -> str:
+    """Return a tensor with the same elements and another shape; append a layer if necessary."""
+    x = rewriting.tensors[name]
+    if x.shape == shape:
+        return name
+    unique = rewriting.tensor(wanted, x, shape=shape)
+    sizes = rewriting.constant(f"{unique}_shape", np.asarray(shape, np.int64))
+    rewriting.append_movement(layer, "Reshape", (name, sizes), unique)
+    return unique
+
+
+def _add_result(
+    rewriting: Rewriting, layer: Layer, vectors: str, name: str, places: NDArray[np.int64]
+) -> None:
+    """Gather tensor `name` from the elements of `vectors` with the numbers `places`.
+
+    If the device has no such shape, the movements that read the tensor gather their own results.
+    """
+    shape = rewriting.tensors[name].shape
+    try:
+        device_shape(shape)
+    except LowerError:
+        if name in rewriting.model.outputs:
+            raise
+        rewriting.gathered[name] = (vectors, places)
+        del rewriting.tensors[name]
+        return
+    count = prod(rewriting.tensors[vectors].shape)
+    flat = _reshaped(rewriting, layer, vectors, (1, count), f"{vectors}_flat")
+    numbers = rewriting.constant(f"{name}_places", places.reshape(-1))
+    like = rewriting.tensors[name]
+    row = name if shape == (1, places.size) else f"{name}_row"
+    if row != name:
+        row = rewriting.tensor(row, like, shape=(1, places.size))
+    rewriting.append_movement(layer, "Gather", (flat, numbers), row, {"axis": 1})
+    if row != name:
+        sizes = rewriting.constant(f"{name}_shape", np.asarray(shape, np.int64))
+        rewriting.append_movement(layer, "Reshape", (row, sizes), name)
+
+
+def gather_movement(rewriting: Rewriting, layer: Layer) -> bool:
+    """Append a movement of a tensor that is not on the device; it gathers from nnp's vectors.
+
+    Return False if the layer reads no such tensor. Raises `LowerError` for another layer.
+    """
+    known = [name for name in layer.inputs if name in rewriting.gathered]
+    if not known:
+        return False
+    source, *others = layer.inputs
+    constants = [rewriting.constants.get(name) if name else None for name in others]
+    if known != [source] or len(layer.outputs) != 1 or layer.operator not in MOVEMENTS:
+        shape = rewriting.gathered[known[0]][1].shape
+        raise LowerError(
+            f"its input {known[0]} has the shape {shape}: a batch of {shape[0]} images",
+            "Squeeze, Reshape or Transpose between both nodes",
+        )
+    vectors, places = rewriting.gathered[source]
+    assert isinstance(layer, MoveLayer | FloatLayer)
+    (moved,) = compute(layer.node, [places, *constants])
+    _add_result(rewriting, layer, vectors, layer.outputs[0], np.asarray(moved, np.int64))
+    return True
+
+
+MOVEMENTS = frozenset(
+    ("Squeeze", "Unsqueeze", "Reshape", "Flatten", "Transpose", "Slice", "Gather", "Identity")
+)

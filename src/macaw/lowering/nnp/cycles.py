@@ -1,0 +1,198 @@
+"""Predicts the time of a program of nnp that a larger program starts, without running it.
+
+The times follow from the chains alone: nnp has no branches, and no time depends on data. The rules
+are those of the emulator (docs/timing-nnp.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.asm.assembler import Source, assemble
+from macaw.emu.rules.nnp_chain import Chain
+from macaw.emu.rules.nnp_schedule import Schedule, tile_schedule
+from macaw.emu.rules.nnp_scheduler import FastScheduler
+from macaw.emu.rules.nnp_timing import READ, UNITS, Timing
+from macaw.isa.config import Configuration
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.nnp_layouts import BY_NAME, Memory
+from macaw.lowering.concord.chains import chains
+from macaw.lowering.listing import Listing
+from macaw.lowering.nnp.operations import Model
+from macaw.lowering.nnp.source import write_code
+
+_WORD = 4
+
+
+@dataclass(frozen=True)
+class Streams:
+    """How fast the queues are fed and drained, in device cycles.
+
+    The first input vector is there at `first`, and each of the next ones `interval` later. Taking a
+    vector out takes `drain`.
+    """
+
+    first: int
+    interval: int
+    drain: int
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The predicted cycles of a program, and the counts that follow from its chains.
+
+    `cycles` is from its start to the cycle in which the last output vector is out of the queue.
+    `tiles` counts the products of a tile and a vector, `beats` those of external memory.
+    """
+
+    cycles: int
+    tiles: int
+    beats: int
+
+
+@dataclass
+class _Progress:
+    """The state of nnp's units and register files: from which cycle each is free or ready."""
+
+    base: int
+    files: Mapping[str, NDArray[np.int64]]
+    used_matrix: NDArray[np.int64]
+    free: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(UNITS), np.int64))
+    asked: int = 0
+    stored: int = 0
+    stored_before: int = 0
+    done: int = 0
+
+    def ready(self, memory: Memory) -> NDArray[np.int64]:
+        return self.files[memory.name]
+
+
+def predicted(model: Model, config: Configuration, streams: Streams) -> Prediction:
+    """Return the prediction for a model's program. Raises `LowerError` if it does not fit."""
+    out = Listing()
+    write_code(out, model, config, "_start")
+    program = assemble(Source(out.text(), "nnp.s"), device=config)
+    timing = Timing(config)
+    sizes = {name: int(config[item.setting]) for name, item in BY_NAME.items() if item.setting}
+    files = {name: np.zeros(count, np.int64) for name, count in sizes.items()}
+    state = _Progress(EXTERNAL, files, np.zeros(sizes["MatrixRf"], np.int64))
+    run = _Run(state, timing, streams, int(config["nnp.net_out"]))
+    (section,) = (item for item in program.parts("nnp") if item.flags.count("x"))
+    address = section.address
+    for item in chains(program, config):
+        last = item.places[-1].address
+        run.chain(Chain(item.rows, item.scalars), (last - address) // _WORD)
+        address = last + _WORD
+    return run.end()
+
+
+class _Run:
+    """Goes through the chains of a program once."""
+
+    def __init__(self, state: _Progress, timing: Timing, streams: Streams, room: int) -> None:
+        self.state, self.timing, self.streams, self.room = state, timing, streams, room
+        self.scheduler = FastScheduler(state, timing)
+        self.time = self.tiles = self.beats = self.taken = 0
+        self.drained: list[int] = []  # when each output vector is out of the queue
+
+    def chain(self, chain: Chain, before: int) -> None:
+        """Execute a chain; `before` is the number of words since the last one, without its last."""
+        state = self.state
+        self.time += before * self.timing.issue
+        state.asked, state.stored_before = self.time, state.stored
+        if chain.is_tiles:
+            schedule = tile_schedule(state, self.timing, chain, [], self.time, False)
+            self.time = int(schedule.starts[0])
+            self._finish(chain, 0, 1, schedule)
+        else:
+            self._iterations(chain)
+        self.time += self.timing.issue
+
+    def _iterations(self, chain: Chain) -> None:
+        state, first = self.state, 0
+        queues = chain.source.memory.queue or chain.push_count
+        order = chain.depends_on_order(0, chain.iterations)
+        count = 1 if queues or order else chain.iterations
+        while first < chain.iterations:
+            if first:
+                self.time = max(self.time + self.timing.divider, int(state.free[READ]))
+                state.asked = self.time
+            self._wait_for_room(chain)
+            if chain.source.memory.queue:
+                reads, rates = self._popped(chain)
+            else:
+                reads, rates = self.scheduler.reads(chain, first, count, self.time)
+            schedule = self.scheduler.vectors(chain, first, reads, rates, False)
+            self.time = int(reads[-1, -1] if chain.source.memory.queue else reads[-1, 0])
+            self._finish(chain, first, count, schedule)
+            first += count
+
+    def _popped(self, chain: Chain) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return when the vectors of an iteration are taken from NetInQ, and for how long."""
+        times, now = [], self.time
+        for _ in range(chain.input_count):
+            arrival = self.streams.first + self.taken * self.streams.interval
+            now = max(now, int(self.state.free[READ]), arrival)
+            times.append(now)
+            self.taken += 1
+            now += self.timing.rate
+        return np.array([times]), np.full((1, len(times)), self.timing.rate, np.int64)
+
+    def _wait_for_room(self, chain: Chain) -> None:
+        """Wait until NetOutQ has room for an iteration, or is empty."""
+        if chain.push_count and self.drained:
+            last = len(self.drained) + min(chain.push_count, self.room) - self.room - 1
+            if last >= 0:
+                self.time = max(self.time, self.drained[last])
+
+    def _finish(self, chain: Chain, first: int, count: int, schedule: Schedule) -> None:
+        state = self.state
+        for unit, free in schedule.free.items():
+            state.free[unit] = free
+        for access in chain.writes:
+            if access.memory.queue:
+                for ready in schedule.readable.ravel().tolist():
+                    before = self.drained[-1] if self.drained else 0
+                    self.drained.append(max(before, ready) + self.streams.drain)
+            elif access.memory.setting:
+                places = chain.addresses(access, first, count)
+                state.ready(access.memory)[places] = schedule.readable
+        if chain.product is not None and schedule.product_ends is not None:
+            tiles = chain.addresses(chain.product, first, count)
+            np.maximum.at(state.used_matrix, tiles, schedule.product_ends[:, None])
+            self.tiles += tiles.size
+        state.stored = max(state.stored, schedule.stored)
+        state.done = max(state.done, int(schedule.readable.max()), schedule.stored)
+        for access in (chain.source, *chain.writes):
+            if not access.memory.setting:
+                length = self.timing.tile_bytes if chain.is_tiles else self.timing.vector_bytes
+                places = chain.addresses(access, first, count)
+                starts = state.base + places[places >= 0] * length
+                self.beats += int(self.timing.beats(starts, length).sum())
+
+    def end(self) -> Prediction:
+        """Return the prediction, after the last chain."""
+        end = max(self.time + self.timing.issue, self.state.done, *self.drained[-1:])
+        return Prediction(end, self.tiles, self.beats)
+
+
+def products(model: Model) -> int:
+    """Return the products of a nonzero weight and an element in a run of a model."""
+    total = 0
+    for phase in model.phases:
+        for operation in phase.operations:
+            if operation.matrix and operation.output is not None:
+                values: Any = model.matrices[operation.matrix].values
+                matrix = model.matrices[operation.matrix]
+                nonzero = (
+                    matrix.shape[0] * matrix.shape[1]
+                    if values is None
+                    else int(np.count_nonzero(values))
+                )
+                total += nonzero * operation.output.count * phase.steps
+    return total
