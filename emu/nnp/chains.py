@@ -22,12 +22,12 @@ from macaw.emu.nnp.decoder import WORD, ChainDecoder
 from macaw.emu.nnp.execution import Execution, IterationFault, nan_fault
 from macaw.emu.nnp.memories import Memories
 from macaw.emu.nnp.numbers import NotANumber
+from macaw.emu.nnp.schedules.chain import Chain
+from macaw.emu.nnp.schedules.schedule import Schedule, SchedulerFactory, tile_schedule
+from macaw.emu.nnp.schedules.timing import READ, TILES, WRITE, Times
 from macaw.emu.nnp.traffic import Traffic
 from macaw.emu.nnp.uses import Use, uses
 from macaw.emu.nnp.windows import WindowCore
-from macaw.emu.rules.nnp_chain import Chain
-from macaw.emu.rules.nnp_schedule import Schedule, SchedulerFactory, tile_schedule
-from macaw.emu.rules.nnp_timing import READ, TILES, WRITE, Times
 from macaw.emu.system import System
 from macaw.emu.traced import Units
 from macaw.isa.nnp_entries import Access

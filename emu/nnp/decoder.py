@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from macaw.emu.nnp.schedules.chain import Chain
 from macaw.emu.nnp.state import NnpState
-from macaw.emu.rules.nnp_chain import Chain
 from macaw.isa.codec import Decoded, DecodeError, decode
 from macaw.isa.nnp import CORE
 from macaw.isa.nnp_chains import complete, follow, goes_on

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from macaw.emu.nnp.arithmetic import Arithmetic, Host
 from macaw.emu.nnp.arrivals import Pieces, slice_pieces
 from macaw.emu.nnp.numbers import Quantised, dequantise
+from macaw.emu.nnp.schedules.chain import Chain
 from macaw.emu.nnp.state import HOST_FILES, NnpState
 from macaw.emu.origins import Origin, Place, Source
-from macaw.emu.rules.nnp_chain import Chain
 from macaw.isa.nnp import STEPS, WINDOW
 from macaw.isa.nnp_chains import step
 from macaw.isa.nnp_entries import Access

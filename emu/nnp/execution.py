@@ -16,7 +16,7 @@ from macaw.emu.nnp.longs import FRACTION, WHOLE
 from macaw.emu.nnp.memories import Memories
 from macaw.emu.nnp.numbers import NotANumber, OutOfRange, Quantised
 from macaw.emu.nnp.origins import ChainOrigins
-from macaw.emu.rules.nnp_chain import Chain
+from macaw.emu.nnp.schedules.chain import Chain
 
 
 class IterationFault(Exception):

@@ -15,10 +15,10 @@ from macaw.emu.nnp.arithmetic import Arithmetic, Host
 from macaw.emu.nnp.arrivals import Arrivals, Pieces
 from macaw.emu.nnp.elements import FIELDS, Elements, Iteration, Written
 from macaw.emu.nnp.numbers import Quantised
+from macaw.emu.nnp.schedules.chain import Chain
+from macaw.emu.nnp.schedules.timing import Timing
 from macaw.emu.nnp.state import NnpState
 from macaw.emu.origins import Origin, Origins, Place, Source, WindowPart
-from macaw.emu.rules.nnp_chain import Chain
-from macaw.emu.rules.nnp_timing import Timing
 from macaw.isa.nnp import FILE, SCALARS
 
 _MEMORIES = {name: memory for memory, name in FIELDS.items()}

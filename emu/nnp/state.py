@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.core import CONTRACT
 from macaw.emu.nnp.numbers import HOST, quantisers
-from macaw.emu.rules.nnp_timing import UNITS
+from macaw.emu.nnp.schedules.timing import UNITS
 from macaw.emu.state import State, StateField
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp import FILE, SCALARS

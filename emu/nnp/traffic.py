@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from macaw.emu.memory import Memory
+from macaw.emu.nnp.schedules.chain import Addresses, Chain
+from macaw.emu.nnp.schedules.timing import Timing
 from macaw.emu.nnp.state import NnpState
 from macaw.emu.ports import Port
-from macaw.emu.rules.nnp_chain import Addresses, Chain
-from macaw.emu.rules.nnp_timing import Timing
 from macaw.isa.nnp_entries import Access
 
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from macaw.emu.nnp.schedules.chain import Chain
+from macaw.emu.nnp.schedules.schedule import Schedule
+from macaw.emu.nnp.schedules.timing import Timing
 from macaw.emu.nnp.state import NnpState
 from macaw.emu.nnp.traffic import Traffic
-from macaw.emu.rules.nnp_chain import Chain
-from macaw.emu.rules.nnp_schedule import Schedule
-from macaw.emu.rules.nnp_timing import Timing
 
 
 class Use(NamedTuple):

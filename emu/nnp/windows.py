@@ -8,8 +8,8 @@ from macaw.emu.core import Core
 from macaw.emu.faults import Fault
 from macaw.emu.nnp.arrivals import slice_pieces
 from macaw.emu.nnp.origins import ChainOrigins
+from macaw.emu.nnp.schedules.timing import Timing
 from macaw.emu.nnp.state import NnpState, size
-from macaw.emu.rules.nnp_timing import Timing
 from macaw.emu.system import Startable, System
 from macaw.emu.waits import NEVER
 from macaw.emu.windows import Windowed

@@ -71,6 +71,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "compile": (("x.onnx",), {}, {
         "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"), "core": (7, b"a"),
+        "constants": (*NOT_MAPPINGS, {"a": "b"}),
     }),
     "concord": (("x.s",), {}, {
         "program": NOT_PATHS, "target": NOT_WORDS, "device": NOT_DEVICES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from macaw.emu.nnp.core import NnpCore
 from macaw.emu.nnp.fast.arithmetic import FastArithmetic
-from macaw.emu.rules.nnp_scheduler import FastScheduler
+from macaw.emu.nnp.schedules.scheduler import FastScheduler
 from macaw.emu.system import System
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from macaw.emu.nnp.schedules.chain import Chain
+from macaw.emu.nnp.schedules.schedule import Schedule
+from macaw.emu.nnp.schedules.timing import MFUS, MULTIPLY, READ, WRITE, Times, Timing
 from macaw.emu.nnp.state import NnpState
-from macaw.emu.rules.nnp_chain import Chain
-from macaw.emu.rules.nnp_schedule import Schedule
-from macaw.emu.rules.nnp_timing import MFUS, MULTIPLY, READ, WRITE, Times, Timing
 from macaw.isa.nnp_entries import Access
 
 
 class ReferenceScheduler:
-    """The reference implementation of `macaw.emu.rules.nnp_schedule.Scheduler`.
+    """The reference implementation of `macaw.emu.nnp.schedules.schedule.Scheduler`.
 
     It schedules one iteration at a time.
     """

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from macaw.commands.options import LazyChoice, device_option, dims_option, file_option
+from macaw.commands.options import (
+    LazyChoice,
+    constant_numbers,
+    constants_option,
+    device_option,
+    dims_option,
+    file_option,
+)
 from macaw.errors import EXIT_SUCCESS
 
 REPORTS = ("table", "csv", "json")
@@ -29,6 +36,7 @@ def _cores() -> Sequence[str]:
 )
 @device_option
 @dims_option("the model")
+@constants_option
 @click.option(
     "--core",
     type=LazyChoice(_cores),
@@ -46,6 +54,7 @@ def command(
     output: str | None,
     device: str,
     dims: tuple[str, ...],
+    constants: tuple[str, ...],
     core: str | None,
     report: str,
 ) -> int:
@@ -64,7 +73,12 @@ def command(
 
     folder = Path(output or Path(model).stem)
     network = compile_model(
-        model, device=device, dims=dimensions(dims), name=folder.name or None, core=core
+        model,
+        device=device,
+        dims=dimensions(dims),
+        name=folder.name or None,
+        core=core,
+        constants=constant_numbers(constants),
     )
     network.write(folder)
     if isinstance(network, NnpNetwork):

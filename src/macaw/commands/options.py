@@ -239,6 +239,41 @@ def dims_option(owner: str) -> Callable[[Command], Command]:
     )
 
 
+constants_option = click.option(
+    "--constant",
+    "constants",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    help="Replace the input NAME by a number.",
+)
+
+
+def name_pairs(words: Sequence[str], option: str, form: str) -> list[tuple[str, str]]:
+    """Return NAME=VALUE options as pairs; a name may contain `=`. Raises `click.UsageError`."""
+    pairs = []
+    for word in words:
+        name, equals, value = word.rpartition("=")
+        if not (name and equals and value):
+            raise click.UsageError(f"{option} '{word}' is not of the form {form}")
+        pairs.append((name, value))
+    return pairs
+
+
+def constant_numbers(words: Sequence[str]) -> dict[str, float]:
+    """Return NAME=NUMBER options as a dictionary. Raises `click.UsageError`."""
+    numbers: dict[str, float] = {}
+    for name, text in name_pairs(words, "--constant", "NAME=NUMBER"):
+        try:
+            numbers[name] = int(text)
+        except ValueError:
+            try:
+                numbers[name] = float(text)
+            except ValueError:
+                where = f"--constant '{name}={text}'"
+                raise click.UsageError(f"{where} is not of the form NAME=NUMBER") from None
+    return numbers
+
+
 def engine_option(text: str) -> Callable[[Command], Command]:
     """Return the option --engine with the help `text`; its value is the name of an engine."""
     return click.option(

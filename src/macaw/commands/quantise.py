@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from macaw.commands.lower_fim import dimensions
-from macaw.commands.options import dims_option, file_option
+from macaw.commands.options import (
+    constant_numbers,
+    constants_option,
+    dims_option,
+    file_option,
+    name_pairs,
+)
 from macaw.errors import EXIT_SUCCESS
 
 if TYPE_CHECKING:
@@ -63,13 +69,7 @@ if TYPE_CHECKING:
     help="Leave a layer, or all layers with this operator, floating-point.",
 )
 @dims_option("the model")
-@click.option(
-    "--constant",
-    "constants",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="Replace the input NAME by a number.",
-)
+@constants_option
 @click.option("--json", "as_json", is_flag=True, help="Print what layers lose as JSON.")
 def command(
     model: str,
@@ -104,41 +104,15 @@ def command(
         scales=scales,
         per_channel=per_channel,
         element_type=element_type,
-        layers=dict(_pairs(layers, "--layer", "NAME=TYPE")),
+        layers=dict(name_pairs(layers, "--layer", "NAME=TYPE")),
         keep_float=keep_float,
         dims=dimensions(dims),
-        constants=_numbers(constants),
+        constants=constant_numbers(constants),
     )
     result.write(output)
     width = shutil.get_terminal_size((120, 24)).columns
     click.echo(result.to_json() if as_json else "\n".join(result.table(width)))
     return EXIT_SUCCESS
-
-
-def _pairs(words: Sequence[str], option: str, form: str) -> list[tuple[str, str]]:
-    """Return NAME=VALUE options as pairs; a name may contain `=`. Raises `click.UsageError`."""
-    pairs = []
-    for word in words:
-        name, equals, value = word.rpartition("=")
-        if not (name and equals and value):
-            raise click.UsageError(f"{option} '{word}' is not of the form {form}")
-        pairs.append((name, value))
-    return pairs
-
-
-def _numbers(words: Sequence[str]) -> dict[str, float]:
-    """Return NAME=NUMBER options as a dictionary. Raises `click.UsageError`."""
-    numbers: dict[str, float] = {}
-    for name, text in _pairs(words, "--constant", "NAME=NUMBER"):
-        try:
-            numbers[name] = int(text)
-        except ValueError:
-            try:
-                numbers[name] = float(text)
-            except ValueError:
-                where = f"--constant '{name}={text}'"
-                raise click.UsageError(f"{where} is not of the form NAME=NUMBER") from None
-    return numbers
 
 
 def _arrays(words: Sequence[str]) -> tuple[Any, list[str]]:

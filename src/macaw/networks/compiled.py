@@ -198,6 +198,17 @@ class CompiledNetwork:
         return NetworkRun(outputs, tensors, runs[-1].end, tuple(results), busy)
 
     @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
+    def evaluate(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+        """Return the outputs that the definition has, by name, without the emulator.
+
+        They have the types and shapes of the model, and equal those of `run` bit for bit. The
+        inputs are as for `run`. Raises `InputError`.
+        """
+        arrays = model_arrays(self.assignment.inputs, inputs)
+        tensors = reference.evaluate(self.network, arrays, self._definitions)
+        return {edge.name: tensors[edge.name] for edge in self.assignment.outputs}
+
+    @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
     def device_inputs(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
         """Return the inputs of the program, by its symbols, for inputs of the model.
 

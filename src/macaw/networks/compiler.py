@@ -18,7 +18,7 @@ from macaw.networks import model_files
 
 if TYPE_CHECKING:
     import onnx
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from macaw.networks.compiled import CompiledNetwork
     from macaw.networks.nnp_network import NnpNetwork
@@ -34,6 +34,7 @@ def compile(  # noqa: A001 - see below
     dims: Mapping[str, int] | None = ...,
     name: str | None = ...,
     core: None = ...,
+    constants: Mapping[str, ArrayLike] | None = ...,
 ) -> CompiledNetwork: ...
 
 
@@ -45,6 +46,7 @@ def compile(  # noqa: A001 - see below
     dims: Mapping[str, int] | None = ...,
     name: str | None = ...,
     core: Literal["nnp"],
+    constants: Mapping[str, ArrayLike] | None = ...,
 ) -> NnpNetwork: ...
 
 
@@ -56,10 +58,15 @@ def compile(  # noqa: A001 - see below
     dims: Mapping[str, int] | None = ...,
     name: str | None = ...,
     core: str | None,
+    constants: Mapping[str, ArrayLike] | None = ...,
 ) -> CompiledNetwork | NnpNetwork: ...
 
 
-@check_arguments(**model_files.MODEL_ARGUMENTS, core=arguments.optional(arguments.word))
+@check_arguments(
+    **model_files.MODEL_ARGUMENTS,
+    core=arguments.optional(arguments.word),
+    constants=arguments.optional(arguments.arrays),
+)
 def compile(  # noqa: A001 - the public name `macaw.compile`
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,
@@ -67,18 +74,20 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     dims: Mapping[str, int] | None = None,
     name: str | None = None,
     core: str | None = None,
+    constants: Mapping[str, ArrayLike] | None = None,
 ) -> CompiledNetwork | NnpNetwork:
     """Compile an ONNX model to a program for a device.
 
     The model is quantised, and its layers run on the array, vc and the dma. With `core="nnp"` it is
     floating-point, and nnp computes all of it (an `NnpNetwork`).
 
-    `dims` gives sizes to dimensions for which the model has only names. `name` is the network's
-    name, by default that of the file. Raises `InputError` for a model that cannot be read or
-    compiled; the message names the node. Raises `ConfigError` for an invalid device.
+    `dims` gives sizes to dimensions for which the model has only names, `constants` values to
+    inputs that become constants. `name` is the network's name, by default that of the file. Raises
+    `InputError` for a model that cannot be read or compiled; the message names the node. Raises
+    `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
-    proto = model_files.load(model)
+    proto = model_files.load_with_constants(model, constants or {})
     title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
     sizes = arguments.python_numbers(dims)
     if core is not None:

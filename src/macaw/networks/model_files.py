@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from macaw import arguments, files
 from macaw.errors import InputError
 from macaw.lowering.errors import LowerError
 
 if TYPE_CHECKING:
     import onnx
+    from numpy.typing import ArrayLike
 
     from macaw.lowering.onnx.network import Network
 
@@ -46,6 +49,20 @@ def load(model: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
     return model
+
+
+def load_with_constants(
+    model: str | os.PathLike[str] | onnx.ModelProto, constants: Mapping[str, ArrayLike]
+) -> onnx.ModelProto:
+    """Return a checked model whose inputs in `constants` are constants. Raises `InputError`."""
+    proto = load(model)
+    from macaw.lowering.onnx.constant_inputs import with_constants
+
+    arrays = {name: np.asarray(array) for name, array in constants.items()}
+    try:
+        return with_constants(proto, arrays)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
 
 
 def layers(proto: onnx.ModelProto, dims: Mapping[str, int]) -> Network:

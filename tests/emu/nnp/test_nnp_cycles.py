@@ -8,8 +8,8 @@ import pytest
 
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
-from macaw.emu.rules.nnp_chain import Chain
-from macaw.emu.rules.nnp_timing import Timing
+from macaw.emu.nnp.schedules.chain import Chain
+from macaw.emu.nnp.schedules.timing import Timing
 from macaw.isa import config, nnp
 from macaw.isa.codec import decode
 from macaw.isa.memory_map import EXTERNAL

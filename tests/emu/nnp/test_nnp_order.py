@@ -12,7 +12,7 @@ from macaw.asm.source import Source
 from macaw.emu.engines import ENGINES
 from macaw.emu.floats import Host
 from macaw.emu.nnp.execution import Execution
-from macaw.emu.rules.nnp_chain import Chain as Doing
+from macaw.emu.nnp.schedules.chain import Chain as Doing
 
 NATIVE, ENTRIES = 4, 40
 Chain = tuple[int, int, int, int, tuple[tuple[int, int], ...]]

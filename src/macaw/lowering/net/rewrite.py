@@ -30,8 +30,12 @@ from macaw.lowering.net.recurrent_layers import (
     rewrite_recurrent,
 )
 from macaw.lowering.net.rewriting import Rewriting
+from macaw.lowering.net.row_convolution import (
+    rewrite_convolution,
+    rewrite_integers,
+    rewrite_power,
+)
 from macaw.lowering.net.vector.reduction import KINDS
-from macaw.lowering.net.weight_rewriting import rewrite_weights
 from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.integer_layers import KEEPING
 from macaw.lowering.onnx.network import (
@@ -53,7 +57,9 @@ from macaw.lowering.onnx.views import offset_of
 _MOVES = (*(name for name in KEEPING if not name.endswith("MaxPool")), "Concat")
 _PAIRS = ("Add", "Sub", "Mul", "Div", "Max", "Min")
 _REAL_RULES: Mapping[str, Callable[[Rewriting, FloatLayer], bool]] = {
+    "Conv": rewrite_convolution,
     "MatMul": rewrite_product,
+    "Pow": rewrite_power,
     "Softmax": rewrite_softmax,
     "LayerNormalization": rewrite_normalization,
     **dict.fromkeys(KINDS, rewrite_reduction),
@@ -315,7 +321,7 @@ class _Rewriter(Rewriting):
 
 
 _RULES: Mapping[type[Layer], Callable[[_Rewriter, Any], bool]] = {
-    WeightLayer: rewrite_weights,
+    WeightLayer: rewrite_integers,
     SumLayer: _Rewriter.elementwise,
     ProductLayer: _Rewriter.elementwise,
     PoolLayer: _Rewriter.pool,

@@ -230,8 +230,11 @@ def _move(model: Network, layer: MoveLayer, tensors: Tensors) -> VectorOperation
     _check_types(model, layer, tensors)
     rank = len(model.tensors[layer.inputs[0]].shape)
     axis = int(layer.node.attributes["axis"]) % rank
-    if axis == 0:
+    sizes = [model.tensors[name].shape for name in layer.inputs]
+    if axis == 0 and rank == 4:
         raise LowerError("images of a batch are joined", "one image")
+    if axis == 0:  # the device leaves out a first dimension of 1
+        return Concat(tensors[0].dtype, tuple(sizes), 0, (1.0,) * len(sizes))
     place = _IMAGE_AXES[axis] if rank == 4 else axis - (rank - len(tensors[0].shape))
     scales = []
     for rescale in layer.rescales:

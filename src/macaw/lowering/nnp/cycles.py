@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.asm.assembler import Source, assemble
-from macaw.emu.rules.nnp_chain import Chain
-from macaw.emu.rules.nnp_schedule import Schedule, tile_schedule
-from macaw.emu.rules.nnp_scheduler import FastScheduler
-from macaw.emu.rules.nnp_timing import READ, UNITS, Timing
+from macaw.emu.nnp.schedules.chain import Chain
+from macaw.emu.nnp.schedules.schedule import Schedule, tile_schedule
+from macaw.emu.nnp.schedules.scheduler import FastScheduler
+from macaw.emu.nnp.schedules.timing import READ, UNITS, Timing
 from macaw.isa.config import Configuration
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp_layouts import BY_NAME, Memory

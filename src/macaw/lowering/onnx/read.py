@@ -104,10 +104,10 @@ class _Reader:
 
     def _input(self, row: onnx.ValueInfoProto) -> Value:
         try:
-            element, sizes = _declared(row)
+            element, sizes = declared(row)
             array = self.wishes.constants.get(row.name)
             if array is not None:
-                return _given_constant(array, element, sizes, row.name)
+                return given_constant(array, element, sizes, row.name)
             shape = self._shape(row, sizes)
             check_room(self.wishes.room, int(np.prod(shape, dtype=object)))
         except LowerError as error:
@@ -327,7 +327,7 @@ def _initial(row: onnx.TensorProto, name: str) -> Value:
         raise LowerError(f"the initializer {message_name(row.name)}: {reason(error)}") from None
 
 
-def _declared(row: onnx.ValueInfoProto) -> tuple[int, list[int | str]]:
+def declared(row: onnx.ValueInfoProto) -> tuple[int, list[int | str]]:
     """Return element type and sizes of an input; a size that is unknown is a name, or ""."""
     kind = row.type.tensor_type
     if not row.type.HasField("tensor_type") or not kind.HasField("shape"):
@@ -347,7 +347,7 @@ def _size(dim: onnx.TensorShapeProto.Dimension) -> int | str:
     return int(dim.dim_value) if known else str(dim.dim_param)
 
 
-def _given_constant(
+def given_constant(
     array: NDArray[Any], element: int, sizes: Sequence[int | str], name: str
 ) -> Value:
     """Return the array that the caller passes for an input, as a constant. Raises `LowerError`."""

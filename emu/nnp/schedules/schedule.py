@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.rules.nnp_chain import Chain
-from macaw.emu.rules.nnp_timing import TILES, Times, Timing, enter
+from macaw.emu.nnp.schedules.chain import Chain
+from macaw.emu.nnp.schedules.timing import TILES, Times, Timing, enter
 from macaw.isa.nnp_entries import Access
 from macaw.isa.nnp_layouts import Memory
 

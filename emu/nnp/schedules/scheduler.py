@@ -8,14 +8,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.rules.nnp_chain import Chain
-from macaw.emu.rules.nnp_schedule import Progress, Schedule, entries_ready, wait_cycles
-from macaw.emu.rules.nnp_timing import MFUS, MULTIPLY, READ, WRITE, Times, Timing, enter, handover
+from macaw.emu.nnp.schedules.chain import Chain
+from macaw.emu.nnp.schedules.schedule import Progress, Schedule, entries_ready, wait_cycles
+from macaw.emu.nnp.schedules.timing import (
+    MFUS,
+    MULTIPLY,
+    READ,
+    WRITE,
+    Times,
+    Timing,
+    enter,
+    handover,
+)
 from macaw.isa.nnp_entries import Access
 
 
 class FastScheduler:
-    """The fast implementation of `macaw.emu.rules.nnp_schedule.Scheduler`."""
+    """The fast implementation of `macaw.emu.nnp.schedules.schedule.Scheduler`."""
 
     def __init__(self, state: Progress, timing: Timing) -> None:
         self.state, self.timing = state, timing

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.rules.nnp_chain import Chain, Operation
+from macaw.emu.nnp.schedules.chain import Chain, Operation
 from macaw.isa.descriptors.nnp import tile_bytes, vector_bytes
 
 Times = NDArray[np.int64]

@@ -1,0 +1,177 @@
+"""silero-vad, which finds speech in sound: on vc and nnp, or on the array, vc and nnp.
+
+    python -m benchmarks.speech [--seconds 60] [--every 100] [--type float|int16|int8]
+
+A seeded script makes the sound: noise, tones, and bursts with a pitch and formants. Convolutions
+run on vc in binary32, or with `--type` on the array in integers, and the LSTM runs on nnp. The
+state goes from chunk to chunk. The reference evaluator computes all chunks. The emulator runs one
+chunk in `--every`, from the same state, and each of its tensors is compared with the evaluator's.
+The decisions (a probability above 0.5) are compared with those of onnxruntime.
+
+Exit status 1: a tensor differs, or in binary32 a decision.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+import macaw
+from benchmarks.models import fetched
+from macaw.isa.config import load
+
+RATE = 16_000  # samples a second
+CHUNK, CONTEXT = 512, 64  # samples of a chunk; those before it, which the network reads, too
+SIZES = {"batch": 1, "sequence": CONTEXT + CHUNK}
+THRESHOLD = 0.5
+_CALIBRATION = (60, 99, 4)  # seconds and seed of the sound, and the distance of samples in chunks
+Array = NDArray[np.float32]
+Step = Callable[[Array, Array], tuple[Array, Array]]
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The probabilities of a sound's chunks, and the chunk and the state that gave each."""
+
+    probabilities: NDArray[np.float64]
+    chunks: list[Array]
+    states: list[Array]
+
+    def different(self, other: Decisions) -> int:
+        """Return in how many chunks the decisions differ."""
+        pairs = self.probabilities > THRESHOLD, other.probabilities > THRESHOLD
+        return int(np.count_nonzero(pairs[0] != pairs[1]))
+
+
+def sound(seconds: int, seed: int = 0) -> Array:
+    """Return noise, tones and bursts like speech, each of 0.3 to 1.5 s, at 16 kHz."""
+    random = np.random.default_rng(seed)
+    parts: list[NDArray[np.float64]] = []
+    while sum(map(len, parts)) < seconds * RATE:
+        times = np.arange(int(random.uniform(0.3, 1.5) * RATE)) / RATE
+        kind = random.integers(4)
+        if kind == 0:
+            parts.append(random.normal(size=len(times)) * 10 ** random.uniform(-3, -1))
+        elif kind == 1:
+            parts.append(0.3 * np.sin(2 * np.pi * random.uniform(100, 3000) * times))
+        else:
+            parts.append(_burst(times, random))
+    return np.concatenate(parts)[: seconds * RATE].astype(np.float32)
+
+
+def _burst(times: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.float64]:
+    """Return a voice: harmonics of a pitch that moves, three formants, and syllables."""
+    vibrato = 1 + 0.1 * np.sin(2 * np.pi * random.uniform(1, 4) * times)
+    pitch = random.uniform(90, 220) * vibrato
+    phase = 2 * np.pi * np.cumsum(pitch) / RATE
+    ranges = ((300, 800, 80), (900, 2200, 120), (2300, 3200, 160))
+    formants = [(random.uniform(low, high), width) for low, high, width in ranges]
+    voice = np.zeros(len(times))
+    for harmonic in range(1, 30):
+        place = harmonic * pitch.mean()
+        weight = sum(np.exp(-(((place - at) / (2 * width)) ** 2)) for at, width in formants)
+        voice += (0.02 + weight) * np.sin(harmonic * phase)
+    syllables = np.sin(np.pi * np.clip((times * random.uniform(3, 6)) % 1 * 1.3, 0, 1))
+    noise = random.normal(size=len(times)) * 1e-3
+    return 0.4 * voice * syllables / np.abs(voice).max() + noise
+
+
+def chunks(samples: Array) -> Iterator[Array]:
+    """Yield the network's inputs (1, 576): each chunk with the samples before it."""
+    padded = np.concatenate([np.zeros(CONTEXT, np.float32), samples])
+    for start in range(0, len(samples) - CHUNK + 1, CHUNK):
+        yield padded[None, start : start + CONTEXT + CHUNK]
+
+
+def decide(samples: Array, step: Step) -> Decisions:
+    """Return the probabilities; `step` computes one, and the next state, from chunk and state."""
+    state = np.zeros((2, 1, 128), np.float32)
+    probabilities, inputs, states = [], [], []
+    for chunk in chunks(samples):
+        inputs.append(chunk)
+        states.append(state)
+        probability, state = step(chunk, state)
+        probabilities.append(float(probability[0, 0]))
+    return Decisions(np.array(probabilities), inputs, states)
+
+
+def runtime_step(model: onnx.ModelProto) -> Step:
+    """Return the step as onnxruntime computes it."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    rate = {"sr": np.array(RATE, np.int64)}
+
+    def step(chunk: Array, state: Array) -> tuple[Array, Array]:
+        probability, after = session.run(None, {"input": chunk, "state": state, **rate})
+        return probability, after
+
+    return step
+
+
+def compiled(model: onnx.ModelProto, kind: str) -> macaw.CompiledNetwork:
+    """Return the network for a device whose nnp has binary32 between its chains."""
+    settings: dict[str, Any] = {"nnp.host_format": "fp32"}
+    if kind == "float":
+        device = load("base").changed(settings)
+        return macaw.compile(
+            model, device=device, dims=SIZES, constants={"sr": RATE}, name="silero_vad"
+        )
+    seconds, seed, every = _CALIBRATION
+    heard = decide(sound(seconds, seed), runtime_step(model))
+    data = {"input": np.stack(heard.chunks[::every]), "state": np.stack(heard.states[::every])}
+    quantised = macaw.quantise(
+        model, data, dims=SIZES, constants={"sr": RATE}, element_type=kind, per_channel=True,
+        scales="real",
+    )  # fmt: skip
+    device = load("base").changed({**settings, "pe.element": kind})
+    return macaw.compile(quantised.model, device=device, name="silero_vad")
+
+
+def main() -> int:
+    """Print the comparison; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--every", type=int, default=100)
+    parser.add_argument("--type", choices=("float", "int16", "int8"), default="float")
+    options = parser.parse_args()
+    model = onnx.load(fetched("silero-vad-16k"))
+    samples = sound(options.seconds)
+    expected = decide(samples, runtime_step(model))
+    network = compiled(model, options.type)
+
+    def step(chunk: Array, state: Array) -> tuple[Array, Array]:
+        outputs = network.evaluate({"input": chunk, "state": state})
+        return outputs["output"], outputs["stateN"]
+
+    began = time.perf_counter()
+    result = decide(samples, step)
+    seconds = time.perf_counter() - began
+    wrong, cycles, emulated = 0, [], range(0, len(result.chunks), options.every)
+    for number in emulated:
+        run = network.run(input=result.chunks[number], state=result.states[number])
+        same = float(run.outputs["output"][0, 0]) == result.probabilities[number]
+        wrong += sum(not layer.equal for layer in run.layers) + (not same)
+        cycles.append(run.cycles)
+    different = result.different(expected)
+    largest = np.abs(result.probabilities - expected.probabilities).max()
+    speech = np.count_nonzero(expected.probabilities > THRESHOLD)
+    cores = sorted({layer.core for layer in network.layers})
+    predicted = sum(layer.predicted for layer in network.layers)
+    print(f"{len(result.chunks):,} chunks, {speech:,} with speech; layers on {', '.join(cores)}")
+    print(f"decisions that differ from onnxruntime's: {different}; probabilities by {largest:.2g}")
+    print(f"evaluated in {seconds:.0f} s; {len(emulated)} chunks emulated, tensors that differ: {wrong}")  # fmt: skip
+    print(f"cycles of a chunk: {predicted:,} predicted, {min(cycles):,} to {max(cycles):,} measured")  # fmt: skip
+    return int(bool(wrong or (different and options.type == "float")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
