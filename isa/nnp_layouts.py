@@ -106,8 +106,11 @@ def queue_alone(kind: MemoryKind, form: str) -> MemoryKind:
     return replace(kind, choices=words, longer=others, form=form)
 
 
-_ADDRESS = Immediate(16)
-_INC = Immediate(4)
+_ADDRESS_BITS, _INC_BITS = 16, 4
+LAST_ADDRESS = (1 << _ADDRESS_BITS) - 1  # that an instruction can name
+MOST_INCREMENT = (1 << _INC_BITS) - 1
+_ADDRESS = Immediate(_ADDRESS_BITS)
+_INC = Immediate(_INC_BITS)
 _OP = Field("op", "31:24")
 
 

@@ -15,12 +15,11 @@ from macaw.asm.program import Hint
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Name, Node, Phrase, Statement
 from macaw.isa.nnp import CORE, HINT
-from macaw.isa.nnp_layouts import BY_NAME, TILE, VECTOR, Memory
+from macaw.isa.nnp_layouts import BY_NAME, LAST_ADDRESS, TILE, VECTOR, Memory
 
 _KIND = HINT.syntax.split()[1]
 _MOST = 1 << 20  # rows or columns
 _TOP = (1 << 32) - 1
-_REGISTERS = (1 << 16) - 1  # the last address that an instruction can name
 
 
 def take(context: StatementContext, statement: Statement) -> None:
@@ -55,7 +54,7 @@ def _keep(
     context: StatementContext, name: Name, memory: Name, numbers: tuple[Node, Node, Node]
 ) -> None:
     place = BY_NAME[memory.text]
-    last = _REGISTERS if place.setting and not place.queue else _TOP
+    last = LAST_ADDRESS if place.setting and not place.queue else _TOP
     address = context.bounded_number(numbers[0], "addr", 0, last)
     rows = context.bounded_number(numbers[1], "rows", 1, _MOST)
     cols = context.bounded_number(numbers[2], "cols", 1, _MOST)

@@ -18,8 +18,8 @@ from macaw.errors import InputError
 from macaw.input_binding import shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.nnp import HOST_TYPES
 from macaw.lowering.concord.graph import Tensor
-from macaw.lowering.concord.hints import HOST_TYPES
 from macaw.lowering.concord.software import Software
 from macaw.nnp_data import quantised_vectors
 from macaw.phrases import did_you_mean

@@ -8,12 +8,11 @@ import numpy as np
 
 from macaw.isa.codec import Decoded, decode, describe, encode
 from macaw.isa.config import Configuration, load
-from macaw.isa.nnp import CORE, RESET
+from macaw.isa.nnp import CORE, HOST_TYPES, RESET
 from macaw.isa.nnp_chains import ChainError, complete, follow
 from macaw.isa.nnp_elements import MX_ELEMENTS
 from macaw.isa.nnp_entries import check, flow
 from macaw.isa.nnp_layouts import BY_NAME
-from macaw.lowering.concord.hints import HOST_TYPES
 
 ROWS = {row.mnemonic: row for row in CORE.instructions}
 VECTORS = ("InitialVrf", "MulVrf", "AddSubVrf0", "AddSubVrf1")

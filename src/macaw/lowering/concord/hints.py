@@ -9,11 +9,9 @@ from math import prod
 from macaw.asm.program import DTYPE_SIZES, Program
 from macaw.isa import memory_map
 from macaw.isa.config import Configuration
-from macaw.isa.nnp import CORE
+from macaw.isa.nnp import CORE, HOST_TYPES
 from macaw.lowering.concord.graph import Tensor
 from macaw.lowering.errors import LowerError
-
-HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from macaw.isa.config import Configuration
+from macaw.isa.nnp import RESET
+from macaw.isa.nnp_layouts import MOST_INCREMENT
 from macaw.lowering.errors import LowerError
 from macaw.lowering.listing import Listing
 from macaw.lowering.nnp import operations as ops
@@ -16,8 +18,9 @@ from macaw.lowering.nnp.operations import Model, Place, Tensor, Window
 from macaw.lowering.onnx.model_file import message_name
 
 START = (0, 0)  # the first chain; its loads are among the constants
-MOST_INCREMENT = 15  # of the instructions with _inc
-NO_WINDOW = Window(1, 1, 1, 1, 0, 1)
+NO_WINDOW = Window(
+    RESET["width"], RESET["height"], RESET["kernel"], RESET["stride"], RESET["pad"], RESET["depth"]
+)
 _FUNCTIONS = {
     ops.SIGMOID: "v_sigm", ops.TANH: "v_tanh", ops.RELU: "v_relu", ops.SOFTMAX: "v_softmax",
 }  # fmt: skip
@@ -88,9 +91,8 @@ class ChainWriter:
         for function in chain.functions:
             if function.kind == ops.SOFTMAX:
                 wanted["valid"] = function.valid
-        wanted["window"] = chain.window or NO_WINDOW
-        if chain.window is not None:
-            wanted["window"] = _without_reads(chain.window)
+        # `reads` affects no register
+        wanted["window"] = replace(chain.window or NO_WINDOW, reads=True)
         return wanted
 
     def unrolled(self, chain: Chain) -> bool:
@@ -267,9 +269,3 @@ class ChainWriter:
 def _times(term: str, factor: int) -> str:
     """Return a product as text, without a factor of 1."""
     return term if factor == 1 else f"{term} * {factor}"
-
-
-def _without_reads(window: Window) -> Window:
-    return Window(
-        window.width, window.height, window.kernel, window.stride, window.pad, window.depth
-    )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from macaw.isa.config import Configuration
+from macaw.isa.nnp_layouts import BY_NAME, LAST_ADDRESS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.nnp import operations as ops
 from macaw.lowering.nnp.chains import MFU0, Chain, ChainPhase
@@ -13,14 +14,8 @@ from macaw.lowering.nnp.operations import Matrix, Model, Place
 from macaw.lowering.onnx.model_file import message_name
 
 INITIAL, MULTIPLY, ADD0, ADD1 = "InitialVrf", "MulVrf", "AddSubVrf0", "AddSubVrf1"
-FILES = {
-    INITIAL: "nnp.initial_vrf",
-    MULTIPLY: "nnp.mul_vrf",
-    ADD0: "nnp.add_sub_vrf0",
-    ADD1: "nnp.add_sub_vrf1",
-}
+FILES = {name: BY_NAME[name].setting for name in (INITIAL, MULTIPLY, ADD0, ADD1)}
 _HEADS = (MULTIPLY, ADD1, ADD0)  # where a chain that does not multiply begins
-LAST_ADDRESS = 0xFFFF
 
 
 @dataclass(frozen=True)

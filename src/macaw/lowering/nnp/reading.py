@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from macaw.isa.config import Configuration
+from macaw.isa.nnp import HOST_TYPES
+from macaw.isa.nnp_layouts import LAST_ADDRESS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.nnp import operations as ops
 from macaw.lowering.nnp.layouts import (
@@ -35,8 +37,7 @@ FLOATS: Mapping[int, str] = {  # element types of values on the device
     TensorProto.DOUBLE: "float64",
 }
 HOST: Mapping[str, np.dtype[Any]] = {
-    "fp16": np.dtype(np.float16),
-    "fp32": np.dtype(np.float32),
+    name: np.dtype(element) for name, element in HOST_TYPES.items()
 }
 
 
@@ -88,9 +89,9 @@ class Builder:
 
     def tensor(self, wanted: str, vectors: int, **fields: Any) -> str:
         """Add a tensor and return its name. Raises `LowerError` if it has too many vectors."""
-        if vectors > MOST_VECTORS:
+        if vectors > LAST_ADDRESS:
             raise LowerError(
-                f"a value takes {vectors:,} native vectors; addresses end at {MOST_VECTORS:,}",
+                f"a value takes {vectors:,} native vectors; addresses end at {LAST_ADDRESS:,}",
                 "nnp.native",
             )
         name = self.name(wanted)
@@ -270,7 +271,6 @@ def _extent(keys: Indices) -> int:
     return count if np.all(keys[:count] >= 0) else len(keys)
 
 
-MOST_VECTORS = 0xFFFF
 _RESERVED = frozenset(
     """
     step steps row rows cols vectors matrices scratch iterations dram netinq netoutq initialvrf

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration, load, presets
+from macaw.isa.nnp import RESET, WINDOW
 from macaw.lowering.errors import LowerError
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
@@ -126,7 +127,8 @@ def _used(model: Model, memory: Memory, config: Configuration) -> dict[str, tupl
 
 
 def _reset() -> Settings:
-    return {"rows": 1, "cols": 1, "iterations": 1, "valid": 1, "window": NO_WINDOW}
+    registers = {name: value for name, value in RESET.items() if name not in WINDOW}
+    return {**registers, "window": NO_WINDOW}
 
 
 def _head(
