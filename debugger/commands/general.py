@@ -154,7 +154,8 @@ def _cd(context: Context, line: Line) -> Answer:
     name = line.get("FILE") or "~"
     try:
         os.chdir(Path(name).expanduser())
-    except (OSError, RuntimeError) as error:  # RuntimeError: there is no user for ~NAME
+    except (OSError, RuntimeError, ValueError) as error:
+        # RuntimeError: there is no user for ~NAME; ValueError: a null character in the name.
         why = error.strerror if isinstance(error, OSError) else error
         raise CommandError(f"{name}: {why}", at=line.whole) from None
     return answers.text([str(Path.cwd())])

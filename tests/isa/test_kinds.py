@@ -126,6 +126,11 @@ def test_every_word_of_every_kind_parses_and_prints_back():
                     assert operand.kind.parse(operand.kind.format(value)) == value
 
 
+def test_a_register_is_meant_by_its_first_name():
+    """One name for each register, also where it has an alias."""
+    assert REGISTERS.stands_for(1) == ("ra",)
+
+
 def test_plain_kinds_have_no_words_and_take_everything():
     Kind().check(-(1 << 70))
     assert Kind().words() == Immediate(4).words() == ()
