@@ -147,21 +147,7 @@ def _main(
     for direction, tensors in ((".input", network.inputs), (".output", network.outputs)):
         for name in tensors:
             out.put(f"{direction} {_typed(names[name], network.tensors[name])}", name)
-    if arena.size:
-        out.put(".bss")
-        out.put(".balign 64")
-        out.put(f".space {arena.size}", "tensors between layers, by their lifetimes", label="arena")
-        for name, offset in arena.offsets.items():
-            tensor = network.tensors[name]
-            out.put(f".view {_typed(names[name], tensor)}, at=arena + {offset:#x}", name)
-        _put_globals(out, [names[name] for name in arena.offsets])
-    files = {f"{names[name]}.npy": array for name, array in network.constants.items()}
-    if files:
-        out.put(".data")
-    for name in network.constants:
-        out.put(".balign 64")
-        out.put(f'.npy "{names[name]}.npy"', name, label=names[name])
-    _put_globals(out, [names[name] for name in network.constants])
+    _put_tensors(out, network, arena, names)
     if any(item.overlap is not None for item in plans):
         out.put(".bss")
         out.put(".balign 64")
@@ -173,6 +159,37 @@ def _main(
     out.put(".endlist")
     out.put(f".global {MEMORY}")
     out.put(f".space {memory}", "tiles of the layer that runs", label=MEMORY)
+    _put_calls(out, plans)
+    out.put(".section .data.cp")
+    out.put(".balign 4")
+    out.comment("dst, src, row bytes, rows, dst stride, src stride")
+    rows, image = int(config["pe.rows"]), f"load_address(first), {MEMORY} - first"
+    for label, add in (("fill_ping", ""), ("fill_pong", f" + {PONG:#x}")):
+        out.put(f".word first{add}, {image}, {rows}, {UNIT:#x}, 0", label=label)
+    files = {f"{names[name]}.npy": array for name, array in network.constants.items()}
+    return SourceFiles(out.text(), files, texts)
+
+
+def _put_tensors(out: Listing, network: Network, arena: Arena, names: Mapping[str, str]) -> None:
+    """Write the tensors between layers and the constant ones."""
+    if arena.size:
+        out.put(".bss")
+        out.put(".balign 64")
+        out.put(f".space {arena.size}", "tensors between layers, by their lifetimes", label="arena")
+        for name, offset in arena.offsets.items():
+            tensor = network.tensors[name]
+            out.put(f".view {_typed(names[name], tensor)}, at=arena + {offset:#x}", name)
+        _put_globals(out, [names[name] for name in arena.offsets])
+    if network.constants:
+        out.put(".data")
+    for name in network.constants:
+        out.put(".balign 64")
+        out.put(f'.npy "{names[name]}.npy"', name, label=names[name])
+    _put_globals(out, [names[name] for name in network.constants])
+
+
+def _put_calls(out: Listing, plans: Sequence[LayerPlan]) -> None:
+    """Write the code that brings the packets to the units and calls each layer's subroutine."""
     out.title("the layers")
     out.put(".core cp")
     out.block(
@@ -195,13 +212,6 @@ _start: la a0, fill_ping # packets and sequences to both halves of all units
         ecall
         """
     )
-    out.put(".section .data.cp")
-    out.put(".balign 4")
-    out.comment("dst, src, row bytes, rows, dst stride, src stride")
-    rows, image = int(config["pe.rows"]), f"load_address(first), {MEMORY} - first"
-    for label, add in (("fill_ping", ""), ("fill_pong", f" + {PONG:#x}")):
-        out.put(f".word first{add}, {image}, {rows}, {UNIT:#x}, 0", label=label)
-    return SourceFiles(out.text(), files, texts)
 
 
 def _put_globals(out: Listing, symbols: Sequence[str]) -> None:

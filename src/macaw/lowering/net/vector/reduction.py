@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import ClassVar
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.vector.operations import Shape, VectorOperation
 
 KINDS = {"ReduceSum": "add", "ReduceMean": "add", "ReduceMax": "max", "ReduceMin": "min"}
-
-STARTS = {"add": 0.0, "max": -inf, "min": inf}  # what partial results start with
 
 
 @dataclass(frozen=True)

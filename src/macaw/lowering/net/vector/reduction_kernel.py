@@ -12,7 +12,8 @@ from macaw.isa.vector_layouts import VECTOR_BYTES
 from macaw.lowering.net.vector.arithmetic import splat
 from macaw.lowering.net.vector.columns import Columns
 from macaw.lowering.net.vector.kernel import Kernel
-from macaw.lowering.net.vector.reduction import KINDS, STARTS, Reduction
+from macaw.lowering.net.vector.reduction import KINDS, Reduction
+from macaw.lowering.onnx.operators.elementwise import STARTS
 
 _LANES = 4
 _PARTS = 4  # partial results of a group

@@ -20,7 +20,8 @@ from macaw.lowering.net.vector.columns import Columns
 from macaw.lowering.net.vector.conversion_kernel import float_words
 from macaw.lowering.net.vector.kernel import Kernel
 from macaw.lowering.net.vector.real_function import LayerNormalization, Softmax
-from macaw.lowering.net.vector.reduction import KINDS, STARTS, Reduction
+from macaw.lowering.net.vector.reduction import KINDS, Reduction
+from macaw.lowering.onnx.operators.elementwise import STARTS
 
 _LANES = 4
 _BYTES = 16  # bytes of a group

@@ -267,6 +267,10 @@ def _extreme_place(function: Callable[..., Any]) -> Operator:
     return operator
 
 
+# What partial results of a reduction begin with, by the function without the f of fmax and fmin.
+STARTS = {"add": 0.0, "max": -np.inf, "min": np.inf}
+
+
 def row_sums(rows: Array) -> Array:
     """Return the sums over the last axis, added in vc's order; that axis gets the length 1."""
     return partial_results(np.add, rows)
@@ -278,7 +282,7 @@ def partial_results(function: np.ufunc, rows: Array) -> Array:
     There are four partial results: of the elements whose index modulo 4 is 0, 1, 2 and 3. They
     start at 0, -infinity or infinity. The result reduces these four, in this order.
     """
-    start = {"add": 0.0, "fmax": -np.inf, "fmin": np.inf}[function.__name__]
+    start = STARTS[function.__name__.removeprefix("f")]
     count = rows.shape[-1]
     whole = np.full((*rows.shape[:-1], 4 + count + -count % 4), start, rows.dtype)
     whole[..., 4 : 4 + count] = rows
