@@ -122,6 +122,9 @@ def _core_and_size(text: str) -> tuple[str, int]:
     help="Use V as the threshold of a metric.",
 )
 @click.option("--layers", is_flag=True, help="Of a compiled network: print a row for each layer.")
+@click.option(
+    "--causes", is_flag=True, help="Account for all cycles of each core: work, waits, idle."
+)
 @click.option("--guide", is_flag=True, help="Say which step of the optimisation loop comes next.")
 @click.option("--against", metavar="OLD.json", help="Say what improved since an earlier --json.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the profile as JSON; - prints it.")
@@ -148,6 +151,7 @@ def command(
     goals: dict[str, float],
     thresholds: dict[str, float],
     layers: bool,
+    causes: bool,
     guide: bool,
     against: str | None,
     json_file: str | None,
@@ -192,6 +196,7 @@ def command(
         against or "",
         max_cycles,
         item,
+        causes,
     )
     arrays = program_inputs(sources, files.read_arrays(inputs))
     with ProgressBar("profiling") as bar:

@@ -11,6 +11,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from macaw.profiling.account_report import cause_rows
 from macaw.profiling.model import Group, Metric, Profile, Slice, Track
 from macaw.profiling.phrases import (
     cost_note,
@@ -99,6 +100,7 @@ class _PageData:
                 }
                 for f in profile.findings
             ],
+            "causes": [row for account in profile.accounts for row in cause_rows(account)],
             "keys": names,
             "groups": [self.group(group, names) for group in shown],
             "hidden": len(profile.groups) - len(shown),

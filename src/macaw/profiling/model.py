@@ -13,8 +13,9 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from macaw.errors import InputError
 from macaw.phrases import one_line, plural
+from macaw.profiling.account import Account
 
-FORMAT = 3  # version of the JSON format
+FORMAT = 4  # version of the JSON format
 KIND = "macaw profile"
 
 Interval = tuple[int, int]
@@ -260,6 +261,7 @@ class Profile:
     )  # by row, from all its records
     subject: Subject = Subject()
     layers: tuple[LayerSpan, ...] = ()  # of a compiled network, in the order of execution
+    accounts: tuple[Account, ...] = ()  # of all cores, with the option `causes`
 
     def __repr__(self) -> str:
         parts = [plural(self.cycles, "cycle")]

@@ -20,6 +20,7 @@ from macaw.isa.config import ConfigError, Configuration
 from macaw.isa.errors import MacawError
 from macaw.phrases import suggestion
 from macaw.profiling import (
+    accounting,
     advice,
     bottleneck,
     comparison,
@@ -31,6 +32,7 @@ from macaw.profiling import (
     segments,
     timeline,
 )
+from macaw.profiling.account import Account
 from macaw.profiling.model import Finding, Merge, Profile, Series
 from macaw.profiling.recording import Job, Parameters, Record, Recording
 
@@ -74,6 +76,7 @@ class Options:
     against_name: str = ""
     max_cycles: int | None = None
     item: int = 0  # index on the batch axis
+    causes: bool = False  # also account for the cycles of each core
 
     def check(self) -> None:
         """Raise `InputError` if options cannot be combined."""
@@ -416,6 +419,7 @@ class _Profiler:
             ratios=rows,
             subject=recording.digest_subject(self.job),
             layers=layers,
+            accounts=self._accounts(),
         )
         if options.against is not None:
             differences = comparison.differences(options.against, report)
@@ -423,6 +427,13 @@ class _Profiler:
         if options.guide:
             report = replace(report, step=advice.next_step(report))
         return report
+
+    def _accounts(self) -> tuple[Account, ...]:
+        """Return the accounts of all cores, if the options want them; with jitter, of one run."""
+        if not self.options.causes:
+            return ()
+        self.watch("accounting for cycles", 0, 1)
+        return accounting.account_job(self.job)
 
     def _name_slices(
         self, first: Recording, job: Job, lost_records: Mapping[str, int]

@@ -102,9 +102,8 @@ def current_instruction(device: Device, core: Core) -> Name:
     if place is None:
         return what or _disassemble(device, core, address), _symbol(device, address)
     file, line, _ = place
-    return what or _statement(file, line) or _disassemble(
-        device, core, address
-    ), f"{Path(file).name}:{line}"
+    text = what or statement(file, line) or _disassemble(device, core, address)
+    return text, f"{Path(file).name}:{line}"
 
 
 def _disassemble(device: Device, core: Core, address: int) -> str:
@@ -134,7 +133,7 @@ def _read_lines(file: str) -> list[str]:
         return []
 
 
-def _statement(file: str, line: int) -> str:
+def statement(file: str, line: int) -> str:
     """Return the statement in a source line without labels and comment; empty if unreadable."""
     lines = _read_lines(file)
     if not 0 < line <= len(lines):

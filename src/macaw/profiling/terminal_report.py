@@ -14,6 +14,7 @@ from rich.text import Text
 
 from macaw.phrases import plural
 from macaw.profiling import chart
+from macaw.profiling.account_report import tree_lines
 from macaw.profiling.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
 from macaw.profiling.phrases import (
     cost_note,
@@ -59,6 +60,10 @@ class _Report:
         if self.layers:
             self._print_layers()
         self._print_bottleneck()
+        if profile.accounts:
+            self._print_heading("causes")
+            for line in tree_lines(profile.accounts, self.screen.width):
+                self.screen.print(self._text(line), soft_wrap=True)
         if profile.groups:
             self._print_groups()
         self._print_findings()

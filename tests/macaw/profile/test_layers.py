@@ -63,7 +63,7 @@ def test_slices_and_findings_name_their_layer(profile):
 
 def test_layers_in_json_the_page_and_perfetto(profile):
     data = to_json(profile)
-    assert data["format"] == 3
+    assert data["format"] == 4
     assert from_json(json.loads(json.dumps(data))).layers == profile.layers
     page = html.page(profile)
     start = page.index('id="data">') + len('id="data">')

@@ -36,6 +36,15 @@ function addSections() {
     });
     section("Layers", table(["layer", "operation", "core", "begin", "cycles", "predicted", "bound", ...data.layers.rows], rows, 3));
   }
+  if (data.causes.length) {
+    const rows = data.causes.map(([core, depth, name, cycles, share, whom, lines]) => {
+      const cause = element("td", "name", name);
+      cause.style.paddingLeft = `${depth + 0.5}em`;
+      return element("tr", "", "", element("td", "name", core), cause, element("td", "", number(cycles)),
+        element("td", "", `${(100 * share).toFixed(1)}%`), element("td", "name", whom), element("td", "name", lines));
+    });
+    section("Causes", table(["core", "cause", "cycles", "share", "waited for", "lines"], rows, 2));
+  }
   if (data.groups.length) {
     const rows = data.groups.map((group) => {
       const go = element("button", "", number(group.begin));

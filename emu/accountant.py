@@ -1,0 +1,153 @@
+"""Accountants: each charges every cycle of one core to a cause (`macaw.isa.causes`).
+
+An accountant listens to its core, so a run without accountants costs nothing. It charges the cycles
+in their order: `at` is the first cycle that is not charged yet. So the charges of a run always add
+up to its cycles, times the core's units. What a core announces differs between cores, so each
+core's folder of `emu` has an accountant of its own, in the module `accountant`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from macaw.emu.core import Core, Event
+from macaw.emu.waits import Waiting
+
+BEFORE, BETWEEN, TAIL = "before", "between", "tail"
+
+
+class Charge(NamedTuple):
+    """What cycles are charged to."""
+
+    cause: str  # a leaf of `macaw.isa.causes.CAUSES`
+    address: int | None = None  # of the instruction that took the cycles or waited
+    whom: str = ""  # who is waited for: names of cores, or of a unit of the same core
+    producer: int | None = None  # address of the instruction whose result is waited for
+
+
+class Accountant:
+    """Charges the cycles of a core, from reset to the end of a run.
+
+    `units` is the number of units of the core. `charges` has, by charge, the cycles times the
+    number of units. This class charges each cycle as work, as a wait for other cores or as idle;
+    the accountants of the cores extend it.
+    """
+
+    def __init__(self, core: Core, units: int = 1) -> None:
+        self.core, self.units = core, units
+        self.charges: dict[Charge, int] = {}
+        self.at = 0
+        self.has_worked = False
+        self.ended_waits: list[tuple[Waiting, int]] = []  # not yet charged, with their ends
+        self._last: list[tuple[Charge, int]] = []  # the charges since the last `settled`
+        self._idle = 0  # cycles after the last work, times units
+        core.listeners.append(self.hear)
+        core.on_wait = lambda waiting, time: self.ended_waits.append((waiting, time))
+
+    # What cores announce
+
+    def hear(self, event: Event) -> None:
+        """React to an announcement of the core."""
+
+    def acted(self) -> None:
+        """React to the end of an act of the core."""
+
+    def close(self, cycles: int) -> None:
+        """Charge all cycles up to the end of the run in cycle `cycles`."""
+        self.settle(cycles)
+        if self.at < cycles:
+            self.rest(cycles)
+        self._cut(cycles)
+        self._charge(Charge(TAIL if self.has_worked else BEFORE), self._idle)
+        self._idle = 0
+
+    def settle(self, time: int) -> None:
+        """Charge what the core has done before cycle `time`, as far as it is known."""
+
+    def rest(self, time: int) -> None:
+        """Charge the cycles before `time`, which is the end of the run."""
+        waiting = self.core.waiting
+        if waiting is not None:
+            self.wait_of(waiting, time, self.core.next_address)
+        elif self.core.running:
+            self.span("work", time)
+        else:
+            self.idle(time)
+
+    # Charges
+
+    def span(
+        self,
+        cause: str,
+        until: int,
+        address: int | None = None,
+        whom: str = "",
+        producer: int | None = None,
+    ) -> None:
+        """Charge the cycles from `at` to `until`, and set `at` to `until`."""
+        if until <= self.at:
+            return
+        self.add(Charge(cause, address, whom, producer), (until - self.at) * self.units)
+        self.at = until
+
+    def add(self, charge: Charge, cycles: int) -> None:
+        """Charge `cycles`, which are already times the number of units; `at` stays."""
+        if not cycles:
+            return
+        if self._idle:
+            self._charge(Charge(BETWEEN if self.has_worked else BEFORE), self._idle)
+            self._idle = 0
+        self.has_worked = True
+        self._charge(charge, cycles)
+        self._last.append((charge, cycles))
+
+    def idle(self, until: int) -> None:
+        """Charge the cycles from `at` to `until` in which the core has nothing to do."""
+        if until > self.at:
+            self._idle += (until - self.at) * self.units
+            self.at = until
+
+    def parts(self, until: int, address: int | None, parts: Iterable[tuple[str, int]]) -> int:
+        """Charge parts of the cycles from `at` to `until`: causes with their numbers of cycles.
+
+        No part is longer than what the parts before it left. Return the cycles that are left.
+        """
+        for cause, cycles in parts:
+            self.span(cause, min(self.at + max(cycles, 0), until), address)
+        return max(0, until - self.at)
+
+    def wait_of(self, waiting: Waiting, until: int, address: int | None) -> None:
+        """Charge the cycles up to `until` as a wait for other cores."""
+        names = [core.name for core in self.core.device.order if waiting.cores >> core.number & 1]
+        cause = "cores" if names and not self.core.table.windows else "data"
+        self.span(cause, until, address, ", ".join(names) or waiting.on)
+
+    def waits(self, address: int | None) -> None:
+        """Charge the waits that have ended, from `at` on, and forget them."""
+        for waiting, end in self.ended_waits:
+            self.wait_of(waiting, self.at + end - max(waiting.since, self.at), address)
+        self.ended_waits.clear()
+
+    def settled(self) -> None:
+        """Keep all charges so far, even if the run ends before `at`."""
+        self._last.clear()
+
+    def _charge(self, charge: Charge, cycles: int) -> None:
+        if cycles:
+            self.charges[charge] = self.charges.get(charge, 0) + cycles
+
+    def _cut(self, cycles: int) -> None:
+        """Take back the latest charges, as far as they are for cycles after the run."""
+        self._take_back(self._last, (self.at - cycles) * self.units)
+        self.at = min(self.at, cycles)
+
+    def _take_back(self, latest: list[tuple[Charge, int]], excess: int) -> None:
+        """Take back `excess` cycles, times units, of `latest`, the last charge first."""
+        while excess > 0 and latest:
+            charge, count = latest.pop()
+            less = min(count, excess)
+            self.charges[charge] -= less
+            excess -= less
+            if not self.charges[charge]:
+                del self.charges[charge]

@@ -1,0 +1,46 @@
+"""Runs a device while accountants charge every cycle of every core to a cause.
+
+The run is that of the device, with the same state and cycles, but slower: cores with listeners act
+one cycle or instruction at a time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+from macaw.emu.accountant import Accountant
+from macaw.emu.core import Core
+from macaw.emu.device import Device
+from macaw.emu.faults import Stop
+from macaw.isa import registry
+
+
+def accountant(core: Core) -> Accountant:
+    """Return a new accountant of a core: that of the core's folder, or else the general one."""
+    if core.table.name in registry.names():
+        name = f"macaw.emu.{registry.module(core.table.name)}.accountant"
+        if find_spec(name) is not None:
+            made: Accountant = import_module(name).make(core)
+            return made
+    return Accountant(core)
+
+
+def run(device: Device, max_cycles: int | None = None) -> tuple[Stop, dict[str, Accountant]]:
+    """Run a loaded device to its end. Return the stop, and the accountants by core name.
+
+    The device must not have run before. Their charges add up to the cycles of the run, times the
+    units of the core. The device keeps its listeners, so it must not be used for another run.
+    """
+    accountants = {core.name: accountant(core) for core in device.order}
+
+    def act(core: Core | None) -> None:
+        if core is not None:
+            accountants[core.name].acted()
+
+    device.on_act = act
+    stop = device.run(max_cycles=max_cycles)
+    device.on_act = None
+    for one in accountants.values():
+        one.close(device.cycle)
+    return stop, accountants

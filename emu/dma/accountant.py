@@ -1,0 +1,75 @@
+"""The accountant of the dma: in which cycles it moved beats, and for what it waited."""
+
+from __future__ import annotations
+
+from macaw.emu.accountant import Accountant
+from macaw.emu.core import Core, Event
+from macaw.emu.dma.core import DmaCore
+
+
+class DmaAccountant(Accountant):
+    """Charges each transfer: its setup, cycles with a beat, blocked banks, windows, latency.
+
+    A cycle in which the dma reads or writes a beat is work, even if another beat waits in it.
+    """
+
+    core: DmaCore
+
+    def __init__(self, core: DmaCore) -> None:
+        super().__init__(core)
+        self.address: int | None = None  # of the running transfer's dma.copy
+        self.setup = 0  # cycles of the running transfer's setup
+        self.is_open = False  # whether a transfer runs
+        self.moved: set[int] = set()  # cycles of the dma with a beat, since `at`
+        self.blocked: set[int] = set()  # cycles in which a bank was taken
+
+    def hear(self, event: Event) -> None:
+        cycle = event.time // self.core.divider * self.core.divider
+        if event.kind == "begin":
+            self._end(self.core.state.began)
+            self.idle(self.core.state.began)
+            self.settled()
+            self._open(self.core.setup * self.core.divider)
+        elif event.kind == "end":
+            self._end(event.time + 1)
+        elif event.kind in ("read", "write"):
+            if not self.is_open:  # a transfer that was paused continues
+                self.idle(self.core.state.began)
+                self._open(0)
+            self.moved.add(cycle)
+        elif event.kind == "blocked":
+            self.blocked.add(cycle)
+
+    def _open(self, setup: int) -> None:
+        address = self.core.transfer.address
+        self.address = None if address < 0 else address
+        self.setup, self.is_open = setup, True
+
+    def _end(self, time: int) -> None:
+        """Charge the running transfer up to cycle `time`."""
+        if not self.is_open:
+            return
+        divider = self.core.divider
+        whom = ", ".join(dict.fromkeys(waiting.on for waiting, _ in self.ended_waits))
+        windows = sum(end - waiting.since for waiting, end in self.ended_waits)
+        self.ended_waits.clear()
+        moved, blocked = len(self.moved), len(self.blocked - self.moved)
+        self.moved.clear()
+        self.blocked.clear()
+        parts = (("setup", self.setup), ("work", moved * divider), ("banks", blocked * divider))
+        left = self.parts(time, self.address, parts)
+        self.span("data", self.at + min(windows, left), self.address, whom)
+        self.span("latency", time, self.address)
+        self.is_open = False
+
+    def settle(self, time: int) -> None:
+        waiting = self.core.waiting
+        if waiting is not None:
+            self.ended_waits.append((waiting, time))
+        self._end(time)
+
+
+def make(core: Core) -> Accountant:
+    """Return a new accountant of the dma."""
+    assert isinstance(core, DmaCore)
+    return DmaAccountant(core)

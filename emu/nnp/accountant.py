@@ -1,0 +1,104 @@
+"""The accountant of nnp: what its matrix-vector multiplier did in each cycle."""
+
+from __future__ import annotations
+
+from collections import deque
+from heapq import heappop, heappush
+
+from macaw.emu.accountant import Accountant
+from macaw.emu.core import Core, Event
+from macaw.emu.nnp.core import NnpCore
+
+_Span = tuple[int, int, int]  # begin, end, address of the chain
+_Wait = tuple[int, int, int, str]  # begin, end, address of the chain, what it waited for
+
+
+class NnpAccountant(Accountant):
+    """Charges the cycles of the multiplier.
+
+    A cycle is work if a product uses the multiplier. Else it is a wait at a network queue, or a
+    part of a chain before or after its products (or without one), or issues instructions.
+    """
+
+    core: NnpCore
+
+    def __init__(self, core: NnpCore) -> None:
+        super().__init__(core)
+        self.products: list[tuple[int, int, int, int]] = []  # the last but one: busy cycles
+        self.chains: list[_Span] = []
+        self.queues: list[_Wait] = []
+        self.programs: list[tuple[int, int]] = []
+        self._open: list[tuple[int, int]] = []  # a heap: ends of chains, negative; addresses
+        self.begin = -1  # of the running program
+
+    def hear(self, event: Event) -> None:
+        values = event.values
+        chain = self.core.state.chain
+        address = chain[0][0] if chain else 0
+        if event.kind == "instruction" and self.begin < 0:
+            self.begin = event.time
+        elif event.kind == "used":
+            begin, until = int(values["begin"]), int(values["until"])
+            self.chains.append((begin, until, address))
+            if values["of"] == "array":
+                cycles = int(values["times"]) * self.core.divider
+                self.products.append((begin, until, cycles, address))
+
+    def acted(self) -> None:
+        for waiting, end in self.ended_waits:
+            chain = self.core.state.chain
+            self.queues.append((waiting.since, end, chain[0][0] if chain else 0, waiting.on))
+        self.ended_waits.clear()
+        if self.begin >= 0 and not self.core.running:
+            self.programs.append((self.begin, self.core.device.cycle + self.core.divider))
+            self.begin = -1
+
+    def settle(self, time: int) -> None:
+        if self.begin >= 0:
+            self.programs.append((self.begin, time))
+        waiting, chain = self.core.waiting, self.core.state.chain
+        if waiting is not None:
+            address = chain[0][0] if chain else self.core.next_address or 0
+            self.queues.append((waiting.since, time, address, waiting.on))
+        products, queues = deque(sorted(self.products)), deque(sorted(self.queues))
+        self.chains.sort(key=lambda span: span[0], reverse=True)
+        for begin, end in self.programs:
+            self.idle(min(begin, time))
+            while products and products[0][0] < end:
+                first, last, cycles, address = products.popleft()
+                until = min(last, end, time)
+                self._outside_products(queues, min(first, until))
+                self.span("work", min(self.at + cycles, until), address)
+                self.span("results", until, address)
+            self._outside_products(queues, min(end, time))
+
+    def _outside_products(self, queues: deque[_Wait], until: int) -> None:
+        """Charge the cycles up to `until`, in which no product uses the multiplier."""
+        while queues and queues[0][0] < until:
+            begin, end, address, on = queues[0]
+            self._in_chains(min(begin, until))
+            self.span("data", min(end, until), address, on)
+            if end > until:
+                break
+            queues.popleft()
+        self._in_chains(until)
+
+    def _in_chains(self, until: int) -> None:
+        """Charge the cycles up to `until`: as part of the chain that used a unit, or as issue."""
+        while self.at < until:
+            while self.chains and self.chains[-1][0] <= self.at:
+                _, end, address = self.chains.pop()
+                heappush(self._open, (-end, address))
+            while self._open and -self._open[0][0] <= self.at:
+                heappop(self._open)
+            if self._open:
+                end, address = self._open[0]
+                self.span("fill", min(-end, until), address)
+            else:
+                self.span("issue", min(self.chains[-1][0], until) if self.chains else until)
+
+
+def make(core: Core) -> Accountant:
+    """Return a new accountant of nnp."""
+    assert isinstance(core, NnpCore)
+    return NnpAccountant(core)

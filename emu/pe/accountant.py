@@ -1,0 +1,110 @@
+"""The accountant of a row: what each PE did in each cycle, and for what its cluster waited.
+
+The counters of the PEs say what the cycles of a mac were. For the other cycles of a run, the stall
+report of the row says for what the cluster's oldest step waits. A change of it takes an act of the
+row, so the report after an act is valid until the next one.
+"""
+
+from __future__ import annotations
+
+from macaw.emu.accountant import Accountant, Charge
+from macaw.emu.core import Core
+from macaw.emu.pe.row import Row
+from macaw.emu.pe.state import BUSY, IDLE, MAC
+
+# By counter of PEs: the cause of its cycles; `cycles_queue` is divided by the stall report.
+_CAUSES = {
+    "cycles_mac": "work",
+    "cycles_filling": "fill",
+    "cycles_no_load": "loads",
+    "cycles_handing": "handover",
+    "cycles_early": "imbalance",
+    "cycles_idle": "bus",
+}
+_QUEUE, _IDLE = "cycles_queue", "cycles_idle"
+# By mnemonic: the cause of the cycles of a step that runs, and who works.
+_STEPS = {"ld": ("bus", "bus"), "spu": ("units", "sfu"), "st": ("units", "store")}
+
+
+class RowAccountant(Accountant):
+    """Charges the cycles of a row, times its PEs."""
+
+    core: Row
+
+    def __init__(self, core: Row) -> None:
+        shape = core.shape
+        super().__init__(core, shape.clusters * shape.pes)
+        self.counts = {name: [0] * shape.clusters for name in (*_CAUSES, _QUEUE)}
+        self.simulated = 0  # cycles of lists, as far as they are charged
+        # by cluster: what its cycles without a mac are charged to
+        self.stalls = [Charge("bus")] * shape.clusters
+        # by cluster: the address of the mac that ran last
+        self.macs: list[int | None] = [None] * shape.clusters
+
+    def acted(self) -> None:
+        clusters = self.core.context.clusters
+        for number, cluster in enumerate(clusters):
+            address = cluster.running_address(MAC)
+            self.macs[number] = self.macs[number] if address is None else address
+        self._count()
+        state = self.core.state
+        for number in range(len(clusters)):
+            if state.doing[number] == BUSY:
+                self.stalls[number] = self._stall(number)
+            elif state.doing[number] == IDLE:
+                self.stalls[number] = Charge("bus")
+
+    def _stall(self, number: int) -> Charge:
+        """Return what the cycles of a cluster are charged to while it runs no mac."""
+        stall = self.core.stall_report.unit(number)
+        on = stall.on
+        if not on:
+            cause, whom = _STEPS.get(stall.note, ("issue", ""))
+            return Charge(cause, stall.address, whom)
+        if "packet" in on:
+            return Charge("bus", stall.address, "bus")
+        if on.startswith("the "):
+            return Charge("units", stall.address, on.removeprefix("the "))
+        return Charge("order", stall.address, ", ".join(name for name, _ in stall.parts))
+
+    def _count(self) -> None:
+        """Charge the cycles that the row has counted since the last call."""
+        core, state = self.core, self.core.state
+        core.count_cycles()
+        fresh: list[tuple[Charge, int]] = []
+        for name, before in self.counts.items():
+            for number, total in enumerate(getattr(state, name).sum(axis=1).tolist()):
+                cycles = (total - before[number]) * core.divider
+                before[number] = total
+                if not cycles:
+                    continue
+                if name == _QUEUE:
+                    fresh.append((self.stalls[number], cycles))
+                else:
+                    address = self.macs[number] if name != _IDLE else None
+                    fresh.append((Charge(_CAUSES[name], address), cycles))
+        simulated, self.simulated = state.cycles - self.simulated, state.cycles
+        if not (fresh or simulated):
+            return
+        end = int(state.counted_to) * core.divider
+        self.idle(end - simulated * core.divider)
+        self.settled()
+        for charge, count in fresh:
+            self.add(charge, count)
+        self.at = end
+
+    def settle(self, time: int) -> None:
+        self.core.sync()
+        self._count()
+        if self.core.running and self.at < time:
+            # the row's list goes on, but it has not simulated these cycles
+            pes = (time - self.at) * self.core.shape.pes
+            for number in range(self.core.shape.clusters):
+                self.add(self.stalls[number], pes)
+            self.at = time
+
+
+def make(core: Core) -> Accountant:
+    """Return a new accountant of a row."""
+    assert isinstance(core, Row)
+    return RowAccountant(core)

@@ -1,0 +1,56 @@
+"""The accountant of a scalar core whose instructions do not overlap (cp)."""
+
+from __future__ import annotations
+
+from macaw.emu.accountant import Accountant
+from macaw.emu.core import Event
+from macaw.emu.scalar.core import ScalarCore
+
+# By family of instructions: the cause of its cycles after the first one.
+_REST = {"branch": "branches", "jump": "branches", "load": "latency", "store": "latency"}
+
+
+class ScalarAccountant(Accountant):
+    """Charges each instruction: its wait, its first cycle, the memory, the rest of its cycles."""
+
+    core: ScalarCore
+
+    def __init__(self, core: ScalarCore) -> None:
+        super().__init__(core)
+        self.address: int | None = None  # of the instruction that has begun, but has not ended
+        self.family = ""
+        self.blocked, self.channel = self._traffic()
+
+    def _traffic(self) -> tuple[int, int]:
+        """Return the cycles so far in which banks, and the channel, were taken."""
+        port = self.core.port
+        return port.reads_blocked + port.writes_blocked, port.external_blocked
+
+    def new_traffic(self) -> tuple[int, int]:
+        """Return the cycles since the last call in which banks, and the channel, were taken."""
+        before = self.blocked, self.channel
+        self.blocked, self.channel = self._traffic()
+        return self.blocked - before[0], self.channel - before[1]
+
+    def hear(self, event: Event) -> None:
+        if event.kind == "instruction":
+            self.idle(event.time)
+            self.settled()
+            self.address = int(event.values["address"])
+            self.family = self.core.decoder.fetch(self.address).row.family
+        elif event.kind == "done":
+            begin, until = int(event.values["begin"]), int(event.values["until"])
+            self.waits(self.address)
+            self.idle(begin)
+            banks, channel = self.new_traffic()
+            parts = (("work", self.core.divider), ("banks", banks), ("channel", channel))
+            self.parts(until, self.address, parts)
+            self.span(_REST.get(self.family, "long"), until, self.address)
+            self.address = None
+
+    def rest(self, time: int) -> None:
+        waiting = self.core.waiting
+        if waiting is not None and not waiting.cores and self.core.pending is not None:
+            self.span("banks", time, self.address)
+        else:
+            super().rest(time)

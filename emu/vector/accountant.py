@@ -1,0 +1,93 @@
+"""The accountant of vc: what an instruction costs, and for which result the next one waits."""
+
+from __future__ import annotations
+
+from macaw.emu.accountant import Accountant
+from macaw.emu.core import Core, Event
+from macaw.emu.scalar.accountant import ScalarAccountant
+from macaw.emu.vector.core import VectorCore
+from macaw.emu.vector.scoreboard import waits, writes
+from macaw.emu.vector.state import STORES
+
+# Families whose instructions write a register only if they load it from memory.
+_LOADS = ("load", "vector memory")
+
+
+class VectorAccountant(ScalarAccountant):
+    """Charges the cycles from the issue of an instruction to that of the next one.
+
+    In this order: the instruction's first cycle, the cycles until memory took its access or until
+    the target of a branch was fetched; then, of the next instruction, the wait for operands.
+    """
+
+    core: VectorCore
+
+    def __init__(self, core: VectorCore) -> None:
+        super().__init__(core)
+        self.counts = self._counts()
+        # by place on the scoreboard: the instruction that writes it, and whether it is a load
+        self.producers: dict[int, tuple[int, bool]] = {}
+
+    def _counts(self) -> tuple[int, int, int]:
+        core = self.core
+        return core.cycles_memory, core.cycles_branches, core.cycles_operands
+
+    def hear(self, event: Event) -> None:
+        if event.kind != "instruction" or self.core.waiting is not None:
+            return
+        time, address = event.time, int(event.values["address"])
+        operands = self._end_instruction(time)
+        self.waits(address)
+        found = self.core.decoder.fetch(address)
+        self.idle(time - operands)
+        if self.at < time:
+            place = max(waits(found), key=lambda place: self.core.ready[place])
+            producer, is_load = self.producers.get(place, (None, False))
+            cause = "latency" if place == STORES else "loads" if is_load else "results"
+            self.span(cause, time, address, producer=producer)
+        self.settled()
+        self.address = address
+        is_load = found.row.family in _LOADS
+        for place in writes(found):
+            self.producers[place] = address, is_load
+
+    def _end_instruction(self, time: int) -> int:
+        """Charge the instruction that issued last; `time` is that of the next issue.
+
+        Return the cycles that the next instruction waited for operands.
+        """
+        divider, before = self.core.divider, self.counts
+        self.counts = self._counts()
+        memory, branches, operands = (
+            (now - then) * divider for now, then in zip(self.counts, before, strict=True)
+        )
+        if self.address is not None:
+            banks, channel = self.new_traffic()
+            self.waits(self.address)
+            self.span("work", min(self.at + divider, time), self.address)
+            end = min(self.at + memory, time)
+            if self.parts(end, self.address, (("banks", banks), ("channel", channel))):
+                self.span("lanes", end, self.address)
+            self.span("branches", min(self.at + branches, time), self.address)
+            self.address = None
+        return operands
+
+    def settle(self, time: int) -> None:
+        core = self.core
+        pending = core.pending is not None
+        address = self.address
+        if pending:
+            self.span("work", min(self.at + core.divider, time), address)
+            self.span("banks", time, address)
+            return
+        # what an instruction that issued has still to take may end after the run
+        operands = self._end_instruction(max(time, core.time if core.running else time))
+        self.waits(address)
+        if operands and core.running:
+            self.span("results", self.at + operands, core.next_address)
+
+
+def make(core: Core) -> Accountant:
+    """Return a new accountant of vc."""
+    assert isinstance(core, VectorCore)
+    return VectorAccountant(core)

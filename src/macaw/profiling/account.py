@@ -1,0 +1,57 @@
+"""The account of a core as frozen dataclasses: its cycles by cause, and by line of the source.
+
+Cycles are device cycles times units of the core, such as the PEs of a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class CauseCycles:
+    """The cycles of a cause of `macaw.isa.causes`, and of the causes below it.
+
+    The cycles of the causes below add up to those of the cause. `whom` says, for a wait, who was
+    waited for: names of cores or units, or the instruction whose result was needed.
+    """
+
+    name: str
+    cycles: int
+    whom: Mapping[str, int] = field(default_factory=dict)  # cycles by name, the most first
+    lines: Mapping[str, int] = field(default_factory=dict)  # cycles by "layer.s:12: statement"
+    below: tuple[CauseCycles, ...] = ()  # the one with most cycles first
+
+
+@dataclass(frozen=True)
+class LineCycles:
+    """The cycles of a line of the source. `place` is empty for cycles that belong to no line."""
+
+    place: str  # "layer.s:12"
+    text: str  # of the line, without labels and comment
+    cycles: int
+    causes: Mapping[str, int] = field(default_factory=dict)  # by leaf of the tree, the most first
+    whom: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Account:
+    """The account of one core, whose causes and lines each add up to `cycles` times `units`."""
+
+    core: str
+    row: str  # of the timeline
+    cycles: int  # of the run
+    units: int
+    causes: tuple[CauseCycles, ...]  # the roots of the tree, the one with most cycles first
+    lines: tuple[LineCycles, ...]  # in the order of the source
+
+    @property
+    def total(self) -> int:
+        """The cycles of the run, times the units of the core."""
+        return self.cycles * self.units
+
+    @property
+    def idle(self) -> int:
+        """The cycles in which the units of the core had nothing to do."""
+        return sum(cause.cycles for cause in self.causes if cause.name == "idle")

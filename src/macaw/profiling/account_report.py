@@ -1,0 +1,98 @@
+"""The lines of text that show accounts: a tree of causes for each core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from macaw.profiling.account import Account, CauseCycles
+from macaw.profiling.phrases import share_text
+
+INDENT = 2
+MOST_NAMES = 3  # beside a cause
+
+
+def tree_lines(accounts: Sequence[Account], width: int) -> Iterator[str]:
+    """Yield the trees of causes of the cores that worked, then the names of the other cores."""
+    used = [account for account in accounts if account.idle < account.total]
+    # one width for all, so that the numbers stand below each other
+    labels = [_label_width(account.causes, 2 * INDENT) for account in used]
+    label = max([*labels, *(INDENT + len(account.core) for account in used)], default=0)
+    number = max((len(f"{account.total:,}") for account in used), default=0)
+    for account in used:
+        head = f"{' ' * INDENT}{account.core}"
+        yield f"{head:<{label}} {account.total:>{number},} {units_text(account)}"
+        yield from _cause_lines(account, account.causes, 2 * INDENT, label, number, width)
+    unused = [account.core for account in accounts if account.idle == account.total]
+    if unused:
+        yield f"{' ' * INDENT}without work: {', '.join(unused)}"
+
+
+def cause_rows(account: Account) -> Iterator[tuple[Any, ...]]:
+    """Yield a row of a table for each cause of a core; nothing for a core that never worked.
+
+    A row has the core, the depth in the tree, the cause, its cycles, their share of all cycles of
+    the core, those for whom it waited, and its lines. The first row is that of the whole core.
+    """
+    if account.idle == account.total:
+        return
+    yield account.core, 0, units_text(account), account.total, 1.0, "", ""
+    todo = [(cause, 1) for cause in reversed(account.causes)]
+    while todo:
+        cause, depth = todo.pop()
+        share = cause.cycles / max(account.total, 1)
+        yield "", depth, cause.name, cause.cycles, share, _all(cause.whom), _all(cause.lines)
+        todo += [(item, depth + 1) for item in reversed(cause.below)]
+
+
+def _all(names: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} ({cycles:,})" for name, cycles in names.items())
+
+
+def units_text(account: Account) -> str:
+    """Return what the numbers of an account count."""
+    return f"cycles of {account.units} units" if account.units > 1 else "cycles"
+
+
+def _label_width(causes: Iterable[CauseCycles], indent: int) -> int:
+    return max(
+        (
+            max(indent + len(cause.name), _label_width(cause.below, indent + INDENT))
+            for cause in causes
+        ),
+        default=0,
+    )
+
+
+def _cause_lines(
+    account: Account,
+    causes: Iterable[CauseCycles],
+    indent: int,
+    label: int,
+    number: int,
+    width: int,
+) -> Iterator[str]:
+    for cause in causes:
+        share = share_text(cause.cycles, account.total)
+        line = f"{' ' * indent + cause.name:<{label}} {cause.cycles:>{number},} {share:>6}"
+        room = width - len(line) - 2
+        note = _names_text("for", cause.whom, room) or _names_text("at", cause.lines, room)
+        yield f"{line}  {note}" if note else line
+        yield from _cause_lines(account, cause.below, indent + INDENT, label, number, width)
+
+
+def _names_text(word: str, names: Mapping[str, int], room: int) -> str:
+    """Return `word` and the names with most cycles, in at most `room` characters.
+
+    A place of the source is never cut. If not even one name fits, the statement is left out; if
+    its place does not fit either, the result is empty.
+    """
+    chosen = list(names.items())[:MOST_NAMES]
+    for count in range(len(chosen), 0, -1):
+        listed = ", ".join(f"{name} ({cycles:,})" for name, cycles in chosen[:count])
+        hidden = len(names) - count
+        text = f"{word} {listed}" + (f", {hidden} more" if hidden else "")
+        if len(text) <= room:
+            return text
+    short = f"{word} {next(iter(names), '').partition(': ')[0]}"
+    return short if names and len(short) <= room else ""

@@ -1,0 +1,136 @@
+"""Accounts of random programs: charges add up to the cycles, and agree with the cores' counters."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from macaw.emu import accounting
+from macaw.emu.accountant import Accountant
+from macaw.emu.device import Device
+from macaw.isa.causes import BY_NAME, CAUSES
+from macaw.isa.pe import CYCLE_CLASSES
+from tests.emu import dma_devices, scalar_devices
+from tests.emu.fim import engine_pairs
+from tests.emu.fim import random_programs as fim_programs
+from tests.emu.nnp.random_programs import program as nnp_program
+from tests.emu.pe_engine_pairs import machines_of_engines
+from tests.emu.pe_random_lists import random_packet_list
+
+pytestmark = pytest.mark.once
+
+LIMIT = 60_000
+LEAVES = {cause.name for cause in CAUSES} - {cause.parent for cause in CAUSES}
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 100))]
+Causes = Counter[str]
+
+
+def account(device: Device) -> dict[str, Causes]:
+    """Run a device; return the cycles of each core by cause, after tests that hold for any core."""
+    with np.errstate(all="ignore"):
+        _, accountants = accounting.run(device, LIMIT)
+    found = {}
+    for name, one in accountants.items():
+        assert sum(one.charges.values()) == device.cycle * one.units, name
+        assert all(cycles > 0 for cycles in one.charges.values()), name
+        found[name] = by_cause(one)
+        assert found[name].keys() <= LEAVES
+    return found
+
+
+def by_cause(one: Accountant) -> Causes:
+    found: Causes = Counter()
+    for charge, cycles in one.charges.items():
+        found[charge.cause] += cycles
+    return found
+
+
+def assert_same(devices: list[Device], plain: Device) -> list[dict[str, Causes]]:
+    """Both engines charge the same, and the account changes nothing of the run."""
+    found = [account(device) for device in devices]
+    assert found[0] == found[1]
+    with np.errstate(all="ignore"):
+        plain.run(LIMIT)
+    plain.sync()
+    for device in devices:
+        assert device.counters() == plain.counters()
+    return found
+
+
+@pytest.mark.parametrize("core", ["cp", "vc"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_scalar_cores(core: str, seed: int) -> None:
+    devices, _ = scalar_devices.random_devices(core, seed)
+    plain = scalar_devices.random_devices(core, seed)[0][0]
+    found, _ = assert_same(devices, plain)
+    counts, divider, causes = plain.counters()[core], devices[0].cores[core].divider, found[core]
+    assert causes["work"] == pytest.approx(counts["instructions"] * divider, abs=divider)
+    if core == "vc":
+        slack = 40 * divider  # the instructions at the end of the run
+        expected = {
+            ("loads", "results", "latency"): counts["cycles_operands"],
+            ("banks", "lanes", "channel"): counts["cycles_memory"],
+            ("branches",): counts["cycles_branches"],
+        }
+        for names, cycles in expected.items():
+            assert sum(causes[x] for x in names) == pytest.approx(cycles * divider, abs=slack)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_dma(seed: int) -> None:
+    devices, plain = dma_devices.random_devices(seed), dma_devices.random_devices(seed)[0]
+    found, _ = assert_same(devices, plain)
+    busy = sum(cycles for name, cycles in found["dma"].items() if BY_NAME[name].parent != "idle")
+    running = 0 if not plain.cores["dma"].running else plain.cycle - plain.cores["dma"].state.began
+    assert busy == plain.counters()["dma"]["cycles_busy"] + running
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows(seed: int) -> None:
+    pair = machines_of_engines(random_packet_list(seed).unit)
+    plain = machines_of_engines(random_packet_list(seed).unit)[0].device
+    found, _ = assert_same([machine.device for machine in pair], plain)
+    counts, divider = plain.counters()["pe[0]"], pair[0].row.divider
+    causes = found["pe[0]"]
+    names = {"work": "mac", "fill": "filling", "handover": "handing", "imbalance": "early"}
+    for cause, name in names.items():
+        assert causes[cause] == counts[f"cycles_{name}"] * divider
+    total = sum(counts[row.name] for row in CYCLE_CLASSES) * divider
+    busy = sum(cycles for name, cycles in causes.items() if BY_NAME[name].parent != "idle")
+    assert busy == total
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nnp(seed: int) -> None:
+    devices = [nnp_program(Random(seed)).device(engine) for engine in ("fast", "reference")]
+    plain = nnp_program(Random(seed)).device("fast")
+    found, _ = assert_same(devices, plain)
+    assert found["nnp"]["work"] <= plain.cycle
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_islands(seed: int) -> None:
+    def machines() -> Any:
+        lines = fim_programs.program(random.Random(seed))
+        pair = engine_pairs.machines_of_engines(lines, chosen, seed if seed % 3 == 0 else None)
+        for machine in pair:
+            machine.start()
+        return pair
+
+    chosen = engine_pairs.DEVICES[seed % len(engine_pairs.DEVICES)]
+    plain = machines()[0]
+    found, _ = assert_same([machine.device for machine in machines()], plain.device)
+    device = plain.device
+    for name, causes in found.items():
+        counts = device.counters()[name]
+        if not name.startswith("fim"):
+            continue
+        divider, banks = device.cores[name].divider, len(device.cores[name].circuits)
+        moved = counts["pushed"] + counts["pulled"]  # each for all banks of a block
+        assert causes["work"] >= counts["operations"] * divider
+        assert causes["work"] <= (counts["operations"] + moved * banks) * divider
