@@ -35,6 +35,7 @@ FEWEST = 10  # examples: no test takes fewer than these, or than it names
 # the results of sample programs (whose golden tests run on each, but for the longest ones): their
 # tests are marked `once`.
 ONCE = ("contract", "docs", "editors", "isa", "lowering", "programs", "seeds")
+ALL_ONCE = "pytestmark = pytest.mark.once"
 ONCE_PROGRAMS = ("digits_cnn", "digits_mlp", "digits_protected")
 
 
@@ -43,9 +44,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """`-m "not once"` takes no test of some folders, so they are not imported."""
+    """`-m "not once"` takes no test of some folders and files, so they are not imported."""
+    if config.getoption("markexpr") != "not once":
+        return None
     whole = collection_path.parent == Path(__file__).parent and collection_path.name in ONCE
-    return True if whole and config.getoption("markexpr") == "not once" else None
+    return True if whole or _is_once(collection_path) else None
+
+
+def _is_once(path: Path) -> bool:
+    """Whether all tests of a file are marked `once` by the one line that says so."""
+    return path.suffix == ".py" and ALL_ONCE in path.read_text("utf-8").splitlines()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # before pytest looks at `-m`, and after it

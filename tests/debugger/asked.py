@@ -17,3 +17,10 @@ def inputs(cause):
 def settings(cause):
     """Its settings, by name."""
     return {item.role: item.value for item in cause.causes if item.setting}
+
+
+def walk(cause):
+    """A cause and all its causes, without settings."""
+    yield cause
+    for item in inputs(cause):
+        yield from walk(item)

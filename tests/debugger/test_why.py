@@ -13,7 +13,7 @@ from macaw.debugger.causes.record import CauseError
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import answer_text
 from macaw.debugging import DebuggerFiles
-from tests.debugger.asked import inputs, only, settings
+from tests.debugger.asked import inputs, only, settings, walk
 from tests.debugger.programs import PROGRAMS, of_source, session
 
 pytestmark = pytest.mark.once
@@ -266,6 +266,19 @@ def test_a_logit_is_its_causes(digits):
     weights = {name.split("[")[0] for name in names}
     assert weights == {"w1", "b1", "w2", "b2", "w3", "b3"}
     assert {"st", "mac", "spu", "ld", "transfer 9", "transfer 8", "transfer 6"} <= set(seen)
+
+
+def test_names_of_the_causes_of_a_logit(digits):
+    """An array has its name in the image of the program, too; a half that was exchanged is named."""
+    causes = list(walk(only(digits.why("y[0, 3]"))))
+    images = [x for x in causes if x.name.startswith("b3[")]
+    assert {x.name.split(" at ")[0] for x in images} == {"b3[3, 0]", "b3[3, 0] in the image"}
+    (image,) = [x for x in images if "image" in x.name]
+    assert image.name.endswith(f" at {image.memory[0]:#010x}")
+    copied = next(x for x in causes if "half 1" in x.name)
+    assert copied.name.startswith("hidden2[0, ")
+    assert copied.name.endswith(" (unit 0, half 1)")
+    assert copied.how == "st"
 
 
 def test_the_products_of_a_logit(digits):

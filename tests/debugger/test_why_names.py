@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import macaw
 from macaw.debugger.causes.cause_text import lines
 from macaw.debugger.causes.place_names import label_place, memory_name
 from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT
-from tests.debugger.asked import inputs, only, settings
+from tests.debugger.asked import inputs, only, settings, walk
 from tests.debugger.programs import loaded, session
 
 pytestmark = pytest.mark.once
@@ -46,34 +45,6 @@ def test_the_line_of_a_label_is_in_the_first_file_that_has_it(tmp_path: Path) ->
     assert label_place(program, address - 4) == (str(data), 4, "more")
     data.unlink()
     assert label_place(program, program.symbol("_start").value) is None
-
-
-@cache
-def causes_of_a_logit():
-    """All causes of a logit of the digits."""
-    run = session("digits_mlp")
-    run.cont()
-    return tuple(walk(only(run.why("y[0, 3]"))))
-
-
-def test_an_array_in_the_image_of_the_program_has_its_name():
-    images = [x for x in causes_of_a_logit() if x.name.startswith("b3[")]
-    assert {x.name.split(" at ")[0] for x in images} == {"b3[3, 0]", "b3[3, 0] in the image"}
-    (image,) = [x for x in images if "image" in x.name]
-    assert image.name.endswith(f" at {image.memory[0]:#010x}")
-
-
-def walk(cause):
-    yield cause
-    for item in inputs(cause):
-        yield from walk(item)
-
-
-def test_a_half_that_was_exchanged_is_named():
-    copied = next(x for x in causes_of_a_logit() if "half 1" in x.name)
-    assert copied.name.startswith("hidden2[0, ")
-    assert copied.name.endswith(" (unit 0, half 1)")
-    assert copied.how == "st"
 
 
 def test_the_packet_that_chose_a_segment_and_the_place_of_results():

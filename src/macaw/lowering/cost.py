@@ -400,7 +400,7 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
         slab = plan.tile.groups * plan.slots * plan.strip * Types.size(plan.types.operand)
         loads = max(loads, plan.window / (2 if config["pe.design"] == "5b" else 1))
     width = config["dist.bus_bytes"]
-    loading = float(plan.weight_bytes.mean()) / width + 8
+    loading = plan.mean_weight_bytes / width + 8
     if entering or not plan.holds_activations:
         loading += slab / width
     each = loads + IMAGE_TURN
@@ -431,7 +431,7 @@ def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> 
     whole = isinstance(plan, BufferedPlan)
     each = max(loads + 2, begins + (0 if whole else row)) + STATIONARY_TURN
     each += QUEUE_SUMS if plan.adds_start_sums and not several else 0
-    first = row * (rows if whole else 1) + float(plan.weight_bytes.mean()) / width + 8
+    first = row * (rows if whole else 1) + plan.mean_weight_bytes / width + 8
     joins = plan.reduces_clusters
     size = Types.size(plan.types.sum if raw or joins else plan.types.result)
     kinds = len(plan.functions)
@@ -459,7 +459,7 @@ def _payload(plan: ProductPlan, exe: Exe) -> float:
     total = 1.0
     for item in exe.data:
         if "w_tile" in item:
-            total += float(plan.weight_bytes.mean())
+            total += plan.mean_weight_bytes
         elif "x_tile" in item:
             clusters = 1 if plan.shares_activations else plan.partition.clusters
             total += clusters * tile.k * operand

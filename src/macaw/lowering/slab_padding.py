@@ -7,8 +7,8 @@ slabs of all units with zeros.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,29 +58,33 @@ class PaddedSlabs:
         product = self.plan.product
         return self.plan.partition.start("M", p, q) * product.stride[0] - product.padding[0]
 
-    def _rows(self, p: int, q: int, part: int) -> NDArray[np.int64]:
-        """Return the first image row of each tile of M, for a part of the kernel that begins so."""
+    @cached_property
+    def _rows(self) -> NDArray[np.int64]:
+        """The first image rows of slabs, in shape (parts of the kernel, slabs, tiles of M)."""
         plan = self.plan
         tiles = -(-plan.partition.length("M") // plan.tile.groups)
         starts = np.array([plan.tile_start("M", index) for index in range(tiles)], np.int64)
-        return self.first_row(p, q) + starts * plan.product.stride[0] + part
+        slabs = np.array([self.first_row(p, q) for p, q in activation_grid(plan)], np.int64)
+        parts = np.array([row for row, _ in plan.kernel_parts], np.int64)
+        return slabs[:, None] + starts * plan.product.stride[0] + parts[:, None, None]
 
-    def _columns(self, part: int) -> NDArray[np.int64]:
-        """Return the first image column of each tile side by side."""
+    @cached_property
+    def _columns(self) -> NDArray[np.int64]:
+        """The first image columns of slabs, in shape (parts of the kernel, tiles side by side)."""
         product, width = self.plan.product, self.plan.tile.columns
         starts = np.minimum(np.arange(self.plan.columns) * width, product.columns - width)
-        return np.asarray(starts * product.stride[1] - product.padding[1] + part, np.int64)
+        parts = np.array([column for _, column in self.plan.kernel_parts], np.int64)
+        return np.asarray(starts * product.stride[1] - product.padding[1] + parts[:, None])
 
-    def _insides(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield the rows inside the image of each tile of M, and the columns of each tile beside.
+    @cached_property
+    def _rows_inside(self) -> NDArray[np.int64]:
+        """How many rows of each slab are inside the image, in the shape of `_rows`."""
+        return _inside(self._rows, self.plan.slab_rows, self.plan.product.height)
 
-        There is one pair for each slab of an iteration and each part of the kernel.
-        """
-        plan, product = self.plan, self.plan.product
-        for p, q in activation_grid(plan):
-            for y, x in plan.kernel_parts:
-                rows = _inside(self._rows(p, q, y), plan.slab_rows, product.height)
-                yield rows, _inside(self._columns(x), plan.slab_columns, product.width)
+    @cached_property
+    def _columns_inside(self) -> NDArray[np.int64]:
+        """How many columns of each slab are inside the image, in the shape of `_columns`."""
+        return _inside(self._columns, self.plan.slab_columns, self.plan.product.width)
 
     @property
     def _repeats(self) -> int:
@@ -94,13 +98,10 @@ class PaddedSlabs:
         """The share of loads that first fill the slabs with zeros."""
         plan, product = self.plan, self.plan.product
         loads = plan.columns * (plan.count("M") // (plan.columns * plan.images))
-        outside = 0
-        for y, x in plan.kernel_parts:
-            rows = np.array([self._rows(p, q, y) for p, q in activation_grid(plan)])
-            above = (rows.min(axis=0) < 0) | (rows.max(axis=0) + plan.slab_rows > product.height)
-            columns = self._columns(x)
-            beside = (columns < 0) | (columns + plan.slab_columns > product.width)
-            outside += int((above[:, None] | beside).sum())
+        rows, columns = self._rows, self._columns
+        above = (rows.min(axis=1) < 0) | (rows.max(axis=1) + plan.slab_rows > product.height)
+        beside = (columns < 0) | (columns + plan.slab_columns > product.width)
+        outside = int((above[:, :, None] | beside[:, None]).sum())
         return outside / (loads * len(plan.kernel_parts))
 
     @property
@@ -113,7 +114,8 @@ class PaddedSlabs:
     @property
     def activation_bytes(self) -> int:
         """The bytes of all activations that the dma moves into the units."""
-        pixels = sum(int(rows.sum()) * int(columns.sum()) for rows, columns in self._insides())
+        rows, columns = self._rows_inside.sum(axis=(1, 2)), self._columns_inside.sum(axis=1)
+        pixels = int((rows * columns).sum())
         return pixels * self._repeats * self.plan.slab_channels * self.size
 
     @property
@@ -123,30 +125,19 @@ class PaddedSlabs:
         In each iteration, it is the share of the cluster that has the most of them.
         """
         plan, product = self.plan, self.plan.product
-        shares = []
-        for y, x in plan.kernel_parts:
-            rows = [
-                _taps_inside(
-                    self._rows(p, q, y),
-                    (plan.tile.groups, product.stride[0], plan.taps[0]),
-                    product.height,
-                )
-                for p, q in activation_grid(plan)
-            ]
-            positions = (plan.tile.columns, product.stride[1], plan.taps[1])
-            columns = _taps_inside(self._columns(x), positions, product.width)
-            shares.append(np.max(rows, axis=0).mean() * columns.mean())
-        return float(np.mean(shares))
+        groups = (plan.tile.groups, product.stride[0], plan.taps[0])
+        rows = _taps_inside(self._rows, groups, product.height)
+        positions = (plan.tile.columns, product.stride[1], plan.taps[1])
+        columns = _taps_inside(self._columns, positions, product.width)
+        return float((rows.max(axis=1).mean(axis=-1) * columns.mean(axis=-1)).mean())
 
     def mean_transfers(self) -> tuple[float, float, float]:
         """Return the means of a load: its transfers of activations, their rows, and their bytes.
 
         The bytes are those of a row of the dma.
         """
-        insides = list(self._insides())
         grid = len(activation_grid(self.plan))
-        rows = float(np.mean([rows.mean() for rows, _ in insides]))
-        columns = float(np.mean([columns.mean() for _, columns in insides]))
+        rows, columns = float(self._rows_inside.mean()), float(self._columns_inside.mean())
         pixel = self.plan.slab_channels * self.size
         if self.whole_lines:
             return grid, rows, columns * pixel
@@ -167,8 +158,8 @@ def _taps_inside(
     `outputs` has the number of outputs of a tile, their stride and their taps.
     """
     count, stride, taps = outputs
-    places = first[:, None, None] + stride * np.arange(count)[:, None] + np.arange(taps)
-    return np.asarray(((places >= 0) & (places < extent)).mean(axis=(1, 2)), np.float64)
+    places = first[..., None, None] + stride * np.arange(count)[:, None] + np.arange(taps)
+    return np.asarray(((places >= 0) & (places < extent)).mean(axis=(-2, -1)), np.float64)
 
 
 def write_padded_slabs(out: Listing, plan: ImagePlan, name: str, add: str) -> None:
