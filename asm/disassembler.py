@@ -35,16 +35,7 @@ def disassemble(
 
     With `raw`, return a dump of the bytes instead. Raises `DisassemblyError`.
     """
-    sections = [item for item in program.sections if core is None or item.core == core]
-    if core is not None and not sections:
-        raise _no_part(core, program.sections)
-    if only is not None:
-        names_found = [item.name for item in sections]
-        sections = [item for item in sections if item.name == only]
-        if not sections:
-            raise _no_section(only, names_found)
-    if not program.note_version and _is_fixed(program):
-        sections.sort(key=lambda item: item.address)
+    sections = _chosen_sections(program, core, only)
     names = Names(program.symbols)
     labels = {section.name: Labels(section, program, names) for section in program.sections}
     tables = {item.core: registry.core(item.core) for item in sections if item.core is not None}
@@ -102,6 +93,24 @@ def disassemble(
         lines += _empty_control(program)
         lines += _entry(program, exact)
     return "\n".join(lines).strip("\n") + "\n"
+
+
+def _chosen_sections(program: Program, core: str | None, only: str | None) -> list[Section]:
+    """Return the sections of `core` and of the name `only`, in the order of the listing.
+
+    Raises `DisassemblyError` if there is none.
+    """
+    sections = [item for item in program.sections if core is None or item.core == core]
+    if core is not None and not sections:
+        raise _no_part(core, program.sections)
+    if only is not None:
+        names_found = [item.name for item in sections]
+        sections = [item for item in sections if item.name == only]
+        if not sections:
+            raise _no_section(only, names_found)
+    if not program.note_version and _is_fixed(program):
+        sections.sort(key=lambda item: item.address)
+    return sections
 
 
 def list_object(item: ObjectFile, core: str | None = None, *, only: str | None = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from macaw.asm.diagnostics import did_you_mean
@@ -124,55 +124,21 @@ def bind(
     head = statement.head
     assert head is not None
     operands = {operand.name: operand for operand in row.operands}
-    inner = {operand.inside: operand for operand in row.operands if operand.inside}
     bound = BoundOperands(row, {})
-
-    def give(operand: AnyOperand, node: Node) -> None:
-        if operand.name in bound.nodes:
-            raise Mistake(f"the operand {operand.name} is given twice", node)
-        bound.nodes[operand.name] = node
-
-    def place(operand: AnyOperand, node: Node) -> None:
-        base = inner.get(operand.name)
-        if base is None:
-            if isinstance(node, Inside):
-                raise Mistake("there are no brackets in this operand", node, forms([row]))
-            give(operand, node)
-        elif isinstance(node, Inside):
-            give(operand, node.outer)
-            give(base, node.inner)
-        elif isinstance(node, Group) and len(node.items) == 1:
-            give(base, node.items[0])
-        else:
-            give(operand, node)
-
     waiting = [x for x in row.operands if not x.inside and not x.kind.optional]
     more = list(positional)
     for item in statement.operands:
         if isinstance(item, Named):
-            name = item.name.text
-            if name in extra:
-                if name in bound.extra:
-                    raise Mistake(f"the operand {name} is given twice", item)
-                bound.extra[name] = item.value
-            elif name in operands:
-                give(operands[name], item.value)
-            else:
-                choices = [*operands, *extra]
-                raise Mistake(
-                    f"{head.text} has no operand '{name}'",
-                    item.name,
-                    did_you_mean(name, choices) or forms([row], extra),
-                )
+            _bind_named(bound, item, operands, extra, head.text)
             continue
         flag = _flag(row, item)
         if flag:
-            give(flag, item)
+            _give(bound, flag, item)
             continue
         while waiting and waiting[0].name in bound.nodes:
             waiting.pop(0)
         if waiting:
-            place(waiting.pop(0), item)
+            _place(bound, waiting.pop(0), item)
         elif more and isinstance(item, Name | Indexed | Phrase):
             bound.extra.setdefault(more.pop(0), item)
         else:
@@ -185,6 +151,51 @@ def bind(
                 forms([row], extra),
             )
     return bound
+
+
+def _bind_named(
+    bound: BoundOperands,
+    item: Named,
+    operands: Mapping[str, AnyOperand],
+    extra: Sequence[str],
+    mnemonic: str,
+) -> None:
+    """Bind an operand that is written with its name. `operands` are those of the row, by name."""
+    name = item.name.text
+    if name in extra:
+        if name in bound.extra:
+            raise Mistake(f"the operand {name} is given twice", item)
+        bound.extra[name] = item.value
+    elif name in operands:
+        _give(bound, operands[name], item.value)
+    else:
+        raise Mistake(
+            f"{mnemonic} has no operand '{name}'",
+            item.name,
+            did_you_mean(name, [*operands, *extra]) or forms([bound.row], extra),
+        )
+
+
+def _place(bound: BoundOperands, operand: AnyOperand, node: Node) -> None:
+    """Bind an operand by its place, and the operand in its brackets if it has one."""
+    base = next((x for x in bound.row.operands if x.inside == operand.name), None)
+    if base is None:
+        if isinstance(node, Inside):
+            raise Mistake("there are no brackets in this operand", node, forms([bound.row]))
+        _give(bound, operand, node)
+    elif isinstance(node, Inside):
+        _give(bound, operand, node.outer)
+        _give(bound, base, node.inner)
+    elif isinstance(node, Group) and len(node.items) == 1:
+        _give(bound, base, node.items[0])
+    else:
+        _give(bound, operand, node)
+
+
+def _give(bound: BoundOperands, operand: AnyOperand, node: Node) -> None:
+    if operand.name in bound.nodes:
+        raise Mistake(f"the operand {operand.name} is given twice", node)
+    bound.nodes[operand.name] = node
 
 
 def _flag_words(row: Row | None) -> list[str]:

@@ -219,61 +219,79 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
 
     `subscripts` is the number of subscripts; with 0, the value is the whole array.
     """
-    size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-
-    count = size // dtype.itemsize
+    count = int(np.prod(shape, dtype=np.int64))
     sides = (count,) if subscripts and not shape else shape
+    found = _ArrayInMemory(device, text, address, dtype, sides)
+    whole = dtype.kind in "iu" and subscripts == max(1, len(shape))
+    return Access(text, found.read, found.write, memory=True, extent=found.extent, whole=whole)
 
-    def refusal(indices: Indices) -> AccessError:
-        has = size_of(np.broadcast_to(np.uint8(0), sides))
-        return AccessError(f"{text} has no element {indices_text(indices)}{has}")
 
-    def element(indices: Indices) -> int | None:
+@dataclass(frozen=True)
+class _ArrayInMemory:
+    """An array in a device's memory, with `sides` as its shape. `text` is its name in messages."""
+
+    device: Device
+    text: str
+    address: int
+    dtype: np.dtype[Any]
+    sides: tuple[int, ...]
+
+    def read(self, *indices: Any) -> Any:
+        """Return an element, or an array of those that the indices select."""
+        place = self._element(indices)
+        if place is not None:
+            size = self.dtype.itemsize
+            data = self.device.memory.peek(self.address + place * size, size)
+            return _number(np.frombuffer(data, self.dtype)[0])
+        elements = self._select(self._values(), indices)
+        return _number(elements) if not isinstance(elements, np.ndarray) else elements
+
+    def write(self, value: Any, *indices: Any) -> None:
+        """Write the elements that the indices select."""
+        values = self._values().copy()
+        self._select(values, indices)
+        values[tuple(indices)] = fit(value, self.dtype, self.text)
+        self.device.memory.poke(self.address, values.tobytes())
+
+    def extent(self, *indices: Any) -> tuple[int, int]:
+        """Return the address and the number of bytes from the first to the last element."""
+        size, count = self.dtype.itemsize, int(np.prod(self.sides, dtype=np.int64))
+        place = self._element(indices)
+        if place is not None:
+            return self.address + place * size, size
+        if not indices:
+            return self.address, count * size
+        places = self._select(np.arange(count).reshape(self.sides), indices)
+        if not places.size:
+            return self.address, 0
+        first, last = int(places.min()), int(places.max())
+        return self.address + first * size, (last - first + 1) * size
+
+    def _values(self) -> NDArray[Any]:
+        size = self.dtype.itemsize * int(np.prod(self.sides, dtype=np.int64))
+        data = self.device.memory.peek(self.address, size)
+        return np.frombuffer(data, self.dtype).reshape(self.sides)
+
+    def _element(self, indices: Indices) -> int | None:
         """Return the flat index of a single element, or None if the indices select several."""
-        if len(indices) != len(sides) or not all(isinstance(x, int) for x in indices):
+        if len(indices) != len(self.sides) or not all(isinstance(x, int) for x in indices):
             return None
         place = 0
-        for index, side in zip(indices, sides, strict=True):
+        for index, side in zip(indices, self.sides, strict=True):
             if not -side <= index < side:
-                raise refusal(indices)
+                raise self._refusal(indices)
             place = place * side + index % side
         return place
 
-    def extent(*indices: Any) -> tuple[int, int]:
-        place = element(indices)
-        if place is not None:
-            return address + place * dtype.itemsize, dtype.itemsize
-        if not indices:
-            return address, size
-        places = of(np.arange(count).reshape(sides), indices)
-        if not places.size:
-            return address, 0
-        first, last = int(places.min()), int(places.max())
-        return address + first * dtype.itemsize, (last - first + 1) * dtype.itemsize
-
-    def of(values: Any, indices: Indices) -> Any:
+    def _select(self, values: Any, indices: Indices) -> Any:
         try:
             return values[tuple(indices)]
         except (IndexError, TypeError):
-            raise refusal(indices) from None
+            raise self._refusal(indices) from None
 
-    def read(*indices: Any) -> Any:
-        place = element(indices)
-        if place is not None:
-            at = address + place * dtype.itemsize
-            return _number(np.frombuffer(device.memory.peek(at, dtype.itemsize), dtype)[0])
-        values = np.frombuffer(device.memory.peek(address, size), dtype).reshape(sides)
-        elements = of(values, indices)
-        return _number(elements) if not isinstance(elements, np.ndarray) else elements
-
-    def write(value: Any, *indices: Any) -> None:
-        values = np.frombuffer(device.memory.peek(address, size), dtype).copy().reshape(sides)
-        of(values, indices)
-        values[tuple(indices)] = fit(value, dtype, text)
-        device.memory.poke(address, values.tobytes())
-
-    whole = dtype.kind in "iu" and subscripts == max(1, len(shape))
-    return Access(text, read, write, memory=True, extent=extent, whole=whole)
+    def _refusal(self, indices: Indices) -> AccessError:
+        has = size_of(np.broadcast_to(np.uint8(0), self.sides))
+        return AccessError(f"{self.text} has no element {indices_text(indices)}{has}")
 
 
 def _number(value: Any) -> Any:

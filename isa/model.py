@@ -387,6 +387,20 @@ def checked(core: Core) -> Core:
     Raises `TableError` for overlapping patterns, unspecified bits, duplicate names and similar
     errors.
     """
+    _check_names(core)
+    for window in core.windows:
+        if window.direction not in ("in", "out"):
+            raise TableError(f"{core.name}: the window {window.name} is neither in nor out")
+    _check_instructions(core)
+    for structure in core.structures:
+        structure.check()
+    _check_overlaps(core)
+    _check_meanings(core)
+    return core
+
+
+def _check_names(core: Core) -> None:
+    """Raise `TableError` if two rows of a kind have one name or one address."""
 
     def unique(what: str, names: Iterable[str]) -> None:
         seen: set[str] = set()
@@ -408,33 +422,29 @@ def checked(core: Core) -> Core:
     unique("memory or window", [x.name for x in core.memories] + [x.name for x in core.windows])
     unique("memory-mapped register", (row.name for row in core.registers))
     unique("memory-mapped register at", (f"{row.address:#x}" for row in core.registers))
-    for window in core.windows:
-        if window.direction not in ("in", "out"):
-            raise TableError(f"{core.name}: the window {window.name} is neither in nor out")
     unique(
         "register",
         (name for file in core.files for names in file.names for name in names),
     )
-    for form in dict.fromkeys(row.format for row in core.instructions):
-        try:
+
+
+def _check_instructions(core: Core) -> None:
+    """Raise `TableError` for an error in a format, an instruction or a pseudo-instruction."""
+    try:
+        for form in dict.fromkeys(row.format for row in core.instructions):
             form.check()
-        except TableError as error:
-            raise TableError(f"{core.name}: {error}") from None
-    for row in core.instructions:
-        try:
+        for row in core.instructions:
             row.check()
-        except TableError as error:
-            raise TableError(f"{core.name}: {error}") from None
-    for pseudo in core.pseudos:
-        try:
+        for pseudo in core.pseudos:
             pseudo.check(core.by_mnemonic)
-        except TableError as error:
-            raise TableError(f"{core.name}: {error}") from None
+    except TableError as error:
+        raise TableError(f"{core.name}: {error}") from None
     for mnemonic, rows in core.rows.items():
         _check_forms(core, mnemonic, rows)
-    for structure in core.structures:
-        structure.check()
-    _check_overlaps(core)
+
+
+def _check_meanings(core: Core) -> None:
+    """Raise `TableError` for a row whose meaning is empty."""
     declared: tuple[Memory | Window | Queue | Counter | Fault | Rule | Setting, ...] = (
         core.memories
         + core.windows
@@ -447,4 +457,3 @@ def checked(core: Core) -> Core:
     for counted in declared:
         if not counted.meaning:
             raise TableError(f"{core.name}: {counted.name} has no meaning")
-    return core
