@@ -140,7 +140,7 @@ class ExpressionContext:
         return symbol
 
     def is_external(self, node: Name) -> bool:
-        """Return whether a linker finds the symbol: it is not defined here, or it is weak."""
+        """Return whether the symbol is left to a linker: it is not defined here, or it is weak."""
         linkage = self.state.linkage
         if linkage is None or not self.state.is_read or isinstance(node, FixedName):
             return False

@@ -1,8 +1,8 @@
 """Source texts, and conversions between offsets, lines and columns.
 
-Later stages store offsets in a `SourceText`. Line and column are computed only for diagnostics and
-the line table. The text of an expansion is also a `SourceText` (`asm/macro_body.py`); its `chain`
-leads back to a file.
+Later stages keep positions as offsets into a `SourceText`. Lines and columns are computed only for
+diagnostics and the line table. The text of an expansion is also a `SourceText`
+(`asm/macro_body.py`); its `chain` leads back to a file.
 """
 
 from __future__ import annotations

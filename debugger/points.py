@@ -91,7 +91,7 @@ class Points:
         self.version += 1
 
     def plain(self) -> list[dict[str, Any]]:
-        """Return a record for a file for each point, except temporary ones."""
+        """Return one record for each point that is not temporary, as files store it."""
         return [point.plain() for point in self.all.values() if not point.temporary]
 
     def load(self, items: Iterable[dict[str, Any]]) -> list[Point]:

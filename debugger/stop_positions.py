@@ -1,4 +1,4 @@
-"""Stop positions: where forward steps have stopped, so that steps back return to them."""
+"""Stop positions: where steps forward have stopped. A step back returns to one of them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class MemorySystem(AddressSpace):
 
 
 class Port(Endpoint):
-    """A core's connection to memory: it has one request at a time, answered in order.
+    """A core's connection to memory, which has at most one open request.
 
     A core that reads and writes in the same cycle has two ports (a row: one for its bus and one for
     its return bus). The argument `time` is always the cycle in which the core acts, `core.time`.
@@ -42,8 +42,8 @@ class Port(Endpoint):
     The arbiter grants a request for on-chip memory at the end of the cycle of the request. If
     another request has one of the banks, the grant comes in a later cycle. An access to external
     memory starts when the channel is free. It occupies the channel for its beats: the number of
-    aligned blocks of mem.external_width bytes that it touches. It reads or changes the bytes at
-    `time`.
+    aligned blocks of mem.external_width bytes that it touches. Its bytes are read or changed in
+    cycle `time`, even if the access starts later.
     """
 
     __slots__ = ("memory",)

@@ -136,7 +136,7 @@ class Row(Core, Dispatchable):
         return block_diagram(self.context)
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
-        """Return the entries of a queue of a PE, decoded as in the boxes, the head first.
+        """Return the entries of a queue of a PE, decoded into their fields, the head first.
 
         `units` are the cluster and the PE. None means that the queue has no head.
         """

@@ -223,7 +223,7 @@ def mapping(kind: Kind, description: str) -> Kind:
 
 
 def array(value: Any) -> str | None:
-    """Return None for a value that NumPy can convert to an array of numbers, else a description.
+    """Return None if NumPy can convert a value to an array of numbers, else what is expected.
 
     A masked array is not accepted.
     """

@@ -160,7 +160,8 @@ class LockstepControls(ClusterControls):
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
         A packet is earlier if its number is lower than `order`, the number of the segment's packet.
-        This splits the group if only its control units know the result.
+        If the group cannot decide, this method splits the group, and the clusters' control units
+        decide.
         """
         if self.group is not None:
             if order == self.group.order:

@@ -94,8 +94,8 @@ class TranslatingCore(ScalarCore):
         """Execute a block that counts for the trace. Raises `Fault`.
 
         All its instructions begin before cycle `limit`. `room` is the number of instructions up to
-        the trace's next border. A block with `crosses` can continue across borders; another block
-        stops before the next border. Return whether the interpreter must execute the next
+        the trace's next border. Only a block with `crosses` continues across borders; any other
+        block stops before the next border. Return whether the interpreter must execute the next
         instruction.
         """
         pc, before = self.pc, self.retired

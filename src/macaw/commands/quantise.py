@@ -85,12 +85,12 @@ def command(
     constants: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Write MODEL, an ONNX file of floating-point numbers, with symmetric integers.
+    """Quantise MODEL, an ONNX file of floating-point numbers, to symmetric integers.
 
     The samples of --data decide about the scales. Batch normalisations are folded into the layers
     before them. The output is a standard ONNX file with QuantizeLinear and DequantizeLinear. Print
-    a row for each layer: its types, the scale of its result, and its signal-to-noise ratio in
-    decibels: by itself (own dB) and with all layers before it (dB).
+    a row for each layer: its types, the scale of its result, and two signal-to-noise ratios in
+    decibels. For "own dB" only this layer is quantised, for "dB" all layers up to this one.
     """
     from macaw import files
     from macaw.quantisation import quantise

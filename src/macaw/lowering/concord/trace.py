@@ -27,9 +27,9 @@ _IN, _OUT, _EXTERNAL, _MATRICES = "NetInQ", "NetOutQ", "Dram", "MatrixRf"
 
 
 def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration) -> Graph:
-    """Return the graph of a program.
+    """Return the graph of a program of nnp.
 
-    Raises `LowerError` if software cannot do what the program does.
+    Raises `LowerError` if concordant software cannot express what the program does.
     """
     tracer = Tracer(hints, config)
     for chain in chains:

@@ -156,7 +156,7 @@ class StreamTiling:
 
     @property
     def operand_row(self) -> int:
-        """The first row of each bank with second operands of functions; a round needs one row."""
+        """The first row, in each bank, of functions' second operands; each round has one row."""
         return self.rounds * self.depth
 
     @property

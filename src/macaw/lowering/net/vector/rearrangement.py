@@ -36,7 +36,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Rearrange(VectorOperation):
-    """A result of shape `sizes` that has elements of the input, of shape `shape`, at other places.
+    """Copies parts of an input of shape `shape` to other places of a result of shape `sizes`.
 
     The parts are copied in their order. Elements that no part writes get the value `fill`, if there
     is one. `name` is the name of the movement.
