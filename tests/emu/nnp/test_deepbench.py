@@ -35,7 +35,7 @@ def test_the_order_of_chains_matters() -> None:
     for before in (1, 2, 3):
         few, more = (cycles("GRU", 256, steps, NARROW, before) for steps in (3, 5))
         found[before] = (more - few) / 2
-    assert found == {1: 757, 2: 682, 3: 716}
+    assert found == {1: 741, 2: 694, 3: 718}
 
 
 def test_large_layers_are_bound_by_the_multiplier() -> None:
