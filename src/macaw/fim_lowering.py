@@ -325,7 +325,7 @@ def _planned(
         limited = config.changed({INSTRUCTIONS: words})
         try:
             shared = together and not at_run_time
-            ask = _option_source(graph.form, limited, rows, choice, shared)
+            ask = _option_source(graph, limited, rows, choice, shared)
             plan = schedule(graph, config, ask, together)
         except LowerError:
             if room_error is None:
@@ -343,7 +343,7 @@ def _planned(
 
 
 def _option_source(
-    form: int, config: Configuration, rows: BankRows, choice: bool, together: bool
+    graph: Graph, config: Configuration, rows: BankRows, choice: bool, together: bool
 ) -> Any:
     """Return the function that returns the options of tasks.
 
@@ -353,13 +353,15 @@ def _option_source(
     """
 
     def ask(unit: Unit, _: Configuration) -> list[Option | Refusal]:
-        answers = options.options(unit, config, form, rows, together)
+        form, stored = graph.form, graph.results_of(unit) if len(unit) > 1 else ()
+        answers = options.options(unit, config, form, rows, together, stored)
         if not rows.resident or not options.has_constants(unit):
             return answers
         exceeds = any(isinstance(row, Refusal) and row.exceeds_memory for row in answers)
         if not choice and not exceeds:
             return answers
-        others = options.options(unit, config, form, replace(rows, resident=False), together)
+        copied = replace(rows, resident=False)
+        others = options.options(unit, config, form, copied, together, stored)
         if choice:
             return [*answers, *(row for row in others if isinstance(row, Option))]
         alone, shared = _alone_and_shared(answers)

@@ -57,7 +57,7 @@ def alone(graph, option):
     return GraphPlan(graph, (Step(0, option),), actions, option.total)
 
 
-def run(plan, graph, device, name, **inputs):
+def run(plan, graph, device, name, engine="fast", **inputs):
     """What the plan's program did; without a name the device stands in a file beside it."""
     program = emit(plan, graph, device, name or '"p.device.toml"')
     with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +67,7 @@ def run(plan, graph, device, name, **inputs):
         (Path(folder) / "p.s").write_text(program.source)
         made = macaw.assemble(Path(folder) / "p.s")
     assert not made.warnings
-    return macaw.run(made, **inputs)
+    return macaw.run(made, engine=engine, **inputs)
 
 
 def applied(function, *x):

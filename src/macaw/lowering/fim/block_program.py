@@ -15,13 +15,14 @@ from macaw.isa.fim_circuit import GIO, IOSA, OPERATIONS, ROP, RZ, Operation
 # The kind of a word, for the timing.
 PLAIN, ACT, OPERATE, PULL, PUSH, POINT, LOCK, UNLOCK = range(8)
 # The operations that programs use, as indices in OPERATIONS.
-READ, STORE, MOVE, FROM_RZ, COMPUTE, COMPUTE_ALONE = map(
+READ, STORE, MOVE, FROM_RZ, TO_GIO, COMPUTE, COMPUTE_ALONE = map(
     OPERATIONS.index,
     (
         Operation(ROP, IOSA),
         Operation(IOSA, RZ),
         Operation(ROP, GIO),
         Operation(ROP, RZ),
+        Operation(GIO, RZ),
         Operation(RZ, ROP, IOSA),
         Operation(RZ, ROP, GIO),
     ),

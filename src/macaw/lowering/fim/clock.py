@@ -143,7 +143,8 @@ class Track:
         first = len(self.options)
         for part in option.parts or (option,):
             self._issue_part(part)
-        self.makers[option.task.output.name] = list(range(first, len(self.options)))
+        for tensor in option.results:
+            self.makers[tensor.name] = list(range(first, len(self.options)))
 
     def _issue_part(self, option: Option) -> None:
         self.fetch_needed(option)

@@ -278,6 +278,14 @@ class Graph:
         names = {tensor.memory.name for tensor in task.inputs}
         return [other for other in self.tasks if other.output.name in names]
 
+    def results_of(self, tasks: Sequence[Task]) -> list[Tensor]:
+        """Return those outputs of tasks that other tasks or the host read, in their order."""
+        own = {task.output.name for task in tasks}
+        readers = (task for task in self.tasks if task.output.name not in own)
+        names = {tensor.memory.name for task in readers for tensor in task.inputs}
+        names |= {tensor.memory.name for tensor in self.results}
+        return [task.output for task in tasks if task.output.name in names]
+
     def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
         """Compute all tensors in float64, by name, without the rounding of the islands."""
         values: dict[str, NDArray[np.float64]] = {}

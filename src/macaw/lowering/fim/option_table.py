@@ -10,8 +10,9 @@ from functools import cached_property
 from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.explain import describe
-from macaw.lowering.fim.graph import Graph, Task
+from macaw.lowering.fim.graph import POINTWISE, Graph, Task
 from macaw.lowering.fim.plan import Option, Refusal
+from macaw.lowering.fim.pointwise_groups import groups
 
 Unit = tuple[Task, ...]  # tasks of one start, in order of execution
 Ask = Callable[[Unit, Configuration], Sequence[Option | Refusal]]
@@ -22,9 +23,9 @@ LONGEST = 4  # the greatest number of tasks of a unit
 class OptionTable:
     """The options and refusals for all units of a graph.
 
-    A unit is one task, or a chain of tasks that one start does. `units` has the units that have an
-    option, by the output of their first task. `levels` has, for each task, the least number of
-    cycles from its start to the end of all tasks that depend on it.
+    A unit is one task, a chain of tasks or a group of functions that one start does. `units` has
+    the units that have an option, by the output of their first task. `levels` has, for each task,
+    the least number of cycles from its start to the end of all tasks that depend on it.
     """
 
     graph: Graph
@@ -50,7 +51,9 @@ class OptionTable:
 
     def tail(self, unit: Unit) -> int:
         """Return the least cycles from a unit's end to the end of all tasks that depend on it."""
-        return max((self.levels[name] for name in self.readers(unit[-1])), default=0)
+        own = {task.output.name for task in unit}
+        names = {name for task in unit for name in self.readers(task)} - own
+        return max((self.levels[name] for name in names), default=0)
 
     def readers(self, task: Task) -> list[str]:
         """Return the names of the outputs of the tasks that read a task's output."""
@@ -73,10 +76,11 @@ def _readers(graph: Graph) -> dict[str, list[Task]]:
 def option_table(
     graph: Graph, config: Configuration, ask: Ask, together: bool = True
 ) -> OptionTable:
-    """Return the options of all tasks, and with `together` of chains of tasks.
+    """Return the options of all tasks, and with `together` of chains and groups of tasks.
 
     `ask` returns the options of a unit. In a chain, only the next task reads the output of a task,
-    and this output is not a result of the graph. Raises `LowerError` if a task has no option.
+    and this output is not a result of the graph. The results of a group may be read by any task.
+    Raises `LowerError` if a task has no option.
     """
     readers = _readers(graph)
     results = {tensor.memory.name for tensor in graph.results}
@@ -99,9 +103,25 @@ def option_table(
             if not possible and len(unit) > 1:
                 break
             unit = (*unit, followers[0])
+    if together:
+        after_products = {task for unit in options for task in unit[1:] if task.kind == POINTWISE}
+        for unit in groups(graph, config, after_products):
+            answers = ask(unit, config)
+            possible = tuple(row for row in answers if isinstance(row, Option))
+            if possible and unit not in options:
+                units[unit[0].output.name].append(unit)
+                options[unit] = possible
+                refusals[unit] = tuple(row for row in answers if isinstance(row, Refusal))
     levels = _levels(graph, readers, options, refusals)
     whole = {name: tuple(rows) for name, rows in units.items()}
     return OptionTable(graph, whole, options, refusals, levels)
+
+
+def _later(levels: Mapping[str, int], readers: Mapping[str, list[Task]], unit: Unit) -> int:
+    """Return the least cycles from a unit's end to the end of the tasks whose levels are known."""
+    own = {task.output.name for task in unit}
+    names = {x.output.name for task in unit for x in readers[task.output.name]} - own
+    return max((levels.get(name, 0) for name in names), default=0)
 
 
 def _levels(
@@ -120,8 +140,5 @@ def _levels(
         if not ends[name]:
             whys = dict.fromkeys(row.why for row in refusals.get((task,), ()))
             raise LowerError(f"nothing can do {describe(task)}", "; ".join(whys))
-        levels[name] = min(
-            cycles + max((levels[x.output.name] for x in readers[unit[-1].output.name]), default=0)
-            for unit, cycles in ends[name]
-        )
+        levels[name] = min(cycles + _later(levels, readers, unit) for unit, cycles in ends[name])
     return levels

@@ -26,7 +26,7 @@ from macaw.lowering.fim.fused_task import (
     check,
     fuse,
 )
-from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER, Task
+from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER, Task, Tensor
 from macaw.lowering.fim.host_job import HostJob
 from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, predict, queue_wait
 from macaw.lowering.fim.plan import Option, Refusal
@@ -53,6 +53,7 @@ def options(
     form: int = 0,
     place: BankRows | None = None,
     together: bool = False,
+    results: Sequence[Tensor] = (),
 ) -> list[Option | Refusal]:
     """Return the best option of each island and layout for the tasks of one start.
 
@@ -60,7 +61,8 @@ def options(
     or scatter has only the option of the host. `place` says which rows the options may use, and
     whether their constants stay in the banks; by default all rows, and no constant stays. Tasks
     without constants have the same options in both cases. With `together`, there are also options
-    in which several islands share a product.
+    in which several islands share a product. `results` are the outputs of functions that are to be
+    stored; by default only the last one.
     """
     place = place or BankRows(geometry(config).rows)
     if place.resident and not has_constants(tasks):
@@ -69,8 +71,11 @@ def options(
     tasks = tuple(tasks)
     if len(tasks) == 1 and tasks[0].kind in (GATHER, SCATTER):
         return [_host(tasks, config, form)]
-    alone = len(tasks) == 1 and tasks[0].kind == POINTWISE
-    layouts = (ELEMENTWISE,) if alone else range(len(ARRANGEMENTS))
+    if all(task.kind == POINTWISE for task in tasks):
+        stored = tuple(results) or (tasks[-1].output,)
+        islands = range(config["fim.islands"])
+        return [_pointwise(tasks, stored, config, island, form, place) for island in islands]
+    layouts = range(len(ARRANGEMENTS))
     least = _least_rough(tasks, config, form, place)
     for island in range(config["fim.islands"]):
         for layout in layouts:
@@ -135,12 +140,18 @@ def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option |
 
 
 def _pointwise(
-    tasks: tuple[Task, ...], config: Configuration, island: int, form: int, place: BankRows
+    tasks: tuple[Task, ...],
+    results: tuple[Tensor, ...],
+    config: Configuration,
+    island: int,
+    form: int,
+    place: BankRows,
 ) -> Option | Refusal:
-    job = pointwise(tasks[0], config, island, form, place)
+    job = pointwise(tasks, results, config, island, form, place)
     if isinstance(job, str):
         return Refusal(tasks, island, ELEMENTWISE, job, job == EXCEEDS_MEMORY)
-    return option_of(tasks, ELEMENTWISE, job, predict(job, config), place)
+    option = option_of(tasks, ELEMENTWISE, job, predict(job, config), place)
+    return replace(option, outputs=results)
 
 
 def option_of(
@@ -172,8 +183,6 @@ def _option(
     least: int,
     place: BankRows,
 ) -> Option | Refusal:
-    if tasks[0].kind == POINTWISE and len(tasks) == 1:
-        return _pointwise(tasks, config, island, form, place)
     try:
         parts = fuse(tasks)
         if len(parts) > 1:

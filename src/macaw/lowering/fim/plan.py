@@ -11,7 +11,7 @@ from typing import Any
 
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
 from macaw.lowering.fim.bank_images import Residency
-from macaw.lowering.fim.graph import Graph, Task
+from macaw.lowering.fim.graph import Graph, Task, Tensor
 
 BRING, START, FETCH, HOST = "bring", "start", "fetch", "host"
 
@@ -49,6 +49,7 @@ class Option:
     # result. The other fields then have the totals, and the first island.
     parts: tuple[Option, ...] = ()
     job: Any = field(default=None, compare=False)  # tilings and other data for the program
+    outputs: tuple[Tensor, ...] = ()  # what is stored if it is not the last task's output alone
 
     @property
     def total(self) -> int:
@@ -57,8 +58,13 @@ class Option:
 
     @property
     def task(self) -> Task:
-        """The last task, whose output is stored in external memory."""
+        """The last task."""
         return self.tasks[-1]
+
+    @property
+    def results(self) -> tuple[Tensor, ...]:
+        """The tensors that are stored in external memory."""
+        return self.outputs or (self.task.output,)
 
     @property
     def pair(self) -> bool:

@@ -1,15 +1,17 @@
-"""Computes a function of each element on an island (seed 004, Fig. 3E).
+"""Computes functions of each element on an island (seed 004, Fig. 3E).
 
-A row of a bank has columns with the operands, then columns for the result. The tensor is cut into
+A row of a bank has columns with the operands, then columns for the results. The tensor is cut into
 chunks. Consecutive chunks go to the same row of all banks, then to the next row. In this way some
-banks open a row while others receive their columns.
+banks open a row while others receive their columns. One start can compute several functions; a
+result that only these functions read is not stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -42,20 +44,26 @@ from macaw.lowering.fim.block_program import (
 )
 from macaw.lowering.fim.block_program import size as words_of
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
-from macaw.lowering.fim.graph import Task
+from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.island_job import Phase
+from macaw.lowering.fim.pointwise_words import Call, ColumnWord, column_words
 from macaw.lowering.fim.stream import ROW_BYTES
 from macaw.lowering.fim.tile_copies import Route
 
+_LETTERS = ascii_lowercase  # symbols of the operands
 # why an island cannot compute a function of very many numbers
 EXCEEDS_MEMORY = "its numbers take more rows (fim.rows) or words (fim.instructions)"
 
 
 @dataclass(frozen=True)
 class PointwiseJob:
-    """The job of an island that computes a function of one tensor, or of two of the same shape."""
+    """The job of an island that computes functions of tensors that have equal numbers of elements.
 
-    task: Task
+    `results` are the outputs that go to external memory, in the order of their tasks.
+    """
+
+    tasks: tuple[Task, ...]
+    results: tuple[Tensor, ...]
     island: int
     form: int
     slices: int  # number of slices of Rz
@@ -64,19 +72,59 @@ class PointwiseJob:
     row: int = 0  # the first row of the banks that the job uses
 
     @cached_property
-    def function(self) -> int:
-        """The number of the function in the island's table of functions."""
-        return FUNCTION_NAMES.index(self.task.function)
+    def operands(self) -> tuple[Tensor, ...]:
+        """The tensors that the functions read and that are no results of one of them."""
+        own = {task.output.name for task in self.tasks}
+        inputs = (tensor for task in self.tasks for tensor in task.inputs)
+        if len(self.tasks) == 1:
+            return tuple(inputs)
+        return tuple(dict.fromkeys(x for x in inputs if x.memory.name not in own))
+
+    @cached_property
+    def _calls(self) -> tuple[Call, ...]:
+        """The functions as calls of numbered values."""
+        values = {tensor: number for number, tensor in enumerate(self.operands)}
+        number_of = {task.output.name: n for n, task in enumerate(self.tasks, len(self.operands))}
+        stored = {tensor.name for tensor in self.results}
+        return tuple(
+            Call(
+                task.function,
+                tuple(values.get(x, number_of.get(x.memory.name, 0)) for x in task.inputs),
+                task.output.name in stored,
+            )
+            for task in self.tasks
+        )
+
+    @cached_property
+    def _words_of_column(self) -> tuple[tuple[ColumnWord, ...], int]:
+        """The words of a column if there are several functions, and the number of places."""
+        if len(self.tasks) == 1:
+            return (), len(self.operands) + 1
+        return column_words(len(self.operands), self._calls, self.slices)
+
+    @cached_property
+    def places(self) -> int:
+        """The number of columns that a column of the result takes in a row of a bank."""
+        return self._words_of_column[1]
 
     @cached_property
     def chunk(self) -> int:
-        """The number of columns that one operand takes in a row of a bank."""
-        return COLUMNS // (len(self.task.inputs) + 1)
+        """The number of columns that one operand takes in a row of a bank.
+
+        It is the least number with which the job takes no more rows, so that chunks are equal.
+        """
+        rows = -(-self.columns // (COLUMNS // self.places * self.memory.banks))
+        return -(-self.columns // (rows * self.memory.banks))
+
+    @property
+    def numbers(self) -> int:
+        """The number of elements of each tensor."""
+        return self.tasks[0].output.numbers
 
     @cached_property
     def columns(self) -> int:
         """The number of columns of the result."""
-        return -(-self.task.output.numbers // FORMATS[self.form].lanes)
+        return -(-self.numbers // FORMATS[self.form].lanes)
 
     @cached_property
     def banks(self) -> int:
@@ -100,20 +148,31 @@ class PointwiseJob:
 
     def blocks(self) -> list[Block]:
         """Return a list of a single block, which has all banks."""
-        head = (
-            Word(f"mmr op, {FUNCTION_NAMES[self.function]}"),
+        several = len(self.tasks) > 1
+        head = [
             Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}"),
             Word(f"mmr format, {FORMATS[self.form].name}"),
-            Word("mmr rz_step, 1 # slices of Rz one after the other"),
-        )
+        ]
+        if not several:
+            head.insert(0, Word(f"mmr op, {self.tasks[0].function}"))
+            head.append(Word("mmr rz_step, 1 # slices of Rz one after the other"))
         act = f"act {self.row} + row" if self.row else "act row"
-        body = Repeat(self.rows, (Word(act, ACT), *self._row()), "row")
-        modes = (Mode(self.function, ELEMENTWISE, self.form),)
+        words = self._row_of_several() if several else self._row()
+        body = Repeat(self.rows, (Word(act, ACT), *words), "row")
+        functions = (FUNCTION_NAMES.index(task.function) for task in self.tasks)
+        modes = tuple(Mode(function, ELEMENTWISE, self.form) for function in functions)
         return [Block(tuple(range(self.banks)), (*head, body), modes, self.row + self.rows - 1)]
 
+    def _row_of_several(self) -> Iterator[Item]:
+        """Yield the words of several functions for a row, one column after the other."""
+        for number in range(self.chunk):
+            for word in self._words_of_column[0]:
+                yield word.at(self.chunk, number)
+
     def _row(self) -> Iterator[Item]:
-        """Yield the words for a row, in groups of as many columns as register Rz holds."""
-        what, result = FUNCTIONS[self.function], self.chunk * len(self.task.inputs)
+        """Yield the words of one function for a row, in groups of the columns that Rz holds."""
+        what = FUNCTIONS[FUNCTION_NAMES.index(self.tasks[0].function)]
+        result = self.chunk * len(self.operands)
         for first in range(0, self.chunk, self.slices):
             count = min(self.slices, self.chunk - first)
             for column in range(first, first + count):
@@ -134,27 +193,31 @@ class PointwiseJob:
     def phases(self) -> Iterator[Phase]:
         """Yield the only start, with its copies."""
         size = FORMATS[self.form].size
-        bring = []
-        for side, tensor in enumerate(self.task.inputs):
+        bring, count = [], len(self.operands)
+        for side, tensor in enumerate(self.operands):
             if self.resident and tensor.data is not None:
                 continue
             place = Location(EXTERNAL, tensor.memory.name, tensor.offset * size)
             if tensor.data is not None:
-                place = Location(EXTERNAL, f"{'ab'[side]}.tiles")
+                place = Location(EXTERNAL, f"{_LETTERS[side]}.tiles")
             bring.append(self._bring(place, side))
-        result = Location(EXTERNAL, self.task.output.name)
-        copies = [
+        fetch = (self._fetch(x.name, side) for side, x in enumerate(self.results, count))
+        yield Phase(tuple(bring), tuple(fetch))
+
+    def _fetch(self, symbol: str, side: int) -> Route:
+        result = Location(EXTERNAL, symbol)
+        copies = (
             Copy(result.at(here), bank, *form, src_stride=pitch, dst_stride=separate_end)
-            for bank, here, form, pitch, separate_end in self._chunks(len(self.task.inputs))
-        ]
-        yield Phase(tuple(bring), (Route(tuple(copies), {}),))
+            for bank, here, form, pitch, separate_end in self._chunks(side)
+        )
+        return Route(tuple(copies), {})
 
     def _bring(self, src: Location, side: int) -> Route:
         before: tuple[Copy, ...] = ()
         scratch = {}
         if src.offset % COLUMN_BYTES:  # a beat from there would be in two columns
-            there = Location(LOCAL, f"{src.symbol}.{'ab'[side]}")
-            count = self.task.output.numbers * FORMATS[self.form].size
+            there = Location(LOCAL, f"{src.symbol}.{_LETTERS[side]}")
+            count = self.numbers * FORMATS[self.form].size
             before, scratch, src = (Copy(there, src, count),), {there.symbol: count}, there
         copies = (
             Copy(bank, src.at(here), *form, dst_stride=pitch, src_stride=separate_end)
@@ -168,7 +231,7 @@ class PointwiseJob:
         Each item has the location in the banks, the byte offset in the tensor, the shape (bytes of
         a row, rows), and the strides in the banks and in the tensor.
         """
-        left = self.task.output.numbers * FORMATS[self.form].size
+        left = self.numbers * FORMATS[self.form].size
         chunk, here = self.chunk * COLUMN_BYTES, 0
         for number in range(self.rows):
             offset = (self.row + number) * ROW_BYTES + side * chunk
@@ -184,13 +247,13 @@ class PointwiseJob:
     @property
     def key(self) -> Hashable:
         """A value that is equal for jobs with the same constants in the same places."""
-        names = tuple("" if x.data is None else x.name for x in self.task.inputs)
-        return self.function, self.island, self.task.output.numbers, names
+        names = tuple("" if x.data is None else x.name for x in self.operands)
+        return self._calls, self.island, self.numbers, names
 
     def _arrays(self) -> list[NDArray[Any] | None]:
         """Return the operands; None for an operand that is no constant."""
         dtype = FORMATS[self.form].dtype
-        operands = (tensor.data for tensor in self.task.inputs)
+        operands = (tensor.data for tensor in self.operands)
         return [None if data is None else np.asarray(data, dtype) for data in operands]
 
     def files(self) -> dict[str, NDArray[Any]]:
@@ -198,7 +261,7 @@ class PointwiseJob:
         if self.resident:
             return {}
         arrays = enumerate(self._arrays())
-        return {f"{'ab'[side]}.tiles": array for side, array in arrays if array is not None}
+        return {f"{_LETTERS[side]}.tiles": array for side, array in arrays if array is not None}
 
     def images(self) -> list[BankImage]:
         """Return the constants that stay in the banks, as one image of whole rows."""
@@ -221,14 +284,27 @@ class PointwiseJob:
 
 
 def pointwise(
-    task: Task, config: Configuration, island: int, form: int, place: BankRows
+    tasks: Sequence[Task],
+    results: Sequence[Tensor],
+    config: Configuration,
+    island: int,
+    form: int,
+    place: BankRows,
 ) -> PointwiseJob | str:
-    """Return the job of a function on an island, or the reason why the island cannot do it."""
+    """Return the job of functions on an island, or the reason why the island cannot do it.
+
+    `results` are the outputs that go to external memory.
+    """
     able, memory = abilities(config, island), geometry(config)
-    why = able.lacks(FUNCTION_NAMES.index(task.function), ELEMENTWISE, form)
-    if why:
-        return why
-    job = PointwiseJob(task, island, form, able.rz_slices, memory, place.resident)
+    for function in dict.fromkeys(task.function for task in tasks):
+        why = able.lacks(FUNCTION_NAMES.index(function), ELEMENTWISE, form)
+        if why:
+            return why
+    job = PointwiseJob(
+        tuple(tasks), tuple(results), island, form, able.rz_slices, memory, place.resident
+    )
+    if job.places > COLUMNS:
+        return f"the operands and results take {job.places} columns, a row has {COLUMNS}"
     if job.rows > place.limit or job.words > config["fim.instructions"]:
         return EXCEEDS_MEMORY
     return job

@@ -80,7 +80,8 @@ class ProgramWriter:
         visible = {tensor.name for tensor in (*graph.inputs, *graph.results)}
         for name in visible:
             own.check(name)
-        outputs = dict.fromkeys(step.option.task.output.name for step in self.plan.steps)
+        stored = (tensor for step in self.plan.steps for tensor in step.option.results)
+        outputs = dict.fromkeys(tensor.name for tensor in stored)
         between = [name for name in outputs if name not in visible]
         labels = {name: f"t{number}_between" for number, name in enumerate(between)}
         return {name: name for name in visible} | labels

@@ -15,10 +15,11 @@ from itertools import chain, islice
 
 from macaw.isa.config import Configuration
 from macaw.lowering.fim.clock import NEVER, Track, simulate
-from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.graph import POINTWISE, Graph, Task
 from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
 
+NO_GROUPS: Mapping[Task, Unit] = {}
 EFFORT = 60_000  # the greatest number of steps that are issued while changes are tried
 # number of new starts, random changes in each, changes from which one is drawn
 RESTARTS, KICKS, MANY = 12, 3, 400
@@ -30,7 +31,9 @@ def schedule(graph: Graph, config: Configuration, ask: Ask, together: bool = Tru
     `ask` returns the options of tasks; `together` allows several tasks in one start.
     """
     table = option_table(graph, config, ask, together)
-    return make_plan(table, improve(table, list_schedule(table)))
+    lists = [list_schedule(table), list_schedule(table, preferred_groups(table))]
+    first = min(lists, key=lambda options: simulate(options).clock.end)
+    return make_plan(table, improve(table, first))
 
 
 def make_plan(table: OptionTable, options: Sequence[Option]) -> GraphPlan:
@@ -71,11 +74,15 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 # --- the list ---
 
 
-def list_schedule(table: OptionTable) -> list[Option]:
-    """Return the options that a list schedule chooses, in the order of issue."""
+def list_schedule(table: OptionTable, grouped: Mapping[Task, Unit] = NO_GROUPS) -> list[Option]:
+    """Return the options that a list schedule chooses, in the order of issue.
+
+    A task in `grouped` is done in its group if possible.
+    """
     track, outputs = Track(eager=True), set[str]()
     while len(outputs) < len(table.levels):
         ready = list(_ready(table, outputs))
+        ready = [unit for unit in ready if _respects(grouped, unit)] or ready
         first = max(table.levels[unit[0].output.name] for unit in ready)
         runtime_tasks = [
             (_ending(table, track, option), option.total, number, option)
@@ -92,12 +99,31 @@ def list_schedule(table: OptionTable) -> list[Option]:
     return track.issued
 
 
+def preferred_groups(table: OptionTable) -> dict[Task, Unit]:
+    """Return disjoint groups of functions, by their tasks, that save the most cycles."""
+    saved = {}
+    for unit, options in table.options.items():
+        if len(unit) > 1 and all(task.kind == POINTWISE for task in unit):
+            single = sum(min(row.total for row in table.options[(task,)]) for task in unit)
+            saved[unit] = single - min(row.total for row in options)
+    grouped: dict[Task, Unit] = {}
+    for unit in sorted(saved, key=lambda unit: saved[unit], reverse=True):
+        if saved[unit] > 0 and not any(task in grouped for task in unit):
+            grouped |= dict.fromkeys(unit, unit)
+    return grouped
+
+
+def _respects(grouped: Mapping[Task, Unit], unit: Unit) -> bool:
+    return all(grouped.get(task, unit) == unit for task in unit)
+
+
 def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
-    """Yield the units whose inputs have been computed and whose first task is not done."""
+    """Yield the units whose inputs have been computed and of which no task is done."""
     for name, units in table.units.items():
         if name not in outputs:
             for unit in units:
-                if table.needs(unit) <= outputs:
+                done = any(task.output.name in outputs for task in unit)
+                if not done and table.needs(unit) <= outputs:
                     yield unit
 
 
@@ -212,17 +238,19 @@ def _reposition(
 def _together(
     table: OptionTable, before: list[Option], option: Option, after: list[Option]
 ) -> Iterator[list[Option]]:
+    own = set(option.tasks)
     for unit in table.units.get(option.tasks[0].output.name, ()):
-        if len(unit) <= len(option.tasks) or unit[: len(option.tasks)] != option.tasks:
-            continue
         members = set(unit)
+        if not own < members:
+            continue
+        earlier = [other for other in before if not members & set(other.tasks)]
         rest = [other for other in after if not members & set(other.tasks)]
-        task_count = sum(len(other.tasks) for other in (*before, *rest))
+        task_count = sum(len(other.tasks) for other in (*earlier, *rest))
         if task_count + len(unit) != len(table.levels):
             continue  # a task of the unit is in another unit
         for fusion in table.options[unit]:
             for to in range(len(rest) + 1):
-                trial = [*before, *rest[:to], fusion, *rest[to:]]
+                trial = [*earlier, *rest[:to], fusion, *rest[to:]]
                 if _possible(table, trial):
                     yield trial
                     break
@@ -236,6 +264,9 @@ def _apart(
         if all(half in table.options for half in halves):
             first, second = (min(table.options[half], key=lambda row: row.total) for half in halves)
             yield [*before, first, second, *after]
+    if len(option.tasks) > 2:
+        single = [min(table.options[(x,)], key=lambda row: row.total) for x in option.tasks]
+        yield [*before, *single, *after]
 
 
 def _possible(table: OptionTable, options: Sequence[Option]) -> bool:

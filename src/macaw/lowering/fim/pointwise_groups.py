@@ -1,0 +1,88 @@
+"""Finds groups of functions of elements that one start of an island can compute.
+
+All tensors of a group have equal numbers of elements, so that each column of the results depends on
+one column of each operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from macaw.isa.config import Configuration
+from macaw.isa.fim_islands import abilities
+from macaw.lowering.fim.graph import POINTWISE, Graph, Task
+
+MOST_TASKS = 32  # of a group
+MOST_TENSORS = 16  # operands and results of a group: a row has room for two columns of each
+
+
+def groups(
+    graph: Graph, config: Configuration, after_products: Collection[Task]
+) -> Iterator[tuple[Task, ...]]:
+    """Yield groups of at least two functions, each in the order of the graph.
+
+    For each set of functions that some island has, there are the largest groups, and the largest
+    groups without the tasks in `after_products`, which a start can also join to a product.
+    """
+    able = {abilities(config, island).functions for island in range(config["fim.islands"])}
+    seen: set[tuple[Task, ...]] = set()
+    for functions in sorted(able, key=sorted):
+        for excluded in (frozenset(), frozenset(after_products)):
+            for group in _partition(graph, functions, excluded):
+                if len(group) > 1 and group not in seen:
+                    seen.add(group)
+                    yield group
+
+
+def _partition(
+    graph: Graph, functions: Collection[str], excluded: Collection[Task]
+) -> list[tuple[Task, ...]]:
+    """Return disjoint groups; each task joins the groups of its operands where it can."""
+    makers = {task.output.name: number for number, task in enumerate(graph.tasks)}
+    before = [
+        [makers[x.memory.name] for x in task.inputs if x.memory.name in makers]
+        for task in graph.tasks
+    ]
+    group_of: dict[int, frozenset[int]] = {}
+    for number, task in enumerate(graph.tasks):
+        if task.kind != POINTWISE or task.function not in functions or task in excluded:
+            continue
+        group = frozenset([number])
+        for tensor in task.inputs:
+            other = makers.get(tensor.memory.name, -1)
+            if other in group or other not in group_of or tensor.numbers != tensor.memory.numbers:
+                continue
+            larger = group | group_of[other]
+            if _is_group(graph, before, larger):
+                group = larger
+        group_of |= dict.fromkeys(group, group)
+    return [
+        tuple(graph.tasks[number] for number in sorted(group))
+        for group in dict.fromkeys(group_of.values())
+    ]
+
+
+def _is_group(graph: Graph, before: list[list[int]], group: frozenset[int]) -> bool:
+    """Return whether one start can compute the tasks whose numbers are in `group`.
+
+    No path from one task of the group to another one leaves the group. No task reads a part of
+    another one's output.
+    """
+    tasks = [graph.tasks[number] for number in sorted(group)]
+    if len(tasks) > MOST_TASKS:
+        return False
+    own: Mapping[str, Task] = {task.output.name: task for task in tasks}
+    inputs = [tensor for task in tasks for tensor in task.inputs]
+    if any(x.memory.name in own and x.numbers != x.memory.numbers for x in inputs):
+        return False
+    operands = {tensor for tensor in inputs if tensor.memory.name not in own}
+    if len(operands) + len(graph.results_of(tasks)) > MOST_TENSORS:
+        return False
+    outside: set[int] = set()  # tasks outside of the group that depend on it
+    for number in range(min(group), max(group) + 1):
+        sources = set(before[number])
+        if number in group and sources & outside:
+            return False
+        if number not in group and sources & (group | outside):
+            outside.add(number)
+    return True

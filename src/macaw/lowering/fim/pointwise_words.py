@@ -1,0 +1,155 @@
+"""Writes the words that compute several functions of a column, with intermediate results in Rz.
+
+Each function reads operands, which are columns of the open row, or results of earlier functions.
+Rz has room for a few results. A result for which it has no room goes to a spare column of the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from macaw.isa.fim_circuit import FUNCTION_NAMES, FUNCTIONS
+from macaw.lowering.fim.block_program import (
+    COMPUTE,
+    COMPUTE_ALONE,
+    FROM_RZ,
+    OPERATE,
+    READ,
+    STORE,
+    TO_GIO,
+    Word,
+)
+
+_EITHER = ("add", "mul")  # functions whose operands may be exchanged
+
+
+class Call(NamedTuple):
+    """A function of values, which are numbered: first all operands in memory, then all results.
+
+    The result of a call that `stores` goes to a column of its own, too.
+    """
+
+    function: str
+    operands: tuple[int, ...]
+    stores: bool
+
+
+class ColumnWord(NamedTuple):
+    """A word of the program of a column.
+
+    `text` has `{}` for the number of the column in the row. Column i of a chunk is at `place` x
+    the chunk's columns + i. The other fields are those of `Word`.
+    """
+
+    text: str
+    place: int = 0
+    operation: int = -1  # -1: a write of a register
+    mode: int = 0
+
+    def at(self, chunk: int, number: int) -> Word:
+        """Return the word for column `number` of a chunk of `chunk` columns."""
+        text = self.text.format(self.place * chunk + number)
+        if self.operation < 0:
+            return Word(text)
+        return Word(text, OPERATE, value=self.mode, operation=self.operation)
+
+
+@dataclass
+class _Writer:
+    """The words written so far, and where the values are."""
+
+    slices: int  # of Rz
+    last_use: dict[int, int]  # by value: the number of the last call that reads it
+    places: dict[int, int]  # by value in memory: its place
+    count: int  # number of places
+    slot_of: dict[int, int] = field(default_factory=dict)  # by value in Rz: its slice
+    slot: int = 0
+    function: str = ""
+    words: list[ColumnWord] = field(default_factory=list)
+
+    def select(self, slot: int) -> None:
+        """Write the word that selects a slice of Rz, if it is another one than before."""
+        if slot != self.slot:
+            self.words.append(ColumnWord(f"mmr rz_slot, {slot}"))
+            self.slot = slot
+
+    def store(self, value: int, place: int) -> None:
+        """Write the words that copy a value from Rz to memory."""
+        self.select(self.slot_of[value])
+        self.words.append(ColumnWord("iosa[{}] <- rz", place, STORE))
+        self.places[value] = place
+
+    def make_room(self, number: int) -> int:
+        """Return a slice of Rz for the result of call `number`.
+
+        If none is free, the value that is needed last goes to memory.
+        """
+        for value in [value for value in self.slot_of if self.last_use[value] <= number]:
+            del self.slot_of[value]
+        if len(self.slot_of) == self.slices:
+            value = max(
+                self.slot_of, key=lambda value: (value in self.places, self.last_use[value])
+            )
+            if value not in self.places:
+                self.store(value, self.count)
+                self.count += 1
+            del self.slot_of[value]
+        free = set(range(self.slices)) - set(self.slot_of.values())
+        return self.slot if self.slot in free else min(free)
+
+    def call(self, call: Call, number: int, mode: int) -> int:
+        """Write the words of a call; return the slice of its result."""
+        left, *rest = call.operands
+        if rest and call.function in _EITHER and rest[0] in self.slot_of and left in self.places:
+            left, rest = rest[0], [left]
+        if left in self.slot_of:
+            self.select(self.slot_of[left])
+            self.words.append(ColumnWord("rop <- rz", operation=FROM_RZ))
+        else:
+            self.words.append(ColumnWord("rop <- iosa[{}]", self.places[left], READ))
+        source, place, operation = "rop", 0, COMPUTE_ALONE
+        what = FUNCTIONS[FUNCTION_NAMES.index(call.function)]
+        if rest and rest[0] in self.places:
+            source, place, operation = "iosa[{}]", self.places[rest[0]], COMPUTE
+        elif rest:
+            self.select(self.slot_of[rest[0]])
+            self.words.append(ColumnWord("gio <- rz", operation=TO_GIO))
+            source = "gio"
+        slot = self.make_room(number)
+        self.select(slot)
+        if call.function != self.function:
+            self.words.append(ColumnWord(f"mmr op, {call.function}"))
+            self.function = call.function
+        if rest:
+            text = f"rz <- rop {what.symbol} {source}"
+        else:
+            text = f"rz <- {what.symbol}rop" if what.symbol else f"rz <- {what.name}(rop)"
+        self.words.append(ColumnWord(text, place, operation, mode))
+        return slot
+
+
+def column_words(
+    operands: int, calls: Sequence[Call], slices: int
+) -> tuple[tuple[ColumnWord, ...], int]:
+    """Return the words of a column, and the number of places, which are columns of a row.
+
+    The first `operands` places are the operands, then follow the results that are stored, then
+    spare columns. `slices` is the number of slices of Rz, 2 at least. The program begins and ends
+    with slice 0. The mode of a call is its number.
+    """
+    last_use = {operands + number: number for number in range(len(calls))}
+    for number, call in enumerate(calls):
+        last_use |= dict.fromkeys(call.operands, number)
+    stored = sum(call.stores for call in calls)
+    writer = _Writer(slices, last_use, {n: n for n in range(operands)}, operands + stored)
+    result = operands
+    for number, call in enumerate(calls):
+        value = operands + number
+        writer.slot_of[value] = writer.call(call, number, number)
+        if call.stores:
+            writer.store(value, result)
+            result += 1
+    writer.select(0)
+    return tuple(writer.words), writer.count
