@@ -149,6 +149,19 @@ def test_preferred_groups_are_disjoint_and_save_cycles():
     assert option.tasks == tuple(graph.tasks)
 
 
+def test_a_list_that_spares_the_dma():
+    """With a weight, a list prefers an option that computes for longer and copies less."""
+    graph = Graph()
+    graph.product(graph.tensor("a", 4, 4), graph.tensor("b", 4, 4))
+
+    def ask(unit, _config):
+        return [Option(unit, 0, 1, 400, 100, 0, banks=1), Option(unit, 1, 1, 100, 500, 0, banks=1)]
+
+    table = option_table(graph, BASE, ask)
+    assert [row.island for row in list_schedule(table)] == [0]
+    assert [row.island for row in list_schedule(table, weight=1)] == [1]
+
+
 def test_recurrent_cells():
     """The functions of each time step are one start; the constant of all steps is stored once."""
     graph = Graph()

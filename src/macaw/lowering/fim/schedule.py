@@ -19,6 +19,8 @@ from macaw.lowering.fim.graph import POINTWISE, Graph, Task
 from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
 
+# Weights of the dma's cycles in a list schedule; a graph of more tasks has only the first one.
+WEIGHTS, SMALL = (0, 0.5, 1, 2, 4), 300
 NO_GROUPS: Mapping[Task, Unit] = {}
 EFFORT = 60_000  # the greatest number of steps that are issued while changes are tried
 # number of new starts, random changes in each, changes from which one is drawn
@@ -31,7 +33,7 @@ def schedule(graph: Graph, config: Configuration, ask: Ask, together: bool = Tru
     `ask` returns the options of tasks; `together` allows several tasks in one start.
     """
     table = option_table(graph, config, ask, together)
-    lists = [list_schedule(table), list_schedule(table, preferred_groups(table))]
+    lists = list(_lists(table))
     first = min(lists, key=lambda options: simulate(options).clock.end)
     return make_plan(table, improve(table, first))
 
@@ -74,10 +76,22 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 # --- the list ---
 
 
-def list_schedule(table: OptionTable, grouped: Mapping[Task, Unit] = NO_GROUPS) -> list[Option]:
+def _lists(table: OptionTable) -> Iterator[list[Option]]:
+    """Yield list schedules with and without groups, and with each weight of the dma's cycles."""
+    weights = WEIGHTS if len(table.levels) <= SMALL else WEIGHTS[:1]
+    grouped = preferred_groups(table)
+    for groups in (NO_GROUPS, grouped) if grouped else (NO_GROUPS,):
+        for weight in weights:
+            yield list_schedule(table, groups, weight)
+
+
+def list_schedule(
+    table: OptionTable, grouped: Mapping[Task, Unit] = NO_GROUPS, weight: float = 0
+) -> list[Option]:
     """Return the options that a list schedule chooses, in the order of issue.
 
-    A task in `grouped` is done in its group if possible.
+    A task in `grouped` is done in its group if possible. An option is chosen for the cycle in which
+    it ends, plus `weight` times the cycles in which it keeps the dma from the islands' other work.
     """
     track, outputs = Track(eager=True), set[str]()
     while len(outputs) < len(table.levels):
@@ -85,7 +99,12 @@ def list_schedule(table: OptionTable, grouped: Mapping[Task, Unit] = NO_GROUPS) 
         ready = [unit for unit in ready if _respects(grouped, unit)] or ready
         first = max(table.levels[unit[0].output.name] for unit in ready)
         runtime_tasks = [
-            (_ending(table, track, option), option.total, number, option)
+            (
+                _ending(table, track, option) + weight * (option.bring + option.fetch),
+                option.total,
+                number,
+                option,
+            )
             for number, (unit, option) in enumerate(
                 (unit, option)
                 for unit in ready
