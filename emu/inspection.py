@@ -39,8 +39,8 @@ class Caution(NamedTuple):
     """What went wrong at an instruction without a fault, so that the results may be useless."""
 
     address: int  # of the instruction
-    what: str  # what happened to `count` results, such as "in fp16 overflowed"
-    count: int
+    what: str  # what happened to the results, such as "in fp16 overflowed"
+    results: int  # the number of these results
     where: str  # the parts of the core, such as "banks 0-3"
 
 

@@ -75,14 +75,15 @@ def count_overflows(
     before the repeats, of shape (banks, bytes), `slots` the value of RZ_SLOT in each repeat.
     """
     banks = len(new)
+    counts = np.zeros(banks, np.intp)
     if mode.op not in _CAN_OVERFLOW:
-        return np.zeros(banks, np.intp)
+        return counts
     excluded = np.broadcast_to(_excluded(mode, left, right), new.shape)
     if not mode.accumulates:
         overflowed: Mask = ~np.isfinite(new) & ~excluded
-        return np.count_nonzero(overflowed.reshape(banks, -1), axis=1)
+        counts += np.count_nonzero(overflowed.reshape(banks, -1), axis=1)
+        return counts
     numbers: Host = old.view(mode.dtype).copy()
-    counts = np.zeros(banks, np.intp)
     for k, slot in enumerate(slots):
         start, size = (x // mode.dtype.itemsize for x in mode.place(slot))
         before = numbers[:, start : start + size]

@@ -128,8 +128,8 @@ class Circuit:
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Circuit:
         """Return the circuit that `plain` has converted to a plain value."""
-        *times, registers = plain
-        return cls(*times, list(registers))
+        time, rz_ready, alu_free, columns_ready, registers = plain
+        return cls(time, rz_ready, alu_free, columns_ready, list(registers))
 
 
 @dataclass

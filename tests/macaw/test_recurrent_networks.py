@@ -76,7 +76,8 @@ def test_array_and_nnp_compute_one_network(sound):
     assert cores["conv"] == cores["classes"] == "pe"
     assert cores["lstm"] == "nnp"
     assert all(result.equal for result in run.layers)
-    (expected,) = onnx.reference.ReferenceEvaluator(quantised).run(None, {"image": image})
+    (answer,) = onnx.reference.ReferenceEvaluator(quantised).run(None, {"image": image})
+    expected = np.asarray(answer)
     np.testing.assert_allclose(run.outputs["classes"], expected, atol=0.04 * np.abs(expected).max())
     assert 0.2 < run.busy["nnp"] < 0.8
 
@@ -103,6 +104,7 @@ def test_a_folder_runs_like_the_network(sound, tmp_path):
     network, run, _, image = sound
     network.write(tmp_path / "net")
     again = macaw.load_network(tmp_path / "net")
+    assert isinstance(again, macaw.CompiledNetwork)
     assert records(again) == records(network)
     np.testing.assert_array_equal(again.run(image=image).outputs["classes"], run.outputs["classes"])
     text = (tmp_path / "net" / "lstm.s").read_text()

@@ -14,6 +14,7 @@ import macaw.emu.nnp
 from macaw.emu.device import Device
 from macaw.isa import config, nnp
 from macaw.isa.codec import Decoded, decode, encode
+from macaw.isa.descriptors.nnp import vector_bytes
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp_chains import ChainError, complete, follow
 from macaw.isa.nnp_elements import MX_ELEMENTS
@@ -46,7 +47,7 @@ class Case:
 
     def device(self, engine: str, late: int = 0) -> Device:
         """Ready to run: core 0 feeds and drains, `late` cycles after the start."""
-        size = nnp.vector_bytes(self.configuration)
+        size = vector_bytes(self.configuration)
         script: list[tuple[Any, ...]] = [("start", 3, TEXT)]
         if late:
             script.append(("work", late))

@@ -59,7 +59,7 @@ def account_of(report: macaw.Profile, core: str) -> Account:
 
 def leaves(causes: tuple[CauseCycles, ...]) -> dict[str, CauseCycles]:
     """The leaves of a tree by name, after a check that each node is the sum of those below it."""
-    found = {}
+    found: dict[str, CauseCycles] = {}
     for cause in causes:
         if cause.below:
             assert cause.cycles == sum(item.cycles for item in cause.below)
