@@ -225,9 +225,9 @@ def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
 
 @cache
 def _members(node_class: type) -> tuple[str, ...]:
-    """Return the members of a class of nodes, without the two offsets that each node has."""
-    slots = (name for cls in node_class.__mro__ for name in getattr(cls, "__slots__", ()))
-    return tuple(name for name in slots if name not in ("start", "end"))
+    """Return the members of a class of nodes, without those that each node has."""
+    classes = (cls for cls in node_class.__mro__ if cls is not Node)
+    return tuple(name for cls in classes for name in getattr(cls, "__slots__", ()))
 
 
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:

@@ -187,14 +187,11 @@ def register_ready(island: Island, block: Block, values: Values) -> int:
     """Return the first cycle in which the block can read the register that it pushes."""
     file = PUSHED[values["register"]]
     time = block.rz_ready if file == RZ else block.pull_ready((file,))
-    if max(time, block.columns_ready) <= block.time:
-        return time
-    if block.columns_ready > time:
-        island.dram.waits["t_column"] += island.aligned(block.columns_ready) - block.time
-        return block.columns_ready
-    kind = "cycles_alu" if file == RZ else "cycles_pull"
-    island.counts[kind] += island.aligned(time) - block.time
-    return time
+    arrived = max(block.time, island.aligned(time))
+    ready = max(arrived, island.aligned(block.columns_ready))
+    island.counts["cycles_alu" if file == RZ else "cycles_pull"] += arrived - block.time
+    island.dram.waits["t_column"] += ready - arrived
+    return ready
 
 
 def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.uint8]) -> None:

@@ -50,8 +50,8 @@ class FastIsland(IslandCore):
         try:
             return super().advance(limit)
         except Fault:
-            # without what is undone below
-            self.data = DeferredData(self.state, self.memory, self.overflows)
+            # a new object of the same kind, without what is undone below
+            self.data = type(self.data)(self.state, self.memory, self.overflows)
             self._undo(saved)
             self.max_batch = 1
             return super().advance(limit)

@@ -9,8 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.nnp.numbers import dequantise, quantise, quantisers, to_host
+from macaw.isa.nnp import HOST_TYPES
 
 Quantised = tuple[NDArray[np.int16], NDArray[np.int8], NDArray[Any]]
+
+
+def host_type(config: Mapping[str, Any]) -> np.dtype[Any]:
+    """Return the NumPy type of numbers outside of the multiplier."""
+    return np.dtype(HOST_TYPES[str(config["nnp.host_format"])])
 
 
 def quantised_vectors(

@@ -18,10 +18,9 @@ from macaw.errors import InputError
 from macaw.input_binding import shape_text
 from macaw.isa.config import Configuration
 from macaw.isa.memory_map import EXTERNAL
-from macaw.isa.nnp import HOST_TYPES
 from macaw.lowering.concord.graph import Tensor
 from macaw.lowering.concord.software import Software
-from macaw.nnp_data import quantised_vectors
+from macaw.nnp_data import host_type, quantised_vectors
 from macaw.phrases import did_you_mean
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -65,7 +64,7 @@ class LayerTensors:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The element type of all tensors: the number format of nnp's memory."""
-        return np.dtype(HOST_TYPES[str(self.config["nnp.host_format"])])
+        return host_type(self.config)
 
     @property
     def native(self) -> int:

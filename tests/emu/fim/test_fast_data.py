@@ -10,6 +10,7 @@ import pytest
 from macaw.emu.engines import ENGINES
 from macaw.emu.fim import deferred_data
 from macaw.emu.fim.arithmetic import Mode, accumulate, results
+from macaw.emu.fim.circuit_data import CircuitData
 from macaw.emu.fim.deferred_data import DeferredData
 from macaw.emu.fim.fast_arithmetic import dots, running_sums, widened
 from macaw.isa.fim_circuit import DOT, MUL
@@ -164,3 +165,31 @@ def test_deferred_products_leave_the_state_of_the_reference(
     assert devices[0].cycle == devices[1].cycle
     assert devices[0].diff(devices[1].snapshot()) == []
     assert any(used) or (arrange, form) != ("dot", "fp16") or scale == 30.0
+
+
+FAULT_OF_A_SECOND_BLOCK = [
+    ".block banks=0", "mmr op, mul", "mmr arrange, dot", "act 0", "rop <- iosa[0]",
+    "fim 6, 1, 1, 4", "act 1", "end",
+    ".block banks=1", "mmr row3, 63", "act row3, inc=1", *["mmr accumulate, 0"] * 30, "act row3",
+    "end",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_observed", [False, True])
+def test_nothing_is_deferred_after_a_fault(is_observed):
+    """The circuits have the data of the reference, also for a listener, which reads them."""
+    states = []
+    for engine in ENGINES:
+        machine = Machine(FAULT_OF_A_SECOND_BLOCK, engine=engine)
+        for bank in (0, 1):
+            machine.put(bank, 0, 0, np.ones((8, 16), np.float16))
+            machine.put(bank, 1, 0, np.full((8, 16), 2, np.float16))
+        if is_observed:
+            machine.island.listeners.append(lambda event: None)
+        machine.start()
+        stop = machine.run()
+        assert stop.reason == "fault"
+        state = machine.island.state
+        states.append((stop.cycle, state.rz.tobytes(), state.rop.tobytes(), state.iosa.tobytes()))
+        assert type(machine.island.data) is CircuitData
+    assert states[0] == states[1]
