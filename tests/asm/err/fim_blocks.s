@@ -16,6 +16,7 @@
         end
         block   0                         #! error 17-18: banks: 0 is out of range, 1 to 65535
         .block  banks=6
+          act   row9                      #! error 17-21: 'row9' is no row register and no symbol | did you mean 'row3'?
           loop  2                         #! error 11-18: a loop without its endloop
         end
         .block  banks=7

@@ -108,6 +108,7 @@ CASES = [
     case("LSTM", (5, 2, 3), outputs=("y", "h", "c"), constants=cells(4), hidden_size=4),
     case("LSTM", (5, 2, 3), outputs=("y", "h", "c"), constants=cells(4, 2, bias=False), hidden_size=4, direction="bidirectional"),
     case("LSTM", (5, 2, 3), (1, 2, 4), (1, 2, 4), inputs=["x0", "w", "r", "b", "", "x1", "x2", "p"], constants={**cells(4), "p": numbers(1, 12)}, outputs=("y",), hidden_size=4, direction="reverse"),
+    case("RNN", (5, 2, 3), outputs=("y", "h"), constants=cells(1), hidden_size=4), case("RNN", (5, 2, 3), outputs=("y", "h"), constants=cells(1, 2), hidden_size=4, direction="bidirectional"),
     case("GRU", (5, 2, 3), outputs=("y", "h"), constants=cells(3), hidden_size=4), case("GRU", (5, 2, 3), outputs=("", "h"), constants=cells(3), hidden_size=4, linear_before_reset=1),
     case("Where", (3, 4), (4,), inputs=["c", "x0", "x1"], constants={"c": np.array([[True], [False], [True]])}),
     case("Cast", (3, 4), to=INT64), case("IsNaN", (3, 4)), case("DynamicQuantizeLinear", (3, 4), outputs=("y", "s", "z")),
