@@ -13,7 +13,8 @@ from macaw.lowering.progress import PROGRESS
 MEMORY = "unit_memory"  # the symbol of the memory in each unit that all layers use
 # The first set has labels of the main source, which are no symbols of layers or tensors. The second
 # has labels of the layers' sources, which are no symbols of layers. (A tensor may have such a
-# symbol, because those sources use the tensors' symbols before they define labels.)
+# symbol, because those sources use the tensors' symbols before they define labels. Sources of nnp's
+# layers use them afterwards, so no tensor has a symbol of `NATIVE_LABELS`.)
 _MAIN_LABELS = frozenset(
     ("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY, PROGRESS)
 )
@@ -37,7 +38,7 @@ def layer_symbols(names: Iterable[str]) -> dict[str, str]:
 
 def tensor_symbols(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
     """Return a symbol for the name of each tensor; all are different, and none is in `layers`."""
-    return _symbols(names, layers)
+    return _symbols(names, {*layers, *NATIVE_LABELS})
 
 
 def _symbols(names: Iterable[str], taken_symbols: Iterable[str]) -> dict[str, str]:
