@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import onnx
 import pytest
@@ -218,3 +220,34 @@ def test_tensors_called_like_views_of_layers():
     random = np.random.default_rng(0)
     run = macaw.compile(made, device=DEVICES["tiny"]).run(inputs_of(made, random))
     assert all(result.equal for result in run.layers)
+
+
+@pytest.mark.parametrize("name", ["vectors", "matrices", "nnp_data"])
+def test_a_tensor_may_have_the_name_of_a_label_of_the_layers_source(name):
+    """The input has whole native vectors, so the layer reads it without a copy."""
+    nodes = [
+        NODE("Tanh", ["t"], [name], "tanh"),
+        NODE("LSTM", [name, "W", "R"], ["", "h"], "lstm", hidden_size=32),
+    ]
+    random = np.random.default_rng(1)
+    constants = {x: random.normal(size=(1, 128, 32)).astype(np.float32) / 8 for x in "WR"}
+    made = model(nodes, {"t": (1, 1, 32)}, {"h": (1, 1, 32)}, constants)
+    network = macaw.compile(made, device=DEVICES["base"])
+    assert all(item.equal for item in network.run(t=np.ones((1, 1, 32), np.float32)).layers)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "text"),
+    [
+        ({"W": (1, 20, 3)}, "W has the shape (1, 20, 3), not (1, 20, 4)"),
+        ({"R": (1, 16, 5)}, "R has the shape (1, 16, 5), not (1, 20, 5)"),
+        ({"B": (1, 20)}, "B has the shape (1, 20), not (1, 40)"),
+    ],
+)
+def test_weights_of_another_shape_are_refused(shapes, text):
+    nodes = [NODE("LSTM", ["x", "W", "R", "B"], ["", "h"], "lstm", hidden_size=5)]
+    usual = {"W": (1, 20, 4), "R": (1, 20, 5), "B": (1, 40)}
+    constants = {name: np.ones(shape, np.float32) for name, shape in (usual | shapes).items()}
+    made = model(nodes, {"x": (2, 1, 4)}, {"h": (1, 1, 5)}, constants)
+    with pytest.raises(macaw.InputError, match=re.escape(text)):
+        macaw.compile(made, device=DEVICES["tiny"])

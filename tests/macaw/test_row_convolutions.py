@@ -136,3 +136,26 @@ def test_the_option_constant(tmp_path):
     answer = run_here([*words, "rate"], tmp_path)
     assert answer.returncode == 2
     assert "--constant 'rate' is not of the form NAME=NUMBER" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("constants", "text"),
+    [
+        ({"w": (4, 3, 3)}, "its weights have 3 channels, its input 2"),
+        ({"w": (4, 2, 3), "b": (3,)}, "its bias is not of shape (4,)"),
+    ],
+)
+def test_constants_that_do_not_fit_are_refused(constants, text):
+    arrays = {name: np.ones(shape, np.float32) for name, shape in constants.items()}
+    nodes = [NODE("Conv", ["x", *arrays], ["y"], "conv")]
+    made = model(nodes, {"x": (1, 2, 8)}, ["y"], **arrays)
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(made, device="tiny")
+    assert str(caught.value) == f"node conv (Conv): {text}"
+
+
+def test_a_power_with_more_dimensions_is_no_square():
+    nodes = [NODE("Pow", ["x", "two"], ["y"], "square")]
+    made = model(nodes, {"x": (1, 11)}, ["y"], two=np.full((1, 1, 1), 2, np.float32))
+    with pytest.raises(macaw.InputError, match="square"):
+        macaw.compile(made, device="tiny")

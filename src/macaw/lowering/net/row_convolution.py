@@ -34,6 +34,10 @@ def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
         raise LowerError("its weights or biases are no constants")
     attributes = layer.node.attributes
     _check(x, int(attributes.get("group", 1)))
+    if weights.shape[1] != x.shape[1]:
+        raise LowerError(f"its weights have {weights.shape[1]} channels, its input {x.shape[1]}")
+    if any(rewriting.constants[name].shape != weights.shape[:1] for name in bias if name):
+        raise LowerError(f"its bias is not of shape ({len(weights)},)")
     rows = _windows(rewriting, layer, window_of(attributes, x.shape[2:], weights.shape[2:]))
     matrix = np.ascontiguousarray(weights.reshape(len(weights), -1).T[None])
     factors = rewriting.constant(f"{layer.name}_matrix", matrix)
@@ -120,6 +124,8 @@ def rewrite_power(rewriting: Rewriting, layer: FloatLayer) -> bool:
     source, exponent = layer.inputs
     number = rewriting.constants.get(exponent)
     if source not in rewriting.tensors or number is None or number.size != 1 or number != 2:
+        return False
+    if number.ndim > len(rewriting.tensors[source].shape):  # the result has more dimensions
         return False
     inputs = (source, source)
     node = Node(layer.node.label, "Mul", inputs, layer.outputs)

@@ -152,6 +152,7 @@ def _recurrent(builder: Builder, node: Node) -> list[Value]:
     weights, recurrent, bias = arrays[1:4]
     if weights is None or recurrent is None or (names[3] and bias is None):
         raise LowerError("its weights are no constants")
+    _check_weights(layer, builder.shape(names[0])[2], (weights, recurrent, bias))
     y = _output(builder, layer) if node.outputs[0] else None
     inits = _initial(builder, layer, names)
     cells, finals = [], []
@@ -184,6 +185,18 @@ def _recurrent(builder: Builder, node: Node) -> list[Value]:
 
 def _slot(place: Place, slot: int) -> Place:
     return Place(place.tensor, place.count, place.vectors, place.first, place.stride, 0, slot)
+
+
+def _check_weights(layer: Layer, width: int, arrays: Sequence[Array | None]) -> None:
+    """Raise `LowerError` unless W, R and B in `arrays` have the shapes that ONNX demands.
+
+    `width` is the length of the input's rows.
+    """
+    directions, gates = len(layer.directions), len(GATES[layer.node.operator]) * layer.hidden
+    shapes = (gates, width), (gates, layer.hidden), (2 * gates,)
+    for name, array, rest in zip("WRB", arrays, shapes, strict=True):
+        if array is not None and array.shape != (directions, *rest):
+            raise LowerError(f"{name} has the shape {array.shape}, not {(directions, *rest)}")
 
 
 def _layer(builder: Builder, node: Node) -> Layer:
