@@ -298,7 +298,7 @@ def _accepted_after(states: tuple[int, ...]) -> frozenset[str]:
     parser = _parser().parse_interactive("")
     parser.parser_state.state_stack[:] = states
     parser.parser_state.value_stack[:] = [None] * (len(states) - 1)
-    accepted: Set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+    accepted: Set[str] = parser.accepts()  # type: ignore[no-untyped-call]  # lark gives no types here
     return frozenset(accepted)
 
 

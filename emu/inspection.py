@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -142,9 +143,9 @@ class Inspectable(Agent):
         return {}
 
 
-class Cautioned:
+class Cautioned(ABC):
     """A core that records what went wrong without a fault, such as overflows."""
 
+    @abstractmethod
     def cautions(self) -> Sequence[Caution]:
         """Return what went wrong since the core was reset, in the order of the addresses."""
-        raise NotImplementedError

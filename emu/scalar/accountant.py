@@ -17,7 +17,7 @@ class ScalarAccountant(Accountant):
 
     def __init__(self, core: ScalarCore) -> None:
         super().__init__(core)
-        self.address: int | None = None  # of the instruction that has begun, but has not ended
+        self.address: int | None = None  # of the instruction that the core executes now
         self.family = ""
         self.blocked, self.channel = self._traffic()
 

@@ -27,7 +27,7 @@ CORES = ("nnp",)  # cores that compute a whole network by themselves
 
 
 @overload
-def compile(  # noqa: A001 - see below
+def compile(  # noqa: A001 - the public name `macaw.compile`
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,
     device: api.DeviceLike = ...,
@@ -39,7 +39,7 @@ def compile(  # noqa: A001 - see below
 
 
 @overload
-def compile(  # noqa: A001 - see below
+def compile(  # noqa: A001 - the public name `macaw.compile`
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,
     device: api.DeviceLike = ...,
@@ -51,7 +51,7 @@ def compile(  # noqa: A001 - see below
 
 
 @overload
-def compile(  # noqa: A001 - see below
+def compile(  # noqa: A001 - the public name `macaw.compile`
     model: str | os.PathLike[str] | onnx.ModelProto,
     *,
     device: api.DeviceLike = ...,
