@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from macaw import api, arguments
 from macaw.arguments import check_arguments
 from macaw.asm.program import Program
-from macaw.emu.copies import original
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.inspection import Cautioned
@@ -281,9 +280,7 @@ def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: De
             key = core.name, address, what, where
             if key in total:
                 count += total[key].count
-            place = None
-            if device.program is not None:
-                place = device.place(original(device.program, core, address))
+            place = device.place(address, core)
             total[key] = RunCaution(core.name, address, place, count, what, where)
 
 
