@@ -7,7 +7,8 @@ from math import ceil
 
 from macaw.isa import memory_map, registry
 from macaw.isa.config import Configuration
-from macaw.isa.descriptors.nnp import DESCRIPTOR
+from macaw.isa.descriptors.nnp import DESCRIPTOR, vector_bytes
+from macaw.isa.dma import TRANSFER
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.network import NativeLayer
@@ -19,7 +20,6 @@ from macaw.lowering.nnp.source import write_code, write_data
 NATIVE_LABELS = frozenset(
     "run_nnp nnp_data nnp_copies vectors scratch matrices step steps row rows".split()
 )
-_NUMBER_BYTES = 4  # of binary32
 _CALL = 8  # cycles of cp for the call and the return
 _START = 4  # cycles of cp until nnp begins
 _TRANSFER = 4  # cycles of cp from one transfer to the next
@@ -54,7 +54,7 @@ def native_subroutine(
         la t0, nnp_copies
         li t1, {copies} # transfers into nnp and out of it
 1: dma.copy zero, t0
-        addi t0, t0, 24
+        addi t0, t0, {TRANSFER.size}
         addi t1, t1, -1
         bnez t1, 1b
         li t0, {1 << DESCRIPTOR.number}
@@ -67,7 +67,7 @@ def native_subroutine(
     out.put(".balign 4")
     out.comment("dst, src, row bytes, rows, dst stride, src stride")
     windows = {window.name: window.start(0) for window in table.windows}
-    size = layer.vectors[1] * _NUMBER_BYTES
+    size = vector_bytes(config)
     label = "nnp_copies"
     for symbol, port in zip(inputs, layer.native.inputs, strict=True):
         count = _vectors(layer.native, port)
@@ -98,10 +98,10 @@ def native_prediction(layer: NativeLayer, config: Configuration) -> Prediction:
     """
     divider = int(config["cp.divider"])
     latency, setup = int(config["mem.external_latency"]), int(config["dma.setup"])
-    size = layer.vectors[1] * _NUMBER_BYTES
+    size = vector_bytes(config)
     beats = ceil(size / int(config["dma.width"]))
     streams = Streams(_TRANSFER * divider + setup + latency + beats, beats, beats)
     run = predicted(layer.native, config, streams)
     before = (_CALL + _START) * divider
     after = latency + _GRANTS + _END * divider
-    return Prediction(before + run.cycles + after, run.tiles, run.beats)
+    return Prediction(before + run.cycles + after, run.beats)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,11 +47,10 @@ class Prediction:
     """The predicted cycles of a program, and the counts that follow from its chains.
 
     `cycles` is from its start to the cycle in which the last output vector is out of the queue.
-    `tiles` counts the products of a tile and a vector, `beats` those of external memory.
+    `beats` counts those of external memory.
     """
 
     cycles: int
-    tiles: int
     beats: int
 
 
@@ -97,7 +96,7 @@ class _Run:
     def __init__(self, state: _Progress, timing: Timing, streams: Streams, room: int) -> None:
         self.state, self.timing, self.streams, self.room = state, timing, streams, room
         self.scheduler = FastScheduler(state, timing)
-        self.time = self.tiles = self.beats = self.taken = 0
+        self.time = self.beats = self.taken = 0
         self.drained: list[int] = []  # when each output vector is out of the queue
 
     def chain(self, chain: Chain, before: int) -> None:
@@ -165,7 +164,6 @@ class _Run:
         if chain.product is not None and schedule.product_ends is not None:
             tiles = chain.addresses(chain.product, first, count)
             np.maximum.at(state.used_matrix, tiles, schedule.product_ends[:, None])
-            self.tiles += tiles.size
         state.stored = max(state.stored, schedule.stored)
         state.done = max(state.done, int(schedule.readable.max()), schedule.stored)
         for access in (chain.source, *chain.writes):
@@ -178,7 +176,7 @@ class _Run:
     def end(self) -> Prediction:
         """Return the prediction, after the last chain."""
         end = max(self.time + self.timing.issue, self.state.done, *self.drained[-1:])
-        return Prediction(end, self.tiles, self.beats)
+        return Prediction(end, self.beats)
 
 
 def products(model: Model) -> int:
@@ -187,12 +185,8 @@ def products(model: Model) -> int:
     for phase in model.phases:
         for operation in phase.operations:
             if operation.matrix and operation.output is not None:
-                values: Any = model.matrices[operation.matrix].values
-                matrix = model.matrices[operation.matrix]
-                nonzero = (
-                    matrix.shape[0] * matrix.shape[1]
-                    if values is None
-                    else int(np.count_nonzero(values))
-                )
+                values = model.matrices[operation.matrix].values
+                size = prod(model.matrices[operation.matrix].shape)
+                nonzero = size if values is None else int(np.count_nonzero(values))
                 total += nonzero * operation.output.count * phase.steps
     return total

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
+from macaw.isa.dma import TRANSFER
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies
 from macaw.lowering.net.vector.kernel import place
 
 _FEW = 4  # up to so many transfers are written one by one, not as a loop
 _COUNTERS = ("t3", "t4", "t5")  # registers of loops, from the innermost on
-_WORDS = 24  # bytes of a transfer's description
 
 
 def expanded(item: Copies) -> Iterator[Copies]:
@@ -52,7 +52,7 @@ def write_copies(out: Listing, items: Sequence[Copies]) -> None:
         else:
             out.put(f"li t1, {len(group)}", "transfers")
             out.put("dma.copy zero, t0", label="1")
-            out.put(f"addi t0, t0, {_WORDS}")
+            out.put(f"addi t0, t0, {TRANSFER.size}")
             out.put("addi t1, t1, -1")
             out.put("bnez t1, 1b")
     out.put("dma.wait zero")
