@@ -251,3 +251,19 @@ def test_weights_of_another_shape_are_refused(shapes, text):
     made = model(nodes, {"x": (2, 1, 4)}, {"h": (1, 1, 5)}, constants)
     with pytest.raises(macaw.InputError, match=re.escape(text)):
         macaw.compile(made, device=DEVICES["tiny"])
+
+
+@pytest.mark.parametrize("name", ["y", "result"])
+def test_a_node_without_a_name_may_have_a_result_called_like_a_label(name):
+    """The layer gets another symbol, which is none of the tensors in its source either."""
+    nodes = [
+        NODE("LSTM", ["x", "W", "R"], [name, "h"], hidden_size=5),
+        NODE("Squeeze", [name, "axis"], ["z"], "squeeze"),
+    ]
+    random = np.random.default_rng(1)
+    constants = {"W": random.normal(size=(1, 20, 3)), "R": random.normal(size=(1, 20, 5))}
+    constants = {key: array.astype(np.float32) for key, array in constants.items()}
+    outputs = {"h": (1, 1, 5), "z": (3, 1, 5)}
+    made = model(nodes, {"x": (3, 1, 3)}, outputs, constants | {"axis": np.array([1])})
+    network = macaw.compile(made, device=DEVICES["tiny"])
+    assert all(item.equal for item in network.run(x=np.ones((3, 1, 3), np.float32)).layers)

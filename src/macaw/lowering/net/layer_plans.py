@@ -34,7 +34,7 @@ _GRAIN = 1024  # the memory that layers may use is a multiple of so many bytes
 
 def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...]:
     """Return the plans of a network's layers. Raises `LowerError` that names the layer."""
-    names = layer_symbols(layer.name for layer in network.layers)
+    names = layer_symbols((layer.name for layer in network.layers), _native_symbols(network))
     plans: dict[int, LayerPlan] = {}
     chosen: dict[Hashable, Choice] = {}  # by the shape of products
     for number, layer in sorted(enumerate(network.layers), key=_most_weights_first):
@@ -43,6 +43,12 @@ def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...
         except LowerError as error:
             raise LowerError(f"layer {layer.name}: {error}", error.hint) from None
     return tuple(plan for _, plan in sorted(plans.items()))
+
+
+def _native_symbols(network: Network) -> set[str]:
+    """Return the names of tensors and matrices inside of layers of nnp, in their sources."""
+    models = [layer.native for layer in network.layers if isinstance(layer, NativeLayer)]
+    return {name for model in models for name in (*model.tensors, *model.matrices)}
 
 
 def _most_weights_first(item: tuple[int, Layer]) -> tuple[int, int]:

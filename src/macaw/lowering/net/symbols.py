@@ -31,9 +31,12 @@ _LABEL_OF_NUMBER = re.compile(
 )
 
 
-def layer_symbols(names: Iterable[str]) -> dict[str, str]:
-    """Return a symbol of the assembly language for the name of each layer; all are different."""
-    return _symbols(names, _LAYER_LABELS | VECTOR_LABELS | NATIVE_LABELS)
+def layer_symbols(names: Iterable[str], others: Iterable[str] = ()) -> dict[str, str]:
+    """Return a symbol of the assembly language for the name of each layer.
+
+    All are different, and none is in `others`, which are symbols inside of layers' sources.
+    """
+    return _symbols(names, {*_LAYER_LABELS, *VECTOR_LABELS, *NATIVE_LABELS, *others})
 
 
 def tensor_symbols(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
