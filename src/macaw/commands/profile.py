@@ -125,6 +125,12 @@ def _core_and_size(text: str) -> tuple[str, int]:
 @click.option(
     "--causes", is_flag=True, help="Account for all cycles of each core: work, waits, idle."
 )
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Print at most N records and N findings, instead of 12 and 8.",
+)
 @click.option("--guide", is_flag=True, help="Say which step of the optimisation loop comes next.")
 @click.option("--against", metavar="OLD.json", help="Say what improved since an earlier --json.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the profile as JSON; - prints it.")
@@ -152,6 +158,7 @@ def command(
     thresholds: dict[str, float],
     layers: bool,
     causes: bool,
+    limit: int | None,
     guide: bool,
     against: str | None,
     json_file: str | None,
@@ -208,7 +215,7 @@ def command(
 
         name = ", ".join(sources) if program.network is None else program.network.name
         report = profile(program, arrays, options, device=device, watch=show, name=name)
-    _write(report, json_file, perfetto_file, html_file, layers=layers)
+    _write(report, json_file, perfetto_file, html_file, layers=layers, limit=limit)
     return EXIT_FAILURE if report.missed else EXIT_SUCCESS
 
 
@@ -234,6 +241,7 @@ def _write(
     html_file: str | None,
     *,
     layers: bool,
+    limit: int | None,
 ) -> None:
     """Write the files and print the report, or the JSON if `json_file` is `-`."""
     import json
@@ -260,4 +268,4 @@ def _write(
         return
     from macaw.profiling import terminal_report
 
-    terminal_report.print_report(profile, console.stdout(), layers=layers)
+    terminal_report.print_report(profile, console.stdout(), layers=layers, limit=limit)

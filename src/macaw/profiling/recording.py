@@ -29,6 +29,7 @@ from macaw.profiling.model import Subject
 PAGE = 4096
 MARK_MODE_BYTES = 1 << 20  # spill area of a core in mark mode, whose number of records is unknown
 MOST_BYTES = 1 << 26  # of all spill areas
+STACK_BYTES = 1 << 20  # left free at the end of memory for executables of other tools
 
 # Names of the registers in the table.
 MODE, BEGIN, NUM, STEP, OVERHEAD, LOOPS, SPILL, SPILL_END = (row.name for row in PARAMETERS[:8])
@@ -249,8 +250,10 @@ def add_spill_areas(
 ) -> dict[str, Parameters]:
     """Return the trace parameters, with a spill area for each core at the end of external memory.
 
-    `needs` has the number of records by core; each other core gets `MARK_MODE_BYTES` bytes. Raises
-    `InputError` if there is no room after the program's own data.
+    `needs` has the number of records by core; each other core gets `MARK_MODE_BYTES` bytes. If
+    another tool linked the program, its stack may be at the end of external memory: then the last
+    `STACK_BYTES` stay free, if there is room. Raises `InputError` if there is no room after the
+    program's own data.
     """
     end = EXTERNAL + int(config["mem.external_bytes"])
     end_of_program = max(
@@ -271,6 +274,8 @@ def add_spill_areas(
     if sum(sizes.values()) > free:
         share = free // max(len(sizes), 1)
         sizes = {core: min(size, share) for core, size in sizes.items()}
+    elif not program.note_version and free - sum(sizes.values()) >= STACK_BYTES:
+        end -= STACK_BYTES
     with_areas: dict[str, Parameters] = {}
     for core, values in parameters.items():
         size = sizes[core] // RECORD.size * RECORD.size

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from macaw.emu.core import Core
 from macaw.emu.device import Device
 from macaw.isa import reading
 from macaw.isa.model import Queue
+from macaw.profiling.file_names import short_file_names
 from macaw.profiling.model import Series, Slice, Track
 from macaw.profiling.recording import Job
 
@@ -103,7 +103,8 @@ def current_instruction(device: Device, core: Core) -> Name:
         return what or _disassemble(device, core, address), _symbol(device, address)
     file, line, _ = place
     text = what or statement(file, line) or _disassemble(device, core, address)
-    return text, f"{Path(file).name}:{line}"
+    assert device.program is not None  # it has the place
+    return text, f"{short_file_names(device.program.line_table.files)[file]}:{line}"
 
 
 def _disassemble(device: Device, core: Core, address: int) -> str:

@@ -15,6 +15,7 @@ from rich.text import Text
 from macaw.phrases import plural
 from macaw.profiling import chart
 from macaw.profiling.account_report import tree_lines
+from macaw.profiling.distinct_names import distinct_names
 from macaw.profiling.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
 from macaw.profiling.phrases import (
     cost_note,
@@ -41,14 +42,22 @@ STYLES = ("blue", "magenta", "green", "cyan", "yellow", "red")
 PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d", "→": "->", "µ": "u"}
 
 
-def print_report(profile: Profile, screen: Console, *, layers: bool = False) -> None:
-    """Print the whole report in the width of the screen; with `layers`, a table of layers, too."""
-    _Report(profile, screen, layers).show()
+def print_report(
+    profile: Profile, screen: Console, *, layers: bool = False, limit: int | None = None
+) -> None:
+    """Print the whole report in the width of the screen; with `layers`, a table of layers, too.
+
+    `limit` is the greatest number of records, and of findings; None: `MOST_GROUPS` records and
+    `MOST_FINDINGS` findings.
+    """
+    _Report(profile, screen, layers, limit).show()
 
 
 class _Report:
-    def __init__(self, profile: Profile, screen: Console, layers: bool) -> None:
+    def __init__(self, profile: Profile, screen: Console, layers: bool, limit: int | None) -> None:
         self.profile, self.screen, self.layers = profile, screen, layers
+        self.most_groups = MOST_GROUPS if limit is None else limit
+        self.most_findings = MOST_FINDINGS if limit is None else limit
         self.ascii = not screen.encoding.lower().startswith("utf")
 
     def show(self) -> None:
@@ -126,7 +135,7 @@ class _Report:
         """Print a table. The first `names` columns contain names, the others numbers.
 
         On a narrow screen the last name is cut; `places` says for each row how many of its cells
-        must not be cut. Numbers are never cut.
+        must not be cut. Different names stay different. Numbers are never cut.
         """
         least = [*places, *[0] * (len(rows) - len(places))]
         titles = [self._text(heading, "dim") for heading in headings]
@@ -135,7 +144,16 @@ class _Report:
             for column in zip(titles, *rows, strict=True)
         ]
         others = sum(widths) - widths[names - 1] + GAP * (len(widths) - 1)
-        widths[names - 1] = min(widths[names - 1], max(self.screen.width - others, NAME, *least))
+        room = max(self.screen.width - others, NAME, *least)
+        long_names = [row[names - 1] for row in rows]
+        texts, least = distinct_names(
+            [name.plain for name in long_names], least, room, self._text("…").plain
+        )
+        short = [Text(text, name.style) for text, name in zip(texts, long_names, strict=True)]
+        rows = [
+            (*row[: names - 1], name, *row[names:]) for row, name in zip(rows, short, strict=True)
+        ]
+        widths[names - 1] = min(widths[names - 1], max(room, *least, 0))
         lines = [title.split("\n") for title in titles]
         high = max(map(len, lines))
         self.screen.print()
@@ -270,7 +288,13 @@ class _Report:
     def _print_groups(self) -> None:
         """Print the instructions that took longest, with the metrics of their longest records."""
         groups = self.profile.groups
-        longest = longest_groups(groups, MOST_GROUPS, each=True)
+        longest = longest_groups(groups, self.most_groups, each=True)
+        if longest:
+            self._print_longest(longest)
+        if len(groups) > len(longest):
+            self._print_hidden(len(groups) - len(longest), "record")
+
+    def _print_longest(self, longest: list[Group]) -> None:
         names = metric_keys(longest)
         thresholds = _thresholds(longest)
         titles = ["core", "instructions", "begin", "cycles"]
@@ -284,12 +308,10 @@ class _Report:
             rows.append([*map(self._text, cells), *values])
         if thresholds:
             limits = (self._text(thresholds.get(key, ""), "dim") for key in names)
-            rows.append([self._text("threshold", "dim"), *[Text()] * 3, *limits])
+            rows.append([Text(), self._text("threshold", "dim"), Text(), Text(), *limits])
         headings = [*titles, *(key.replace("_", "\n") for key in names)]
         places = [self._text(group.slice.place).cell_len for group in longest]
         self._print_table(headings, rows, 2, places)
-        if len(groups) > len(longest):
-            self._print_hidden(len(groups) - len(longest), "record")
 
     def _metric_text(self, metric: Metric | None) -> Text:
         """Return the value of a metric as text, with a mark if it misses its threshold."""
@@ -306,10 +328,10 @@ class _Report:
                 self._print_heading("findings: none")
             return
         self._print_heading(f"findings: {len(findings):,}")
-        for index, finding in enumerate(findings[:MOST_FINDINGS], 1):
+        for index, finding in enumerate(findings[: self.most_findings], 1):
             self._print_finding(index, finding)
-        if len(findings) > MOST_FINDINGS:
-            self._print_hidden(len(findings) - MOST_FINDINGS, "finding")
+        if len(findings) > self.most_findings:
+            self._print_hidden(len(findings) - self.most_findings, "finding")
 
     def _print_finding(self, index: int, finding: Finding) -> None:
         head = Text(f"{index:>3}. ").append_text(self._text(finding.core, "bold"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -182,6 +183,18 @@ def test_areas_lie_apart_behind_the_program() -> None:
         for core, x in found.items()
     }
     assert sizes == {"cp": 100, "dma": 3, "vc": recording.MARK_MODE_BYTES // RECORD.size}
+
+
+def test_executables_of_other_tools_may_have_a_stack_at_the_end() -> None:
+    program, config = copies(1), configuration_of(copies(1))
+    foreign = replace(program, note_version=0)
+    parameters = {"cp": recording.cycling_parameters(1, 4)}
+    ours = recording.add_spill_areas(program, config, parameters, {"cp": 100})
+    theirs = recording.add_spill_areas(foreign, config, parameters, {"cp": 100})
+    assert ours["cp"][recording.SPILL] - theirs["cp"][recording.SPILL] == 1 << 20
+    small = config.changed({"mem.external_bytes": 1 << 20})
+    tight = recording.add_spill_areas(foreign, small, parameters, {"cp": 100})
+    assert tight["cp"][recording.SPILL_END] == EXTERNAL + (1 << 20)
 
 
 FULL = """

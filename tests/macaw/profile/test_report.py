@@ -10,19 +10,25 @@ import pytest
 from rich.console import Console
 
 from macaw.profiling import chart, terminal_report
+from macaw.profiling.file_names import short_file_names
 from macaw.profiling.model import Difference, Group, Metric, Profile, Slice
 from tests.macaw.profile.synthetic import ODD, ROWS, by_chance, by_hand, track
 
 
 def shown(
-    profile: Profile, width: int = 80, *, encoding: str = "utf-8", colour: bool = False
+    profile: Profile,
+    width: int = 80,
+    *,
+    encoding: str = "utf-8",
+    colour: bool = False,
+    limit: int | None = None,
 ) -> str:
     data = io.BytesIO()
     stream = io.TextIOWrapper(data, encoding=encoding)
     screen = Console(
         file=stream, width=width, highlight=False, force_terminal=colour, no_color=None
     )
-    terminal_report.print_report(profile, screen)
+    terminal_report.print_report(profile, screen, limit=limit)
     stream.flush()
     return data.getvalue().decode(encoding)
 
@@ -161,6 +167,54 @@ def test_places_are_whole_at_any_width(width: int) -> None:
     for n in range(9):
         assert len(re.findall(rf"^dma +a_long_name_of_a\.s:{1600 + n}\b", text, flags=re.M)) == 1
     assert ("transfer 1, 128 bytes" in text) == (width == 100)
+
+
+def with_names(names: list[str], place: str = "a.s:16") -> Profile:
+    """A profile with a record of each name, all at one place."""
+    slices = [Slice("dma", "dma", n, n + 90, n, 1, name, place) for n, name in enumerate(names)]
+    groups = tuple(Group(item, (Metric("blocked", 0.5, 0.1, False),)) for item in slices)
+    return replace(by_hand(), tracks=(track("dma", "dma", slices),), groups=groups)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize("width", [40, 50, 60, 80])
+def test_names_that_begin_alike_stay_different(width: int, encoding: str) -> None:
+    """Transfers 1, 10 and 101 of one line, and statements that differ at their ends (F36)."""
+    ends = [f"exe ib=0, last, data=(images[0], images[1], w[{n}])" for n in (1, 10, 11)]
+    names = [f"transfer {n}, 32 bytes" for n in (1, 10, 100, 101)]
+    text = shown(with_names([*names, *ends]), width, encoding=encoding)
+    lines = [line for line in text.splitlines() if re.match(r"dma +a\.s:16", line)]
+    cells = [re.sub(r"^dma +| +\d+ +90 .*$", "", line) for line in lines]
+    assert len(cells) == len(set(cells)) == 7
+    words = [cell.replace("…", " ").replace("...", " ").split() for cell in cells]
+    assert [re.sub(r"\D", "", found[-1]) for found in words[-3:]] == ["1", "10", "11"]
+    assert any("101" in found for found in words[3])
+
+
+@pytest.mark.parametrize(
+    ("limit", "records", "findings"), [(None, 12, 8), (0, 0, 0), (3, 3, 3), (99, 20, 10)]
+)
+def test_a_limit_of_records_and_findings(limit: int | None, records: int, findings: int) -> None:
+    made = with_names([f"transfer {n}" for n in range(20)])
+    first = by_hand().findings[0]
+    made = replace(made, findings=tuple(replace(first, where=f"net.s:{n}") for n in range(10)))
+    text = shown(made, limit=limit)
+    assert len(re.findall(r"^dma +a\.s:16", text, flags=re.M)) == records
+    assert len(re.findall(r"^ +\d+\. pe\[0\] net\.s:\d", text, flags=re.M)) == findings
+    assert (f"{20 - records} more records not shown" in text) == (records < 20)
+    assert (f"{10 - findings} more findings not shown" in text) == (findings < 10)
+
+
+def test_file_names_are_as_long_as_they_must_be() -> None:
+    files = ("/x/a/layer.s", "/x/b/layer.s", "/y/b/layer.s", "net.s", "", "layer.s")
+    assert dict(short_file_names(files)) == {
+        "/x/a/layer.s": "a/layer.s",
+        "/x/b/layer.s": "x/b/layer.s",
+        "/y/b/layer.s": "y/b/layer.s",
+        "net.s": "net.s",
+        "": "",
+        "layer.s": "layer.s",
+    }
 
 
 def test_other_places_of_a_finding() -> None:
