@@ -8,7 +8,7 @@ core's folder of `emu` has an accountant of its own, in the module `accountant`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from macaw.emu.core import Core, Event
@@ -26,6 +26,15 @@ class Charge(NamedTuple):
     producer: int | None = None  # address of the instruction whose result is waited for
 
 
+# Called with begin, end, charge and cycles times units, for cycles that are not idle. Charges come
+# in any order, and the latest ones may end after the run.
+Watch = Callable[[int, int, Charge, int], None]
+
+
+def _ignore(begin: int, end: int, charge: Charge, cycles: int) -> None:
+    """Do nothing with a charge."""
+
+
 class Accountant:
     """Charges the cycles of a core, from reset to the end of a run.
 
@@ -38,6 +47,7 @@ class Accountant:
         self.core, self.units = core, units
         self.charges: dict[Charge, int] = {}
         self.at = 0
+        self.watch: Watch = _ignore  # is told the times of the charges
         self.has_worked = False
         self.ended_waits: list[tuple[Waiting, int]] = []  # not yet charged, with their ends
         self._last: list[tuple[Charge, int]] = []  # the charges since the last `settled`
@@ -88,13 +98,18 @@ class Accountant:
         """Charge the cycles from `at` to `until`, and set `at` to `until`."""
         if until <= self.at:
             return
-        self.add(Charge(cause, address, whom, producer), (until - self.at) * self.units)
+        charge = Charge(cause, address, whom, producer)
+        self.add(charge, (until - self.at) * self.units, until)
         self.at = until
 
-    def add(self, charge: Charge, cycles: int) -> None:
-        """Charge `cycles`, which are already times the number of units; `at` stays."""
+    def add(self, charge: Charge, cycles: int, until: int) -> None:
+        """Charge `cycles` of the time from `at` to `until`; `at` stays.
+
+        They are already times the number of units.
+        """
         if not cycles:
             return
+        self.watch(self.at, until, charge, cycles)
         if self._idle:
             self._charge(Charge(BETWEEN if self.has_worked else BEFORE), self._idle)
             self._idle = 0

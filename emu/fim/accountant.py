@@ -80,6 +80,7 @@ class IslandAccountant(Accountant):
         if until > one.at:
             charge, count = Charge(cause, address, whom), (until - one.at) * one.banks
             self._charge(charge, count)
+            self.watch(one.at, until, charge, count)
             one.latest.append((charge, count))
             one.at = until
 

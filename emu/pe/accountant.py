@@ -90,7 +90,7 @@ class RowAccountant(Accountant):
         self.idle(end - simulated * core.divider)
         self.settled()
         for charge, count in fresh:
-            self.add(charge, count)
+            self.add(charge, count, end)
         self.at = end
 
     def settle(self, time: int) -> None:
@@ -100,7 +100,7 @@ class RowAccountant(Accountant):
             # the row's list goes on, but it has not simulated these cycles
             pes = (time - self.at) * self.core.shape.pes
             for number in range(self.core.shape.clusters):
-                self.add(self.stalls[number], pes)
+                self.add(self.stalls[number], pes, time)
             self.at = time
 
 

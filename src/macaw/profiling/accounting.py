@@ -17,6 +17,7 @@ from macaw.emu.device import Device
 from macaw.errors import InputError
 from macaw.isa.causes import CAUSES
 from macaw.profiling.account import Account, CauseCycles, LineCycles
+from macaw.profiling.charge_log import ChargeLog, period_of
 from macaw.profiling.recording import Job
 from macaw.profiling.replay import statement
 
@@ -33,22 +34,50 @@ class _Leaf:
     lines: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True)
+class ChargedRun:
+    """A run whose cycles were charged: the accounts of all cores, and the times of the charges.
+
+    `logs` and `lines` are by core; `lines` has the file and line of the address of each charge.
+    """
+
+    accounts: tuple[Account, ...]  # in the order of the cores' numbers
+    logs: Mapping[str, ChargeLog]
+    lines: Mapping[str, Mapping[int, _Line]]
+
+
 def account_job(job: Job) -> tuple[Account, ...]:
     """Run a job and return the accounts of all cores, in the order of their numbers.
 
     Raises `InputError` if the program does not end by itself.
     """
+    return charge_job(job, 0).accounts
+
+
+def charge_job(job: Job, cycles: int) -> ChargedRun:
+    """Run a job and return its accounts, with a log of all charges.
+
+    `cycles` is the expected length of the run: it sets the resolution of the log. Raises
+    `InputError` if the program does not end by itself.
+    """
     device = job.machine()
-    stop, accountants = accounting.run(device, job.max_cycles)
+    logs = {core.name: ChargeLog(period_of(cycles)) for core in device.order} if cycles else {}
+    watches = {name: log.add for name, log in logs.items()}
+    stop, accountants = accounting.run(device, job.max_cycles, watches)
     if stop.reason != "exit":
         raise InputError(f"the program does not end by itself: {stop}", "`macaw run` shows where")
-    return tuple(_account(device, accountants[core.name]) for core in device.order)
+    for log in logs.values():
+        log.close(device.cycle)
+    places = {name: _Places(device, one) for name, one in accountants.items()}
+    accounts = tuple(
+        _account(device, accountants[core.name], places[core.name]) for core in device.order
+    )
+    return ChargedRun(accounts, logs, {name: one.lines for name, one in places.items()})
 
 
-def _account(device: Device, accountant: Accountant) -> Account:
+def _account(device: Device, accountant: Accountant, places: _Places) -> Account:
     """Return the account that an accountant has kept."""
     core = accountant.core
-    places = _Places(device, accountant)
     leaves: dict[str, _Leaf] = {}
     lines: dict[_Line, dict[Charge, int]] = {}
     for charge, cycles in accountant.charges.items():

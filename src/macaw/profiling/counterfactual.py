@@ -1,0 +1,219 @@
+"""Computes when a run would end if some of its cycles vanished.
+
+The run is a graph of intervals of work. An interval starts when everything for which it waited is
+done: the core's own earlier work, the cores for which a wait ended, or the instruction of the
+commander (cp) that started the core. In the simulation the intervals lose a share of the cycles of
+some charges, at the times of these charges, and some waits do not take place. Everything else
+starts as early as its own waits allow. Without a change the simulation ends with the run.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.accountant import Charge
+from macaw.profiling.charge_log import ChargeLog
+from macaw.profiling.model import Interval
+
+Shares = Mapping[Charge, float]  # of the cycles of a charge, those that vanish: 0 to 1
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """An interval of work that another one waits for: up to cycle `time`, and then `lag` cycles."""
+
+    node: int  # negative: no interval, and `time` is the cycle
+    time: int
+    lag: int
+
+
+class _CoreWork:
+    """The intervals of work of a core, and how much of them a change takes away."""
+
+    def __init__(self, log: ChargeLog) -> None:
+        self.busy = log.busy
+        self.begins = [begin for begin, _ in self.busy]
+        self.ends = [end for _, end in self.busy]
+        self.waits = log.waits
+        self.wait_ends = [wait.end for wait in self.waits]
+        self.period = log.period
+        bounds = np.asarray(self.busy, np.float64).reshape(-1, 2)
+        lengths = bounds[:, 1] - bounds[:, 0]
+        self._times = bounds.ravel()
+        self._worked = np.column_stack([lengths.cumsum() - lengths, lengths.cumsum()]).ravel()
+        self._periods = np.fromiter((number for number, _ in log.cycles), np.int64, len(log.cycles))
+        self._cycles = np.fromiter(log.cycles.values(), np.float64, len(log.cycles))
+        self._charges = [charge for _, charge in log.cycles]
+        self._count = int(max(self._periods.max(initial=0) + 1, self.ends[-1] // self.period + 1))
+        self._all = np.bincount(self._periods, self._cycles, self._count)
+        self._edges = self._worked_until(np.arange(self._count + 1) * self.period)
+
+    def _worked_until(self, times: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the cycles in which the core worked before each time."""
+        worked: NDArray[np.float64] = np.interp(times, self._times, self._worked)
+        return worked
+
+    def taken(self, shares: Shares, times: Sequence[int]) -> NDArray[np.float64]:
+        """Return for each time how many cycles of the core's work before it vanish."""
+        weights = np.fromiter((shares.get(x, 0.0) for x in self._charges), np.float64)
+        gone = np.bincount(self._periods, self._cycles * weights, self._count)
+        part = np.divide(gone, self._all, out=np.zeros(self._count), where=self._all > 0)
+        part = part.clip(0, 1)
+        before = np.concatenate([[0.0], (np.diff(self._edges) * part).cumsum()])
+        at = np.asarray(times, np.int64)
+        number = np.minimum(at // self.period, self._count - 1)
+        inside: NDArray[np.float64] = before[number] + part[number] * (
+            self._worked_until(at) - self._edges[number]
+        )
+        return inside
+
+
+class RunGraph:
+    """The intervals of work of all cores of a run, and for each the work for which it waited.
+
+    `logs` are the closed logs of the cores by name, in the order of their numbers; the first core
+    starts the others.
+    """
+
+    def __init__(self, logs: Mapping[str, ChargeLog]) -> None:
+        self.commander = next(iter(logs), "")
+        self.work = {name: _CoreWork(log) for name, log in logs.items() if log.busy}
+        names = list(self.work)
+        order = sorted(
+            (begin, names.index(core), place)
+            for core, work in self.work.items()
+            for place, begin in enumerate(work.begins)
+        )
+        self._nodes = [(names[number], place) for _, number, place in order]
+        self._numbers = {node: number for number, node in enumerate(self._nodes)}
+        # by node: the wait that ended before it, as an index, or -1
+        self._wait = [self._wait_before(*node) for node in self._nodes]
+        self._after = [self._edges(number) for number in range(len(self._nodes))]
+        self._places = {core: self._edge_places(core) for core in self.work}
+        self.cycles = max((work.ends[-1] for work in self.work.values()), default=0)
+
+    # The graph
+
+    def _wait_before(self, core: str, place: int) -> int:
+        work = self.work[core]
+        idle = work.ends[place - 1] if place else 0
+        last = bisect_right(work.wait_ends, work.begins[place]) - 1
+        return last if last >= 0 and work.wait_ends[last] > idle else -1
+
+    def _edges(self, number: int) -> list[_Edge]:
+        """Return the work of other cores for which an interval waited."""
+        core, place = self._nodes[number]
+        work = self.work[core]
+        begin = work.begins[place]
+        if self._wait[number] >= 0:
+            wait = work.waits[self._wait[number]]
+            names = [name for name in wait.charge.whom.split(", ") if name in self.work]
+            return self._edges_to(names or self._nearest(core, wait.end), wait.end, begin)
+        commander = self.work.get(self.commander)
+        if core == self.commander or commander is None:
+            return []
+        idle = work.ends[place - 1] if place else 0
+        last = bisect_left(commander.begins, begin) - 1
+        # after the commander's last work, a core continues by itself with queued work
+        if last < 0 or commander.ends[last] < idle:
+            return []
+        return self._edges_to([self.commander], begin, begin)
+
+    def _edges_to(self, names: Sequence[str], time: int, begin: int) -> list[_Edge]:
+        """Return edges to the latest work of cores before `time`, for an interval from `begin`.
+
+        The one that ended last says how long after its end the interval begins.
+        """
+        found = []
+        for name in names:
+            there = self.work[name]
+            place = bisect_left(there.begins, time) - 1
+            if place >= 0:
+                found.append((self._numbers[name, place], min(there.ends[place], time)))
+        if not found:
+            return []
+        latest = max(end for _, end in found)
+        return [_Edge(node, end, begin - latest) for node, end in found]
+
+    def _nearest(self, core: str, time: int) -> list[str]:
+        """Return the core that works at `time`, or else worked last before it, as a list.
+
+        A wait that names no core is assumed to be for this one. `core` itself and the commander are
+        not considered. The list is empty if there is no such core.
+        """
+        ends: list[tuple[Interval, str]] = []
+        for name, work in self.work.items():
+            place = bisect_left(work.begins, time) - 1
+            if name not in (core, self.commander) and place >= 0:
+                ends.append(((min(work.ends[place], time), work.begins[place]), name))
+        return [max(ends)[1]] if ends else []
+
+    def _edge_places(self, core: str) -> tuple[list[tuple[int, int]], list[int]]:
+        """Return the edges to intervals of a core: (node, index) of each, and their times."""
+        places, times = [], []
+        for number, edges in enumerate(self._after):
+            for index, edge in enumerate(edges):
+                if self._nodes[edge.node][0] == core:
+                    places.append((number, index))
+                    times.append(edge.time)
+        return places, times
+
+    # The simulation
+
+    def end(
+        self,
+        shares: Mapping[str, Shares] | None = None,
+        dropped: Collection[tuple[str, int]] = (),
+    ) -> float:
+        """Return the cycle in which the run would end with a change.
+
+        `shares` has by core the share of the cycles of charges that vanishes. `dropped` are waits
+        that do not take place, as pairs of the core and the index of the wait in its log.
+        """
+        shares = shares or {}
+        length = [0.0] * len(self._nodes)
+        offsets = [[0.0] * len(edges) for edges in self._after]
+        for core, work in self.work.items():
+            places, times = self._places[core]
+            gone = work.taken(shares.get(core, {}), [*work.begins, *work.ends, *times]).tolist()
+            count = len(work.busy)
+            for place, (begin, end) in enumerate(work.busy):
+                node = self._numbers[core, place]
+                length[node] = end - begin - (gone[count + place] - gone[place])
+            for (number, index), time, taken in zip(places, times, gone[2 * count :], strict=True):
+                edge = self._after[number][index]
+                there = self._nodes[edge.node][1]
+                offsets[number][index] = (
+                    time - work.begins[there] - (taken - gone[there]) + edge.lag
+                )
+        return self._simulate(length, offsets, set(dropped))
+
+    def _simulate(
+        self, length: list[float], offsets: list[list[float]], dropped: set[tuple[str, int]]
+    ) -> float:
+        """Return the end of the last interval. `offsets` are those of edges from their nodes."""
+        starts = [0.0] * len(self._nodes)
+        last_end = dict.fromkeys(self.work, 0.0)
+        for number, (core, place) in enumerate(self._nodes):
+            before = last_end[core]
+            if self._wait[number] >= 0 and (core, self._wait[number]) in dropped:
+                start = before
+            elif edges := self._after[number]:
+                start = max(
+                    before,
+                    *(
+                        starts[edge.node] + offset
+                        for edge, offset in zip(edges, offsets[number], strict=True)
+                    ),
+                )
+            else:
+                work = self.work[core]
+                start = before + work.begins[place] - (work.ends[place - 1] if place else 0)
+            starts[number] = start
+            last_end[core] = start + length[number]
+        return max(last_end.values(), default=0.0)
