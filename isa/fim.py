@@ -224,6 +224,7 @@ COUNTERS = (
     Counter("pushed",           "columns pushed",                                                   "columns"),
     Counter("pulled",           "columns pulled",                                                   "columns"),
     Counter("host_columns",     "columns that the host read or wrote",                              "columns"),
+    Counter("channel_rows",     "rows that accesses over the channel opened: the host's columns, pushed, pulled", "rows"),
     Counter("cycles_pull",      "cycles in which a block waited for a buffer to be filled, or for what it pulled",        "cycles"),
     Counter("cycles_lock",      "cycles in which a block waited for a lock",                        "cycles"),
     Counter("cycles_alu",       "cycles in which a block waited for its ALUs",                      "cycles"),

@@ -142,7 +142,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
         offset = island.memory.offset(buffer.end)
         place = island.geometry.place(offset)
         island.dram.refresh((place.bank,), block.time)
-        time, stored = island.dram.access(place.bank, place.row, time, True, island.divider)
+        time, stored = island.access_column(place, time, True, island.divider)
         time += island.divider
         island.memory.write(offset, column.tobytes())
         if origins is not None:
@@ -230,7 +230,7 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
         offsets.append(offset)
         place = island.geometry.place(offset)
         island.dram.refresh((place.bank,), block.time)
-        time, end = island.dram.access(place.bank, place.row, time, False, island.divider)
+        time, end = island.access_column(place, time, False, island.divider)
         time += island.divider
         columns.append(np.frombuffer(island.memory.pages.read(offset, COLUMN_BYTES), np.uint8))
         buffer.start += 1

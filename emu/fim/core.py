@@ -71,7 +71,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         waits = dict(self.dram.waits)  # count only the waits of circuits
         self.dram.refresh([place.bank for place in places], time)
         for place in places:
-            time, ready = self.dram.access(place.bank, place.row, time, writes)
+            time, ready = self.access_column(place, time, writes)
         self.dram.waits = waits
         self.counts["host_columns"] += len(places)
         return ready

@@ -20,7 +20,7 @@ from macaw.emu.system import System
 from macaw.emu.tallies import Tally
 from macaw.emu.waits import NEVER, Waiting
 from macaw.isa.fim import CORE
-from macaw.isa.fim_islands import WAITS, Geometry, abilities
+from macaw.isa.fim_islands import WAITS, Geometry, Place, abilities
 
 
 class Island(Core):
@@ -61,6 +61,13 @@ class Island(Core):
         self.tally_end = UNKNOWN  # the number of the first word that is not in the tally
         # the block with a `fim` in the tally that has repeats left
         self.tally_block: Block | None = None
+
+    def access_column(
+        self, place: Place, time: int, writes: bool, step: int = 1
+    ) -> tuple[int, int]:
+        """Access a column over the channel, as `Dram.access` does; count the row if it opens one."""
+        self.counts["channel_rows"] += int(self.dram.rows[place.bank] != place.row)
+        return self.dram.access(place.bank, place.row, time, writes, step)
 
     def settle(self) -> None:
         """Set the island's time and wait, from those of its blocks and its host operations.

@@ -78,7 +78,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         count, period, waits = _batch(island, block, operation, latency.busy, at, most, limit)
     last = at + (count - 1) * period
     if island.tracing or island.listeners:
-        island.batch = Batch(at, period, count, waits, latency)
+        island.batch = Batch(at, period, count, waits, latency, mode)
     first = values["col"] + values["inc"] * block.repeat
     columns = first + values["inc"] * np.arange(count)
     origins = island.island_origins

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
 
+from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.rules.fim_circuits import Latency
 
 # Occurrences (`macaw.isa.trace.OCCURRENCES`): name, first cycle, end, number of occurrences.
@@ -24,6 +25,7 @@ class Batch:
     count: int
     waits: int  # cycles for which each repeat after the first waited for constraints of the memory
     latency: Latency
+    mode: Mode
 
 
 @dataclass(slots=True)

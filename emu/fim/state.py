@@ -32,7 +32,7 @@ HOST = -2  # the index of the temporary block that does a host operation
 _MODE = tuple(map(CIRCUIT_REGISTERS.index, ("op", "arrange", "transpose", "accumulate", "format")))
 OWN_COUNTS = (
     "operations", "activations", "reopened", "column_reads", "column_writes", "pushed", "pulled",
-    "host_columns", "cycles_pull", "cycles_lock", "cycles_alu",
+    "host_columns", "channel_rows", "cycles_pull", "cycles_lock", "cycles_alu",
 )  # fmt: skip
 
 

@@ -73,6 +73,11 @@ class ChainCore(WindowCore):
         return self.tracing or bool(self.listeners)
 
     @property
+    def chain(self) -> Chain | None:
+        """The chain that the core executes, or None."""
+        return self._chain
+
+    @property
     def start_count(self) -> int:
         return self.state.begun
 

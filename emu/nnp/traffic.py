@@ -32,14 +32,14 @@ class Traffic:
 
     def beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
         """Return how many beats an access to Dram takes in `count` iterations from `first` on."""
-        return int(self.timing.beats(*self._runs(chain, access, first, count)).sum())
+        return int(self.timing.beats(*self.runs(chain, access, first, count)).sum())
 
     def partial_beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
         """Return how many beats of a write to Dram fill only a part of external memory's width.
 
         The result is for all `count` iterations from number `first` on.
         """
-        addresses, length = self._runs(chain, access, first, count)
+        addresses, length = self.runs(chain, access, first, count)
         channel = self.memory.channel
         offsets, times = np.unique(addresses % channel.width, return_counts=True)
         return sum(
@@ -47,7 +47,7 @@ class Traffic:
             for offset, often in zip(offsets.tolist(), times.tolist(), strict=True)
         )
 
-    def _runs(self, chain: Chain, access: Access, first: int, count: int) -> tuple[Addresses, int]:
+    def runs(self, chain: Chain, access: Access, first: int, count: int) -> tuple[Addresses, int]:
         """Return the addresses in bytes that an access to Dram uses, and the bytes at each address.
 
         The result is for `count` iterations from number `first` on, without padding.

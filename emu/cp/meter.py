@@ -1,0 +1,15 @@
+"""The meter of cp."""
+
+from __future__ import annotations
+
+from macaw.emu.core import Core
+from macaw.emu.meter import Meter
+from macaw.emu.metered_memory import MeteredMemory
+from macaw.emu.scalar.core import ScalarCore
+from macaw.emu.scalar.meter import ScalarMeter
+
+
+def make(core: Core, memory: MeteredMemory) -> Meter:
+    """Return a new meter of cp."""
+    assert isinstance(core, ScalarCore)
+    return ScalarMeter(core, memory)

@@ -1,0 +1,98 @@
+"""The meter of an island: what the circuits of its banks compute, and the columns that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from macaw.emu.core import Core, Event
+from macaw.emu.fim.arithmetic import Mode
+from macaw.emu.fim.core import IslandCore
+from macaw.emu.meter import Meter
+from macaw.emu.metered_memory import MeteredMemory
+from macaw.isa.activities import adding, multiplying
+from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, FORMATS, FUNCTIONS
+
+BANKS = "banks"
+_ADDS = ("add", "sub")
+_PRODUCTS = ("mul", "vssqr")
+_SPECIAL = ("div", "vssqrt", "sigmoid", "tanh")
+# By occurrence: the activity of a column, and whether it is written.
+_COLUMNS = {
+    "reads": ("dram_bank", False),
+    "writes": ("dram_bank", True),
+    "external_reads": ("dram", False),
+    "external_writes": ("dram", True),
+}
+
+
+class IslandMeter(Meter):
+    """Counts what words and operations of the host use, by the address of the word."""
+
+    core: IslandCore
+
+    def __init__(self, core: IslandCore, memory: MeteredMemory) -> None:
+        super().__init__(core, memory)
+        self.rows = 0
+
+    def hear(self, event: Event) -> None:
+        if event.kind == "instruction":
+            self.address = int(event.values["address"])
+            self.add("commands", 1, self.address)
+        elif event.kind == "used":
+            self.address = int(event.values["address"])
+            of, times = str(event.values["of"]), int(event.values["times"])
+            if of in _COLUMNS:
+                activity, writes = _COLUMNS[of]
+                self.add(activity, times * COLUMN_BYTES, self.address, BANKS, writes)
+            elif of == "unit" and self.core.batch is not None:
+                self._compute(self.core.batch.mode, times)
+
+    def _compute(self, mode: Mode, products: int) -> None:
+        """Count the operations of ALUs that have computed `products` products or results."""
+        number = FORMATS[mode.format]
+        work = ARRANGEMENTS[mode.arrange].work(number.lanes)
+        times = products // work.products
+        name = FUNCTIONS[mode.op].name
+        self.add(_activity(name, number.name), products, self.address)
+        sums = work.products - work.results + work.results * int(mode.accumulates)
+        self.add(adding(number.name), times * sums, self.address)
+
+    def acted(self) -> None:
+        rows = self.core.counts["activations"] + self.core.counts["channel_rows"]
+        self.add("dram_rows", rows - self.rows, self.address)
+        self.rows = rows
+
+    def close(self) -> None:
+        self.acted()
+
+    @property
+    def row_use(self) -> tuple[int, int] | None:
+        counts = self.core.counts
+        columns = counts["column_reads"] + counts["column_writes"] + counts["host_columns"]
+        return columns, self.rows
+
+    @property
+    def peak_operations(self) -> float:
+        core = self.core
+        return 2 * core.abilities.lanes * core.geometry.banks / core.divider
+
+    @property
+    def peak_bytes(self) -> Mapping[str, float]:
+        core = self.core
+        period = max(core.dram.timings.t_ccdl, core.divider)
+        return {BANKS: core.geometry.banks * COLUMN_BYTES / period}
+
+
+def _activity(function: str, number: str) -> str:
+    """Return the activity of a result of an ALU's function in a number format."""
+    if function in _ADDS:
+        return adding(number)
+    if function in _PRODUCTS:
+        return multiplying(number)
+    return "special" if function in _SPECIAL else "logic"
+
+
+def make(core: Core, memory: MeteredMemory) -> Meter:
+    """Return a new meter of an island."""
+    assert isinstance(core, IslandCore)
+    return IslandMeter(core, memory)

@@ -1,0 +1,105 @@
+"""Meters: each counts the activities of one core (`macaw.isa.activities`), by line and tensor.
+
+A meter listens to its core, so a run without meters costs nothing. Each core's folder of `emu` has
+a meter of its own, in the module `meter`. The memory accesses that ports announce are counted here,
+the operations and the core's own memories there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from macaw.emu.core import Core, Event
+from macaw.emu.metered_memory import CHIP, LOCAL, OUTSIDE, MeteredMemory
+
+
+class Count(NamedTuple):
+    """What a count is for."""
+
+    activity: str  # of `macaw.isa.activities.ACTIVITIES`
+    address: int | None = None  # of the instruction
+    memory: str = ""  # of bytes: "external", "on-chip", "local", or a memory of the core
+    writes: bool = False
+    tensor: str = ""
+    layer: int = -1  # of a compiled network
+
+
+class Meter:
+    """Counts what a core does. This class counts memory accesses that ports announce.
+
+    `counts` has the number of each activity. `address` is the address of the instruction to which
+    accesses belong; `layer` is the present layer of a network.
+    """
+
+    def __init__(self, core: Core, memory: MeteredMemory) -> None:
+        self.core, self.memory = core, memory
+        self.counts: dict[Count, int] = {}
+        self.address: int | None = None
+        self.layer = -1
+        core.listeners.append(self.hear)
+
+    def hear(self, event: Event) -> None:
+        """React to an announcement of the core."""
+        if event.kind in ("read", "write"):
+            self.move(int(event.values["address"]), int(event.values["size"]), event.kind)
+
+    def acted(self) -> None:
+        """React to the end of an act of the core."""
+
+    def close(self) -> None:
+        """Count what the meter has not counted yet, at the end of the run."""
+
+    def move(self, address: int, size: int, kind: str) -> str:
+        """Count an access of a port, a "read" or "write". Return the tensor of its bytes, or ""."""
+        writes = kind == "write"
+        moved = self.memory.access(address, size, writes)
+        tensor = self.memory.tensor(address)
+        if moved is not None:
+            self.add(moved.activity, moved.size, self.address, moved.memory, writes, tensor)
+        return tensor
+
+    def add(
+        self,
+        activity: str,
+        count: int,
+        address: int | None,
+        memory: str = "",
+        writes: bool = False,
+        tensor: str = "",
+    ) -> None:
+        """Add `count` to the count of an activity."""
+        if count:
+            key = Count(activity, address, memory, writes, tensor, self.layer)
+            self.counts[key] = self.counts.get(key, 0) + count
+
+    @property
+    def row_use(self) -> tuple[int, int] | None:
+        """The columns of the core's DRAM that were accessed, and the rows opened; None: no DRAM."""
+        return None
+
+    # Ceilings
+
+    @property
+    def peak_operations(self) -> float:
+        """The greatest number of operations that the core can do in a device cycle, from its sizes.
+
+        0 if the core does no operations.
+        """
+        return 0.0
+
+    @property
+    def access_bytes(self) -> float:
+        """The greatest number of bytes that the core's ports can access in a device cycle."""
+        return 0.0
+
+    @property
+    def peak_bytes(self) -> Mapping[str, float]:
+        """The greatest number of bytes that the core can move in a device cycle, by memory."""
+        config = self.core.device.config
+        half = int(config["mem.banks"]) * int(config["mem.bank_width"])
+        return {
+            OUTSIDE: float(config["mem.external_width"]),
+            CHIP: min(float(half), self.access_bytes),
+            LOCAL: self.access_bytes,
+        }

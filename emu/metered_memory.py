@@ -1,0 +1,120 @@
+"""Divides the address space of a device for meters: memories, activities, tensors, banks."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.address_space import MAPPED, ONCHIP, REGION_SHIFT
+from macaw.emu.device import Device
+from macaw.emu.rules.transfers import channel_beats
+from macaw.isa.activities import sram
+from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNIT_SHIFT, UNITS
+
+LOCAL, CHIP, OUTSIDE = "local", "on-chip", "external"
+_LABEL_SHIFT = 5  # the device file's beats have 32 bytes; a label is for as many
+
+
+class Moved(NamedTuple):
+    """What an access moved: the kind of memory, the activity of its bytes, and their number."""
+
+    memory: str
+    activity: str
+    size: int
+
+
+class MeteredMemory:
+    """The memories of a device, as its meters see them. All meters of a device share one.
+
+    It also counts how often each bank of each on-chip unit served a word, and keeps for on-chip
+    memory the tensor from which the dma copied the bytes.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device, config = device, device.config
+        self.width = int(config["mem.external_width"])
+        banks, self.bank_width = int(config["mem.banks"]), int(config["mem.bank_width"])
+        self.onchip = sram(-(-int(config["mem.unit_half_bytes"]) // banks))
+        self.local = sram(int(config["mem.local_bytes"]))
+        units = len(device.memory.users)
+        self.words: NDArray[np.int64] = np.zeros((units, 2, banks), np.int64)  # unit, half, bank
+        self.unit_bytes: NDArray[np.int64] = np.zeros((units, 2), np.int64)  # unit; read, written
+        tensors = () if device.program is None else device.program.tensors
+        kept = sorted((item for item in tensors if item.size), key=lambda item: item.address)
+        self.starts = np.array([item.address for item in kept], np.int64)
+        self.ends = np.array([item.address + item.size for item in kept], np.int64)
+        self.names = [item.name for item in kept]
+        self._starts = self.starts.tolist()
+        self._labels: dict[int, str] = {}  # of on-chip memory, by address >> _LABEL_SHIFT
+
+    def access(self, address: int, size: int, writes: bool) -> Moved | None:
+        """Return what an access of a port moved; None for registers, windows and no bytes."""
+        region = address >> REGION_SHIFT
+        if not size or region == MAPPED:
+            return None
+        if address >= EXTERNAL:
+            beats = channel_beats(address - EXTERNAL, size, self.width)
+            return Moved(OUTSIDE, "dram", beats * self.width)
+        if region == ONCHIP:
+            self._count_words(address, size, writes)
+            return Moved(CHIP, self.onchip, size)
+        if address < self.device.memory.local_bytes:
+            return Moved(LOCAL, self.local, size)
+        own = self.device.memory.region(address)
+        if own is None or own.pages is None:
+            return None
+        core, row = self.device.memory.keepers[own.pages]
+        holds_program = any(x.name == row and x.instructions for x in core.table.memories)
+        if own.pages in self.device.memory.guards and not holds_program:
+            return Moved(own.name, "dram", size)  # the circuits of an island are beside its DRAM
+        return Moved(own.name, sram(own.pages.size), size)
+
+    def _count_words(self, address: int, size: int, writes: bool) -> None:
+        half, offset = address - UNITS >> HALF_SHIFT, address & (1 << HALF_SHIFT) - 1
+        unit, ping = divmod(half, 2)
+        first, last = offset // self.bank_width, (offset + size - 1) // self.bank_width
+        places = np.arange(first, last + 1) % self.words.shape[2]
+        np.add.at(self.words[unit, ping], places, 1)
+        self.unit_bytes[unit, int(writes)] += size
+
+    # Tensors
+
+    def tensor(self, address: int) -> str:
+        """Return the tensor to which a byte belongs, or from which the dma copied it; or ""."""
+        place = bisect_right(self._starts, address) - 1
+        if place >= 0 and address < self.ends[place]:
+            return self.names[place]
+        if address >> REGION_SHIFT == ONCHIP:
+            return self._labels.get(address >> _LABEL_SHIFT, "")
+        return ""
+
+    def label(self, address: int, size: int, tensor: str) -> None:
+        """Note that bytes of on-chip memory were copied from a tensor; "" is for other bytes."""
+        if address >> REGION_SHIFT != ONCHIP:
+            return
+        for block in range(address >> _LABEL_SHIFT, (address + size - 1 >> _LABEL_SHIFT) + 1):
+            if tensor:
+                self._labels[block] = tensor
+            else:
+                self._labels.pop(block, None)
+
+    def by_tensor(self, addresses: NDArray[np.int64], sizes: NDArray[np.int64]) -> dict[str, int]:
+        """Return the sum of `sizes` by the tensor of each address, both of shape (accesses,)."""
+        if not addresses.size:
+            return {}
+        places = np.searchsorted(self.starts, addresses, "right") - 1
+        if self.starts.size:
+            places[addresses >= self.ends[places]] = -1
+        found, index = np.unique(places, return_inverse=True)
+        sums = np.bincount(index.ravel(), sizes.ravel().astype(np.float64))
+        return {
+            self.names[place] if place >= 0 else "": int(total)
+            for place, total in zip(found.tolist(), sums.tolist(), strict=True)
+        }
+
+    def unit(self, address: int) -> int:
+        """Return the number of the on-chip unit that contains an address."""
+        return address - UNITS >> UNIT_SHIFT

@@ -1,0 +1,67 @@
+"""Runs a device while meters count the activities of all cores.
+
+The run is that of the device, with the same state and cycles, but slower: cores with listeners act
+one cycle or instruction at a time.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+
+from macaw.emu.breaks import Break, Breakable
+from macaw.emu.core import Core
+from macaw.emu.device import Device
+from macaw.emu.faults import Stop
+from macaw.emu.meter import Meter
+from macaw.emu.metered_memory import MeteredMemory
+from macaw.isa import registry
+
+
+def meter(core: Core, memory: MeteredMemory) -> Meter:
+    """Return a new meter of a core: that of the core's folder, or else the general one."""
+    if core.table.name in registry.names():
+        name = f"macaw.emu.{registry.module(core.table.name)}.meter"
+        if find_spec(name) is not None:
+            made: Meter = import_module(name).make(core, memory)
+            return made
+    return Meter(core, memory)
+
+
+def run(
+    device: Device, max_cycles: int | None = None
+) -> tuple[Stop, dict[str, Meter], MeteredMemory]:
+    """Run a loaded device to its end. Return the stop, the meters by core name, and the memory.
+
+    The device must not have run before. It keeps its listeners, so it must not be used for another
+    run. The counts of a compiled network have the number of their layer.
+    """
+    memory = MeteredMemory(device)
+    meters = {core.name: meter(core, memory) for core in device.order}
+    entries = {} if device.program is None else device.program.layer_entries
+    control = device.order[0]
+    if entries and isinstance(control, Breakable):
+        control.set_breaks(
+            {at: Break(partial(_begin, meters, number)) for at, number in entries.items()}
+        )
+
+    def act(core: Core | None) -> None:
+        if core is not None:
+            meters[core.name].acted()
+
+    device.on_act = act
+    stop = device.run(max_cycles=max_cycles)
+    device.on_act = None
+    device.sync()
+    for one in meters.values():
+        one.close()
+    return stop, meters, memory
+
+
+def _begin(meters: dict[str, Meter], number: int) -> bool:
+    """Note the begin of a layer of a network; the number after the last one is for none."""
+    for one in meters.values():
+        one.acted()
+        one.layer = number
+    return False

@@ -1,0 +1,67 @@
+"""The activities that a meter counts, as one table: operations, bytes of memories, control.
+
+The roofline adds up operations and bytes. The estimate of energy multiplies each count with
+picojoules. `macaw.emu.meter` counts, so that both engines of a core count the same.
+"""
+
+from __future__ import annotations
+
+from macaw.isa.lazy_dataclass import dataclass
+
+OPERATION, BYTES, CONTROL = "operation", "bytes", "control"
+
+
+@dataclass(frozen=True)
+class Activity:
+    """A row of the table. `kind` is `OPERATION`, `BYTES` or `CONTROL`; `unit` is what is counted."""
+
+    name: str
+    kind: str
+    unit: str
+    meaning: str
+
+
+# fmt: off
+ACTIVITIES = (
+    Activity("add_int8",     OPERATION, "additions",       "additions, subtractions and comparisons of integers of 8 bits"),
+    Activity("add_int16",    OPERATION, "additions",       "the same of 16 bits"),
+    Activity("add_int32",    OPERATION, "additions",       "the same of 32 bits"),
+    Activity("add_int64",    OPERATION, "additions",       "the same of 64 bits and more"),
+    Activity("mul_int8",     OPERATION, "products",        "products of integers of at most 8 bits"),
+    Activity("mul_int16",    OPERATION, "products",        "products of integers of 9 to 16 bits"),
+    Activity("mul_int32",    OPERATION, "products",        "products of integers of 32 bits"),
+    Activity("add_fp16",     OPERATION, "additions",       "additions, subtractions and comparisons of binary16"),
+    Activity("add_fp32",     OPERATION, "additions",       "the same of binary32"),
+    Activity("mul_fp16",     OPERATION, "products",        "products of binary16"),
+    Activity("mul_fp32",     OPERATION, "products",        "products of binary32"),
+    Activity("logic",        OPERATION, "results",         "moves, shifts, conversions and logic, of an element or a word"),
+    Activity("special",      OPERATION, "results",         "results of divisions, roots, exponentials, and of special-function units"),
+    Activity("sram_8k",      BYTES,     "bytes",           "bytes of on-chip memories of at most 8 KiB"),
+    Activity("sram_32k",     BYTES,     "bytes",           "bytes of on-chip memories of more than 8 and at most 32 KiB"),
+    Activity("sram_1m",      BYTES,     "bytes",           "bytes of greater on-chip memories"),
+    Activity("dram",         BYTES,     "bytes",           "bytes that pass the interface of a DRAM; of external memory in whole beats"),
+    Activity("dram_bank",    BYTES,     "bytes",           "bytes of columns of DRAM that circuits beside the bank use"),
+    Activity("dram_rows",    CONTROL,   "rows",            "rows of DRAM that were opened"),
+    Activity("instructions", CONTROL,   "instructions",    "instructions of cp and vc"),
+    Activity("commands",     CONTROL,   "commands",        "transfers of dma, packets of pe, instructions of nnp, words of fim"),
+)
+# fmt: on
+BY_NAME = {row.name: row for row in ACTIVITIES}
+OPERATIONS = frozenset(row.name for row in ACTIVITIES if row.kind == OPERATION)
+
+
+def sram(capacity: int) -> str:
+    """Return the activity for the bytes of an on-chip memory of `capacity` bytes."""
+    if capacity <= 8 << 10:
+        return "sram_8k"
+    return "sram_32k" if capacity <= 32 << 10 else "sram_1m"
+
+
+def adding(element: str) -> str:
+    """Return the activity for additions of a type, such as `int32`, `fp16` or `fp32`."""
+    return f"add_{element}"
+
+
+def multiplying(element: str) -> str:
+    """Return the activity for products of a type; integers of 64 bits count as those of 32."""
+    return f"mul_{'int32' if element == 'int64' else element}"

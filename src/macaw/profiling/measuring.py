@@ -1,0 +1,104 @@
+"""Measures a run: what `macaw.emu.metering` counts, as rooflines and a chart of memories.
+
+The counts come from a run of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from macaw.emu import metering
+from macaw.emu.device import Device
+from macaw.emu.meter import Meter
+from macaw.emu.metered_memory import CHIP, OUTSIDE, MeteredMemory
+from macaw.errors import InputError
+from macaw.isa.activities import OPERATIONS
+from macaw.profiling.recording import Job
+from macaw.profiling.work import Level, Link, MemoryChart, Roof, RowHits, Work
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run with its meters, by core."""
+
+    device: Device
+    meters: Mapping[str, Meter]
+    memory: MeteredMemory
+
+
+def measure_job(job: Job) -> Measured:
+    """Run a job with meters. Raises `InputError` if the program does not end by itself."""
+    device = job.machine()
+    stop, meters, memory = metering.run(device, job.max_cycles)
+    if stop.reason != "exit":
+        raise InputError(f"the program does not end by itself: {stop}", "`macaw run` shows where")
+    return Measured(device, meters, memory)
+
+
+def work_of(run: Measured) -> Work:
+    """Return the rooflines and the chart of memories of a run."""
+    cycles = run.device.cycle
+    roofs = [_roof(meter, cycles) for meter in run.meters.values()]
+    return Work(tuple(roof for roof in roofs if roof.operations), _chart(run, cycles))
+
+
+def moved_bytes(meter: Meter, writes: bool | None = None) -> dict[str, int]:
+    """Return the bytes that a core moved, by memory; `writes` selects reads or writes."""
+    found: dict[str, int] = {}
+    for key, count in meter.counts.items():
+        if key.memory and writes in (None, key.writes):
+            found[key.memory] = found.get(key.memory, 0) + count
+    return found
+
+
+def _roof(meter: Meter, cycles: int) -> Roof:
+    operations = sum(count for key, count in meter.counts.items() if key.activity in OPERATIONS)
+    moved = moved_bytes(meter)
+    levels = tuple(
+        Level(memory, moved[memory], peak)
+        for memory, peak in meter.peak_bytes.items()
+        if moved.get(memory)
+    )
+    core = meter.core
+    return Roof(core.name, core.table.name, operations, cycles, meter.peak_operations, levels)
+
+
+def _chart(run: Measured, cycles: int) -> MemoryChart:
+    links: list[Link] = []
+    width = float(run.device.config["mem.external_width"])
+    for writes, verb in ((False, "read"), (True, "written")):
+        for name, meter in run.meters.items():
+            moved = moved_bytes(meter, writes).get(OUTSIDE, 0)
+            peak = meter.peak_bytes.get(OUTSIDE, width)
+            if moved:
+                links.append(Link("channel", f"{verb} by {name}", moved, peak))
+    for name, meter in run.meters.items():
+        if meter.peak_operations or not meter.access_bytes:
+            continue  # only the dma moves bytes and computes nothing
+        for writes, verb in ((False, "reads"), (True, "writes")):
+            for place, moved in moved_bytes(meter, writes).items():
+                links.append(Link(name, f"{verb} {place}", moved, meter.access_bytes / 2))
+    links += _units(run, cycles)
+    rows = []
+    for name, meter in run.meters.items():
+        for place, moved in moved_bytes(meter).items():
+            peak = meter.peak_bytes.get(place)
+            if peak and place not in (OUTSIDE, CHIP) and not meter.access_bytes:
+                links.append(Link("banks", f"{place} of {name}", moved, peak))
+        if meter.row_use is not None and meter.row_use[0]:
+            rows.append(RowHits(name, *meter.row_use))
+    return MemoryChart(cycles, tuple(links), tuple(rows))
+
+
+def _units(run: Measured, cycles: int) -> list[Link]:
+    """Return what the cores moved in each on-chip unit, with the use of its busiest bank."""
+    memory = run.memory
+    peak = float(2 * memory.words.shape[2] * memory.bank_width)  # two halves
+    links = []
+    for unit, (read, written) in enumerate(memory.unit_bytes.tolist()):
+        busiest = int(memory.words[unit].max(initial=0)) / cycles if cycles else 0.0
+        for verb, moved in (("read", read), ("written", written)):
+            if moved:
+                links.append(Link("units", f"unit {unit} {verb}", moved, peak, busiest))
+    return links

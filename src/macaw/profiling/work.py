@@ -1,0 +1,93 @@
+"""What the cores of a run worked, as frozen dataclasses: rooflines and the chart of memories.
+
+`macaw.profiling.measuring` makes them. Peaks are per device cycle and follow from the device file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Level:
+    """A memory that a core used: the bytes that it moved there, and the peak of its bandwidth."""
+
+    memory: str  # "external", "on-chip", "local", "banks"
+    bytes: int
+    peak: float  # bytes a cycle
+
+    def intensity(self, operations: int) -> float:
+        """Return the operations a byte of a core that did `operations`."""
+        return operations / self.bytes
+
+
+@dataclass(frozen=True)
+class Roof:
+    """The roofline of a core: its operations, its peak, and the memories that it used."""
+
+    core: str
+    row: str  # of the timeline
+    operations: int
+    cycles: int  # of the run
+    peak: float  # operations a cycle
+    levels: tuple[Level, ...] = ()  # at least one, unless the core used no memory
+
+    @property
+    def rate(self) -> float:
+        """The operations a cycle of the run."""
+        return self.operations / self.cycles if self.cycles else 0.0
+
+    def ceiling(self, level: Level) -> float:
+        """Return the operations a cycle that the peaks of core and memory allow."""
+        return min(self.peak, level.intensity(self.operations) * level.peak)
+
+    @property
+    def lowest(self) -> Level | None:
+        """The level with the lowest ceiling; None if the core used no memory."""
+        return min(self.levels, key=self.ceiling, default=None)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A part of the way between memories and cores: the bytes that passed, and its peak."""
+
+    part: str  # "channel", "dma", "units", "banks", "islands"
+    name: str  # "read by dma", "unit 0"
+    bytes: int
+    peak: float  # bytes a cycle
+    most: float = 0.0  # of a unit's banks: the share of cycles in which the busiest served a word
+
+    def share(self, cycles: int) -> float:
+        """Return the share of the peak in a run of `cycles` cycles."""
+        return self.bytes / (self.peak * cycles) if cycles and self.peak else 0.0
+
+
+@dataclass(frozen=True)
+class RowHits:
+    """How a core used the rows of its DRAM. A column access hits if it did not open a row."""
+
+    core: str
+    columns: int  # accesses
+    rows: int  # opened
+
+    @property
+    def share(self) -> float:
+        """The share of the accesses that found their row open."""
+        return max(0.0, 1 - self.rows / self.columns) if self.columns else 0.0
+
+
+@dataclass(frozen=True)
+class MemoryChart:
+    """The bytes of a run between external memory, channel, dma, units, banks and islands."""
+
+    cycles: int
+    links: tuple[Link, ...]
+    rows: tuple[RowHits, ...] = ()
+
+
+@dataclass(frozen=True)
+class Work:
+    """The rooflines of all cores that did operations, and the chart of memories."""
+
+    roofs: tuple[Roof, ...]
+    memory: MemoryChart
