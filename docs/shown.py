@@ -120,6 +120,7 @@ def _nnp_models(place: Path) -> None:
 # What fills a page's folder.
 PAGES: dict[str, Callable[[Path], None]] = {
     "profile": _profiled,
+    "energy": _profiled,
     "debugging-story": _wrong_shift,
     "c": _c_layer,
     "networks": _networks,

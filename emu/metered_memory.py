@@ -12,7 +12,7 @@ from macaw.emu.address_space import MAPPED, ONCHIP, REGION_SHIFT
 from macaw.emu.device import Device
 from macaw.emu.rules.transfers import channel_beats
 from macaw.isa.activities import sram
-from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNIT_SHIFT, UNITS
+from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, UNITS
 
 LOCAL, CHIP, OUTSIDE = "local", "on-chip", "external"
 _LABEL_SHIFT = 5  # the device file's beats have 32 bytes; a label is for as many
@@ -43,11 +43,8 @@ class MeteredMemory:
         self.words: NDArray[np.int64] = np.zeros((units, 2, banks), np.int64)  # unit, half, bank
         self.unit_bytes: NDArray[np.int64] = np.zeros((units, 2), np.int64)  # unit; read, written
         tensors = () if device.program is None else device.program.tensors
-        kept = sorted((item for item in tensors if item.size), key=lambda item: item.address)
-        self.starts = np.array([item.address for item in kept], np.int64)
-        self.ends = np.array([item.address + item.size for item in kept], np.int64)
-        self.names = [item.name for item in kept]
-        self._starts = self.starts.tolist()
+        self._tensors = sorted((item for item in tensors if item.size), key=lambda x: x.address)
+        self._starts = [item.address for item in self._tensors]
         self._labels: dict[int, str] = {}  # of on-chip memory, by address >> _LABEL_SHIFT
 
     def access(self, address: int, size: int, writes: bool) -> Moved | None:
@@ -83,13 +80,20 @@ class MeteredMemory:
     # Tensors
 
     def tensor(self, address: int) -> str:
-        """Return the tensor to which a byte belongs, or from which the dma copied it; or ""."""
+        """Return to what a byte belongs: a tensor, or else the symbol before it; or "".
+
+        A byte of on-chip memory belongs to that from which the dma copied it.
+        """
         place = bisect_right(self._starts, address) - 1
-        if place >= 0 and address < self.ends[place]:
-            return self.names[place]
+        if place >= 0:
+            item = self._tensors[place]
+            if address < item.address + item.size:
+                return item.name
         if address >> REGION_SHIFT == ONCHIP:
             return self._labels.get(address >> _LABEL_SHIFT, "")
-        return ""
+        program = self.device.program
+        match = None if program is None else program.symbol_at(address)
+        return "" if match is None else match[0].name
 
     def label(self, address: int, size: int, tensor: str) -> None:
         """Note that bytes of on-chip memory were copied from a tensor; "" is for other bytes."""
@@ -103,18 +107,10 @@ class MeteredMemory:
 
     def by_tensor(self, addresses: NDArray[np.int64], sizes: NDArray[np.int64]) -> dict[str, int]:
         """Return the sum of `sizes` by the tensor of each address, both of shape (accesses,)."""
-        if not addresses.size:
-            return {}
-        places = np.searchsorted(self.starts, addresses, "right") - 1
-        if self.starts.size:
-            places[addresses >= self.ends[places]] = -1
-        found, index = np.unique(places, return_inverse=True)
-        sums = np.bincount(index.ravel(), sizes.ravel().astype(np.float64))
-        return {
-            self.names[place] if place >= 0 else "": int(total)
-            for place, total in zip(found.tolist(), sums.tolist(), strict=True)
-        }
-
-    def unit(self, address: int) -> int:
-        """Return the number of the on-chip unit that contains an address."""
-        return address - UNITS >> UNIT_SHIFT
+        places, index = np.unique(addresses, return_inverse=True)
+        sums = np.bincount(index.ravel(), sizes.ravel(), places.size)
+        found: dict[str, int] = {}
+        for address, total in zip(places.tolist(), sums.tolist(), strict=True):
+            tensor = self.tensor(address)
+            found[tensor] = found.get(tensor, 0) + int(total)
+        return found

@@ -42,8 +42,8 @@ ACTIVITIES = (
     Activity("dram",         BYTES,     "bytes",           "bytes that pass the interface of a DRAM; of external memory in whole beats"),
     Activity("dram_bank",    BYTES,     "bytes",           "bytes of columns of DRAM that circuits beside the bank use"),
     Activity("dram_rows",    CONTROL,   "rows",            "rows of DRAM that were opened"),
-    Activity("instructions", CONTROL,   "instructions",    "instructions of cp and vc"),
-    Activity("commands",     CONTROL,   "commands",        "transfers of dma, packets of pe, instructions of nnp, words of fim"),
+    Activity("instructions", CONTROL,   "instructions",    "instructions of scalar cores"),
+    Activity("commands",     CONTROL,   "commands",        "transfers, packets, and instructions and words of other cores"),
 )
 # fmt: on
 BY_NAME = {row.name: row for row in ACTIVITIES}

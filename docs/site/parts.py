@@ -44,6 +44,7 @@ PARTS = (
             "concord",
             "scheduling-fim",
             "profile",
+            "energy",
             "debugger",
             "session",
             "vscode",

@@ -65,7 +65,7 @@ class Island(Core):
     def access_column(
         self, place: Place, time: int, writes: bool, step: int = 1
     ) -> tuple[int, int]:
-        """Access a column over the channel, as `Dram.access` does; count the row if it opens one."""
+        """Access a column over the channel, as `Dram.access` does; count rows that it opens."""
         self.counts["channel_rows"] += int(self.dram.rows[place.bank] != place.row)
         return self.dram.access(place.bank, place.row, time, writes, step)
 

@@ -46,7 +46,7 @@ class NnpMeter(Meter):
         }
 
     def _parts(self, memory: Memory, engines: int) -> int:
-        """Return in how many memories a memory is divided: MatrixRf has one for each dot product."""
+        """Return into how many parts a memory is divided: MatrixRf has one for each dot product."""
         return engines * self.native if memory.name == "MatrixRf" else 1
 
     def _bytes(self, memory: Memory, entries: int) -> int:

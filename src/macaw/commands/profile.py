@@ -126,6 +126,11 @@ def _core_and_size(text: str) -> tuple[str, int]:
     "--causes", is_flag=True, help="Account for all cycles of each core: work, waits, idle."
 )
 @click.option(
+    "--roofline",
+    is_flag=True,
+    help="Compare operations and bytes of each core with the peaks of the device.",
+)
+@click.option(
     "--limit",
     type=click.IntRange(min=0),
     metavar="N",
@@ -158,6 +163,7 @@ def command(
     thresholds: dict[str, float],
     layers: bool,
     causes: bool,
+    roofline: bool,
     limit: int | None,
     guide: bool,
     against: str | None,
@@ -204,6 +210,7 @@ def command(
         max_cycles,
         item,
         causes,
+        roofline,
     )
     arrays = program_inputs(sources, files.read_arrays(inputs))
     with ProgressBar("profiling") as bar:

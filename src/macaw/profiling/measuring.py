@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from macaw.emu import metering
 from macaw.emu.device import Device
 from macaw.emu.meter import Meter
-from macaw.emu.metered_memory import CHIP, OUTSIDE, MeteredMemory
+from macaw.emu.metered_memory import OUTSIDE, MeteredMemory
 from macaw.errors import InputError
 from macaw.isa.activities import OPERATIONS
 from macaw.profiling.recording import Job
@@ -66,13 +66,16 @@ def _roof(meter: Meter, cycles: int) -> Roof:
 
 def _chart(run: Measured, cycles: int) -> MemoryChart:
     links: list[Link] = []
-    width = float(run.device.config["mem.external_width"])
+    width = float(run.device.config["mem.external_width"])  # nnp may have channels of its own
     for writes, verb in ((False, "read"), (True, "written")):
         for name, meter in run.meters.items():
             moved = moved_bytes(meter, writes).get(OUTSIDE, 0)
             peak = meter.peak_bytes.get(OUTSIDE, width)
             if moved:
                 links.append(Link("channel", f"{verb} by {name}", moved, peak))
+    shared = [link.bytes for link in links if link.peak == width]
+    if len(shared) > 1:
+        links.append(Link("channel", "in all", sum(shared), width))
     for name, meter in run.meters.items():
         if meter.peak_operations or not meter.access_bytes:
             continue  # only the dma moves bytes and computes nothing
@@ -82,10 +85,11 @@ def _chart(run: Measured, cycles: int) -> MemoryChart:
     links += _units(run, cycles)
     rows = []
     for name, meter in run.meters.items():
-        for place, moved in moved_bytes(meter).items():
-            peak = meter.peak_bytes.get(place)
-            if peak and place not in (OUTSIDE, CHIP) and not meter.access_bytes:
-                links.append(Link("banks", f"{place} of {name}", moved, peak))
+        if not meter.access_bytes:  # without ports: memories of its own
+            for place, own_peak in meter.peak_bytes.items():
+                moved = moved_bytes(meter).get(place, 0)
+                if moved and place != OUTSIDE:
+                    links.append(Link("banks", f"{place} of {name}", moved, own_peak))
         if meter.row_use is not None and meter.row_use[0]:
             rows.append(RowHits(name, *meter.row_use))
     return MemoryChart(cycles, tuple(links), tuple(rows))

@@ -14,8 +14,9 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from macaw.errors import InputError
 from macaw.phrases import one_line, plural
 from macaw.profiling.account import Account
+from macaw.profiling.work import Work
 
-FORMAT = 4  # version of the JSON format
+FORMAT = 5  # version of the JSON format
 KIND = "macaw profile"
 
 Interval = tuple[int, int]
@@ -262,6 +263,7 @@ class Profile:
     subject: Subject = Subject()
     layers: tuple[LayerSpan, ...] = ()  # of a compiled network, in the order of execution
     accounts: tuple[Account, ...] = ()  # of all cores, with the option `causes`
+    work: Work | None = None  # with the option `roofline`
 
     def __repr__(self) -> str:
         parts = [plural(self.cycles, "cycle")]

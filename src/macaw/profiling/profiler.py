@@ -26,6 +26,7 @@ from macaw.profiling import (
     comparison,
     jobs,
     layer_spans,
+    measuring,
     metrics,
     recording,
     replay,
@@ -35,6 +36,7 @@ from macaw.profiling import (
 from macaw.profiling.account import Account
 from macaw.profiling.model import Finding, Merge, Profile, Series
 from macaw.profiling.recording import Job, Parameters, Record, Recording
+from macaw.profiling.work import Work
 
 MODES = ("auto", "mark")
 MOST_RECORDS = 512  # records of a core without --num, if it executes more than MOST_SINGLE
@@ -77,6 +79,7 @@ class Options:
     max_cycles: int | None = None
     item: int = 0  # index on the batch axis
     causes: bool = False  # also account for the cycles of each core
+    roofline: bool = False  # also measure operations and bytes
 
     def check(self) -> None:
         """Raise `InputError` if options cannot be combined."""
@@ -420,6 +423,7 @@ class _Profiler:
             subject=recording.digest_subject(self.job),
             layers=layers,
             accounts=self._accounts(),
+            work=self._work(),
         )
         if options.against is not None:
             differences = comparison.differences(options.against, report)
@@ -434,6 +438,13 @@ class _Profiler:
             return ()
         self.watch("accounting for cycles", 0, 1)
         return accounting.account_job(self.job)
+
+    def _work(self) -> Work | None:
+        """Return the operations and bytes of all cores, if the options want them."""
+        if not self.options.roofline:
+            return None
+        self.watch("measuring work", 0, 1)
+        return measuring.work_of(measuring.measure_job(self.job))
 
     def _name_slices(
         self, first: Recording, job: Job, lost_records: Mapping[str, int]

@@ -30,6 +30,7 @@ from macaw.profiling.phrases import (
     share_text,
     verdict,
 )
+from macaw.profiling.roofline_report import memory_lines, roofline_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -73,6 +74,7 @@ class _Report:
             self._print_heading("causes")
             for line in tree_lines(profile.accounts, self.screen.width):
                 self.screen.print(self._text(line), soft_wrap=True)
+        self._print_work()
         if profile.groups:
             self._print_groups()
         self._print_findings()
@@ -284,6 +286,19 @@ class _Report:
             items = sorted(bottleneck.saved.items(), key=lambda item: -item[1])
             saved = ", ".join(f"{row} {cycles:,}" for row, cycles in items)
             self._print_paragraph(f"cycles saved without the work of: {saved}")
+
+    def _print_work(self) -> None:
+        """Print rooflines and the chart of memories, if the profile has them."""
+        work = self.profile.work
+        if work is None:
+            return
+        for heading, lines in (
+            ("roofline", roofline_lines(work, self.screen.width)),
+            ("memory", memory_lines(work.memory, self.screen.width)),
+        ):
+            self._print_heading(heading)
+            for line in lines:
+                self.screen.print(self._text(line), soft_wrap=True)
 
     def _print_groups(self) -> None:
         """Print the instructions that took longest, with the metrics of their longest records."""

@@ -10,7 +10,7 @@ import pytest
 
 import macaw
 from macaw.profiling import html, perfetto
-from macaw.profiling.model import from_json, to_json
+from macaw.profiling.model import FORMAT, from_json, to_json
 from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_here
 
@@ -63,7 +63,7 @@ def test_slices_and_findings_name_their_layer(profile):
 
 def test_layers_in_json_the_page_and_perfetto(profile):
     data = to_json(profile)
-    assert data["format"] == 4
+    assert data["format"] == FORMAT
     assert from_json(json.loads(json.dumps(data))).layers == profile.layers
     page = html.page(profile)
     start = page.index('id="data">') + len('id="data">')

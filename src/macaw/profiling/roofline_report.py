@@ -1,0 +1,138 @@
+"""The lines of text that show rooflines and the chart of memories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import log2
+
+from macaw.phrases import plural
+from macaw.profiling.phrases import number_text, share_text
+from macaw.profiling.work import Level, MemoryChart, Roof, Work
+
+INDENT = "  "
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MOST_POINTS = len(LETTERS)
+# The chart's axes: powers of two around the ridge, with columns of each; powers of two of the peak.
+POWERS, COLUMNS, ROWS = 8, 4, 9
+
+Row = tuple[str, ...]
+
+
+def roofline_lines(work: Work, width: int) -> Iterator[str]:
+    """Yield the table of rooflines and the chart of their points.
+
+    If `width` has too few columns, the table shows no bytes, then no operations.
+    """
+    everything = roof_points(work)
+    points = everything[:MOST_POINTS]
+    rows = [_roof_row(LETTERS[number], *point) for number, point in enumerate(points)]
+    headings = ("", "core", "operations", "a cycle", "peak", "share", "memory", "bytes",
+                "ops/byte", "ceiling")  # fmt: skip
+    yield from _table(headings, rows, (0, 1, 6), width, (7, 2))
+    if len(everything) > len(points):
+        yield f"{INDENT}{plural(len(everything) - len(points), 'more point')} not shown"
+    if any(level is not None for _, level in points):
+        yield ""
+        yield from _chart(points)
+
+
+def roof_points(work: Work) -> list[tuple[Roof, Level | None]]:
+    """Return a point for each memory of each core, the lowest ceiling of a core first."""
+    points: list[tuple[Roof, Level | None]] = []
+    for roof in work.roofs:
+        levels = sorted(roof.levels, key=roof.ceiling)
+        points += [(roof, level) for level in levels] or [(roof, None)]
+    return points
+
+
+def _roof_row(letter: str, roof: Roof, level: Level | None) -> Row:
+    own = (
+        roof.core,
+        f"{roof.operations:,}",
+        number_text(roof.rate),
+        number_text(roof.peak),
+        share_text(roof.rate, roof.peak),
+    )
+    if level is None:
+        return ("", *own, "", "", "", "")
+    intensity = number_text(level.intensity(roof.operations))
+    ceiling = number_text(roof.ceiling(level))
+    return (letter, *own, level.memory, f"{level.bytes:,}", intensity, ceiling)
+
+
+def _chart(points: Sequence[tuple[Roof, Level | None]]) -> Iterator[str]:
+    """Yield the chart: the share of the peak against the operations a byte, ridges at one place.
+
+    Both axes are logarithmic. Points outside are drawn at the edge.
+    """
+    width = 2 * POWERS * COLUMNS + 1
+    grid = [[" "] * width for _ in range(ROWS)]
+    for column in range(width):
+        power = (column - POWERS * COLUMNS) / COLUMNS
+        if power >= 0:
+            grid[0][column] = "_"
+        elif -power < ROWS and power == int(power):
+            grid[int(-power)][column] = "/"
+    for letter, (roof, level) in zip(LETTERS, points, strict=False):
+        if level is None or not roof.rate:
+            continue
+        ridge = roof.peak / level.peak
+        right = COLUMNS * (log2(level.intensity(roof.operations) / ridge) + POWERS)
+        down = -log2(roof.rate / roof.peak)
+        column = min(max(round(right), 0), width - 1)
+        line = min(max(round(down), 0), ROWS - 1)
+        while column < width - 1 and grid[line][column] not in " _/":
+            column += 1  # points at one place stand beside each other
+        grid[line][column] = letter
+    yield f"{INDENT}share of peak"
+    for line, cells in enumerate(grid):
+        label = f"{100 / 2**line:.3g}%"
+        yield f"{INDENT}{label:>6} |{''.join(cells)}".rstrip()
+    yield f"{INDENT}{'':>6} +{'-' * width}"
+    marks = [" "] * (width + 8)
+    for power in range(-POWERS, POWERS + 1, 4):
+        text = f"{2.0**power:.3g}" if power else "ridge"
+        at = max(0, (power + POWERS) * COLUMNS - len(text) // 2)
+        marks[at : at + len(text)] = text
+    yield f"{INDENT}{'':>6}  {''.join(marks).rstrip()}"
+    yield f"{INDENT}{'':>6}  operations a byte, as a multiple of those at the ridge"
+
+
+def memory_lines(chart: MemoryChart, width: int) -> Iterator[str]:
+    """Yield the bytes between memories and cores, with their shares of the peaks.
+
+    If `width` has too few columns, the table shows no peaks, then no bytes a cycle.
+    """
+    rows: list[Row] = []
+    for link in chart.links:
+        busiest = share_text(link.most, 1) if link.most else ""
+        share = share_text(link.share(chart.cycles), 1)
+        rate = number_text(link.bytes / max(chart.cycles, 1))
+        numbers = (f"{link.bytes:,}", rate, number_text(link.peak), share, busiest)
+        rows.append((link.part, link.name, *numbers))
+    headings = ("", "", "bytes", "a cycle", "peak", "share", "busiest bank")
+    yield from _table(headings, rows, (0, 1), width, (4, 3))
+    for use in chart.rows:
+        yield (
+            f"{INDENT}{use.core}: {share_text(use.share, 1)} of {use.columns:,} column accesses"
+            f" hit their row, {use.rows:,} rows opened"
+        )
+
+
+def _table(
+    headings: Row, rows: Sequence[Row], names: tuple[int, ...], width: int, least: tuple[int, ...]
+) -> Iterator[str]:
+    """Yield the lines of a table; the columns `names` are aligned left, the others right.
+
+    On a screen with too few columns, the columns `least` are left out, one after the other.
+    """
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    shown = list(range(len(widths)))
+    for place in least:
+        if sum(widths[x] + len(INDENT) for x in shown) > width:
+            shown.remove(place)
+    for row in (headings, *rows):
+        cells = (
+            f"{row[x]:<{widths[x]}}" if x in names else f"{row[x]:>{widths[x]}}" for x in shown
+        )
+        yield f"{INDENT}{'  '.join(cells)}".rstrip()
