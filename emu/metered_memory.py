@@ -45,6 +45,7 @@ class MeteredMemory:
         tensors = () if device.program is None else device.program.tensors
         self._tensors = sorted((item for item in tensors if item.size), key=lambda x: x.address)
         self._starts = [item.address for item in self._tensors]
+        self._symbols: dict[int, str] = {}  # the results of `_symbol`
         self._labels: dict[int, str] = {}  # of on-chip memory, by address >> _LABEL_SHIFT
 
     def access(self, address: int, size: int, writes: bool) -> Moved | None:
@@ -91,8 +92,20 @@ class MeteredMemory:
                 return item.name
         if address >> REGION_SHIFT == ONCHIP:
             return self._labels.get(address >> _LABEL_SHIFT, "")
+        if address not in self._symbols:
+            self._symbols[address] = self._symbol(address)
+        return self._symbols[address]
+
+    def _symbol(self, address: int) -> str:
+        """Return the symbol before an address; of parts that a program copies, where they run."""
         program = self.device.program
-        match = None if program is None else program.symbol_at(address)
+        if program is None:
+            return ""
+        match = program.symbol_at(address)
+        for section in program.sections if match is None else ():
+            offset = address - section.load_address
+            if 0 <= offset < section.size:
+                match = program.symbol_at(section.address + offset)
         return "" if match is None else match[0].name
 
     def label(self, address: int, size: int, tensor: str) -> None:

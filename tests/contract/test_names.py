@@ -136,13 +136,17 @@ def test_the_scan_sees_what_it_should() -> None:
 
 
 def test_data_files_of_rooms_name_no_core() -> None:
-    """The grammar is of all cores; what else is not Python is a preset, belongs to a form or is a page's."""
+    """The grammar is of all cores; what else is not Python is a preset, a form's, a page's, or a table of energies."""
     grammar = (ROOT / "asm" / "grammar.lark").read_text("utf-8")
     code = re.sub(r"//.*", "", grammar)
     assert set(re.findall(r"\w+", code)) & NAMES == set()
     others = {path.parent.relative_to(ROOT).as_posix() for room in ROOMS for path in ROOT.glob(f"{room}/**/*.*")
               if path.suffix not in (".py", ".pyc", ".lark", ".typed") and not {*LOWERING, SAMPLES} & {f"{up.relative_to(ROOT).as_posix()}/" for up in path.parents[:-len(ROOT.parts)]}}  # fmt: skip
-    assert others <= {"isa/presets", "asm/forms", "src/macaw/profiling/page"}
-    for path in (ROOT / "src" / "macaw" / "profiling" / "page").iterdir():
+    profiling = ROOT / "src" / "macaw" / "profiling"
+    folders = [profiling / "page", profiling / "energies"]
+    assert others <= {"isa/presets", "asm/forms"} | {
+        x.relative_to(ROOT).as_posix() for x in folders
+    }
+    for path in (file for folder in folders for file in folder.iterdir()):
         words = set(re.findall(r"\w+", path.read_text("utf-8")))
         assert words & set(registry.names()) == set(), path

@@ -56,6 +56,15 @@ def _core_and_size(text: str) -> tuple[str, int]:
     return core, int(digits)
 
 
+def _energy(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Refuse a name that is no table: without `=`, --energy takes the word after it."""
+    if value and not value.endswith(".toml"):
+        raise click.BadParameter(
+            f"'{value}' is no table, whose name ends with .toml; write --energy after the FILEs"
+        )
+    return value
+
+
 @click.command("profile", short_help="Say where a program's cycles go.")
 @program_options()
 @click.option(
@@ -131,6 +140,14 @@ def _core_and_size(text: str) -> tuple[str, int]:
     help="Compare operations and bytes of each core with the peaks of the device.",
 )
 @click.option(
+    "--energy",
+    is_flag=False,
+    flag_value="",
+    callback=_energy,
+    metavar="[TABLE.toml]",
+    help="Estimate the energy, with published figures of 45 nm or those of a table.",
+)
+@click.option(
     "--limit",
     type=click.IntRange(min=0),
     metavar="N",
@@ -164,6 +181,7 @@ def command(
     layers: bool,
     causes: bool,
     roofline: bool,
+    energy: str | None,
     limit: int | None,
     guide: bool,
     against: str | None,
@@ -180,6 +198,7 @@ def command(
     """
     from macaw import files
     from macaw.networks.compiler import program_inputs
+    from macaw.profiling.energy_table import default_table, load_table
     from macaw.profiling.model import from_json
     from macaw.profiling.profiler import Options, profile
     from macaw.terminal.progress_bar import ProgressBar
@@ -211,6 +230,7 @@ def command(
         item,
         causes,
         roofline,
+        None if energy is None else load_table(energy) if energy else default_table(),
     )
     arrays = program_inputs(sources, files.read_arrays(inputs))
     with ProgressBar("profiling") as bar:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from macaw.errors import InputError
 from macaw.phrases import one_line, plural
 from macaw.profiling.account import Account
+from macaw.profiling.energy import Energy
 from macaw.profiling.work import Work
 
 FORMAT = 5  # version of the JSON format
@@ -264,6 +265,7 @@ class Profile:
     layers: tuple[LayerSpan, ...] = ()  # of a compiled network, in the order of execution
     accounts: tuple[Account, ...] = ()  # of all cores, with the option `causes`
     work: Work | None = None  # with the option `roofline`
+    energy: Energy | None = None  # with the option `energy`
 
     def __repr__(self) -> str:
         parts = [plural(self.cycles, "cycle")]

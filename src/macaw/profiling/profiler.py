@@ -34,6 +34,9 @@ from macaw.profiling import (
     timeline,
 )
 from macaw.profiling.account import Account
+from macaw.profiling.energy import Energy
+from macaw.profiling.energy_estimate import estimate_energy
+from macaw.profiling.energy_table import EnergyTable
 from macaw.profiling.model import Finding, Merge, Profile, Series
 from macaw.profiling.recording import Job, Parameters, Record, Recording
 from macaw.profiling.work import Work
@@ -80,6 +83,7 @@ class Options:
     item: int = 0  # index on the batch axis
     causes: bool = False  # also account for the cycles of each core
     roofline: bool = False  # also measure operations and bytes
+    energy: EnergyTable | None = None  # also estimate energy, with this table
 
     def check(self) -> None:
         """Raise `InputError` if options cannot be combined."""
@@ -405,6 +409,7 @@ class _Profiler:
             by_row, late = advice.lateness(all_starts, tracks, cycles, self.limits["late"], sooner)
             for row, metric in by_row.items():
                 metrics_by_row[row] = (*metrics_by_row.get(row, ()), metric)
+        work, energy = self._work_and_energy()
         report = Profile(
             self.name,
             self.config.name,
@@ -423,7 +428,8 @@ class _Profiler:
             subject=recording.digest_subject(self.job),
             layers=layers,
             accounts=self._accounts(),
-            work=self._work(),
+            work=work,
+            energy=energy,
         )
         if options.against is not None:
             differences = comparison.differences(options.against, report)
@@ -439,12 +445,15 @@ class _Profiler:
         self.watch("accounting for cycles", 0, 1)
         return accounting.account_job(self.job)
 
-    def _work(self) -> Work | None:
-        """Return the operations and bytes of all cores, if the options want them."""
-        if not self.options.roofline:
-            return None
+    def _work_and_energy(self) -> tuple[Work | None, Energy | None]:
+        """Return the operations and bytes of all cores, and their energy, as the options want."""
+        table = self.options.energy
+        if not self.options.roofline and table is None:
+            return None, None
         self.watch("measuring work", 0, 1)
-        return measuring.work_of(measuring.measure_job(self.job))
+        run = measuring.measure_job(self.job)
+        work = measuring.work_of(run) if self.options.roofline else None
+        return work, None if table is None else estimate_energy(self.job, run, table)
 
     def _name_slices(
         self, first: Recording, job: Job, lost_records: Mapping[str, int]

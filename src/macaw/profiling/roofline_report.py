@@ -7,15 +7,13 @@ from math import log2
 
 from macaw.phrases import plural
 from macaw.profiling.phrases import number_text, share_text
+from macaw.profiling.tables import INDENT, Row, table_lines
 from macaw.profiling.work import Level, MemoryChart, Roof, Work
 
-INDENT = "  "
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_POINTS = len(LETTERS)
 # The chart's axes: powers of two around the ridge, with columns of each; powers of two of the peak.
 POWERS, COLUMNS, ROWS = 8, 4, 9
-
-Row = tuple[str, ...]
 
 
 def roofline_lines(work: Work, width: int) -> Iterator[str]:
@@ -28,7 +26,7 @@ def roofline_lines(work: Work, width: int) -> Iterator[str]:
     rows = [_roof_row(LETTERS[number], *point) for number, point in enumerate(points)]
     headings = ("", "core", "operations", "a cycle", "peak", "share", "memory", "bytes",
                 "ops/byte", "ceiling")  # fmt: skip
-    yield from _table(headings, rows, (0, 1, 6), width, (7, 2))
+    yield from table_lines(headings, rows, (0, 1, 6), width, (7, 2))
     if len(everything) > len(points):
         yield f"{INDENT}{plural(len(everything) - len(points), 'more point')} not shown"
     if any(level is not None for _, level in points):
@@ -111,28 +109,9 @@ def memory_lines(chart: MemoryChart, width: int) -> Iterator[str]:
         numbers = (f"{link.bytes:,}", rate, number_text(link.peak), share, busiest)
         rows.append((link.part, link.name, *numbers))
     headings = ("", "", "bytes", "a cycle", "peak", "share", "busiest bank")
-    yield from _table(headings, rows, (0, 1), width, (4, 3))
+    yield from table_lines(headings, rows, (0, 1), width, (4, 3))
     for use in chart.rows:
         yield (
             f"{INDENT}{use.core}: {share_text(use.share, 1)} of {use.columns:,} column accesses"
             f" hit their row, {use.rows:,} rows opened"
         )
-
-
-def _table(
-    headings: Row, rows: Sequence[Row], names: tuple[int, ...], width: int, least: tuple[int, ...]
-) -> Iterator[str]:
-    """Yield the lines of a table; the columns `names` are aligned left, the others right.
-
-    On a screen with too few columns, the columns `least` are left out, one after the other.
-    """
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    shown = list(range(len(widths)))
-    for place in least:
-        if sum(widths[x] + len(INDENT) for x in shown) > width:
-            shown.remove(place)
-    for row in (headings, *rows):
-        cells = (
-            f"{row[x]:<{widths[x]}}" if x in names else f"{row[x]:>{widths[x]}}" for x in shown
-        )
-        yield f"{INDENT}{'  '.join(cells)}".rstrip()

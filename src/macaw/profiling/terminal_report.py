@@ -16,6 +16,7 @@ from macaw.phrases import plural
 from macaw.profiling import chart
 from macaw.profiling.account_report import tree_lines
 from macaw.profiling.distinct_names import distinct_names
+from macaw.profiling.energy_report import energy_lines, energy_text
 from macaw.profiling.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
 from macaw.profiling.phrases import (
     cost_note,
@@ -288,14 +289,15 @@ class _Report:
             self._print_paragraph(f"cycles saved without the work of: {saved}")
 
     def _print_work(self) -> None:
-        """Print rooflines and the chart of memories, if the profile has them."""
-        work = self.profile.work
-        if work is None:
-            return
-        for heading, lines in (
-            ("roofline", roofline_lines(work, self.screen.width)),
-            ("memory", memory_lines(work.memory, self.screen.width)),
-        ):
+        """Print rooflines, the chart of memories and energy, as far as the profile has them."""
+        work, energy, width = self.profile.work, self.profile.energy, self.screen.width
+        parts: list[tuple[str, Iterable[str]]] = []
+        if work is not None:
+            parts.append(("roofline", roofline_lines(work, width)))
+            parts.append(("memory", memory_lines(work.memory, width)))
+        if energy is not None:
+            parts.append((f"energy: {energy_text(energy.total)}", energy_lines(energy, width)))
+        for heading, lines in parts:
             self._print_heading(heading)
             for line in lines:
                 self.screen.print(self._text(line), soft_wrap=True)

@@ -1,0 +1,60 @@
+"""The estimated energy of a run as frozen dataclasses.
+
+`macaw.profiling.energy_estimate` makes it. All energies are in picojoules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ActivityEnergy:
+    """The energy of an activity of `macaw.isa.activities`: its count times `each`."""
+
+    name: str
+    count: int
+    each: float
+    source: str  # of the number `each`
+
+    @property
+    def energy(self) -> float:
+        """The energy of all of them."""
+        return self.count * self.each
+
+
+@dataclass(frozen=True)
+class LineEnergy:
+    """The energy of a line of the source. `place` is empty for energy that belongs to no line."""
+
+    place: str  # "layer.s:12"
+    text: str  # of the line, without labels and comment
+    energy: float
+    activities: Mapping[str, float] = field(default_factory=dict)  # and "static"; the most first
+
+
+@dataclass(frozen=True)
+class CoreEnergy:
+    """The energy of a core, whose kinds and lines each add up to `energy`."""
+
+    core: str
+    row: str  # of the timeline
+    energy: float
+    kinds: Mapping[str, float]  # by kind of activity, and "static"
+    # by root of `macaw.isa.causes`, if the table has static energy: "work" has all other energy
+    causes: Mapping[str, float]
+    lines: tuple[LineEnergy, ...]  # the one with most energy first
+
+
+@dataclass(frozen=True)
+class Energy:
+    """The energy of a run, by activity, core, tensor and layer. The cores add up to `total`."""
+
+    table: str  # its name
+    total: float
+    static: float  # of this, energy of cycles and not of activities
+    activities: tuple[ActivityEnergy, ...]  # the one with most energy first
+    cores: tuple[CoreEnergy, ...]  # those with energy
+    tensors: Mapping[str, float]  # of bytes, by tensor or symbol; "": of neither
+    layers: Mapping[str, float]  # of a compiled network; "": outside of layers

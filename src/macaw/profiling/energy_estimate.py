@@ -1,0 +1,151 @@
+"""Estimates the energy of a run: counts of activities times the numbers of a table.
+
+Static energy is that of the cycles of a run. For it the accountants of `macaw.emu.accounting`
+charge every cycle of every core, in a run of its own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from macaw.asm.program import Program
+from macaw.emu import accounting
+from macaw.emu.copies import original
+from macaw.emu.core import Core
+from macaw.emu.device import Device
+from macaw.errors import InputError
+from macaw.isa.activities import BY_NAME as ACTIVITIES
+from macaw.isa.activities import BYTES
+from macaw.isa.causes import BY_NAME as CAUSES
+from macaw.profiling.energy import ActivityEnergy, CoreEnergy, Energy, LineEnergy
+from macaw.profiling.energy_table import EnergyTable
+from macaw.profiling.file_names import short_file_names
+from macaw.profiling.measuring import Measured
+from macaw.profiling.recording import Job
+from macaw.profiling.replay import statement
+
+STATIC, WORK = "static", "work"
+_Line = tuple[str, str]  # place and text
+
+
+def estimate_energy(job: Job, run: Measured, table: EnergyTable) -> Energy:
+    """Return the energy of a job that was measured.
+
+    Raises `InputError` if the table has static energy and the program does not end by itself.
+    """
+    names = [layer.name for layer in job.program.network.layers] if job.program.network else []
+    counts: dict[str, int] = defaultdict(int)
+    tensors: dict[str, float] = defaultdict(float)
+    layers: dict[str, float] = defaultdict(float)
+    cores = {name: _CoreSums(run.device, meter.core) for name, meter in run.meters.items()}
+    for name, meter in run.meters.items():
+        for key, count in meter.counts.items():
+            energy = count * table.activities[key.activity].picojoules
+            kind = ACTIVITIES[key.activity].kind
+            counts[key.activity] += count
+            cores[name].add(key.activity, kind, key.address, energy)
+            if kind == BYTES:
+                tensors[key.tensor] += energy
+            if names:
+                layers[names[key.layer] if 0 <= key.layer < len(names) else ""] += energy
+    static = 0.0
+    if any(price.picojoules for price in table.static.values()):
+        static = _add_static(job, table, cores)
+    made = [sums.energy() for sums in cores.values()]
+    activities = [
+        ActivityEnergy(name, count, price.picojoules, price.source)
+        for name, price in table.activities.items()
+        if (count := counts.get(name, 0))
+    ]
+    return Energy(
+        table.name,
+        sum(core.energy for core in made),
+        static,
+        tuple(sorted(activities, key=lambda item: -item.energy)),
+        tuple(core for core in made if core.energy),
+        _most_first(tensors),
+        {name: layers[name] for name in (*names, "") if layers.get(name)},
+    )
+
+
+def _add_static(job: Job, table: EnergyTable, cores: Mapping[str, _CoreSums]) -> float:
+    """Add the static energy of all cycles to the sums of the cores. Return it."""
+    device = job.machine()
+    stop, accountants = accounting.run(device, job.max_cycles)
+    if stop.reason != "exit":
+        raise InputError(f"the program does not end by itself: {stop}", "`macaw run` shows where")
+    static = 0.0
+    for name, one in accountants.items():
+        price = table.static.get(one.core.table.name)
+        if price is None or not price.picojoules:
+            continue
+        for charge, cycles in one.charges.items():
+            energy = cycles / one.units * price.picojoules
+            root = charge.cause
+            while CAUSES[root].parent:
+                root = CAUSES[root].parent
+            cores[name].add(STATIC, STATIC, charge.address, energy, root)
+            static += energy
+    return static
+
+
+class _CoreSums:
+    """Sums up the energy of one core."""
+
+    def __init__(self, device: Device, core: Core) -> None:
+        self.device, self.core = device, core
+        self.kinds: dict[str, float] = defaultdict(float)
+        self.causes: dict[str, float] = defaultdict(float)
+        self.lines: dict[_Line, dict[str, float]] = {}
+        self._places: dict[int, _Line] = {}
+
+    def add(
+        self, activity: str, kind: str, address: int | None, energy: float, cause: str = WORK
+    ) -> None:
+        """Add the energy of an activity, or of cycles that were charged to `cause`."""
+        if not energy:
+            return
+        self.kinds[kind] += energy
+        self.causes[cause] += energy
+        line = self.lines.setdefault(self._line(address), defaultdict(float))
+        line[activity] += energy
+
+    def energy(self) -> CoreEnergy:
+        """Return the sums as data."""
+        lines = [
+            LineEnergy(place, text, sum(parts.values()), _most_first(parts))
+            for (place, text), parts in self.lines.items()
+        ]
+        return CoreEnergy(
+            self.core.name,
+            self.core.table.name,
+            sum(self.kinds.values()),
+            dict(self.kinds),
+            _most_first(self.causes) if STATIC in self.kinds else {},
+            tuple(sorted(lines, key=lambda line: -line.energy)),
+        )
+
+    def _line(self, address: int | None) -> _Line:
+        """Return the line of an address; without one, the address as text."""
+        if address is None:
+            return "", ""
+        if address not in self._places:
+            program = self.device.program
+            at = address if program is None else original(program, self.core, address)
+            place = self.device.place(at)
+            if place is None or program is None:
+                self._places[address] = f"{at:#010x}", ""
+            else:
+                self._places[address] = _place(program, *place[:2])
+        return self._places[address]
+
+
+def _place(program: Program, file: str, line: int) -> _Line:
+    names = short_file_names(program.line_table.files)
+    return f"{names[file]}:{line}", statement(file, line)
+
+
+def _most_first(energies: Mapping[str, float]) -> dict[str, float]:
+    """Return the energies without those that are 0, the greatest first."""
+    return dict(sorted((item for item in energies.items() if item[1]), key=lambda item: -item[1]))
