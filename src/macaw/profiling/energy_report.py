@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from macaw.isa.activities import ACTIVITIES
 from macaw.profiling.energy import Energy
 from macaw.profiling.phrases import number_text, share_text
-from macaw.profiling.tables import INDENT, Row, table_lines
+from macaw.profiling.text_table import INDENT, Row, table_lines
 
 MOST = 8  # lines and tensors
 KINDS = (*dict.fromkeys(row.kind for row in ACTIVITIES), "static")

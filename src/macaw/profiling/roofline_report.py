@@ -7,7 +7,7 @@ from math import log2
 
 from macaw.phrases import plural
 from macaw.profiling.phrases import number_text, share_text
-from macaw.profiling.tables import INDENT, Row, table_lines
+from macaw.profiling.text_table import INDENT, Row, table_lines
 from macaw.profiling.work import Level, MemoryChart, Roof, Work
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
