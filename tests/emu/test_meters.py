@@ -12,6 +12,7 @@ import pytest
 
 from macaw.emu import metering
 from macaw.emu.device import Device
+from macaw.emu.faults import Stop
 from macaw.emu.meter import Count
 from macaw.isa import registry
 from macaw.isa.activities import BY_NAME, OPERATIONS
@@ -30,10 +31,10 @@ SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2,
 Counts = dict[Count, int]
 
 
-def measure(device: Device) -> dict[str, Counts]:
-    """Run a device; return the counts of each core, after tests that hold for any core."""
+def measure(device: Device) -> tuple[Stop, dict[str, Counts]]:
+    """Run a device; return its stop and the counts of each core, after tests for any core."""
     with np.errstate(all="ignore"):
-        _, meters, memory = metering.run(device, LIMIT)
+        stop, meters, memory = metering.run(device, LIMIT)
     counters = device.counters()
     for name, one in meters.items():
         assert {key.activity for key in one.counts} <= BY_NAME.keys()
@@ -51,7 +52,7 @@ def measure(device: Device) -> dict[str, Counts]:
             assert total(one.counts, memory=place) <= peak * late, (name, place)
     on_chip = [total(one.counts, memory="on-chip") for one in meters.values()]
     assert memory.unit_bytes.sum() == sum(on_chip)
-    return {name: one.counts for name, one in meters.items()}
+    return stop, {name: one.counts for name, one in meters.items()}
 
 
 def total(counts: Counts, **fields: Any) -> int:
@@ -71,15 +72,23 @@ def of_activities(counts: Counts) -> Counter[str]:
 
 
 def measure_both(devices: list[Device], plain: Device) -> dict[str, Counts]:
-    """Both engines count the same, and the meters change nothing of the run."""
-    found = [measure(device) for device in devices]
-    assert found[0] == found[1]
+    """Both engines count the same, and the meters change nothing of the run.
+
+    Return the counts of the reference engine. After a fault the fast engine of islands repeats the
+    last acts, so a meter may count them twice; a run that ends with a fault has no profile.
+    """
+    stop, counts = measure(devices[1])
+    _, counts_of_fast = measure(devices[0])
+    differing = {name for name in counts if counts_of_fast[name] != counts[name]}
+    if stop.fault is not None:
+        differing = {name for name in differing if not name.startswith("fim")}
+    assert differing == set()
     with np.errstate(all="ignore"):
         plain.run(LIMIT)
     plain.sync()
     for device in devices:
         assert device.counters() == plain.counters()
-    return found[0]
+    return counts
 
 
 @pytest.mark.parametrize("core", ["cp", "vc"])
