@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from macaw.isa.activities import ACTIVITIES
 from macaw.profiling.energy import Energy
 from macaw.profiling.phrases import number_text, share_text
-from macaw.profiling.text_table import INDENT, Row, table_lines
+from macaw.profiling.text_table import INDENT, Row, Table, table_lines
 
 MOST = 8  # lines and tensors
 KINDS = (*dict.fromkeys(row.kind for row in ACTIVITIES), "static")
@@ -21,14 +21,28 @@ def energy_text(picojoules: float) -> str:
     return f"{number_text(picojoules / size)} {name}"
 
 
+def energy_sentence(energy: Energy) -> str:
+    """Return what the figures of an estimate are."""
+    return f"an estimate with the table {energy.table}, to compare programs on one device"
+
+
 def energy_lines(energy: Energy, width: int) -> Iterator[str]:
     """Yield the tables of cores, activities, lines, tensors and layers for a screen.
 
     Long texts at the end of a line are left out if `width` has too few columns.
     """
-    yield f"{INDENT}an estimate with the table {energy.table}, to compare programs on one device"
-    yield from _cores(energy, width)
-    yield from _activities(energy, width)
+    yield f"{INDENT}{energy_sentence(energy)}"
+    for table in energy_tables(energy, MOST):
+        yield ""
+        yield from table_lines(table, width)
+
+
+def energy_tables(energy: Energy, most: int) -> Iterator[Table]:
+    """Yield the tables of an estimate; those of lines and of tensors have at most `most` rows."""
+    yield _cores(energy)
+    if any(core.causes for core in energy.cores):
+        yield _causes(energy)
+    yield _activities(energy)
     lines = [
         (line.energy, f"{core.core} {line.place or NAMELESS}", line.text)
         for core in energy.cores
@@ -36,19 +50,25 @@ def energy_lines(energy: Energy, width: int) -> Iterator[str]:
     ]
     lines.sort(key=lambda item: -item[0])
     rows = [(place, energy_text(x), share_text(x, energy.total), text) for x, place, text in lines]
-    yield from _most("line", rows, width)
+    yield _most("line", rows, most)
     if energy.tensors:
         moved = sum(energy.tensors.values())
         tensors = [
             (name or NAMELESS, energy_text(x), share_text(x, moved), "")
             for name, x in energy.tensors.items()
         ]
-        yield from _most("bytes of tensor", tensors, width)
+        yield _most("bytes of tensor", tensors, most)
     if energy.layers:
-        yield from _layers(energy.layers, energy.total, width)
+        yield Table(
+            ("layer", "energy", "share"),
+            [
+                (name or NAMELESS, energy_text(x), share_text(x, energy.total))
+                for name, x in energy.layers.items()
+            ],
+        )
 
 
-def _cores(energy: Energy, width: int) -> Iterator[str]:
+def _cores(energy: Energy) -> Table:
     kinds = [kind for kind in KINDS if any(core.kinds.get(kind) for core in energy.cores)]
     rows: list[Row] = [
         (
@@ -59,15 +79,20 @@ def _cores(energy: Energy, width: int) -> Iterator[str]:
         )
         for core in energy.cores
     ]
-    yield ""
-    yield from table_lines(("core", "energy", "share", *kinds), rows, (0,), width)
-    for core in energy.cores:
-        if core.causes:
-            parts = ", ".join(f"{name} {energy_text(x)}" for name, x in core.causes.items())
-            yield f"{INDENT}{core.core} by cause: {parts}"
+    return Table(("core", "energy", "share", *kinds), rows)
 
 
-def _activities(energy: Energy, width: int) -> Iterator[str]:
+def _causes(energy: Energy) -> Table:
+    """Return the energy of cores by the causes of their cycles."""
+    rows = [
+        (core.core, cause, energy_text(x), share_text(x, core.energy))
+        for core in energy.cores
+        for cause, x in core.causes.items()
+    ]
+    return Table(("core", "cause", "energy", "of the core"), rows, (0, 1))
+
+
+def _activities(energy: Energy) -> Table:
     rows = [
         (
             item.name,
@@ -80,19 +105,11 @@ def _activities(energy: Energy, width: int) -> Iterator[str]:
         for item in energy.activities
     ]
     headings = ("activity", "count", "pJ each", "energy", "share", "source")
-    yield ""
-    yield from table_lines(headings, rows, (0, 5), width, (5,))
+    return Table(headings, rows, (0, 5), (5,))
 
 
-def _most(name: str, rows: Sequence[Row], width: int) -> Iterator[str]:
-    """Yield the table of the first rows, and how many more there are."""
-    yield ""
-    yield from table_lines((name, "energy", "share", ""), rows[:MOST], (0, 3), width, (3,))
-    if len(rows) > MOST:
-        yield f"{INDENT}{len(rows) - MOST:,} more not shown"
-
-
-def _layers(layers: Mapping[str, float], total: float, width: int) -> Iterator[str]:
-    rows = [(name or NAMELESS, energy_text(x), share_text(x, total)) for name, x in layers.items()]
-    yield ""
-    yield from table_lines(("layer", "energy", "share"), rows, (0,), width)
+def _most(name: str, rows: Sequence[Row], most: int) -> Table:
+    """Return the table of the first rows, with a note of how many more there are."""
+    hidden = len(rows) - most
+    note = f"{hidden:,} more not shown" if hidden > 0 else ""
+    return Table((name, "energy", "share", ""), rows[:most], (0, 3), (3,), note)

@@ -25,6 +25,7 @@ from macaw.profiling.phrases import (
     verdict,
 )
 from macaw.profiling.slice_levels import stack_slices
+from macaw.profiling.work_page import work_sections
 
 MOST_GROUPS = 200  # in the page's table; the timeline has all
 SCRIPTS = ("timeline", "parts", "page")  # concatenated to one module
@@ -45,6 +46,7 @@ def page(profile: Profile) -> str:
         "style": _page_file("page.css"),
         "script": "\n".join(_page_file(f"{name}.js") for name in SCRIPTS),
         "data": data,
+        "work": work_sections(profile),
     }
     before, *rest = _page_file("page.html").split("{")
     pieces = [before]

@@ -7,7 +7,7 @@ from math import log2
 
 from macaw.phrases import plural
 from macaw.profiling.phrases import number_text, share_text
-from macaw.profiling.text_table import INDENT, Row, table_lines
+from macaw.profiling.text_table import INDENT, Row, Table, table_lines
 from macaw.profiling.work import Level, MemoryChart, Roof, Work
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -21,17 +21,22 @@ def roofline_lines(work: Work, width: int) -> Iterator[str]:
 
     If `width` has too few columns, the table shows no bytes, then no operations.
     """
-    everything = roof_points(work)
-    points = everything[:MOST_POINTS]
-    rows = [_roof_row(LETTERS[number], *point) for number, point in enumerate(points)]
-    headings = ("", "core", "operations", "a cycle", "peak", "share", "memory", "bytes",
-                "ops/byte", "ceiling")  # fmt: skip
-    yield from table_lines(headings, rows, (0, 1, 6), width, (7, 2))
-    if len(everything) > len(points):
-        yield f"{INDENT}{plural(len(everything) - len(points), 'more point')} not shown"
+    yield from table_lines(roof_table(work), width)
+    points = roof_points(work)[:MOST_POINTS]
     if any(level is not None for _, level in points):
         yield ""
         yield from _chart(points)
+
+
+def roof_table(work: Work) -> Table:
+    """Return the table of rooflines, which gives each point a letter."""
+    points = roof_points(work)
+    rows = [_roof_row(letter, *point) for letter, point in zip(LETTERS, points, strict=False)]
+    headings = ("", "core", "operations", "a cycle", "peak", "share", "memory", "bytes",
+                "ops/byte", "ceiling")  # fmt: skip
+    hidden = len(points) - len(rows)
+    note = f"{plural(hidden, 'more point')} not shown" if hidden else ""
+    return Table(headings, rows, (0, 1, 6), (7, 2), note)
 
 
 def roof_points(work: Work) -> list[tuple[Roof, Level | None]]:
@@ -58,6 +63,15 @@ def _roof_row(letter: str, roof: Roof, level: Level | None) -> Row:
     return (letter, *own, level.memory, f"{level.bytes:,}", intensity, ceiling)
 
 
+def chart_place(roof: Roof, level: Level) -> tuple[float, float]:
+    """Return where a point is in the chart, as powers of two: right of the ridge, below the peak.
+
+    The core must have done operations.
+    """
+    ridge = roof.peak / level.peak
+    return log2(level.intensity(roof.operations) / ridge), -log2(roof.rate / roof.peak)
+
+
 def _chart(points: Sequence[tuple[Roof, Level | None]]) -> Iterator[str]:
     """Yield the chart: the share of the peak against the operations a byte, ridges at one place.
 
@@ -74,10 +88,8 @@ def _chart(points: Sequence[tuple[Roof, Level | None]]) -> Iterator[str]:
     for letter, (roof, level) in zip(LETTERS, points, strict=False):
         if level is None or not roof.rate:
             continue
-        ridge = roof.peak / level.peak
-        right = COLUMNS * (log2(level.intensity(roof.operations) / ridge) + POWERS)
-        down = -log2(roof.rate / roof.peak)
-        column = min(max(round(right), 0), width - 1)
+        right, down = chart_place(roof, level)
+        column = min(max(round(COLUMNS * (right + POWERS)), 0), width - 1)
         line = min(max(round(down), 0), ROWS - 1)
         while column < width - 1 and grid[line][column] not in " _/":
             column += 1  # points at one place stand beside each other
@@ -101,6 +113,13 @@ def memory_lines(chart: MemoryChart, width: int) -> Iterator[str]:
 
     If `width` has too few columns, the table shows no peaks, then no bytes a cycle.
     """
+    yield from table_lines(memory_table(chart), width)
+    for sentence in row_sentences(chart):
+        yield f"{INDENT}{sentence}"
+
+
+def memory_table(chart: MemoryChart) -> Table:
+    """Return the table of what passed between memories and cores."""
     rows: list[Row] = []
     for link in chart.links:
         busiest = share_text(link.most, 1) if link.most else ""
@@ -109,9 +128,13 @@ def memory_lines(chart: MemoryChart, width: int) -> Iterator[str]:
         numbers = (f"{link.bytes:,}", rate, number_text(link.peak), share, busiest)
         rows.append((link.part, link.name, *numbers))
     headings = ("", "", "bytes", "a cycle", "peak", "share", "busiest bank")
-    yield from table_lines(headings, rows, (0, 1), width, (4, 3))
+    return Table(headings, rows, (0, 1), (4, 3))
+
+
+def row_sentences(chart: MemoryChart) -> Iterator[str]:
+    """Yield a sentence for each core with DRAM, which says how often accesses hit their row."""
     for use in chart.rows:
         yield (
-            f"{INDENT}{use.core}: {share_text(use.share, 1)} of {use.columns:,} column accesses"
+            f"{use.core}: {share_text(use.share, 1)} of {use.columns:,} column accesses"
             f" hit their row, {use.rows:,} rows opened"
         )

@@ -1,32 +1,39 @@
-"""Tables of text for a screen, of which columns are left out if it is narrow."""
+"""Tables of text, as data and as lines for a screen, of which columns are left out if narrow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 INDENT = "  "
 
 Row = tuple[str, ...]
 
 
-def table_lines(
-    headings: Row,
-    rows: Sequence[Row],
-    names: tuple[int, ...],
-    width: int,
-    least: tuple[int, ...] = (),
-) -> Iterator[str]:
-    """Yield the lines of a table; the columns `names` are aligned left, the others right.
+@dataclass(frozen=True)
+class Table:
+    """A table of texts. The columns `names` contain names, the others numbers."""
 
-    On a screen with too few columns, the columns `least` are left out, one after the other.
-    """
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    headings: Row
+    rows: Sequence[Row]
+    names: tuple[int, ...] = (0,)
+    least: tuple[int, ...] = ()  # columns that a narrow screen leaves out, one after the other
+    note: str = ""  # a sentence after the table
+
+
+def table_lines(table: Table, width: int) -> Iterator[str]:
+    """Yield the lines of a table for a screen of `width` columns, with names aligned left."""
+    cells = zip(table.headings, *table.rows, strict=True)
+    widths = [max(map(len, column)) for column in cells]
     shown = list(range(len(widths)))
-    for place in least:
+    for place in table.least:
         if sum(widths[x] + len(INDENT) for x in shown) > width:
             shown.remove(place)
-    for row in (headings, *rows):
-        cells = (
-            f"{row[x]:<{widths[x]}}" if x in names else f"{row[x]:>{widths[x]}}" for x in shown
+    for row in (table.headings, *table.rows):
+        texts = (
+            f"{row[x]:<{widths[x]}}" if x in table.names else f"{row[x]:>{widths[x]}}"
+            for x in shown
         )
-        yield f"{INDENT}{'  '.join(cells)}".rstrip()
+        yield f"{INDENT}{'  '.join(texts)}".rstrip()
+    if table.note:
+        yield f"{INDENT}{table.note}"

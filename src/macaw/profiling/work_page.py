@@ -1,0 +1,123 @@
+"""The sections of a profile's page with rooflines, memories and energy: HTML tables and an SVG.
+
+They need no script. All texts are escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from macaw.profiling.energy_report import energy_sentence, energy_tables, energy_text
+from macaw.profiling.model import Profile
+from macaw.profiling.roofline_report import (
+    LETTERS,
+    POWERS,
+    ROWS,
+    chart_place,
+    memory_table,
+    roof_points,
+    roof_table,
+    row_sentences,
+)
+from macaw.profiling.text_table import Table
+from macaw.profiling.work import Work
+
+MOST_LINES = 200  # rows of the tables of lines and of tensors
+STEP, TOP, LEFT = 40, 20, 60  # pixels of a power of two, and of the edges
+_COLOURS = 6  # of rows of the timeline, as in page.css
+
+
+def work_sections(profile: Profile) -> str:
+    """Return the HTML of the sections; an empty text if the profile has none of the data."""
+    sections = []
+    if profile.work is not None:
+        chart = profile.work.memory
+        roof = [roofline_svg(profile.work), table_html(roof_table(profile.work))]
+        sections.append(_section("Roofline", roof))
+        rows = [_paragraph(text) for text in row_sentences(chart)]
+        sections.append(_section("Memory", [table_html(memory_table(chart)), *rows]))
+    if profile.energy is not None:
+        tables = map(table_html, energy_tables(profile.energy, MOST_LINES))
+        title = f"Energy: {energy_text(profile.energy.total)}"
+        sections.append(_section(title, [_paragraph(energy_sentence(profile.energy)), *tables]))
+    return "\n".join(sections)
+
+
+def _section(title: str, parts: Iterable[str]) -> str:
+    return f"<section><h2>{escape(title)}</h2>\n{chr(10).join(parts)}\n</section>"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def table_html(table: Table) -> str:
+    """Return a table as HTML."""
+    lines = ['<div class="scroll"><table><thead><tr>']
+    for place, heading in enumerate(table.headings):
+        lines.append(f'<th scope="col"{_class(table, place)}>{escape(heading)}</th>')
+    lines.append("</tr></thead><tbody>")
+    for row in table.rows:
+        cells = (f"<td{_class(table, place)}>{escape(cell)}</td>" for place, cell in enumerate(row))
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    lines.append("</tbody></table></div>")
+    if table.note:
+        lines.append(_paragraph(table.note))
+    return "\n".join(lines)
+
+
+def _class(table: Table, place: int) -> str:
+    return ' class="name"' if place in table.names else ""
+
+
+def roofline_svg(work: Work) -> str:
+    """Return the chart of rooflines as SVG: both axes logarithmic, all ridges at one place."""
+    width, height = 2 * POWERS * STEP, (ROWS - 1) * STEP
+    ridge = LEFT + POWERS * STEP
+    parts = [
+        f'<svg viewBox="0 0 {LEFT + width + 20} {TOP + height + 50}" role="img"'
+        ' aria-label="Rooflines: share of the peak against operations a byte"'
+        ' style="max-width: 50rem; width: 100%; font-size: 12px; fill: var(--soft)">',
+        *_axes(width, height),
+        f'<path d="M{LEFT} {TOP + POWERS * STEP} L{ridge} {TOP} H{LEFT + width}" fill="none"'
+        ' stroke="var(--ink)" stroke-width="1.5"/>',
+        *_points(work, width, height),
+        "</svg>",
+    ]
+    return "\n".join(parts)
+
+
+def _axes(width: int, height: int) -> Iterator[str]:
+    for power in range(ROWS):
+        y = TOP + power * STEP
+        line = 'stroke="var(--line)"'
+        yield f'<line x1="{LEFT}" x2="{LEFT + width}" y1="{y}" y2="{y}" {line}/>'
+        yield f'<text x="{LEFT - 6}" y="{y + 4}" text-anchor="end">{100 / 2**power:.3g}%</text>'
+    for power in range(-POWERS, POWERS + 1, 2):
+        x = LEFT + (power + POWERS) * STEP
+        label = f"{2.0**power:.3g}" if power else "ridge"
+        yield f'<text x="{x}" y="{TOP + height + 20}" text-anchor="middle">{label}</text>'
+    middle = LEFT + width // 2
+    what = "operations a byte, as a multiple of those at the ridge"
+    yield f'<text x="{middle}" y="{TOP + height + 40}" text-anchor="middle">{what}</text>'
+    yield f'<text x="{LEFT}" y="{TOP - 8}" text-anchor="middle">share of peak</text>'
+
+
+def _points(work: Work, width: int, height: int) -> Iterator[str]:
+    rows = list(dict.fromkeys(roof.row for roof in work.roofs))
+    for letter, (roof, level) in zip(LETTERS, roof_points(work), strict=False):
+        if level is None or not roof.rate:
+            continue
+        right, down = chart_place(roof, level)
+        x = LEFT + min(max((right + POWERS) * STEP, 0), width)
+        y = TOP + min(max(down * STEP, 0), height)
+        colour = f"var(--row{rows.index(roof.row) % _COLOURS})"
+        title = (
+            f"{roof.core}, {level.memory}: {roof.rate:.3g} of {roof.peak:.3g} operations a cycle,"
+            f" {level.intensity(roof.operations):.3g} operations a byte"
+        )
+        yield (
+            f'<g><title>{escape(title)}</title><circle cx="{x:.1f}" cy="{y:.1f}" r="5"'
+            f' fill="{colour}"/><text x="{x + 8:.1f}" y="{y + 4:.1f}">{letter}</text></g>'
+        )
