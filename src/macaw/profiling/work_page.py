@@ -5,7 +5,7 @@ They need no script. All texts are escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from macaw.profiling.energy_report import energy_sentence, energy_tables, energy_text
@@ -33,10 +33,11 @@ def work_sections(profile: Profile) -> str:
     sections = []
     if profile.work is not None:
         chart = profile.work.memory
-        roof = [roofline_svg(profile.work), table_html(roof_table(profile.work))]
+        rows = [track.row for track in profile.rows]
+        roof = [roofline_svg(profile.work, rows), table_html(roof_table(profile.work))]
         sections.append(_section("Roofline", roof))
-        rows = [_paragraph(text) for text in row_sentences(chart)]
-        sections.append(_section("Memory", [table_html(memory_table(chart)), *rows]))
+        hits = [_paragraph(text) for text in row_sentences(chart)]
+        sections.append(_section("Memory", [table_html(memory_table(chart)), *hits]))
     if profile.energy is not None:
         tables = map(table_html, energy_tables(profile.energy, MOST_LINES))
         title = f"Energy: {energy_text(profile.energy.total)}"
@@ -71,8 +72,11 @@ def _class(table: Table, place: int) -> str:
     return ' class="name"' if place in table.names else ""
 
 
-def roofline_svg(work: Work) -> str:
-    """Return the chart of rooflines as SVG: both axes logarithmic, all ridges at one place."""
+def roofline_svg(work: Work, rows: Sequence[str]) -> str:
+    """Return the chart of rooflines as SVG: both axes logarithmic, all ridges at one place.
+
+    `rows` are those of the timeline; a point has the colour of its row.
+    """
     width, height = 2 * POWERS * STEP, (ROWS - 1) * STEP
     ridge = LEFT + POWERS * STEP
     parts = [
@@ -82,7 +86,7 @@ def roofline_svg(work: Work) -> str:
         *_axes(width, height),
         f'<path d="M{LEFT} {TOP + POWERS * STEP} L{ridge} {TOP} H{LEFT + width}" fill="none"'
         ' stroke="var(--ink)" stroke-width="1.5"/>',
-        *_points(work, width, height),
+        *_points(work, rows, width, height),
         "</svg>",
     ]
     return "\n".join(parts)
@@ -104,15 +108,15 @@ def _axes(width: int, height: int) -> Iterator[str]:
     yield f'<text x="{LEFT}" y="{TOP - 8}" text-anchor="middle">share of peak</text>'
 
 
-def _points(work: Work, width: int, height: int) -> Iterator[str]:
-    rows = list(dict.fromkeys(roof.row for roof in work.roofs))
+def _points(work: Work, rows: Sequence[str], width: int, height: int) -> Iterator[str]:
     for letter, (roof, level) in zip(LETTERS, roof_points(work), strict=False):
         if level is None or not roof.rate:
             continue
         right, down = chart_place(roof, level)
         x = LEFT + min(max((right + POWERS) * STEP, 0), width)
         y = TOP + min(max(down * STEP, 0), height)
-        colour = f"var(--row{rows.index(roof.row) % _COLOURS})"
+        place = rows.index(roof.row) if roof.row in rows else 0
+        colour = f"var(--row{place % _COLOURS})"
         title = (
             f"{roof.core}, {level.memory}: {roof.rate:.3g} of {roof.peak:.3g} operations a cycle,"
             f" {level.intensity(roof.operations):.3g} operations a byte"

@@ -57,12 +57,13 @@ def test_a_profile_without_the_data_has_no_section() -> None:
 
 
 def test_points_of_the_chart() -> None:
-    circles = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', roofline_svg(WORK))
+    circles = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', roofline_svg(WORK, ["top", "low"]))
     ridge = LEFT + 8 * STEP
     assert [(float(x), float(y)) for x, y in circles] == [
         (ridge, TOP), (ridge - 2 * STEP, TOP + 2 * STEP),
     ]  # fmt: skip
-    assert f'd="M{LEFT} {TOP + 8 * STEP} L{ridge} {TOP} H' in roofline_svg(WORK)
+    assert 'fill="var(--row1)"/><text' in roofline_svg(WORK, ["top", "low"])
+    assert f'd="M{LEFT} {TOP + 8 * STEP} L{ridge} {TOP} H' in roofline_svg(WORK, ["top", "low"])
 
 
 def test_a_note_follows_its_table() -> None:
