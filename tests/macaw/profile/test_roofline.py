@@ -54,6 +54,11 @@ def six() -> macaw.Profile:
     return profile(SIX_CORES / "six_cores.s", INPUTS, Options(roofline=True))
 
 
+@pytest.fixture(scope="module")
+def run() -> macaw.Run:
+    return macaw.run(SIX_CORES / "six_cores.s", INPUTS)
+
+
 def work_of(report: macaw.Profile) -> Work:
     assert report.work is not None
     return report.work
@@ -86,8 +91,7 @@ def test_vc_by_hand() -> None:
     assert unit.most == pytest.approx(TURNS * 16 / report.cycles)  # one bank has all
 
 
-def test_points_of_six_cores_from_their_counters(six: macaw.Profile) -> None:
-    run = macaw.run(SIX_CORES / "six_cores.s", INPUTS)
+def test_points_of_six_cores_from_their_counters(six: macaw.Profile, run: macaw.Run) -> None:
     counts, config = run.counters, configuration_of(macaw.load(SIX_CORES / "six_cores.s"), None)
     assert six.cycles == run.cycles
     row = roof_of(six, "pe[0]")
@@ -109,8 +113,8 @@ def test_points_of_six_cores_from_their_counters(six: macaw.Profile) -> None:
     assert "dma" not in {roof.core for roof in work_of(six).roofs}
 
 
-def test_the_chart_of_memories_from_counters(six: macaw.Profile) -> None:
-    counts = macaw.run(SIX_CORES / "six_cores.s", INPUTS).counters
+def test_the_chart_of_memories_from_counters(six: macaw.Profile, run: macaw.Run) -> None:
+    counts = run.counters
     chart = work_of(six).memory
     links = {(link.part, link.name): link for link in chart.links}
     shared = 0
