@@ -9,21 +9,12 @@ core's folder of `emu` has an accountant of its own, in the module `accountant`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
+from macaw.emu.charges import Charge, CoreLog
 from macaw.emu.core import Core, Event
 from macaw.emu.waits import Waiting
 
 BEFORE, BETWEEN, TAIL = "before", "between", "tail"
-
-
-class Charge(NamedTuple):
-    """What cycles are charged to."""
-
-    cause: str  # a leaf of `macaw.isa.causes.CAUSES`
-    address: int | None = None  # of the instruction that took the cycles or waited
-    whom: str = ""  # who is waited for: names of cores, or of a unit of the same core
-    producer: int | None = None  # address of the instruction whose result is waited for
 
 
 # Called with begin, end, charge and cycles times units, for cycles that are not idle. Charges come
@@ -39,13 +30,14 @@ class Accountant:
     """Charges the cycles of a core, from reset to the end of a run.
 
     `units` is the number of units of the core. `charges` has, by charge, the cycles times the
-    number of units. This class charges each cycle as work, as a wait for other cores or as idle;
-    the accountants of the cores extend it.
+    number of units, and `log` the charge of each cycle. This class charges each cycle as work, as a
+    wait for other cores or as idle; the accountants of the cores extend it.
     """
 
     def __init__(self, core: Core, units: int = 1) -> None:
         self.core, self.units = core, units
         self.charges: dict[Charge, int] = {}
+        self.log = CoreLog()
         self.at = 0
         self.watch: Watch = _ignore  # is told the times of the charges
         self.has_worked = False
@@ -94,16 +86,18 @@ class Accountant:
         address: int | None = None,
         whom: str = "",
         producer: int | None = None,
+        cores: int = 0,
     ) -> None:
         """Charge the cycles from `at` to `until`, and set `at` to `until`."""
         if until <= self.at:
             return
-        charge = Charge(cause, address, whom, producer)
+        charge = Charge(cause, address, whom, producer, cores)
+        self.log.add(self.at, charge)
         self.add(charge, (until - self.at) * self.units, until)
         self.at = until
 
     def add(self, charge: Charge, cycles: int, until: int) -> None:
-        """Charge `cycles` of the time from `at` to `until`; `at` stays.
+        """Charge `cycles` of the time from `at` to `until`; `at` and `log` stay.
 
         They are already times the number of units.
         """
@@ -120,6 +114,7 @@ class Accountant:
     def idle(self, until: int) -> None:
         """Charge the cycles from `at` to `until` in which the core has nothing to do."""
         if until > self.at:
+            self.log.add(self.at, None)
             self._idle += (until - self.at) * self.units
             self.at = until
 
@@ -136,7 +131,8 @@ class Accountant:
         """Charge the cycles up to `until` as a wait for other cores."""
         names = [core.name for core in self.core.device.order if waiting.cores >> core.number & 1]
         cause = "cores" if names and not self.core.table.windows else "data"
-        self.span(cause, until, address, ", ".join(names) or waiting.on)
+        whom = ", ".join(names) or waiting.on
+        self.span(cause, until, address, whom, cores=waiting.cores)
 
     def waits(self, address: int | None) -> None:
         """Charge the waits that have ended, from `at` on, and forget them."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 from macaw.emu.accountant import Accountant
 from macaw.emu.core import Core, Event
 from macaw.emu.dma.core import DmaCore
@@ -51,6 +54,7 @@ class DmaAccountant(Accountant):
             return
         divider = self.core.divider
         whom = ", ".join(dict.fromkeys(waiting.on for waiting, _ in self.ended_waits))
+        cores = reduce(or_, (waiting.cores for waiting, _ in self.ended_waits), 0)
         windows = sum(end - waiting.since for waiting, end in self.ended_waits)
         self.ended_waits.clear()
         moved, blocked = len(self.moved), len(self.blocked - self.moved)
@@ -58,7 +62,7 @@ class DmaAccountant(Accountant):
         self.blocked.clear()
         parts = (("setup", self.setup), ("work", moved * divider), ("banks", blocked * divider))
         left = self.parts(time, self.address, parts)
-        self.span("data", self.at + min(windows, left), self.address, whom)
+        self.span("data", self.at + min(windows, left), self.address, whom, cores=cores)
         self.span("latency", time, self.address)
         self.is_open = False
 

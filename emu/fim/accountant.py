@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from macaw.emu.accountant import Accountant, Charge
+from macaw.emu.accountant import Accountant
+from macaw.emu.charges import Charge
 from macaw.emu.core import Core, Event
 from macaw.emu.fim.core import IslandCore
 from macaw.emu.fim.state import Block
@@ -49,6 +50,8 @@ class IslandAccountant(Accountant):
         self.counts = dict(core.counts)
         self.first = self.last = -1  # cycles of the first work of a block, and after the last
         self.operations = 0  # of blocks
+        # begin, end, banks and charge of the cycles of blocks
+        self.spans: list[tuple[int, int, int, Charge]] = []
 
     def hear(self, event: Event) -> None:
         if event.kind == "instruction":
@@ -82,6 +85,7 @@ class IslandAccountant(Accountant):
             self._charge(charge, count)
             self.watch(one.at, until, charge, count)
             one.latest.append((charge, count))
+            self.spans.append((one.at, until, one.banks, charge))
             one.at = until
 
     def _wait(self, one: _Progress, time: int) -> None:
@@ -130,7 +134,25 @@ class IslandAccountant(Accountant):
         self._charge(Charge("before"), before)
         self._charge(Charge("tail"), tail)
         self._charge(Charge("between"), idle - before - tail)
+        self._log_blocks()
         self.at = cycles
+
+    def _log_blocks(self) -> None:
+        """Log the charge of most banks of each cycle; operations that the host sent are not logged.
+
+        The host's instructions have the cycles of these operations.
+        """
+        changes: dict[int, list[tuple[int, Charge]]] = {}
+        for begin, end, banks, charge in self.spans:
+            changes.setdefault(begin, []).append((banks, charge))
+            changes.setdefault(end, []).append((-banks, charge))
+        banks_at: dict[Charge, int] = {}
+        for time in sorted(changes):
+            for banks, charge in changes[time]:
+                banks_at[charge] = banks_at.get(charge, 0) + banks
+                if not banks_at[charge]:
+                    del banks_at[charge]
+            self.log.add(time, max(banks_at, key=banks_at.__getitem__, default=None))
 
 
 def make(core: Core) -> Accountant:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import reduce
 from heapq import heappop, heappush
+from operator import or_
 
 from macaw.emu.accountant import Accountant
 from macaw.emu.core import Core, Event
@@ -30,6 +32,10 @@ class NnpAccountant(Accountant):
         self.programs: list[tuple[int, int]] = []
         self._open: list[tuple[int, int]] = []  # a heap: ends of chains, negative; addresses
         self.begin = -1  # of the running program
+        # any other core may move data to or from a queue
+        self.others = reduce(
+            or_, (1 << other.number for other in core.device.order if other is not core), 0
+        )
 
     def hear(self, event: Event) -> None:
         values = event.values
@@ -77,7 +83,7 @@ class NnpAccountant(Accountant):
         while queues and queues[0][0] < until:
             begin, end, address, on = queues[0]
             self._in_chains(min(begin, until))
-            self.span("data", min(end, until), address, on)
+            self.span("data", min(end, until), address, on, cores=self.others)
             if end > until:
                 break
             queues.popleft()

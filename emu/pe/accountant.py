@@ -7,7 +7,8 @@ row, so the report after an act is valid until the next one.
 
 from __future__ import annotations
 
-from macaw.emu.accountant import Accountant, Charge
+from macaw.emu.accountant import Accountant
+from macaw.emu.charges import Charge
 from macaw.emu.core import Core
 from macaw.emu.pe.row import Row
 from macaw.emu.pe.state import BUSY, IDLE, MAC
@@ -38,6 +39,8 @@ class RowAccountant(Accountant):
         self.simulated = 0  # cycles of lists, as far as they are charged
         # by cluster: what its cycles without a mac are charged to
         self.stalls = [Charge("bus")] * shape.clusters
+        self.unlogged: dict[Charge, int] = {}  # cycles, times PEs, from `logged` to `at`
+        self.logged = 0
         # by cluster: the address of the mac that ran last
         self.macs: list[int | None] = [None] * shape.clusters
 
@@ -90,8 +93,25 @@ class RowAccountant(Accountant):
         self.idle(end - simulated * core.divider)
         self.settled()
         for charge, count in fresh:
-            self.add(charge, count, end)
+            self._add(charge, count, end)
         self.at = end
+        self._log()
+
+    def _add(self, charge: Charge, count: int, until: int) -> None:
+        self.add(charge, count, until)
+        self.unlogged[charge] = self.unlogged.get(charge, 0) + count
+
+    def _log(self) -> None:
+        """Log the charges since the last call, each for its share.
+
+        Engines may count the cycles of macs later than other cycles. Until then nothing is logged.
+        """
+        if sum(self.unlogged.values()) < (self.at - self.logged) * self.units:
+            return
+        if self.unlogged:
+            self.log.divide(self.logged, self.at, self.unlogged)
+            self.unlogged = {}
+        self.logged = self.at
 
     def settle(self, time: int) -> None:
         self.core.sync()
@@ -99,9 +119,16 @@ class RowAccountant(Accountant):
         if self.core.running and self.at < time:
             # the row's list goes on, but it has not simulated these cycles
             pes = (time - self.at) * self.core.shape.pes
-            for number in range(self.core.shape.clusters):
-                self.add(self.stalls[number], pes, time)
+            for stall in self.stalls:
+                self._add(stall, pes, time)
             self.at = time
+        self._log()
+
+    def idle(self, until: int) -> None:
+        if until > self.at:
+            self._log()
+            super().idle(until)
+            self.logged = self.at
 
 
 def make(core: Core) -> Accountant:

@@ -12,6 +12,8 @@ import pytest
 
 from macaw.emu import accounting
 from macaw.emu.accountant import Accountant
+from macaw.emu.charges import Charge, CoreLog
+from macaw.emu.critical_path import Step, critical_path
 from macaw.emu.device import Device
 from macaw.isa.causes import BY_NAME, CAUSES
 from macaw.isa.pe import CYCLE_CLASSES
@@ -40,7 +42,63 @@ def account(device: Device) -> dict[str, Causes]:
         assert all(cycles > 0 for cycles in one.charges.values()), name
         found[name] = by_cause(one)
         assert found[name].keys() <= LEAVES
+        assert_logged(one, device.cycle)
+    assert_path(device, accountants)
     return found
+
+
+def assert_logged(one: Accountant, cycles: int) -> None:
+    """The log of a core has as many cycles without a charge as the core is idle.
+
+    That of a core of one unit has each charge for as many cycles as the account.
+    """
+    logged: Counter[Charge] = Counter()
+    for begin, end, charge in one.log.spans(cycles):
+        assert 0 <= begin < end <= cycles
+        if charge is not None:
+            logged[charge] += end - begin
+    if one.units == 1:
+        busy = {k: v for k, v in one.charges.items() if BY_NAME[k.cause].parent != "idle"}
+        assert logged == busy
+    else:
+        assert logged.keys() <= one.charges.keys()
+
+
+def assert_path(device: Device, accountants: dict[str, Accountant]) -> None:
+    """The critical path has each cycle once, and is the one that a walk cycle by cycle finds."""
+    logs = {core.number: accountants[core.name].log for core in device.order}
+    path = critical_path(logs, device.cycle)
+    assert sum(path.values()) == device.cycle
+    assert path == path_by_cycles(logs, device.cycle)
+
+
+def path_by_cycles(logs: dict[int, CoreLog], cycles: int) -> dict[Step, int]:
+    """The critical path as its definition says it, in every cycle anew."""
+    acts = {
+        number: [charge for begin, end, charge in log.spans(cycles) for _ in range(end - begin)]
+        for number, log in logs.items()
+    }
+    counts: Counter[Step] = Counter()
+    core = min(logs)
+    for cycle in reversed(range(cycles)):
+        seen = [core]
+        while True:
+            charge = acts[core][cycle]
+            next_cores = [
+                number
+                for number in sorted(logs)
+                if (charge is None or charge.cores & 1 << number)
+                and acts[number][cycle] is not None
+                and number not in seen
+            ]
+            if not next_cores:
+                break
+            core = next_cores[0]
+            seen.append(core)
+        if charge is not None and charge.cores:  # they wait for each other
+            core = next(number for number in seen if acts[number][cycle] is not None)
+        counts[core, acts[core][cycle]] += 1
+    return counts
 
 
 def by_cause(one: Accountant) -> Causes:

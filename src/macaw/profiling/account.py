@@ -26,18 +26,27 @@ class CauseCycles:
 
 @dataclass(frozen=True)
 class LineCycles:
-    """The cycles of a line of the source. `place` is empty for cycles that belong to no line."""
+    """What a line of the source took of a core. `place` is empty for cycles that have no line.
 
-    place: str  # "layer.s:12"
-    text: str  # of the line, without labels and comment
+    An instruction without a line of the source is a line of its own, without `file` and `number`.
+    """
+
+    place: str  # "layer.s:12"; without a line of the source "main+0x8" or "0x00010050"
+    text: str  # of the line without labels and comment, or the instruction as it is disassembled
     cycles: int
+    file: str = ""  # as the program names it
+    number: int = 0  # of the line in its file, from 1 on
+    run: int = 0  # device cycles on the critical path (`macaw.emu.critical_path`)
     causes: Mapping[str, int] = field(default_factory=dict)  # by leaf of the tree, the most first
     whom: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Account:
-    """The account of one core, whose causes and lines each add up to `cycles` times `units`."""
+    """The account of one core, whose causes and lines each add up to `cycles` times `units`.
+
+    `run` of all lines of all cores adds up to `cycles`.
+    """
 
     core: str
     row: str  # of the timeline

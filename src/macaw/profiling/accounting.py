@@ -5,24 +5,43 @@ The accounts come from a run of its own, in which `macaw.emu.accounting` charges
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from macaw.emu import accounting
-from macaw.emu.accountant import Accountant, Charge
+from macaw.emu.accountant import Accountant
+from macaw.emu.charges import Charge
 from macaw.emu.copies import original
+from macaw.emu.core import Core
+from macaw.emu.critical_path import Step, critical_path
 from macaw.emu.device import Device
 from macaw.errors import InputError
 from macaw.isa.causes import CAUSES
 from macaw.profiling.account import Account, CauseCycles, LineCycles
 from macaw.profiling.charge_log import ChargeLog, period_of
 from macaw.profiling.recording import Job
-from macaw.profiling.replay import statement
+from macaw.profiling.replay import disassemble, statement, symbol_text
 
-_Line = tuple[str, int]  # file and number
-NOWHERE: _Line = ("", 0)
+
+class _Line(NamedTuple):
+    """A line of the source; for an instruction without a line, its address instead."""
+
+    file: str = ""
+    number: int = 0
+    address: int = 0
+    place: str = ""  # as people read it
+    text: str = ""  # of the statement or instruction
+
+    @property
+    def sentence(self) -> str:
+        """The place and the text."""
+        return f"{self.place}: {self.text}" if self.text else self.place
+
+
+NOWHERE = _Line()
 
 
 @dataclass
@@ -43,7 +62,7 @@ class ChargedRun:
 
     accounts: tuple[Account, ...]  # in the order of the cores' numbers
     logs: Mapping[str, ChargeLog]
-    lines: Mapping[str, Mapping[int, _Line]]
+    lines: Mapping[str, Mapping[int | None, _Line]]
 
 
 def account_job(job: Job) -> tuple[Account, ...]:
@@ -68,48 +87,70 @@ def charge_job(job: Job, cycles: int) -> ChargedRun:
         raise InputError(f"the program does not end by itself: {stop}", "`macaw run` shows where")
     for log in logs.values():
         log.close(device.cycle)
-    places = {name: _Places(device, one) for name, one in accountants.items()}
+    cores = {core.number: accountants[core.name].log for core in device.order}
+    path = critical_path(cores, device.cycle)
+    places = {core.name: _Places(device, core) for core in device.order}
     accounts = tuple(
-        _account(device, accountants[core.name], places[core.name]) for core in device.order
+        _account(accountants[core.name], places[core.name], _steps_of(path, core.number))
+        for core in device.order
     )
     return ChargedRun(accounts, logs, {name: one.lines for name, one in places.items()})
 
 
-def _account(device: Device, accountant: Accountant, places: _Places) -> Account:
-    """Return the account that an accountant has kept."""
+def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
+    """Return the cycles of the path that belong to a core, by charge."""
+    return {
+        charge or Charge("between"): cycles
+        for (number, charge), cycles in path.items()
+        if number == core
+    }
+
+
+@dataclass
+class _LineSums:
+    """What is charged to a line."""
+
+    run: int = 0
+    causes: Counter[str] = field(default_factory=Counter)
+    whom: Counter[str] = field(default_factory=Counter)
+
+
+def _account(accountant: Accountant, places: _Places, path: Mapping[Charge, int]) -> Account:
+    """Return the account that an accountant has kept; `path` has its cycles on the path."""
     core = accountant.core
-    leaves: dict[str, _Leaf] = {}
-    lines: dict[_Line, dict[Charge, int]] = {}
+    leaves: defaultdict[str, _Leaf] = defaultdict(_Leaf)
+    lines: defaultdict[_Line, _LineSums] = defaultdict(_LineSums)
     for charge, cycles in accountant.charges.items():
-        leaf = leaves.setdefault(charge.cause, _Leaf())
-        place = places.line(charge.address)
+        line, whom = places.line(charge.address), places.whom(charge)
+        leaf, sums = leaves[charge.cause], lines[line]
         leaf.cycles += cycles
-        leaf.whom[places.whom(charge)] += cycles
-        leaf.lines[_line_text(place)] += cycles
-        line = lines.setdefault(place, {})
-        line[charge] = line.get(charge, 0) + cycles
+        leaf.whom[whom] += cycles
+        leaf.lines[line.sentence] += cycles
+        sums.causes[charge.cause] += cycles
+        sums.whom[whom] += cycles
+    for charge, cycles in path.items():
+        lines[places.line(charge.address)].run += cycles
     return Account(
         core.name,
         core.table.name,
-        device.cycle,
+        core.device.cycle,
         accountant.units,
         _tree("", leaves),
-        tuple(_line_cycles(line, lines[line], places.whom) for line in sorted(lines)),
+        tuple(_line_cycles(line, lines[line]) for line in sorted(lines)),
     )
 
 
-def _line_cycles(
-    line: _Line, charges: Mapping[Charge, int], whom_of: Callable[[Charge], str]
-) -> LineCycles:
-    causes: dict[str, int] = {}
-    whom: dict[str, int] = {}
-    for charge, cycles in charges.items():
-        causes[charge.cause] = causes.get(charge.cause, 0) + cycles
-        if name := whom_of(charge):
-            whom[name] = whom.get(name, 0) + cycles
-    place = f"{Path(line[0]).name}:{line[1]}" if line[1] else line[0]
-    text = statement(*line) if line[1] else ""
-    return LineCycles(place, text, sum(causes.values()), _sorted(causes), _sorted(whom))
+def _line_cycles(line: _Line, sums: _LineSums) -> LineCycles:
+    return LineCycles(
+        line.place,
+        line.text,
+        sums.causes.total(),
+        line.file,
+        line.number,
+        sums.run,
+        _sorted(sums.causes),
+        _sorted(sums.whom),
+    )
 
 
 def _tree(parent: str, leaves: Mapping[str, _Leaf]) -> tuple[CauseCycles, ...]:
@@ -133,34 +174,32 @@ def _sorted(cycles: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(named, key=lambda item: (-item[1], item[0])))
 
 
-def _line_text(line: _Line) -> str:
-    """Return the place and the statement of a line; without a line, the address or nothing."""
-    file, number = line
-    place = f"{Path(file).name}:{number}" if number else file
-    text = statement(file, number) if number else ""
-    return f"{place}: {text}" if text else place
-
-
 class _Places:
     """Finds the lines of addresses of one core."""
 
-    def __init__(self, device: Device, accountant: Accountant) -> None:
-        self.device, self.core = device, accountant.core
-        self.lines: dict[int, _Line] = {}
+    def __init__(self, device: Device, core: Core) -> None:
+        self.device, self.core = device, core
+        self.lines: dict[int | None, _Line] = {None: NOWHERE}
 
     def line(self, address: int | None) -> _Line:
-        """Return the file and line of an address; without a line, the address as text and 0."""
-        if address is None:
-            return NOWHERE
-        if address not in self.lines:
-            program = self.device.program
-            at = address if program is None else original(program, self.core, address)
-            place = self.device.place(at)
-            self.lines[address] = (f"{at:#010x}", 0) if place is None else place[:2]
-        return self.lines[address]
+        """Return the line of an address, or `NOWHERE` for None."""
+        line = self.lines.get(address)
+        if line is None:
+            assert address is not None
+            line = self.lines[address] = self._find(address)
+        return line
+
+    def _find(self, address: int) -> _Line:
+        device, core = self.device, self.core
+        found = device.place(address, core)
+        if found is not None:
+            file, number, _ = found
+            return _Line(file, number, 0, f"{Path(file).name}:{number}", statement(file, number))
+        if device.program is not None:
+            address = original(device.program, core, address)
+        place = symbol_text(device, address)
+        return _Line("", 0, address, place, disassemble(device, core, address))
 
     def whom(self, charge: Charge) -> str:
         """Return who is waited for: a name, or the line of an instruction with its text."""
-        if charge.producer is None:
-            return charge.whom
-        return _line_text(self.line(charge.producer))
+        return charge.whom if charge.producer is None else self.line(charge.producer).sentence

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from macaw.emu.accountant import Charge
+from macaw.emu.charges import Charge
 from macaw.isa.causes import BY_NAME
 from macaw.profiling.model import Interval
 

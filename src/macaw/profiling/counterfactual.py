@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.accountant import Charge
+from macaw.emu.charges import Charge
 from macaw.profiling.charge_log import ChargeLog
 from macaw.profiling.model import Interval
 

@@ -17,7 +17,7 @@ from macaw.profiling.account import Account
 from macaw.profiling.energy import Energy
 from macaw.profiling.work import Work
 
-FORMAT = 5  # version of the JSON format
+FORMAT = 6  # version of the JSON format
 KIND = "macaw profile"
 
 Interval = tuple[int, int]

@@ -100,14 +100,14 @@ def current_instruction(device: Device, core: Core) -> Name:
         address = original(device.program, core, address)
     place = device.place(address)
     if place is None:
-        return what or _disassemble(device, core, address), _symbol(device, address)
+        return what or disassemble(device, core, address), symbol_text(device, address)
     file, line, _ = place
-    text = what or statement(file, line) or _disassemble(device, core, address)
+    text = what or statement(file, line) or disassemble(device, core, address)
     assert device.program is not None  # it has the place
     return text, f"{short_file_names(device.program.line_table.files)[file]}:{line}"
 
 
-def _disassemble(device: Device, core: Core, address: int) -> str:
+def disassemble(device: Device, core: Core, address: int) -> str:
     """Return the instruction at an address as the disassembler prints it; empty for data."""
     section = device.program.section_at(address) if device.program else None
     if section is None or not core.table.executable or address % 4:
@@ -117,7 +117,7 @@ def _disassemble(device: Device, core: Core, address: int) -> str:
     return " ".join(code.word(core.table, value).text_at(core.table, address, hex).split())
 
 
-def _symbol(device: Device, address: int) -> str:
+def symbol_text(device: Device, address: int) -> str:
     """Return an address as text, relative to a symbol (`main+0x8`) if there is one."""
     match = device.program.symbol_at(address) if device.program else None
     if match is None:

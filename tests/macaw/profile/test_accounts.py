@@ -86,6 +86,21 @@ def test_causes_and_lines_add_up(report: macaw.Profile) -> None:
 
 
 @pytest.mark.once
+def test_lines_add_up_to_the_run(report: macaw.Profile) -> None:
+    lines = [(account.core, line) for account in report.accounts for line in account.lines]
+    assert sum(line.run for _, line in lines) == report.cycles
+    # cp starts vc and waits: while vc works, no cycle belongs to cp
+    run = {core: sum(line.run for name, line in lines if name == core) for core in ("cp", "vc")}
+    vc = account_of(report, "vc")
+    assert run["vc"] == vc.total - vc.idle
+    assert run["cp"] == report.cycles - run["vc"]
+    for core, line in lines:
+        if core == "vc" and line.number:
+            assert (line.file, line.run) == ("waits.s", line.cycles)
+            assert line.place == f"waits.s:{line.number}"
+
+
+@pytest.mark.once
 def test_by_hand(report: macaw.Profile) -> None:
     vc = leaves(account_of(report, "vc").causes)
     # 16 lanes of one byte, 128 bytes apart: all in one bank, so 15 cycles after the first

@@ -9,7 +9,7 @@ import pytest
 
 import macaw
 from macaw.asm.source import Source
-from macaw.emu.accountant import Charge
+from macaw.emu.charges import Charge
 from macaw.execution import configuration_of
 from macaw.profiling.accounting import ChargedRun, charge_job
 from macaw.profiling.charge_log import MOST_PERIODS, ChargeLog, LoggedWait, period_of

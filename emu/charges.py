@@ -1,0 +1,80 @@
+"""What a core did over time: the charge of each cycle, in few bytes for each change.
+
+A core of several units has one charge in a cycle, too: that of most of its units, or each charge
+for its share of the cycles between two changes.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+IDLE = -1  # the number of no charge
+
+
+class Charge(NamedTuple):
+    """What cycles are charged to."""
+
+    cause: str  # a leaf of `macaw.isa.causes.CAUSES`
+    address: int | None = None  # of the instruction that took the cycles or waited
+    whom: str = ""  # who is waited for: names of cores, or of a unit of the same core
+    producer: int | None = None  # address of the instruction whose result is waited for
+    cores: int = 0  # mask of the cores that are waited for
+
+
+class CoreLog:
+    """The charges of a core from cycle 0 on; cycles without a charge are idle.
+
+    `begins` are the cycles in which the charge changes, in their order, from 0 on. `numbers` are
+    the indices of the charges in `charges`, or `IDLE`.
+    """
+
+    def __init__(self) -> None:
+        self.begins, self.numbers = array("q", [0]), array("q", [IDLE])
+        self.charges: list[Charge] = []
+        self._indices: dict[Charge, int] = {}
+        self._due: dict[Charge, float] = {}  # cycles that a charge has yet to get
+
+    def add(self, begin: int, charge: Charge | None) -> None:
+        """Let the core have `charge` from cycle `begin` on, until another charge is added.
+
+        `begin` is not less than that of the call before.
+        """
+        number = IDLE
+        if charge is not None:
+            number = self._indices.setdefault(charge, len(self.charges))
+            if number == len(self.charges):
+                self.charges.append(charge)
+        if begin == self.begins[-1]:
+            self.begins.pop()
+            self.numbers.pop()
+        if not self.numbers or self.numbers[-1] != number:
+            self.begins.append(begin)
+            self.numbers.append(number)
+
+    def divide(self, begin: int, end: int, weights: Mapping[Charge, int]) -> None:
+        """Add charges for the cycles from `begin` to `end`, each for its share by weight.
+
+        Charges without an address get cycles only if no charge has one.
+        """
+        some = {charge: weight for charge, weight in weights.items() if charge.address is not None}
+        some = some or dict(weights)
+        left, whole = end - begin, sum(some.values())
+        for charge, weight in some.items():
+            self._due[charge] = self._due.get(charge, 0.0) + (end - begin) * weight / whole
+        while left:
+            for charge in sorted(some, key=lambda charge: -self._due[charge]):
+                share = min(left, max(int(self._due[charge]), 1))
+                if share:
+                    self.add(begin, charge)
+                    begin, left = begin + share, left - share
+                    self._due[charge] -= share
+
+    def spans(self, cycles: int) -> Iterator[tuple[int, int, Charge | None]]:
+        """Yield begin, end and charge of each span before cycle `cycles`."""
+        ends = [*self.begins[1:], cycles]
+        for begin, end, number in zip(self.begins, ends, self.numbers, strict=True):
+            if begin < min(end, cycles):
+                charge = None if number == IDLE else self.charges[number]
+                yield begin, min(end, cycles), charge

@@ -1,0 +1,84 @@
+"""The critical path of a run: the one core, and its charge, that the run waited for in each cycle.
+
+The path goes back from the end of the run. It follows a core as long as this core has something to
+do. Where the core waits for another core, the path goes on with that core; where it is idle, with
+the core that commands the others, which will have started it. So work that overlaps other work is
+on the path only if the run would not have gone on without it, and each cycle is on it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from macaw.emu.charges import IDLE, Charge, CoreLog
+
+Step = tuple[int, Charge | None]  # number of a core and what it did; None: no core did anything
+
+
+class _Cursor:
+    """A position in a log, which only moves back."""
+
+    def __init__(self, log: CoreLog) -> None:
+        self.log, self.at = log, len(log.begins) - 1
+
+    def seek(self, cycle: int) -> int:
+        """Move to the span of cycle `cycle`, and return the begin of this span."""
+        begins = self.log.begins
+        while begins[self.at] > cycle:
+            self.at -= 1
+        return begins[self.at]
+
+    @property
+    def charge(self) -> Charge | None:
+        number = self.log.numbers[self.at]
+        return None if number == IDLE else self.log.charges[number]
+
+
+def critical_path(logs: Mapping[int, CoreLog], cycles: int) -> dict[Step, int]:
+    """Return by step how many of the cycles of a run it is on the path.
+
+    `logs` has the log of each core by the core's number; the core with the least number commands
+    the others. The values add up to `cycles`.
+    """
+    cursors = {number: _Cursor(logs[number]) for number in sorted(logs)}
+    path: dict[Step, int] = {}
+    core = next(iter(cursors))
+    while cycles:
+        core, charge, begin = _step(cursors, core, cycles - 1)
+        path[core, charge] = path.get((core, charge), 0) + cycles - begin
+        cycles = begin
+    return path
+
+
+def _step(cursors: Mapping[int, _Cursor], core: int, cycle: int) -> tuple[int, Charge | None, int]:
+    """Return the core on the path in cycle `cycle`, its charge, and the first cycle of this step.
+
+    `core` is the core that is on the path in the next cycle. If nobody for whom it waits has
+    anything to do, or if these wait for it, the path stays where it is.
+    """
+    chain: list[tuple[int, Charge | None]] = []  # cores, each of which waits for the next one
+    begin = 0
+    while True:
+        begin = max(begin, cursors[core].seek(cycle))
+        charge = cursors[core].charge
+        chain.append((core, charge))
+        seen = [number for number, _ in chain]
+        for other in _awaited(cursors, charge):
+            if other in seen:
+                continue
+            begin = max(begin, cursors[other].seek(cycle))
+            if cursors[other].charge is not None:
+                core = other
+                break
+        else:
+            break
+    if charge is None or charge.cores:
+        core, charge = next((step for step in chain if step[1] is not None), (core, charge))
+    return core, charge, begin
+
+
+def _awaited(cursors: Iterable[int], charge: Charge | None) -> Iterable[int]:
+    """Return the numbers of the cores for which a core with this charge waits, or may wait."""
+    if charge is None:
+        return cursors
+    return (number for number in cursors if charge.cores >> number & 1)
