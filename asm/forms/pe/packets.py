@@ -332,9 +332,8 @@ class Exe:
         if self.results is not None:
             weight_pes = places.weight_pes(self.segments, mask)
             sequence = self._sequence_at(self._sequence)
-            stores = (sequence.stores() or None) if sequence is not None else None
             writers = self.results.writers(places, mask, weight_pes, self._first_alone(sequence))
-            out = self.results.record(places, writers, stores)
+            out = self.results.record(places, writers, self._stores())
         return _packet(_command(self.context, self.row, self.bound), mask, records, out)
 
     def may_write(self, tensor: Definition) -> bool:
@@ -379,19 +378,36 @@ class Exe:
             return None
         return self._sequences.at(definition) if definition is not None else None
 
+    def _stores(self) -> int | None:
+        """Return how often the buffers that the packet runs store; None if this is not known."""
+        chain, again = self._chain()
+        counts = [None if one is None else one.stores() for one in chain.values()]
+        known = [count for count in counts if count is not None]
+        if again is not None or len(known) < len(counts):
+            return None
+        return sum(known) or None
+
+    def _chain(self) -> tuple[dict[int, OpenSequence | None], int | None]:
+        """Return the buffers that the packet runs, one after the other, with their sequences.
+
+        A sequence that is not known is None. The second value is the buffer that a circle of
+        triggers returns to, or None.
+        """
+        chain: dict[int, OpenSequence | None] = {}
+        buffer = self._buffer()
+        while buffer is not None and buffer not in chain:
+            name = self._before.names.get(buffer) if buffer not in self._before.apart else None
+            chain[buffer] = sequence = self._sequence_at(name)
+            buffer = sequence.then() if sequence is not None else None
+        return chain, buffer
+
     def _check_chain(self) -> None:
         """Warn of instruction buffers that trigger each other in a circle.
 
         The array refuses them.
         """
-        chain: list[int] = []
-        buffer = self._buffer()
-        while buffer is not None and buffer not in chain:
-            chain.append(buffer)
-            name = self._before.names.get(buffer) if buffer not in self._before.apart else None
-            sequence = self._sequence_at(name)
-            buffer = sequence.then() if sequence is not None else None
-        if buffer is not None:
+        chain, again = self._chain()
+        if again is not None:
             where = [f"{one} ('{self._before.names[one].text}')" for one in chain]
             what = f"buffers {', '.join(where)} trigger each other"
             if len(chain) == 1:
