@@ -5,7 +5,8 @@ The pages are some of docs and the READMEs of the samples that `macaw new` copie
 A command is an indented line that begins with `$ `, and the next lines while it ends with a
 backslash; what it prints is below it, up to the next command or the end of the block. After
 `$ macaw debug ...` lines that begin with `(macaw) ` are lines of that session, up to the next
-`$ `, also those of later blocks.
+`$ `, also those of later blocks. A block after "Save this as `NAME`:" is a file, which the commands
+after it find.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -23,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INDENT, PROMPT, ASKED = "    ", "$ ", "(macaw) "
 BLOCK = re.compile(r"(?:^    .*\n(?:\n+(?=    ))?)+", re.M)
+FILE = re.compile(r"\b[Ss]ave\s(?:it|this)\sas\s`([\w.]+)`:\s*\Z")  # before the block that is the file
 VARIABLES = {"COLUMNS": "80", "NO_COLOR": "1"}
 _DEBUG, _MARK = "macaw debug ", "- - - 8< - - -"
 
@@ -75,6 +78,11 @@ def _networks(place: Path) -> None:
 
 Run = Callable[[str, Path, str], str]  # a line of shell, its folder, its input; what it prints
 SAMPLES = ROOT / "src" / "macaw" / "samples"
+TUTORIAL = ROOT / "docs" / "tutorial"
+
+
+def _empty(_place: Path) -> None:
+    """A lesson begins in an empty folder: all its files stand in it."""
 
 
 def _sample(core: str, place: Path) -> None:
@@ -130,13 +138,14 @@ PAGES: dict[str, Callable[[Path], None]] = {
         f"samples/{path.parent.name}": partial(_sample, path.parent.name)
         for path in sorted(SAMPLES.glob("*/README.md"))
     },
+    **{f"tutorial/{path.stem}": _empty for path in sorted(TUTORIAL.glob("[0-9]*.md"))},
 }
 
 
 def page(name: str) -> Path:
     """The file of a page: in docs, or the README of a sample of `macaw new`."""
     kind, _, core = name.rpartition("/")
-    return SAMPLES / core / "README.md" if kind else ROOT / "docs" / f"{name}.md"
+    return SAMPLES / core / "README.md" if kind == "samples" else ROOT / "docs" / f"{name}.md"
 
 
 def made(text: str, name: str = "profile", run: Run | None = None) -> str:
@@ -150,7 +159,7 @@ def made(text: str, name: str = "profile", run: Run | None = None) -> str:
             path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {what} "$@"\n')
             path.chmod(0o755)
         outputs = _outputs(_commands(text), place, run or run_shell)
-        return BLOCK.sub(lambda block: _block(block.group(), outputs), text)
+        return BLOCK.sub(partial(_block, place, outputs), text)
 
 
 def _commands(text: str) -> list[str]:
@@ -187,8 +196,16 @@ def _outputs(commands: list[str], place: Path, run: Run) -> Iterator[str]:
         yield from found
 
 
-def _block(text: str, outputs: Iterator[str]) -> str:
-    """A block with the outputs of its commands; one without commands as it is."""
+def _block(place: Path, outputs: Iterator[str], block: re.Match[str]) -> str:
+    """A block with the outputs of its commands; one without commands as it is.
+
+    If the block is a file, this writes it.
+    """
+    text = block.group()
+    if file := FILE.search(block.string, max(block.start() - 100, 0), block.start()):
+        if _commands(text):
+            raise ValueError(f"{file[1]}: a sentence has to separate the file from the command")
+        (place / file[1]).write_text(textwrap.dedent(text), "utf-8")
     commands = _commands(text)
     if not commands:
         return text

@@ -20,6 +20,12 @@ PARTS = (
         "Learn",
         "Stories and guides, to be read from the first line to the last.",
         (
+            "tutorial/README",
+            "tutorial/01-first-layer",
+            "tutorial/02-more-outputs",
+            "tutorial/03-sparse-and-balanced",
+            "tutorial/04-a-loop-over-rows",
+            "tutorial/05-two-rows-at-once",
             "debugging-story",
             "nnp-guide",
             "notebook",

@@ -1,0 +1,33 @@
+"""The lessons of the tutorial: their commands print what stands there, from an empty folder on."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from docs import shown
+
+LESSONS = sorted(name for name in shown.PAGES if name.startswith("tutorial/"))
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_shows_what_its_commands_print(name: str) -> None:
+    text = shown.page(name).read_text("utf-8")
+    assert shown.made(text, name) == text
+
+
+def test_a_file_is_separated_from_the_next_command() -> None:
+    text = "Save this as `a.py`:\n\n    print(1)\n\n    $ python a.py\n"
+    with pytest.raises(ValueError, match="a sentence has to separate"):
+        shown.made(text, LESSONS[0])
+
+
+def test_the_contents_list_all_lessons_in_their_order() -> None:
+    contents = (shown.TUTORIAL / "README.md").read_text("utf-8")
+    listed = re.findall(r"^\d+\. \[(.+)\]\((.+)\.md\)", contents, re.M)
+    assert [f"tutorial/{file}" for _, file in listed] == LESSONS
+    for number, (title, file) in enumerate(listed, 1):
+        first = (shown.TUTORIAL / f"{file}.md").read_text("utf-8").partition("\n")[0]
+        assert first == f"# {number}. {title}"
