@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INDENT, PROMPT, ASKED = "    ", "$ ", "(macaw) "
 BLOCK = re.compile(r"(?:^    .*\n(?:\n+(?=    ))?)+", re.M)
-FILE = re.compile(r"\b[Ss]ave\s(?:it|this)\sas\s`([\w.]+)`:\s*\Z")  # before the block that is the file
+FILE = re.compile(r"\b[Ss]ave\s(?:it|this)\sas\s`([\w.]+)`:\s*\Z")  # before the block
 VARIABLES = {"COLUMNS": "80", "NO_COLOR": "1"}
 _DEBUG, _MARK = "macaw debug ", "- - - 8< - - -"
 
