@@ -9,6 +9,7 @@ import click
 
 from macaw.commands.options import (
     LazyChoice,
+    batch_option,
     constant_numbers,
     constants_option,
     device_option,
@@ -36,6 +37,7 @@ def _cores() -> Sequence[str]:
 )
 @device_option
 @dims_option("the model")
+@batch_option
 @constants_option
 @click.option(
     "--core",
@@ -54,6 +56,7 @@ def command(
     output: str | None,
     device: str,
     dims: tuple[str, ...],
+    batch: int | None,
     constants: tuple[str, ...],
     core: str | None,
     report: str,
@@ -77,6 +80,7 @@ def command(
         device=device,
         dims=dimensions(dims),
         name=folder.name or None,
+        batch=batch,
         core=core,
         constants=constant_numbers(constants),
     )

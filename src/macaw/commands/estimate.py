@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from macaw.commands.options import device_option, dims_option
+from macaw.commands.options import batch_option, device_option, dims_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 
@@ -12,9 +12,12 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 @click.argument("model", type=click.Path(), metavar="MODEL.onnx")
 @device_option
 @dims_option("the model")
+@batch_option
 @click.option("--json", "kind", flag_value="json", help="Print the estimate as JSON.")
 @click.option("--csv", "kind", flag_value="csv", help="Print the layers as CSV.")
-def command(model: str, device: str, dims: tuple[str, ...], kind: str | None) -> int:
+def command(
+    model: str, device: str, dims: tuple[str, ...], batch: int | None, kind: str | None
+) -> int:
     """Predict the cycles of each layer of MODEL.onnx, as `macaw compile` does, without a program.
 
     A model of floating-point numbers is quantised with one sample of random numbers first; the
@@ -27,6 +30,6 @@ def command(model: str, device: str, dims: tuple[str, ...], kind: str | None) ->
     from macaw.networks import report
     from macaw.networks.estimator import estimate
 
-    result = estimate(model, device=device, dims=dimensions(dims))
+    result = estimate(model, device=device, dims=dimensions(dims), batch=batch)
     report.print_report(result, None, kind or "table")
     return EXIT_SUCCESS if result.is_complete else EXIT_FAILURE

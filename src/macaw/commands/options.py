@@ -239,6 +239,13 @@ def dims_option(owner: str) -> Callable[[Command], Command]:
     )
 
 
+batch_option = click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Compute N samples at a time: the first dimension of the inputs is N.",
+)
+
 constants_option = click.option(
     "--constant",
     "constants",

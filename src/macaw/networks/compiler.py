@@ -33,6 +33,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     device: api.DeviceLike = ...,
     dims: Mapping[str, int] | None = ...,
     name: str | None = ...,
+    batch: int | None = ...,
     core: None = ...,
     constants: Mapping[str, ArrayLike] | None = ...,
 ) -> CompiledNetwork: ...
@@ -45,6 +46,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     device: api.DeviceLike = ...,
     dims: Mapping[str, int] | None = ...,
     name: str | None = ...,
+    batch: int | None = ...,
     core: Literal["nnp"],
     constants: Mapping[str, ArrayLike] | None = ...,
 ) -> NnpNetwork: ...
@@ -57,6 +59,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     device: api.DeviceLike = ...,
     dims: Mapping[str, int] | None = ...,
     name: str | None = ...,
+    batch: int | None = ...,
     core: str | None,
     constants: Mapping[str, ArrayLike] | None = ...,
 ) -> CompiledNetwork | NnpNetwork: ...
@@ -73,6 +76,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     device: api.DeviceLike = api.DEFAULT_DEVICE,
     dims: Mapping[str, int] | None = None,
     name: str | None = None,
+    batch: int | None = None,
     core: str | None = None,
     constants: Mapping[str, ArrayLike] | None = None,
 ) -> CompiledNetwork | NnpNetwork:
@@ -82,20 +86,23 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     floating-point, and nnp computes all of it (an `NnpNetwork`).
 
     `dims` gives sizes to dimensions for which the model has only names, `constants` values to
-    inputs that become constants. `name` is the network's name, by default that of the file. Raises
-    `InputError` for a model that cannot be read or compiled; the message names the node. Raises
-    `ConfigError` for an invalid device.
+    inputs that become constants. `name` is the network's name, by default that of the file.
+    `batch` is the number of samples that the network computes at a time: the first dimension of the
+    inputs, which must be 1 or have a name, and each dimension with such a name. Raises `InputError`
+    for a model that cannot be read or compiled; the message names the node. Raises `ConfigError`
+    for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load_with_constants(model, constants or {})
     title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
-    sizes = arguments.python_numbers(dims)
+    count, known = arguments.python_numbers(batch), arguments.python_numbers(dims or {})
+    proto, sizes = model_files.with_batch(proto, count, known)
     if core is not None:
         if core not in CORES:
             raise InputError(f"no core '{core}' computes whole networks", " or ".join(CORES))
         from macaw.networks.nnp_compiler import compile_for_nnp
 
-        return compile_for_nnp(proto, config, sizes or {}, title)
+        return compile_for_nnp(proto, config, sizes, title)
     return _compiled(proto, config, sizes, title)
 
 

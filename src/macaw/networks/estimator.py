@@ -67,6 +67,7 @@ def estimate(
     device: api.DeviceLike = api.DEFAULT_DEVICE,
     dims: Mapping[str, int] | None = None,
     name: str | None = None,
+    batch: int | None = None,
 ) -> Estimate:
     """Predict the cycles of each layer of an ONNX model on a device, without running it.
 
@@ -74,8 +75,8 @@ def estimate(
     with one sample of random numbers, because the cycles hardly depend on the scales. Nodes that no
     core computes are listed; the layers around them are still predicted. `dims` gives sizes to
     dimensions for which the model has only names. `name` is the model's name, by default that of
-    the file. Raises `InputError` for a model that cannot be read, `ConfigError` for an invalid
-    device.
+    the file. `batch` is the number of samples, as for `compile`. Raises `InputError` for a model
+    that cannot be read, `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load(model)
@@ -84,8 +85,9 @@ def estimate(
     from macaw.lowering.net.report import layer_report
     from macaw.lowering.onnx.pipeline import is_quantised
 
+    count, known = arguments.python_numbers(batch), arguments.python_numbers(dims or {})
+    proto, sizes = model_files.with_batch(proto, count, known)
     is_calibrated = is_quantised(proto)
-    sizes = arguments.python_numbers(dims or {})
     try:
         if is_calibrated:
             layers = model_files.layers(proto, sizes)

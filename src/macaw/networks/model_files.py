@@ -31,6 +31,7 @@ MODEL_ARGUMENTS = {
         arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")
     ),
     "name": arguments.optional(arguments.word),
+    "batch": arguments.optional(arguments.whole(1)),
 }
 
 
@@ -61,6 +62,23 @@ def load_with_constants(
     arrays = {name: np.asarray(array) for name, array in constants.items()}
     try:
         return with_constants(proto, arrays)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+
+
+def with_batch(
+    proto: onnx.ModelProto, batch: int | None, dims: Mapping[str, int]
+) -> tuple[onnx.ModelProto, dict[str, int]]:
+    """Return a checked model with `batch` samples, and the sizes of the other named dimensions.
+
+    Without `batch` the model stays as it is. Raises `InputError`.
+    """
+    if batch is None:
+        return proto, dict(dims)
+    from macaw.lowering.onnx import batches
+
+    try:
+        return batches.with_batch(proto, batch, dims)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
 

@@ -88,7 +88,7 @@ class ModelBuilder:
         """Join the channels with those of another quantised value, which has `channels`."""
         self.value = self.node("Concat", [self.value, other], name, axis=1)
         self.quantise(name, result)
-        self.shape = (1, self.shape[1] + channels, *self.shape[2:])
+        self.shape = (self.shape[0], self.shape[1] + channels, *self.shape[2:])
 
     def add(self, name: str, other: str, *, relu: bool = False, result: float = 2.0**-4) -> None:
         """Add another value of the same shape, quantised before (`value` at that time)."""
@@ -114,7 +114,7 @@ class ModelBuilder:
             (size + pads[axis] + pads[axis + 2] - kernel) // stride + 1
             for axis, size in enumerate(self.shape[2:])
         )
-        self.shape = (1, self.shape[1], *sizes)
+        self.shape = (*self.shape[:2], *sizes)
 
     def average(self, name: str) -> None:
         self.value = self.node("GlobalAveragePool", [self.value], name)
@@ -123,12 +123,12 @@ class ModelBuilder:
 
     def flatten(self) -> None:
         self.value = self.node("Flatten", [self.value], "flat")
-        self.shape = (1, int(np.prod(self.shape)))
+        self.shape = (self.shape[0], int(np.prod(self.shape[1:])))
 
     def gemm(self, name: str, outputs: int, scale: float = 2.0**-6) -> None:
         weights = self.weights(name, (outputs, self.shape[1]), scale)
         self.value = self.node("Gemm", [self.value, weights], name, transB=1)
-        self.shape = (1, outputs)
+        self.shape = (self.shape[0], outputs)
 
     def model(self) -> onnx.ModelProto:
         """The model, whose output `y` is the last value."""
@@ -140,9 +140,9 @@ class ModelBuilder:
         return model
 
 
-def residual_model(seed: int = 0) -> onnx.ModelProto:
+def residual_model(seed: int = 0, batch: int = 1) -> onnx.ModelProto:
     """A residual block whose branches have different scales, a product of two images, and pools."""
-    builder = ModelBuilder(seed, (1, 3, 8, 8))
+    builder = ModelBuilder(seed, (batch, 3, 8, 8))
     builder.conv("stem", 8, 3, padding=1)
     stem = builder.value
     builder.conv("left", 8, 3, padding=1, relu=False, result=2.0**-3)
@@ -157,9 +157,9 @@ def residual_model(seed: int = 0) -> onnx.ModelProto:
     return builder.model()
 
 
-def real_model(seed: int = 0) -> onnx.ModelProto:
+def real_model(seed: int = 0, batch: int = 1) -> onnx.ModelProto:
     """Scales that are no powers of two, for each channel; what convolutions have; tables."""
-    builder = ModelBuilder(seed, (1, 4, 9, 9), 0.031)
+    builder = ModelBuilder(seed, (batch, 4, 9, 9), 0.031)
     builder.conv("stem", 8, 3, pads=(1, 0, 2, 1), scale=0.013, each=True, result=0.057)
     stem = builder.value
     builder.conv("wide", 8, 3, dilation=2, pads=(2, 2, 2, 2), each=True, relu=False, result=0.043)
@@ -175,9 +175,9 @@ def real_model(seed: int = 0) -> onnx.ModelProto:
     return builder.model()
 
 
-def small_model(seed: int = 0) -> onnx.ModelProto:
+def small_model(seed: int = 0, batch: int = 1) -> onnx.ModelProto:
     """Two convolutions, a depthwise one, and a product of the flattened image."""
-    builder = ModelBuilder(seed, (1, 3, 8, 8))
+    builder = ModelBuilder(seed, (batch, 3, 8, 8))
     builder.conv("stem", 8, 3, stride=2, padding=1)
     builder.conv("depth", 8, 3, padding=1, group=8, relu=False)
     builder.conv("point", 12, 1, result=2.0**-3)

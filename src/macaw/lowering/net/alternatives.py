@@ -19,6 +19,7 @@ from macaw.isa.config import Configuration
 from macaw.lowering.convolution import Convolution, convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.arena import ALIGN
+from macaw.lowering.net.vector.each_image import EachImage
 from macaw.lowering.net.vector.operations import (
     AveragePool,
     ElementwiseProduct,
@@ -54,6 +55,8 @@ def array_product(operation: VectorOperation, config: Configuration) -> Convolut
         return image and replace(image, shift=0, table=entries)
     if isinstance(operation, Rescale):
         return _rescale(operation, config["pe.pes"])
+    if isinstance(operation, EachImage):
+        return _mean(operation.operation, operation.count)
     return _mean(operation)
 
 
@@ -112,8 +115,8 @@ def _by_channel(operation: ElementwiseProduct) -> Convolution | None:
     return replace(product, scales=scales, reads_weights=True)
 
 
-def _mean(operation: VectorOperation) -> Convolution | None:
-    """Return a mean as a convolution, or None if the operation is none.
+def _mean(operation: VectorOperation, images: int = 0) -> Convolution | None:
+    """Return a mean of each image as a convolution, or None if the operation is none.
 
     It is none, too, if the number of elements that count differs from window to window.
     """
@@ -139,10 +142,11 @@ def _mean(operation: VectorOperation) -> Convolution | None:
             stride=stride,
             padding=pads[:2],
             after=pads[2:],
+            images=images,
             depthwise=True,
         )
     except LowerError:
         return None
     factor = mean_scale(operation.scale, counts.pop())
     product = replace(product, scales=np.full(channels, factor, np.float32))
-    return product if product.shapes[1] == operation.result else None
+    return product if product.shapes[1][-3:] == operation.result else None

@@ -17,7 +17,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
-from macaw.lowering.net.layouts import device_shape, to_device
+from macaw.lowering.net.layouts import device_shape, images_of, to_device
 from macaw.lowering.net.movement_layers import movement, same_places
 from macaw.lowering.net.network import (
     Layer,
@@ -176,8 +176,7 @@ class _Assigner:
             tensor = self.model.tensors.get(name)
             if tensor is None:  # an output that nothing reads
                 continue
-            is_image_of_one = len(tensor.shape) != 4 or tensor.shape[0] == 1
-            if tensor.dtype in _ELEMENTS and is_image_of_one:
+            if tensor.dtype in _ELEMENTS:
                 self._add_tensor(name)
 
     def layer(self, layer: model_layers.Layer) -> None:
@@ -335,7 +334,7 @@ class _Assigner:
 
     def _convolution(self, layer: model_layers.WeightLayer, x: NetTensor) -> Product:
         window = layer.window
-        if window is None or len(window.kernel) != 2 or len(x.shape) != 3:
+        if window is None or len(window.kernel) != 2:
             raise LowerError("a convolution of two dimensions is computed, no other")
         outputs, inputs = layer.weights.shape[:2]
         depthwise = layer.groups > 1 and inputs == 1 and outputs == layer.groups
@@ -343,12 +342,13 @@ class _Assigner:
         (top, left), (bottom, right) = window.before, window.after
         product = convolution(
             np.ascontiguousarray(kernels),
-            (x.shape[0], x.shape[1]),
+            (x.shape[-3], x.shape[-2]),
             stride=(window.strides[0], window.strides[1]),
             padding=(top, left),
             after=(bottom, right),
             dilation=(window.dilations[0], window.dilations[1]),
             groups=1 if depthwise else layer.groups,
+            images=images_of(self.model.tensors[x.name].shape),
             depthwise=depthwise,
             bias=self._bias(layer),
         )
@@ -362,9 +362,10 @@ class _Assigner:
             images = weights.reshape(-1, channels, height, width)
             weights = np.moveaxis(images, 1, -1).reshape(weights.shape)
         inputs = weights.shape[1]
-        if len(x.shape) > 2 or x.shape[-1] != inputs:
+        is_image = len(self.model.tensors[source].shape) == 4
+        if is_image or x.shape[-1] != inputs:
             raise LowerError(f"a product of {x.shape} and {inputs} inputs")
-        rows = 1 if len(x.shape) == 1 else x.shape[0]
+        rows = prod(x.shape[:-1])
         matrix = np.ascontiguousarray(weights)
         product = Product(rows, matrix, self._bias(layer), vector=len(x.shape) == 1)
         return self._finish(layer, product)
@@ -443,15 +444,16 @@ class _Assigner:
         self.aliases[name] = self.aliases.get(source, source)
 
     def _image_of_products(self, layer: model_layers.MoveLayer) -> tuple[int, ...]:
-        """Return the (C, H, W) of an image that is flattened for products only; else ().
+        """Return the (C, H, W) of images that are flattened for products only; else ().
 
-        The weights of these products are put into the image's order, so the image is not moved.
+        The weights of these products are put into the images' order, so no image is moved.
         """
         before, after = (self.model.tensors[x] for x in (layer.inputs[0], layer.outputs[0]))
         readers = [other for other in self.model.layers if after.name in other.inputs]
         if after.name in self.model.outputs or layer.operator not in ("Reshape", "Flatten"):
             return ()
-        if len(before.shape) != 4 or after.shape != (1, prod(before.shape)):
+        size = prod(before.shape[1:])
+        if len(before.shape) != 4 or after.shape != (before.shape[0], size):
             return ()
         products = all(
             isinstance(other, model_layers.WeightLayer) and other.window is None

@@ -1,7 +1,8 @@
 """Converts shapes and arrays between the model's layouts and the device's.
 
-Images of the model have the shape (1, channels, height, width). On the device they have the shape
-(height, width, channels). Other tensors keep their order and lose a leading dimension of 1.
+Images of the model have the shape (batch, channels, height, width). On the device they have the
+shape (batch, height, width, channels). Other tensors keep their order. A leading dimension of 1 is
+left out.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.lowering.errors import LowerError
-
 
 def device_order(rank: int) -> tuple[int, ...]:
     """Return the model's axes, without the first one, in the order of the device."""
@@ -20,13 +19,17 @@ def device_order(rank: int) -> tuple[int, ...]:
 
 
 def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the device's shape for a shape of the model. Raises `LowerError` for a batch."""
-    if len(shape) == 4:
-        batch, channels, height, width = shape
-        if batch != 1:
-            raise LowerError(f"a batch of {batch}", "one image; `run` repeats the network")
-        return height, width, channels
-    return shape[1:] if len(shape) > 1 and shape[0] == 1 else shape
+    """Return the device's shape for a shape of the model."""
+    ordered = tuple(shape[axis] for axis in (0, *device_order(len(shape)))) if shape else ()
+    return ordered[1:] if len(shape) > 1 and shape[0] == 1 else ordered
+
+
+def images_of(shape: tuple[int, ...]) -> int:
+    """Return the number of images in a batch of the shape (batch, ...); 0 for a single one.
+
+    That is the length of the first axis of the tensor on the device, if it has that axis.
+    """
+    return shape[0] if len(shape) == 4 and shape[0] != 1 else 0
 
 
 def to_device(array: NDArray[Any]) -> NDArray[Any]:

@@ -75,14 +75,18 @@ def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -
 
 
 def frame(layer: FrameLayer, x: NetTensor) -> VectorOperation:
-    """Return the operation that puts an image into a frame. Raises `LowerError`."""
-    height, width, channels = x.shape
+    """Return the operation that puts an image, or each one of a batch, into a frame."""
+    *batch, height, width, channels = x.shape
+    none = (0,) * len(batch)
     (top, left), (bottom, right), (down, across) = layer.before, layer.after, layer.steps
     if layer.steps == (1, 1):
-        return Pad(x.dtype, x.shape, (top, left, 0), (bottom, right, 0), layer.value)
+        before, after = (*none, top, left, 0), (*none, bottom, right, 0)
+        return Pad(x.dtype, x.shape, before, after, layer.value)
     rows, columns = (height - 1) * down + 1 + top + bottom, (width - 1) * across + 1 + left + right
     pitch = columns * channels
     axes = ((height, down * pitch, width * channels), (width, across * channels, channels),
             (channels, 1, 1))  # fmt: skip
-    part = Part(top * pitch + left * channels, 0, axes)
-    return Rearrange(x.dtype, x.shape, (rows, columns, channels), (part,), "Frame", layer.value)
+    images = tuple((count, rows * pitch, height * width * channels) for count in batch)
+    part = Part(top * pitch + left * channels, 0, (*images, *axes))
+    sizes = (*batch, rows, columns, channels)
+    return Rearrange(x.dtype, x.shape, sizes, (part,), "Frame", layer.value)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.net.layouts import device_shape
 from macaw.lowering.net.rewriting import Rewriting
 from macaw.lowering.nnp.onnx_reader import read
 from macaw.lowering.nnp.operations import Model, Port
@@ -141,14 +140,10 @@ def _add_result(
 ) -> None:
     """Gather tensor `name` from the elements of `vectors` with the numbers `places`.
 
-    If the device has no such shape, the movements that read the tensor gather their own results.
+    If only movements read it, they gather their own results, because that is one movement less.
     """
     shape = rewriting.tensors[name].shape
-    try:
-        device_shape(shape)
-    except LowerError:
-        if name in rewriting.model.outputs:
-            raise
+    if _is_moved_only(rewriting, name):
         rewriting.gathered[name] = (vectors, places)
         del rewriting.tensors[name]
         return
@@ -165,22 +160,30 @@ def _add_result(
         rewriting.append_movement(layer, "Reshape", (row, sizes), name)
 
 
+def _is_moved_only(rewriting: Rewriting, name: str) -> bool:
+    """Return whether a tensor of several steps has readers, and all of them only move it."""
+    shape = rewriting.tensors[name].shape
+    if len(shape) != 4 or shape[0] == 1 or name in rewriting.model.outputs:
+        return False
+    readers = [layer for layer in rewriting.model.layers if name in layer.inputs]
+    return bool(readers) and all(
+        layer.operator in MOVEMENTS
+        and len(layer.outputs) == 1
+        and layer.inputs[0] == name
+        and name not in layer.inputs[1:]
+        for layer in readers
+    )
+
+
 def gather_movement(rewriting: Rewriting, layer: Layer) -> bool:
     """Append a movement of a tensor that is not on the device; it gathers from nnp's vectors.
 
-    Return False if the layer reads no such tensor. Raises `LowerError` for another layer.
+    Return False if the layer reads no such tensor.
     """
-    known = [name for name in layer.inputs if name in rewriting.gathered]
-    if not known:
+    source, *others = layer.inputs or ("",)
+    if source not in rewriting.gathered:
         return False
-    source, *others = layer.inputs
     constants = [rewriting.constants.get(name) if name else None for name in others]
-    if known != [source] or len(layer.outputs) != 1 or layer.operator not in MOVEMENTS:
-        shape = rewriting.gathered[known[0]][1].shape
-        raise LowerError(
-            f"its input {known[0]} has the shape {shape}: a batch of {shape[0]} images",
-            "Squeeze, Reshape or Transpose between both nodes",
-        )
     vectors, places = rewriting.gathered[source]
     assert isinstance(layer, MoveLayer | FloatLayer)
     (moved,) = compute(layer.node, [places, *constants])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -106,7 +105,7 @@ class _Rewriter(Rewriting):
         """Return tensors for all inputs of a layer; make tensors of the constants.
 
         With `expands`, they have the shape of the result. The exception is the second factor of a
-        Mul if it has one number for each channel of an image: it keeps one number for each.
+        Mul if it has one number for each channel, or for each channel of each image: it keeps them.
         """
         result = self.tensors[layer.outputs[0]].shape
         return tuple(self._operand(layer, name, result, expands) for name in layer.inputs)
@@ -115,7 +114,9 @@ class _Rewriter(Rewriting):
         array = None if name in self.tensors else self.constants[name]
         before = array.shape if array is not None else self.tensors[name].shape
         shape = (*(1,) * (len(result) - len(before)), *before) if expands else before
-        by_channel = len(shape) == 4 and shape[1] == result[1] and prod(shape) == shape[1]
+        by_channel = (
+            len(shape) == 4 and shape[0] in (1, result[0]) and shape[1:] == (result[1], 1, 1)
+        )
         if expands and not (by_channel and layer.operator == "Mul" and layer.inputs[0] != name):
             shape = result
         if array is not None:
@@ -184,7 +185,7 @@ class _Rewriter(Rewriting):
         """Transpose so that a pool reduces the first axes, because vc can reduce no others."""
         x, result = (self.tensors[name] for name in (*layer.inputs, *layer.outputs))
         rank = len(x.shape)
-        if not rank > 1 or x.shape[0] != 1:
+        if not rank > 1 or (x.shape[0] != 1 and 0 in layer.axes):
             return False
         there = [axis for axis in device_order(rank) if x.shape[axis] > 1]
         chosen = [axis for axis in there if axis in layer.axes]

@@ -15,7 +15,7 @@ from macaw.lowering.net.real_rewriting import rewrite_product
 from macaw.lowering.net.rewriting import Rewriting
 from macaw.lowering.net.weight_rewriting import rewrite_weights
 from macaw.lowering.onnx.graph import Node
-from macaw.lowering.onnx.network import FloatLayer, Layer, Tensor, WeightLayer
+from macaw.lowering.onnx.network import FloatLayer, Layer, WeightLayer
 from macaw.lowering.onnx.window import Window, output_sizes, window_of
 
 
@@ -33,7 +33,7 @@ def rewrite_convolution(rewriting: Rewriting, layer: FloatLayer) -> bool:
     if weights is None or any(name and name not in rewriting.constants for name in bias):
         raise LowerError("its weights or biases are no constants")
     attributes = layer.node.attributes
-    _check(x, int(attributes.get("group", 1)))
+    _check(int(attributes.get("group", 1)))
     if weights.shape[1] != x.shape[1]:
         raise LowerError(f"its weights have {weights.shape[1]} channels, its input {x.shape[1]}")
     if any(rewriting.constants[name].shape != weights.shape[:1] for name in bias if name):
@@ -61,7 +61,7 @@ def rewrite_integers(rewriting: Rewriting, layer: WeightLayer) -> bool:
     window, (result,) = layer.window, layer.outputs
     if layer.operator != "Conv" or window is None or len(window.kernel) != 1:
         return rewrite_weights(rewriting, layer)
-    _check(rewriting.tensors[layer.inputs[0]], layer.groups)
+    _check(layer.groups)
     rows = _windows(rewriting, layer, window, layer.input_zero)
     product = _product(rewriting, rows, result)
     own = replace(
@@ -79,43 +79,43 @@ def rewrite_integers(rewriting: Rewriting, layer: WeightLayer) -> bool:
     return True
 
 
-def _check(x: Tensor, groups: int) -> None:
+def _check(groups: int) -> None:
     if groups > 1:
         raise LowerError(f"a convolution over one dimension in {groups} groups", "two dimensions")
-    if x.shape[0] != 1:
-        raise LowerError(f"a batch of {x.shape[0]}", "one image; `run` repeats the network")
 
 
 def _product(rewriting: Rewriting, rows: str, result: str) -> str:
     """Return a new tensor for the product of the rows, which has the channels last."""
-    y, count = rewriting.tensors[result], rewriting.tensors[rows].shape[1]
-    return rewriting.tensor(f"{result}_rows", y, shape=(1, count, y.shape[1]))
+    y, (batch, count, _) = rewriting.tensors[result], rewriting.tensors[rows].shape
+    return rewriting.tensor(f"{result}_rows", y, shape=(batch, count, y.shape[1]))
 
 
 def _windows(rewriting: Rewriting, layer: Layer, window: Window, zero: int = 0) -> str:
-    """Return the tensor (1, windows, channels · kernel) of a layer's input; append movements.
+    """Return the tensor (batch, windows, channels · kernel) of a layer's input; append movements.
 
     The padding has the number `zero`.
     """
     source = layer.inputs[0]
     x = rewriting.tensors[source]
-    _, channels, size = x.shape
+    batch, channels, size = x.shape
     (count,), (taps,) = output_sizes(window, (size,)), window.kernel
     (before,), (after,) = window.before, window.after
     name, length = source, size + before + after
     if before or after:
-        name = rewriting.tensor(f"{source}_padded", x, shape=(1, channels, length))
+        name = rewriting.tensor(f"{source}_padded", x, shape=(batch, channels, length))
         pads = rewriting.constant(f"{name}_pads", np.array([0, 0, before, 0, 0, after]))
         value = rewriting.constant(f"{name}_value", np.asarray(zero, x.dtype))
         rewriting.append_movement(layer, "Pad", (source, pads, value), name)
-    flat = rewriting.tensor(f"{source}_flat", x, shape=(1, channels * length))
-    sizes = rewriting.constant(f"{flat}_shape", np.array([1, channels * length]))
+    flat = rewriting.tensor(f"{source}_flat", x, shape=(batch * channels * length,))
+    sizes = rewriting.constant(f"{flat}_shape", np.array([batch * channels * length]))
     rewriting.append_movement(layer, "Reshape", (name, sizes), flat)
     starts = np.arange(count)[:, None, None] * window.strides[0]
     places = starts + np.arange(channels)[:, None] * length + np.arange(taps) * window.dilations[0]
-    rows = rewriting.tensor(f"{source}_windows", x, shape=(1, count, channels * taps))
-    numbers = rewriting.constant(f"{rows}_places", places.reshape(count, channels * taps))
-    rewriting.append_movement(layer, "Gather", (flat, numbers), rows, {"axis": 1})
+    places = places + np.arange(batch)[:, None, None, None] * channels * length
+    shape = (batch, count, channels * taps)
+    rows = rewriting.tensor(f"{source}_windows", x, shape=shape)
+    numbers = rewriting.constant(f"{rows}_places", places.reshape(shape))
+    rewriting.append_movement(layer, "Gather", (flat, numbers), rows, {"axis": 0})
     return rows
 
 

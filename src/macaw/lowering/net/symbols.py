@@ -27,7 +27,7 @@ _LAYER_LABELS = frozenset(
     """.split()
 )
 _LABEL_OF_NUMBER = re.compile(
-    r"(product|(last|more)_product|array_|(ping|pong)_[a-z]|vc_(x|copy|scratch))\d*"
+    r"(product|(last|more)_product|array_|(ping|pong)_[a-z]|vc_(x|copy|scratch|batch))\d*"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.net.layouts import device_order
+from macaw.lowering.net.layouts import device_order, images_of
 from macaw.lowering.net.movement_layers import frame
 from macaw.lowering.net.network import NetTensor
 from macaw.lowering.net.one_hot import INDEX
 from macaw.lowering.net.vector.conversion import Convert
+from macaw.lowering.net.vector.each_image import each_image
 from macaw.lowering.net.vector.matrix_product import MatrixProduct
 from macaw.lowering.net.vector.operations import (
     AveragePool,
@@ -51,8 +53,6 @@ from macaw.lowering.onnx.window import Window
 
 NO_CORE = "no core of the device computes it yet"
 _REAL = "it computes real numbers"
-# By the axis of an image in the model: its axis on the device, (height, width, channels).
-_IMAGE_AXES = {1: 2, 2: 0, 3: 1}
 Tensors = Sequence[NetTensor]
 Sides = tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int], tuple[int, int]]
 
@@ -69,15 +69,21 @@ def vector_operation(
     if rule is None:
         raise LowerError(NO_CORE)
     order = tuple(range(len(tensors)))
-    if isinstance(layer, ProductLayer) and _is_smaller(tensors[0], tensors[1]):
+    if isinstance(layer, ProductLayer) and _is_smaller(model, tensors[0], tensors[1]):
         order = order[::-1]
     operation: VectorOperation = rule(model, layer, [tensors[number] for number in order])
     return operation, order
 
 
-def _is_smaller(one: NetTensor, other: NetTensor) -> bool:
-    """Return whether the first tensor has only one position, and the other one has several."""
-    return prod(one.shape[:-1]) == 1 < prod(other.shape[:-1])
+def _is_smaller(model: Network, one: NetTensor, other: NetTensor) -> bool:
+    """Return whether the first tensor has one position in each image, and the other one several."""
+    images = images_of(model.tensors[other.name].shape)
+    return prod(one.shape[:-1]) in (1, images) and prod(other.shape[:-1]) > max(images, 1)
+
+
+def _image(x: NetTensor) -> NetTensor:
+    """Return a tensor like the first one of a batch."""
+    return replace(x, shape=x.shape[1:])
 
 
 def _clip(output: Requantisation, dtype: str) -> tuple[int, int] | None:
@@ -117,7 +123,9 @@ def _product(model: Network, layer: ProductLayer, tensors: Tensors) -> VectorOpe
     if layer.operator != "Mul" or any(layer.zeros):
         raise LowerError(NO_CORE)
     _check_types(model, layer, tensors)
-    by_channel = b.shape != a.shape
+    by_channel, images = b.shape != a.shape, images_of(model.tensors[b.name].shape)
+    if by_channel and images:  # each image has its own factors
+        a, b = _image(a), _image(b)
     if by_channel and not prod(b.shape) == a.shape[-1] == b.shape[-1]:
         raise LowerError(f"a product of {a.shape} and {b.shape}")
     if not isinstance(layer.output, Requantisation):
@@ -125,18 +133,26 @@ def _product(model: Network, layer: ProductLayer, tensors: Tensors) -> VectorOpe
     if layer.output.multipliers.size != 1 or _clip(layer.output, a.dtype) is not None:
         raise LowerError("its results have a range or scales by channel")
     scale = float(layer.output.multipliers.reshape(-1)[0])
-    return ElementwiseProduct(a.dtype, a.shape, scale, by_channel)
+    operation = ElementwiseProduct(a.dtype, a.shape, scale, by_channel)
+    return each_image(operation, images if by_channel else 0)
 
 
 def _pool(model: Network, layer: PoolLayer, tensors: Tensors) -> VectorOperation:
     (x,) = tensors
     _check_types(model, layer, tensors)
-    if "Max" in layer.operator:
-        if layer.window is None:
-            image = _reduced(model, layer, x)
-            return MaxPool(x.dtype, image, (image[0], image[1]))
-        return MaxPool(x.dtype, x.shape, *_sides(model, layer, layer.window))
-    return _mean(model, layer, x)
+    size = model.tensors[layer.inputs[0]].shape[0]
+    images = size if size > 1 and 0 not in layer.axes else 0
+    return each_image(_pool_of_image(model, layer, _image(x) if images else x), images)
+
+
+def _pool_of_image(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
+    """Return the operation that computes a pool of the tensor of an image."""
+    if "Max" not in layer.operator:
+        return _mean(model, layer, x)
+    if layer.window is None:
+        image = _reduced(model, layer, x)
+        return MaxPool(x.dtype, image, (image[0], image[1]))
+    return MaxPool(x.dtype, x.shape, *_sides(model, layer, layer.window))
 
 
 def _mean(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
@@ -162,9 +178,12 @@ def _mean(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
 def _reduced(model: Network, layer: PoolLayer, x: NetTensor) -> tuple[int, int, int]:
     """Return the shape of the input as an image whose rows and columns a pool reduces.
 
-    Raises `LowerError` if other axes are reduced.
+    If the pool keeps the first axis, `x` is the tensor of one image. Raises `LowerError` if other
+    axes are reduced.
     """
     shape = model.tensors[layer.inputs[0]].shape
+    if 0 not in layer.axes:
+        shape = (1, *shape[1:])
     chosen = np.isin(np.arange(len(shape)), layer.axes)
     order = (0, *device_order(len(shape)))
     flags = [chosen[axis] for axis in order if shape[axis] > 1]
@@ -231,19 +250,16 @@ def _move(model: Network, layer: MoveLayer, tensors: Tensors) -> VectorOperation
     rank = len(model.tensors[layer.inputs[0]].shape)
     axis = int(layer.node.attributes["axis"]) % rank
     sizes = [model.tensors[name].shape for name in layer.inputs]
-    if axis == 0 and rank == 4:
-        raise LowerError("images of a batch are joined", "one image")
-    if axis == 0:  # the device leaves out a first dimension of 1
-        return Concat(tensors[0].dtype, tuple(sizes), 0, (1.0,) * len(sizes))
-    place = _IMAGE_AXES[axis] if rank == 4 else axis - (rank - len(tensors[0].shape))
+    order = (0, *device_order(rank))
     scales = []
     for rescale in layer.rescales:
         if rescale is None:
             scales.append(1.0)
             continue
         scales.append(float(rescale.multipliers.reshape(-1)[0]))
-    shapes = tuple(tensor.shape for tensor in tensors)
-    return Concat(tensors[0].dtype, shapes, place, tuple(scales))
+    # with the first dimension, which the device leaves out if it is 1
+    shapes = tuple(tuple(size[number] for number in order) for size in sizes)
+    return Concat(tensors[0].dtype, shapes, order.index(axis), tuple(scales))
 
 
 def _rescale(model: Network, layer: RescaleLayer, tensors: Tensors) -> VectorOperation:
@@ -362,10 +378,11 @@ def _matrices(model: Network, layer: FloatLayer) -> VectorOperation:
     rows, inner, columns = *a[-2:], b[-1]
     heads = 1
     if len(model.tensors[layer.outputs[0]].shape) == 4:
+        (images, one), (others, other) = ((1, 1, *shape)[-4:-2] for shape in (a, b))
         # with one matrix on the left, the columns of all heads are those of one matrix
-        columns *= batch[1] if batch[0] == 1 else 1
-        heads = batch[0] if batch[0] == batch[1] else 1
-        batch = [1, 1]
+        columns *= other if one == 1 else 1
+        heads = one if one == other else 1
+        batch = [images, others]
     return MatrixProduct(
         "float32", (batch[0], rows, inner, heads), (batch[1], inner, columns, heads)
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.net.vector.conversion import Convert
+from macaw.lowering.net.vector.each_image import EachImage
 from macaw.lowering.net.vector.matrix_product import MatrixProduct
 from macaw.lowering.net.vector.operations import (
     AveragePool,
@@ -44,6 +45,11 @@ _REDUCTIONS = {"add": np.add, "max": np.fmax, "min": np.fmin}
 def compute(operation: VectorOperation, *inputs: Numbers) -> Numbers:
     """Return the result of an operation on arrays of its types and shapes."""
     raise TypeError(f"no definition of {type(operation).__name__}")
+
+
+@compute.register
+def _(operation: EachImage, *inputs: Numbers) -> Numbers:
+    return np.stack([compute(operation.operation, *images) for images in zip(*inputs, strict=True)])
 
 
 @compute.register

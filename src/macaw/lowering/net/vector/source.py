@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from macaw.isa.descriptors.vector import DESCRIPTOR
@@ -11,6 +11,7 @@ from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies, copies, copy_cycles
 from macaw.lowering.net.vector.copy_program import data_of_copies, expanded, write_copies
+from macaw.lowering.net.vector.each_image import EachImage, ImageLoop
 from macaw.lowering.net.vector.kernel import Items, Kernel, kernel_cycles, write_kernel
 from macaw.lowering.net.vector.kernels import kernel_of, pool_kernel, rescaling_kernel
 from macaw.lowering.net.vector.movement import Moves, moves_of
@@ -25,12 +26,15 @@ from macaw.lowering.net.vector.rearrangement import Rearrange
 from macaw.lowering.net.vector.reorder import fastest_order
 from macaw.lowering.progress import ALL_LEFT, PROGRESS
 
-# Labels and views in these sources. There are also `vc_x`, `vc_copy` and `vc_scratch` with a
-# number.
+# Labels and views in these sources. There are also `vc_x`, `vc_copy`, `vc_scratch` and `vc_batch`
+# with a number.
 VECTOR_LABELS = frozenset(
-    "run_vc vc_rows vc_rows_2 vc_zeros vc_scratch vc_table vc_fill vc_factors y".split()
+    """
+    run_vc vc_rows vc_rows_2 vc_zeros vc_scratch vc_table vc_fill vc_factors vc_images y
+    """.split()
 )
 _LINE = 6  # words of a table on one line of the source
+_MARGIN = 64  # bytes that vc may write after the end of a result
 _CALL = 8  # cycles of cp for the call and the return
 _START = 18  # cycles of cp and vc to start vc, to end its program and to wait for it
 
@@ -61,9 +65,11 @@ def vector_subroutine(
     out.extend([f"{name}.s - {describe(operation)}. Written by macaw compile."])
     out.put(f".global {linkage.entry}")
     tensors = zip(linkage.inputs, operation.input_dtypes, operation.inputs, strict=True)
+    own = "vc_batch" if isinstance(operation, EachImage) else "vc_x"
     for number, (symbol, dtype, shape) in enumerate(tensors):
-        out.put(_view(f"vc_x{number}", dtype, shape, symbol))
-    out.put(_view("y", operation.result_dtype, operation.result, linkage.output))
+        out.put(_view(f"{own}{number}", dtype, shape, symbol))
+    result = f"vc_batch{len(linkage.inputs)}" if isinstance(operation, EachImage) else "y"
+    out.put(_view(result, operation.result_dtype, operation.result, linkage.output))
     _write_parts(out, linkage.entry, _parts(operation, limits), waits=bool(limits))
     return SourceFiles(out.text())
 
@@ -76,23 +82,45 @@ def cycles(operation: VectorOperation, config: Mapping[str, Any]) -> int:
     operation.check()
     parts = _parts(operation)
     divider = int(config["cp.divider"])
-    result = _CALL * divider
+    result = sum(copy_cycles(item, config) for item in parts.copies)
     if parts.kernel:
         result += _START * divider + kernel_cycles(parts.items, config)
-    return result + sum(copy_cycles(item, config) for item in parts.copies)
+    if parts.images is not None:
+        result = parts.images.count * result + parts.images.cycles(config)
+    return _CALL * divider + result
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """The two parts of a subroutine: code of vc, then copies by the dma."""
+    """The two parts of a subroutine: code of vc, then copies by the dma.
+
+    `images` is the loop around both, if they compute one image of a batch.
+    """
 
     kernel: Kernel | None
     items: Items
     copies: list[Copies]
     moves: Moves
+    images: ImageLoop | None = None
+
+    @property
+    def spaces(self) -> dict[str, int]:
+        """The sizes of external memory in bytes, by label."""
+        *inputs, result = self.images.sizes if self.images else (0,)
+        places = {f"vc_x{number}": size + _MARGIN for number, size in enumerate(inputs)}
+        places |= {"y": result + _MARGIN} if self.images else {}
+        return {**self.moves.spaces, **(self.kernel.spaces if self.kernel else {}), **places}
+
+    @property
+    def tables(self) -> dict[str, list[str]]:
+        """The words in cp's local memory, by label."""
+        own = self.kernel.tables if self.kernel else {}
+        return data_of_copies(self.copies) | own | (self.images.tables() if self.images else {})
 
 
 def _parts(operation: VectorOperation, limits: Sequence[int] = ()) -> _Parts:
+    if isinstance(operation, EachImage):
+        return replace(_parts(operation.operation), images=ImageLoop.of(operation))
     if not isinstance(operation, Movement | Concat | Rearrange):
         if isinstance(operation, MaxPool | AveragePool):
             code = pool_kernel(operation, limits)
@@ -125,8 +153,7 @@ def start_entry(entry: str) -> str:
 
 def _write_parts(out: Listing, entry: str, parts: _Parts, *, waits: bool) -> None:
     """Write the data, the subroutine of cp, and the code of vc."""
-    kernel, moves = parts.kernel, parts.moves
-    spaces = {**moves.spaces, **(kernel.spaces if kernel else {})}
+    kernel, moves, spaces, images = parts.kernel, parts.moves, parts.spaces, parts.images
     if spaces:
         out.put(".bss")
     for label, size in spaces.items():
@@ -148,6 +175,8 @@ def _write_parts(out: Listing, entry: str, parts: _Parts, *, waits: bool) -> Non
         out.block(f"la t0, {PROGRESS}\nli t1, {ALL_LEFT}\nsw t1, 0(t0)")
     else:
         out.put("", label=entry)
+    if images:
+        images.write_begin(out, [f"vc_batch{number}" for number in range(len(images.sizes))])
     if kernel:
         out.block(
             f"""
@@ -162,12 +191,13 @@ def _write_parts(out: Listing, entry: str, parts: _Parts, *, waits: bool) -> Non
         out.block(f"li t0, {1 << DESCRIPTOR.number}\ncore.wait t0")
     if parts.copies:
         write_copies(out, parts.copies)
+    if images:
+        images.write_end(out)
     out.put("ret")
-    tables = data_of_copies(parts.copies) | (kernel.tables if kernel else {})
-    if tables:
+    if parts.tables:
         out.put(".section .data.cp")
         out.put(".balign 4")
-    for label, words in tables.items():
+    for label, words in parts.tables.items():
         _write_words(out, label, words)
     if kernel:
         out.put(".core vc")

@@ -1,0 +1,131 @@
+"""Describes an operation that vc computes for each image of a batch, and writes the loop of cp.
+
+vc has code for one image at one place. So for each image the dma first copies the inputs there, and
+then the result to its place in the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from macaw.isa.dma import TRANSFER
+from macaw.lowering.listing import Listing
+from macaw.lowering.net.vector.boxes import Copies, copy_cycles
+from macaw.lowering.net.vector.operations import Shape, VectorOperation, elements
+from macaw.lowering.operation import Types
+
+_RECORDS = "vc_images"  # label of the transfers of an image
+_LOOP = 9  # label of the loop, which no copy inside of it has
+_INSTRUCTIONS = 12  # of cp for each image, besides its transfers
+
+
+@dataclass(frozen=True)
+class EachImage(VectorOperation):
+    """An operation for each image of a batch: its tensors have a first axis of `count` images."""
+
+    operation: VectorOperation
+    count: int
+
+    @property
+    def input_dtypes(self) -> tuple[str, ...]:
+        """The element types of the inputs."""
+        return self.operation.input_dtypes
+
+    @property
+    def result_dtype(self) -> str:
+        """The element type of the result."""
+        return self.operation.result_dtype
+
+    @property
+    def title(self) -> str:
+        """The name of the operation of an image."""
+        return self.operation.title
+
+    @property
+    def inputs(self) -> tuple[Shape, ...]:
+        """The shapes of the inputs."""
+        return tuple((self.count, *shape) for shape in self.operation.inputs)
+
+    @property
+    def result(self) -> Shape:
+        """The shape of the result."""
+        return (self.count, *self.operation.result)
+
+    def check(self) -> None:
+        """Raise `LowerError` if the operation of an image cannot be computed."""
+        self.operation.check()
+
+
+def each_image(operation: VectorOperation, count: int) -> VectorOperation:
+    """Return an operation for each of `count` images; for 0, that of an image without a batch."""
+    return EachImage(operation.dtype, operation, count) if count else operation
+
+
+@dataclass(frozen=True)
+class ImageLoop:
+    """The transfers of each image: its inputs into the places of vc, and its result out of them.
+
+    `sizes` are the bytes of the inputs of an image, and then those of its result.
+    """
+
+    count: int
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, operation: EachImage) -> ImageLoop:
+        """Return the loop of an operation."""
+        one = operation.operation
+        shapes, dtypes = (*one.inputs, one.result), (*one.input_dtypes, one.result_dtype)
+        sizes = zip(shapes, dtypes, strict=True)
+        return cls(
+            operation.count, tuple(elements(shape) * Types.size(dtype) for shape, dtype in sizes)
+        )
+
+    def write_begin(self, out: Listing, symbols: Sequence[str]) -> None:
+        """Write the begin of the loop, up to the end of the transfers of the inputs.
+
+        `symbols` are those of the batches: of the inputs, and of the result.
+        """
+        out.put(f"la a0, {_RECORDS}")
+        for number, symbol in enumerate(symbols):
+            out.put(f"la t1, {symbol}", "its first image")
+            out.put(f"sw t1, {self._moving(number)}(a0)")
+        out.put(f"li a1, {self.count}", "images")
+        out.put("mv t0, a0", label=str(_LOOP))
+        for _ in self.sizes[:-1]:
+            out.put("dma.copy zero, t0")
+            out.put(f"addi t0, t0, {TRANSFER.size}")
+        out.put("dma.wait zero")
+
+    def write_end(self, out: Listing) -> None:
+        """Write the transfer of the result, and the end of the loop."""
+        out.put(f"la t0, {_RECORDS} + {TRANSFER.size * (len(self.sizes) - 1)}")
+        out.put("dma.copy zero, t0")
+        for number, size in enumerate(self.sizes):
+            out.put(f"lw t1, {self._moving(number)}(a0)")
+            out.put(f"li t2, {size}", "bytes of an image")
+            out.put("add t1, t1, t2")
+            out.put(f"sw t1, {self._moving(number)}(a0)")
+        out.put("dma.wait zero")
+        out.put("addi a1, a1, -1")
+        out.put(f"bnez a1, {_LOOP}b")
+
+    def tables(self) -> dict[str, list[str]]:
+        """Return the words that describe the transfers, by their label."""
+        words = []
+        for number, size in enumerate(self.sizes[:-1]):
+            words += [f"vc_x{number}", "0", str(size), "1", "0", "0"]
+        return {_RECORDS: [*words, "0", "y", str(self.sizes[-1]), "1", "0", "0"]}
+
+    def cycles(self, config: Mapping[str, Any]) -> int:
+        """Predict the device cycles of the transfers and of the loop, for all images."""
+        copies = (Copies(("", 0), ("", 0), size, (1, 0, 0), ()) for size in self.sizes)
+        moving = sum(copy_cycles(item, config) for item in copies)
+        return self.count * (moving + _INSTRUCTIONS * int(config["cp.divider"]))
+
+    def _moving(self, number: int) -> int:
+        """Return the offset of the word that goes on from image to image: source or destination."""
+        is_input = number < len(self.sizes) - 1
+        return TRANSFER.size * number + (4 if is_input else 0)
