@@ -71,6 +71,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "compile": (("x.onnx",), {}, {
         "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"), "core": (7, b"a"),
+        "batch": ("a", 0, 1.5, True),
         "constants": (*NOT_MAPPINGS, {"a": "b"}),
     }),
     "concord": (("x.s",), {}, {
@@ -86,6 +87,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "estimate": (("x.onnx",), {}, {
         "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"),
+        "batch": ("a", 0, 1.5, True),
     }),
     "from_native_tiles": ((EYE[None], (8, 8)), {}, {
         "array": NOT_ARRAYS, "shape": (7, (8,), (8, 0), ("a", "b"), None),

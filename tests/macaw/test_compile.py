@@ -240,9 +240,6 @@ def test_refusals_name_the_node_and_the_reason():
     assert refusal(builder).startswith(
         "node /soft/LogSoftmax (LogSoftmax): it computes real numbers"
     )
-    builder = ModelBuilder(0, (2, 3, 8, 8))
-    builder.conv("a", 4, 3)
-    assert "a batch of 2" in refusal(builder)
     builder = ModelBuilder(0, (1, 3, 8, 8))
     builder.conv("a", 4, 3)
     image = builder.value

@@ -173,22 +173,17 @@ def test_refused_modes_name_the_node():
     assert text == "node cell (GRU): clip is not supported"
 
 
-def test_a_result_of_four_dimensions_is_moved_first():
+def test_a_function_of_a_result_of_several_steps():
+    """Y has four dimensions; no movement is between the recurrent layer and the function."""
     nodes = [
         NODE("RNN", ["x", "W", "R"], ["y"], "cell", hidden_size=2),
         NODE("Tanh", ["y"], ["z"], "function"),
     ]
-    text, hint = refusal(nodes, {"x": (4, 1, 3)}, {"z": (4, 1, 1, 2)}, weights(1))
-    assert text == (
-        "node function (Tanh): its input y has the shape (4, 1, 1, 2): a batch of 4 images"
-    )
-    assert hint == "Squeeze, Reshape or Transpose between both nodes"
-
-
-def test_a_result_of_four_dimensions_is_no_output():
-    nodes = [NODE("RNN", ["x", "W", "R"], ["y"], "cell", hidden_size=2)]
-    text, _ = refusal(nodes, {"x": (4, 1, 3)}, {"y": (4, 1, 1, 2)}, weights(1))
-    assert text == "node cell (RNN): a batch of 4"
+    made = model(nodes, {"x": (4, 1, 3)}, {"y": (4, 1, 1, 2), "z": (4, 1, 1, 2)}, weights(1))
+    x = np.random.default_rng(3).normal(size=(4, 1, 3)).astype(np.float32)
+    run = macaw.compile(made, device=DEVICES["tiny"]).run(x=x)
+    assert all(layer.equal for layer in run.layers)
+    np.testing.assert_allclose(np.tanh(run.outputs["y"]), run.outputs["z"], atol=1e-6)
 
 
 def test_inputs_of_other_types():

@@ -88,11 +88,15 @@ def test_weights_that_are_computed_are_refused():
         macaw.compile(made, device="tiny")
 
 
-def test_batches_are_refused():
-    constants = {"w": np.ones((3, 2, 3), np.float32)}
+def test_a_batch():
+    rng = np.random.default_rng(2)
+    constants = {"w": rng.normal(size=(3, 2, 3)).astype(np.float32)}
     made = model([NODE("Conv", ["x", "w"], ["y"], "conv")], {"x": (2, 2, 8)}, ["y"], **constants)
-    with pytest.raises(macaw.InputError, match=r"^node conv \(Conv\): a batch of 2$"):
-        macaw.compile(made, device="tiny")
+    x = rng.normal(size=(2, 2, 8)).astype(np.float32)
+    run = macaw.compile(made, device="tiny").run(x=x)
+    assert all(layer.equal for layer in run.layers)
+    (expected,) = ReferenceEvaluator(made).run(None, {"x": x})
+    np.testing.assert_allclose(run.outputs["y"], expected, rtol=1e-5, atol=1e-6)
 
 
 def scaled_model() -> onnx.ModelProto:

@@ -1,0 +1,99 @@
+"""Models compiled for several samples at a time: `macaw compile --batch N`, and own batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnxruntime
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+import macaw
+from tests.lowering.net.models import residual_model, small_model
+from tests.lowering.onnx.models import NODE
+from tests.lowering.onnx.models import model as onnx_model
+from tests.macaw.command_runs import run_here
+
+
+def images(count: int) -> np.ndarray:
+    return np.random.default_rng(5).normal(size=(count, 3, 8, 8)).astype(np.float32)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("make", "device"), [(small_model, "base"), (residual_model, "tiny")])
+def test_each_image_of_a_batch_equals_onnxruntime(make, device):
+    alone, x = make(), images(3)
+    session = onnxruntime.InferenceSession(alone.SerializeToString())
+    wanted = np.concatenate([session.run(None, {"x": x[i : i + 1]})[0] for i in range(3)])
+    for network in (
+        macaw.compile(alone, device=device, batch=3),
+        macaw.compile(make(0, 3), device=device),
+    ):
+        run = network.run(x=x)
+        assert all(layer.equal for layer in run.layers)
+        np.testing.assert_array_equal(run.outputs["y"], wanted)
+        predicted = sum(layer.report.predicted for layer in run.layers)
+        assert predicted == pytest.approx(sum(layer.cycles for layer in run.layers), rel=0.2)
+
+
+def test_an_estimate_counts_the_products_of_all_samples():
+    one, four = (macaw.estimate(small_model(), batch=n) for n in (1, 4))
+    for single, several in zip(one.layers, four.layers, strict=True):
+        assert several.macs == 4 * single.macs
+    assert one.cycles < four.cycles < 4 * one.cycles  # weights are loaded once
+
+
+def test_the_command(tmp_path):
+    import onnx
+
+    onnx.save(small_model(), tmp_path / "m.onnx")
+    np.save(tmp_path / "x.npy", images(2))
+    assert run_here(("compile", "m.onnx", "-o", "net", "--batch", "2"), tmp_path).returncode == 0
+    result = run_here(("run", "net", "-i", "x=x.npy", "--layers"), tmp_path)
+    assert result.returncode == 0
+    assert "4 of 4 layers equal" in result.stdout
+
+
+def real(nodes, shape, result, batch=3, dims=None, **constants) -> macaw.CompiledNetwork:
+    made = onnx_model(nodes, {"x": shape}, result, **constants)
+    network = macaw.compile(made, device="tiny", batch=batch, dims=dims)
+    assert isinstance(network, macaw.CompiledNetwork)
+    return network
+
+
+def test_functions_of_real_numbers():
+    nodes = [NODE("Softmax", ["x"], ["y"], "soft", axis=1)]
+    x = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
+    run = real(nodes, (1, 4), ["y"]).run(x=x)
+    assert all(layer.equal for layer in run.layers)
+    made = onnx_model(nodes, {"x": (3, 4)}, ["y"])
+    (expected,) = ReferenceEvaluator(made).run(None, {"x": x})
+    np.testing.assert_allclose(run.outputs["y"], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "constants", "text"),
+    [
+        ([NODE("Softmax", ["x"], ["y"], "a", axis=0)], {}, "it is over axis 0"),
+        ([NODE("Concat", ["x", "x"], ["y"], "a", axis=0)], {}, "its result y has the shape (6, 4)"),
+        (
+            [NODE("Reshape", ["x", "s"], ["y"], "a")],
+            {"s": np.array([4, 1])},
+            "its result y has the shape (4, 1)",
+        ),
+    ],
+)
+def test_a_node_that_mixes_samples_is_refused(nodes, constants, text):
+    with pytest.raises(macaw.InputError) as caught:
+        real(nodes, (1, 4), ["y"], **constants)
+    operator = nodes[0].op_type
+    message = f"node a ({operator}): it mixes the 3 samples of a batch: {text}"
+    assert str(caught.value) == message
+    assert caught.value.hint == "a model of one sample, and one run for each sample"
+
+
+def test_inputs_without_a_batch_are_refused():
+    nodes = [NODE("Relu", ["x"], ["y"], "a")]
+    with pytest.raises(macaw.InputError, match="the input x has no batch of 3: its shape is 2×4"):
+        real(nodes, (2, 4), ["y"])
+    with pytest.raises(macaw.InputError, match="a batch of 3, and its dimension b is 5"):
+        real(nodes, ("b", 4), ["y"], dims={"b": 5})
