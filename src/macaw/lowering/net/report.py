@@ -158,7 +158,9 @@ def operator(product: Product) -> str:
 
 def nonzero_macs(product: Product) -> int:
     """Return how many products of a nonzero weight and an activation the product has."""
-    positions = product.m * product.columns if isinstance(product, Convolution) else product.m
+    positions = product.m
+    if isinstance(product, Convolution):
+        positions *= product.columns * product.image_count
     return positions * int(np.count_nonzero(product.weights))
 
 
