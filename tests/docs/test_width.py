@@ -12,6 +12,7 @@ FOLDERS = (
     "docs",
     "docs/isa",
     "docs/seeds",
+    "docs/tutorial",
     "programs/*",
     "editors/*",
     "tests/*",
