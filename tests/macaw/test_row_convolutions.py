@@ -96,6 +96,7 @@ def test_a_batch():
     run = macaw.compile(made, device="tiny").run(x=x)
     assert all(layer.equal for layer in run.layers)
     (expected,) = ReferenceEvaluator(made).run(None, {"x": x})
+    assert isinstance(expected, np.ndarray)
     np.testing.assert_allclose(run.outputs["y"], expected, rtol=1e-5, atol=1e-6)
 
 
