@@ -18,11 +18,13 @@ FORMAT_OF = {row.dtype: number for number, row in enumerate(FORMATS)}
 TINY, BASE = config.load("tiny"), config.load("base")
 
 
-def rounded(a, b, layout):
-    """A · B with one rounding a product and sum: tiles along k one after the other, in each a tree of pairs."""
+def rounded(a, b, layout, total=None):
+    """A · B with one rounding a product and sum: tiles along k one after the other, in each a tree of pairs.
+
+    `total` is what a sum of products has before this product.
+    """
     lanes = 32 // a.dtype.itemsize
     size = {DOT: lanes, TENSOR: 4, OUTER: 1, ELEMENTWISE: 1}[layout]
-    total = None
     for k in range(0, a.shape[1], size):
         terms = a[:, k : k + size, None] * b[None, k : k + size, :]
         terms = np.pad(terms, ((0, 0), (0, size - terms.shape[1]), (0, 0)))
@@ -91,6 +93,22 @@ def applied(function, *x):
         return what[function](*x)
 
 
+def _products_of_sums(tasks):
+    """The products that an island sums in Rz, in order, by the last addition, and the tasks before it."""
+    parts, inside, summed = {}, set(), {}
+    for task in tasks:
+        sides = [parts.get(tensor.name) for tensor in task.inputs]
+        if task.kind == PRODUCT:
+            parts[task.output.name] = [task], [task]
+        elif task.function == "add" and all(sides):
+            products, before = (sides[0][place] + sides[1][place] for place in (0, 1))
+            parts[task.output.name] = products, [*before, task]
+            summed = {key: value for key, value in summed.items() if key not in before}
+            summed[task] = products
+            inside.update(before)
+    return summed, inside
+
+
 def modelled(plan, graph, inputs):
     """All tensors as the islands of a plan round them."""
     dtype = FORMATS[graph.form].dtype
@@ -108,11 +126,19 @@ def modelled(plan, graph, inputs):
         return found[tensor.name]
 
     for step in plan.steps:
+        summed, inside = _products_of_sums(step.tasks)
         for task in step.tasks:
-            x = [numbers(tensor) for tensor in task.inputs]
+            if task in inside:
+                continue
+            x = [] if task in summed else [numbers(tensor) for tensor in task.inputs]
             shape = task.output.rows, task.output.columns
             places = np.asarray(task.places, int)[:, None] + np.arange(task.width)
-            if task.kind == PRODUCT:
+            if task in summed:
+                made = None
+                for product in summed[task]:
+                    a, b = (numbers(tensor) for tensor in product.inputs)
+                    made = rounded(a, b, step.option.layout, made)
+            elif task.kind == PRODUCT:
                 made = rounded(x[0], x[1], step.option.layout)
             elif task.kind == GATHER:
                 made = x[0].reshape(-1)[places].reshape(shape)

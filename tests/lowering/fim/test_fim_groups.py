@@ -133,7 +133,7 @@ def test_groups_of_a_graph():
     assert found == [["c", "d"]]  # a and c: b and p are between; e reads a part of c
     every = BASE.changed({"fim.islands": 5})
     assert sorted(names(groups(graph, every, ()))) == [["a", "b"], ["c", "d"]]
-    assert names(groups(graph, every, [graph.tasks[3]])) == [["a", "b"], ["c", "d"]]
+    assert names(groups(graph, every, [[graph.tasks[3]]])) == [["a", "b"], ["c", "d"]]
 
 
 def test_preferred_groups_are_disjoint_and_save_cycles():

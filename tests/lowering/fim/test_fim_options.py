@@ -36,9 +36,9 @@ def check(option, graph, a, b, device, name):
 
 def option_of(stream, graph):
     """The option of a stream."""
-    job = ProductJob(tuple(graph.tasks), stream)
-    cycles = predict(job, TINY)
     tasks = tuple(graph.tasks)
+    job = ProductJob(tasks, tasks, stream)
+    cycles = predict(job, TINY)
     return Option(tasks, 0, stream.layout, cycles.bring, cycles.compute, cycles.fetch, job=job)
 
 

@@ -68,7 +68,15 @@ class Repeat:
     counter: str = ""
 
 
-Item = Word | Repeat
+@dataclass(frozen=True)
+class Loop:
+    """Words that the block executes `count` times, between the words `loop` and `endloop`."""
+
+    count: int
+    body: tuple[Word, ...]
+
+
+Item = Word | Repeat | Loop
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,9 @@ def _lines(items: Sequence[Item]) -> Iterator[str]:
         if isinstance(item, Word):
             yield item.text
             continue
+        if isinstance(item, Loop):
+            yield from (f"loop {item.count}", *_lines(item.body), "endloop")
+            continue
         if item.counter:
             yield f".set {item.counter}, 0"
         if item.count > 1:
@@ -121,8 +132,19 @@ def _lines(items: Sequence[Item]) -> Iterator[str]:
 
 
 def size(items: Sequence[Item]) -> int:
-    """Return the number of words that a program executes; repeated words count each time."""
-    return sum(1 if isinstance(item, Word) else item.count * size(item.body) for item in items)
+    """Return the number of words of a program; words that the source repeats count each time."""
+    words = 0
+    for item in items:
+        if isinstance(item, Word):
+            words += 1
+        elif isinstance(item, Loop):
+            words += 2 + len(item.body)
+        else:
+            words += item.count * size(item.body)
+    return words
+
+
+_LOOP, _ENDLOOP = Word("loop"), Word("endloop")
 
 
 def flat(items: Sequence[Item]) -> list[Word]:
@@ -131,6 +153,8 @@ def flat(items: Sequence[Item]) -> list[Word]:
     for item in items:
         if isinstance(item, Word):
             words.append(item)
+        elif isinstance(item, Loop):
+            words += [_LOOP, *[*item.body, _ENDLOOP] * item.count]
         else:
             words += flat(item.body) * item.count
     return words

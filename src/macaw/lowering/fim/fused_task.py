@@ -1,23 +1,24 @@
 """Fuses tasks that an island does in one start: one or two products with functions of their
-results.
+results, or a sum of products with functions of it.
 
 The second operand of a function has to be a constant whose rows are all equal. The banks store one
-such row beside the tiles.
+such row beside the tiles. The products of a sum are one product for the island, whose k is the k of
+all of them, one after the other: A1 · B1 + A2 · B2 = [A1 A2] · [B1; B2].
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from macaw.isa.config import Configuration
-from macaw.isa.fim_circuit import ELEMENTWISE, FUNCTION_NAMES, FUNCTIONS
+from macaw.isa.fim_circuit import ELEMENTWISE, FORMATS, FUNCTION_NAMES, FUNCTIONS
 from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Task, Tensor
-from macaw.lowering.fim.shape import Region, Shape, lacks
+from macaw.lowering.fim.shape import Region, Shape, lacks, part, tile_sides
 
 _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 
@@ -36,56 +37,101 @@ class Traits(NamedTuple):
     shape: Shape
     after: tuple[int, ...]
     constants: tuple[bool, bool]  # whether A and B are constants
-    offsets: tuple[int, int]  # index of the first number in their memory
+    # by product: the indices of the first numbers of A and B in their memory, and the sums' lengths
+    offsets: tuple[tuple[int, int], ...]
+    depths: tuple[int, ...]
     region: Region | None = None  # the part of the result that an island computes; None: all
+
+    def of_region(self, region: Region) -> Traits:
+        """Return the traits of the part of the result in a region."""
+        return self._replace(
+            shape=replace(self.shape, m=region.rows, n=region.columns),
+            offsets=tuple(
+                (a + region.row * depth, b + region.column)
+                for (a, b), depth in zip(self.offsets, self.depths, strict=True)
+            ),
+            region=region,
+        )
 
 
 @dataclass(frozen=True)
 class FusedTask:
-    """A product and the functions that are applied to its result.
+    """A product, or a sum of several ones, and the functions that are applied to its result.
 
     `after` has the numbers of the functions. `rows` has the second operand of each function that
     takes two operands.
     """
 
-    product: Task
+    products: tuple[Task, ...]
     after: tuple[int, ...]
     rows: tuple[Tensor, ...]
     output: Tensor
 
-    def traits(self, form: int) -> Traits:
-        """Return the properties on which the task's cycles depend, for number format `form`."""
-        a, b = self.product.inputs
-        shape = Shape(a.rows, a.columns, b.columns, form)
+    def traits(self, form: int, layout: int) -> Traits:
+        """Return the properties on which the task's cycles depend, in a number format and layout.
+
+        The k of each product of a sum is padded to whole tiles.
+        """
+        pairs = [product.inputs for product in self.products]
+        (a, b), depths = pairs[0], tuple(a.columns for a, _ in pairs)
+        k = a.columns
+        if len(pairs) > 1:
+            deep = tile_sides(layout, FORMATS[form].lanes)[1]
+            k = sum(part(depth, deep) * deep for depth in depths)
         constant = a.data is not None, b.data is not None
-        return Traits(shape, self.after, constant, (a.offset, b.offset))
+        offsets = tuple((a.offset, b.offset) for a, b in pairs)
+        return Traits(Shape(a.rows, k, b.columns, form), self.after, constant, offsets, depths)
 
 
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
-    """Fuse a chain of tasks into one or two fused tasks.
+    """Fuse tasks into one or two fused tasks.
 
-    Each task of the chain takes the result of the previous task. Raises `CannotError`.
+    The second one takes the result of the first one. Raises `CannotError`.
     """
-    parts: list[FusedTask] = []
+    ended: list[FusedTask] = []
+    open_parts: dict[str, FusedTask] = {}  # by the name of their output
     for task in tasks:
-        last = parts[-1].output if parts else None
+        names = [tensor.name for tensor in task.inputs]
+        sources = [name for name in dict.fromkeys(names) if name in open_parts]
         if task.kind == PRODUCT:
-            if last is not None and task.inputs[0] is not last:
-                raise CannotError(f"{task.output.name} takes {last.name} as its right side")
-            parts.append(FusedTask(task, (), (), task.output))
-        elif task.kind == POINTWISE and last is not None:
-            parts[-1] = _append(parts[-1], task)
-        else:
+            if sources and (names[0] != sources[0] or len(sources) > 1):
+                raise CannotError(f"{task.output.name} takes {sources[-1]} as its right side")
+            ended += [open_parts.pop(name) for name in sources]
+            part = FusedTask((task,), (), (), task.output)
+        elif task.kind != POINTWISE or not sources:
             raise CannotError(f"at one start a product comes first, not a {task.kind}")
+        elif len(sources) == 2:
+            part = _sum(*(open_parts.pop(name) for name in sources), task)
+        else:
+            part = _append(open_parts.pop(sources[0]), task)
+        open_parts[task.output.name] = part
+    parts = [*ended, *open_parts.values()]
     if len(parts) > 2:
         raise CannotError("one start can do two products, not three")
+    if len(open_parts) > 1:
+        raise CannotError("two products of one start are a sum or a chain")
+    if len(parts) > 1 and any(len(part.products) > 1 for part in parts):
+        raise CannotError("a sum of products is no part of a chain of products")
     return parts
+
+
+def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
+    """Return the sum of two fused tasks without functions."""
+    parts = first, second
+    if task.function != "add" or any(part.after for part in parts):
+        raise CannotError(f"{task.output.name} is no sum of products alone")
+    products = (*first.products, *second.products)
+    if any(product.inputs[0].data is not None for product in products):
+        raise CannotError("a product of a sum has a constant as its left side")
+    if len({product.inputs[1].data is None for product in products}) > 1:
+        raise CannotError("the right sides of a sum's products are not all constants")
+    return FusedTask(products, (), (), task.output)
 
 
 def _append(part: FusedTask, task: Task) -> FusedTask:
     number = FUNCTION_NAMES.index(task.function)
     if FUNCTIONS[number].operands == 1:
-        return FusedTask(part.product, (*part.after, number), part.rows, task.output)
+        return FusedTask(part.products, (*part.after, number), part.rows, task.output)
     first, other = task.inputs
     if first is not part.output and task.function in _EITHER:
         first, other = other, first
@@ -95,14 +141,15 @@ def _append(part: FusedTask, task: Task) -> FusedTask:
         raise CannotError(
             f"{other.name} is no constant row that is the same for all rows of {first.name}"
         )
-    if part.product.inputs[1].data is None:
-        raise CannotError(f"{part.product.inputs[1].name} is no constant, but {other.name} is one")
-    return FusedTask(part.product, (*part.after, number), (*part.rows, other), task.output)
+    right = part.products[0].inputs[1]
+    if right.data is None:
+        raise CannotError(f"{right.name} is no constant, but {other.name} is one")
+    return FusedTask(part.products, (*part.after, number), (*part.rows, other), task.output)
 
 
 def check(part: FusedTask, config: Configuration, island: int, layout: int, form: int) -> None:
     """Raise `CannotError` if an island cannot do a fused task in a layout and number format."""
-    why = lacks(part.traits(form).shape, config, island, layout)
+    why = lacks(part.traits(form, layout).shape, config, island, layout)
     able = abilities(config, island)
     whys = (why, *(able.lacks(function, ELEMENTWISE, form) for function in part.after))
     for why in whys:

@@ -110,9 +110,14 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class ProductJob:
-    """A product, computed as a stream, and the functions applied to its result."""
+    """A product or a sum of products, computed as a stream, and functions of the result.
+
+    `products` has the products of the sum. If several islands share the result, `region` is the
+    part that this one computes.
+    """
 
     tasks: tuple[Task, ...]
+    products: tuple[Task, ...]
     stream: StreamTiling
     rows_after: tuple[Tensor, ...] = ()  # the second operands of the functions
     resident: bool = False
@@ -144,13 +149,15 @@ class ProductJob:
 
     def phases(self) -> Iterator[Phase]:
         """Yield the starts, each with its copies. B is copied before the first start only."""
-        router, (a, b) = Router(self.stream, self.region), self.tasks[0].inputs
-        size = self.stream.shape.numbers.size
-        left, right = operand(a, size, "a"), operand(b, size, "b")
+        router, size = Router(self.stream, self.region), self.stream.shape.numbers.size
+        left, right = (
+            [operand(task.inputs[side], size, "ab"[side]) for task in self.products]
+            for side in (0, 1)
+        )
         for start in range(self.stream.starts):
             routes = [] if self._stays(0) else [router.bring_a(left, start)]
             if not start and not self._stays(1):
-                routes.insert(0, router.bring_b(right))
+                routes.insert(0, router.bring_b(*right))
             yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output.name, start),))
 
     @property
@@ -163,44 +170,44 @@ class ProductJob:
 
         A does not if it takes several starts, because each start needs another part of it.
         """
-        known = self.tasks[0].inputs[side].data is not None
+        known = self.products[0].inputs[side].data is not None
         return self.resident and known and (side == 1 or self.stream.starts == 1)
 
     @property
     def key(self) -> Hashable:
         """A value that is equal for jobs with the same constants in the same places."""
-        names = tuple("" if x.data is None else x.name for x in self.tasks[0].inputs)
+        operands = (x for task in self.products for x in task.inputs)
+        names = tuple("" if x.data is None else x.name for x in operands)
         rows = tuple(tensor.name for tensor in self.rows_after)
         return replace(self.stream, row=0), self.region, names, rows
 
-    def _arrays(self) -> list[NDArray[Any] | None]:
-        """Return the operands in tiles; None for an operand that is no constant."""
-        dtype = self.stream.shape.numbers.dtype
-        a, b = (tensor.data for tensor in self.tasks[0].inputs)
-        rows = columns = slice(None)
-        if self.region is not None:
-            rows, columns = self.region.row_range, self.region.column_range
+    def _array(self, side: int) -> NDArray[Any] | None:
+        """Return the operand A (0) or B (1) in tiles; None if it is no constant."""
+        stream, part = self.stream, self.region
+        first = self.products[0].inputs[side].data
+        if first is None:
+            return None
+        if side == 0:
+            rows = slice(None) if part is None else part.row_range
+            return stream.a_tiles(np.asarray(first, stream.shape.numbers.dtype)[rows])
+        columns = slice(None) if part is None else part.column_range
         after = [np.asarray(tensor.data)[:, columns] for tensor in self.rows_after]
-        return [
-            None if a is None else self.stream.a_tiles(np.asarray(a, dtype)[rows]),
-            None if b is None else b_image(self.stream, b[:, columns], after),
-        ]
+        matrices = [np.asarray(task.inputs[1].data)[:, columns] for task in self.products]
+        return b_image(stream, matrices, after)
 
     def files(self) -> dict[str, NDArray[Any]]:
         """Return the constant operands that the copies bring, in tiles, by symbol."""
-        return {
-            f"{'ab'[side]}.tiles": array
-            for side, array in enumerate(self._arrays())
-            if array is not None and not self._stays(side)
-        }
+        arrays = ((side, self._array(side)) for side in (0, 1) if not self._stays(side))
+        return {f"{'ab'[side]}.tiles": array for side, array in arrays if array is not None}
 
     def images(self) -> list[BankImage]:
         """Return the constants that stay in the banks."""
         places = buffer_places(self.stream), bank_places(self.stream)
+        arrays = ((side, self._array(side)) for side in (0, 1) if self._stays(side))
         return [
             BankImage("ab"[side], array, places[side])
-            for side, array in enumerate(self._arrays())
-            if array is not None and self._stays(side)
+            for side, array in arrays
+            if array is not None
         ]
 
     def at_row(self, row: int) -> ProductJob:
@@ -222,15 +229,22 @@ def buffer_places(stream: StreamTiling) -> tuple[tuple[int, int], ...]:
     return tuple((stream.buffer(block), block) for block in range(stream.blocks))
 
 
-def b_image(stream: StreamTiling, b: NDArray[Any], after: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def b_image(
+    stream: StreamTiling, matrices: Sequence[NDArray[Any]], after: Sequence[NDArray[Any]]
+) -> NDArray[Any]:
     """Return B as it is stored in the banks, in an array of shape (banks, rows, columns, lanes).
 
+    B consists of `matrices`, one below the other; if there are several, each begins at a tile.
     `after` has operands of the functions that follow, as matrices of equal rows. They are stored
     in these banks, too.
     """
-    dtype = stream.shape.numbers.dtype
+    dtype, deep = stream.shape.numbers.dtype, stream.tile[1]
     rows = [np.asarray(matrix, dtype)[0] for matrix in after]
-    tiles = stream.b_tiles(np.asarray(b, dtype))
+    b = np.asarray(matrices[0], dtype)
+    if len(matrices) > 1:
+        padded = [np.pad(matrix, ((0, -len(matrix) % deep), (0, 0))) for matrix in matrices]
+        b = np.concatenate(padded).astype(dtype)
+    tiles = stream.b_tiles(b)
     return np.concatenate([tiles, stream.row_tiles(rows)], axis=1) if rows else tiles
 
 

@@ -1,4 +1,4 @@
-"""Collects the options of each task, and of each chain of tasks that one start can do."""
+"""Collects the options of each task, and of each unit of tasks that one start can do."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from macaw.lowering.fim.explain import describe
 from macaw.lowering.fim.graph import POINTWISE, Graph, Task
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.pointwise_groups import groups
+from macaw.lowering.fim.product_sums import product_sums
 
 Unit = tuple[Task, ...]  # tasks of one start, in order of execution
 Ask = Callable[[Unit, Configuration], Sequence[Option | Refusal]]
@@ -23,7 +24,7 @@ LONGEST = 4  # the greatest number of tasks of a unit
 class OptionTable:
     """The options and refusals for all units of a graph.
 
-    A unit is one task, a chain of tasks or a group of functions that one start does. `units` has
+    A unit is one task, a chain of tasks, a sum of products or a group of functions. `units` has
     the units that have an option, by the output of their first task. `levels` has, for each task,
     the least number of cycles from its start to the end of all tasks that depend on it.
     """
@@ -78,40 +79,49 @@ def option_table(
 ) -> OptionTable:
     """Return the options of all tasks, and with `together` of chains and groups of tasks.
 
-    `ask` returns the options of a unit. In a chain, only the next task reads the output of a task,
-    and this output is not a result of the graph. The results of a group may be read by any task.
-    Raises `LowerError` if a task has no option.
+    `ask` returns the options of a unit. In a chain or a sum, only the next task reads the output of
+    a task, and this output is not a result of the graph. The results of a group may be read by any
+    task. Raises `LowerError` if a task has no option.
     """
     readers = _readers(graph)
     results = {tensor.memory.name for tensor in graph.results}
     units: dict[str, list[Unit]] = defaultdict(list)
     options: dict[Unit, tuple[Option, ...]] = {}
     refusals: dict[Unit, tuple[Refusal, ...]] = {}
-    for task in graph.tasks:
-        unit: Unit = (task,)
+
+    def add(unit: Unit) -> bool:
+        """Add the options of a unit, and return whether there are any."""
+        answers = ask(unit, config)
+        possible = tuple(row for row in answers if isinstance(row, Option))
+        refusals[unit] = tuple(row for row in answers if isinstance(row, Refusal))
+        if possible:
+            options[unit] = possible
+            units[unit[0].output.name].append(unit)
+        return bool(possible)
+
+    def follow(unit: Unit, longest: int) -> None:
+        """Add a unit, and the units in which further tasks follow it."""
         while True:
-            answers = ask(unit, config)
-            possible = tuple(row for row in answers if isinstance(row, Option))
-            refusals[unit] = tuple(row for row in answers if isinstance(row, Refusal))
-            if possible:
-                options[unit] = possible
-                units[task.output.name].append(unit)
+            possible = add(unit)
             last = unit[-1].output.name
             followers = readers[last]
-            if not together or len(followers) != 1 or last in results or len(unit) == LONGEST:
-                break
+            if not together or len(followers) != 1 or last in results or len(unit) == longest:
+                return
             if not possible and len(unit) > 1:
-                break
+                return
             unit = (*unit, followers[0])
+
+    for task in graph.tasks:
+        follow((task,), LONGEST)
     if together:
+        sums = product_sums(graph)
+        for unit in sums:
+            follow(unit, len(unit) + LONGEST - 1)
+        of_sums = {task for unit in sums if unit in options for task in unit}
         after_products = {task for unit in options for task in unit[1:] if task.kind == POINTWISE}
-        for unit in groups(graph, config, after_products):
-            answers = ask(unit, config)
-            possible = tuple(row for row in answers if isinstance(row, Option))
-            if possible and unit not in options:
-                units[unit[0].output.name].append(unit)
-                options[unit] = possible
-                refusals[unit] = tuple(row for row in answers if isinstance(row, Refusal))
+        for unit in groups(graph, config, (of_sums, after_products)):
+            if unit not in options:
+                add(unit)
     levels = _levels(graph, readers, options, refusals)
     whole = {name: tuple(rows) for name, rows in units.items()}
     return OptionTable(graph, whole, options, refusals, levels)

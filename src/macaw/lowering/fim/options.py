@@ -13,7 +13,15 @@ from heapq import nsmallest
 
 from macaw.emu.rules.fim_circuits import AluTimings
 from macaw.isa.config import Configuration
-from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OUTER, TENSOR
+from macaw.isa.fim_circuit import (
+    ARRANGEMENTS,
+    COLUMN_BYTES,
+    COLUMNS,
+    DOT,
+    ELEMENTWISE,
+    OUTER,
+    TENSOR,
+)
 from macaw.isa.fim_islands import abilities, geometry, timings
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.bank_images import BankRows
@@ -97,25 +105,21 @@ def _split(
         (part,) = fuse(tasks)
     except (CannotError, ValueError):
         return
-    traits = part.traits(form)
 
     def ask(island: int, layout: int, region: Region) -> Option | None:
-        shape = replace(traits.shape, m=region.rows, n=region.columns)
-        a, b = traits.offsets
-        offsets = a + region.row * shape.k, b + region.column
-        own = traits._replace(shape=shape, offsets=offsets, region=region)
+        own = part.traits(form, layout).of_region(region)
         query = _Query(own, config, island, layout, place, tasks, part)
         best = _least(query, True)
         if best is None:
             return None
-        job = ProductJob(tasks, best[0], part.rows, place.resident, region)
+        job = ProductJob(tasks, part.products, best[0], part.rows, place.resident, region)
         return option_of(tasks, layout, job, best[1], place)
 
     single = [row for row in answers if isinstance(row, Option)]
     if not single and place.resident:  # the whole product exceeds the rows of each island
         others = options(tasks, config, form)
         single = [row for row in others if isinstance(row, Option)]
-    yield from split_options(traits.shape, single, ask)
+    yield from split_options(part.traits(form, DOT).shape, single, ask)
 
 
 def has_constants(tasks: Sequence[Task]) -> bool:
@@ -205,7 +209,7 @@ def _product(
     place: BankRows,
 ) -> Option:
     check(part, config, island, layout, form)
-    query = _Query(part.traits(form), config, island, layout, place, tasks, part)
+    query = _Query(part.traits(form, layout), config, island, layout, place, tasks, part)
     most = min(HUGE, max(LARGE, FAR * least))
     best = _least(query, all(cycles < most for cycles, _, _ in _rank(query)[:1]))
     if best is None:
@@ -213,7 +217,7 @@ def _product(
             "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
         )
     stream, cycles = best
-    job = ProductJob(tasks, stream, part.rows, place.resident)
+    job = ProductJob(tasks, part.products, stream, part.rows, place.resident)
     return option_of(tasks, layout, job, cycles, place)
 
 
@@ -266,11 +270,9 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
             *cycles, bring_queue_wait=cycles[0], fetch_queue_wait=cycles[2]
         )
     ways = [way for cycles, _, way in candidates if cycles <= candidates[0][0] * NEAR]
-    stays, rows, region = query.place.resident, query.part.rows, query.traits.region
-    timings = (
-        (way, predict(ProductJob(query.tasks, way, rows, stays, region), query.config))
-        for way in ways
-    )
+    stays, part, region = query.place.resident, query.part, query.traits.region
+    jobs = (ProductJob(query.tasks, part.products, way, part.rows, stays, region) for way in ways)
+    timings = ((job.stream, predict(job, query.config)) for job in jobs)
     return min(timings, key=lambda pair: pair[1].total)
 
 
@@ -290,7 +292,7 @@ def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int, plac
                 check(part, config, island, layout, form)
             except CannotError:
                 continue
-            query = _Query(part.traits(form), config, island, layout, place, tasks, part)
+            query = _Query(part.traits(form, layout), config, island, layout, place, tasks, part)
             totals += [cycles for cycles, _, _ in _rank(query)[:1]]
     return min(totals, default=0)
 

@@ -6,7 +6,7 @@ one column of each operand.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from macaw.isa.config import Configuration
 from macaw.isa.fim_islands import abilities
@@ -17,17 +17,18 @@ MOST_TENSORS = 16  # operands and results of a group: a row has room for two col
 
 
 def groups(
-    graph: Graph, config: Configuration, after_products: Collection[Task]
+    graph: Graph, config: Configuration, others: Sequence[Collection[Task]]
 ) -> Iterator[tuple[Task, ...]]:
     """Yield groups of at least two functions, each in the order of the graph.
 
-    For each set of functions that some island has, there are the largest groups, and the largest
-    groups without the tasks in `after_products`, which a start can also join to a product.
+    For each set of functions that some island has, there are the largest groups. Each item of
+    `others` has tasks that a start can also join to products; there are the largest groups without
+    these tasks, too.
     """
     able = {abilities(config, island).functions for island in range(config["fim.islands"])}
     seen: set[tuple[Task, ...]] = set()
     for functions in sorted(able, key=sorted):
-        for excluded in (frozenset(), frozenset(after_products)):
+        for excluded in (frozenset[Task](), *map(frozenset, others)):
             for group in _partition(graph, functions, excluded):
                 if len(group) > 1 and group not in seen:
                     seen.add(group)

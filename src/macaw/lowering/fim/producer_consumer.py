@@ -116,8 +116,8 @@ class ProducerConsumerJob:
     def phases(self) -> Iterator[Phase]:
         """Yield the only start, with its copies."""
         size = self.producer.shape.numbers.size
-        a, b = self.parts[0].product.inputs
-        c = self.parts[1].product.inputs[1]
+        a, b = self.parts[0].products[0].inputs
+        c = self.parts[1].products[0].inputs[1]
         first, second = Router(self.producer), Router(self.consumer)
         bring = []
         if not self._stays("b"):
@@ -125,7 +125,7 @@ class ProducerConsumerJob:
         if not self._stays("c"):
             bring.append(second.bring_b(operand(c, size, "c")))
         if not self._stays("a"):
-            bring.append(first.bring_a(operand(a, size, "a"), 0))
+            bring.append(first.bring_a([operand(a, size, "a")], 0))
         yield Phase(tuple(bring), (second.fetch(self.parts[1].output.name, 0),))
 
     @property
@@ -136,8 +136,8 @@ class ProducerConsumerJob:
     @property
     def _constants(self) -> dict[str, Tensor]:
         """The constant operands, by symbol."""
-        a, b = self.parts[0].product.inputs
-        operands = {"a": a, "b": b, "c": self.parts[1].product.inputs[1]}
+        a, b = self.parts[0].products[0].inputs
+        operands = {"a": a, "b": b, "c": self.parts[1].products[0].inputs[1]}
         return {symbol: tensor for symbol, tensor in operands.items() if tensor.data is not None}
 
     def _stays(self, symbol: str) -> bool:
@@ -163,7 +163,7 @@ class ProducerConsumerJob:
                 number = "bc".index(symbol)
                 stream = (self.producer, self.consumer)[number]
                 after = [np.asarray(row.data) for row in self.parts[number].rows]
-                arrays[symbol] = b_image(stream, data, after)
+                arrays[symbol] = b_image(stream, [data], after)
         return arrays
 
     def files(self) -> dict[str, NDArray[Any]]:
@@ -225,7 +225,7 @@ def pair(
     if layout not in (DOT, TENSOR):
         name = ARRANGEMENT_NAMES[layout]
         raise CannotError(f"what {name} yields is no tile of A; what dot and tensor yield is one")
-    traits = tuple(part.traits(form) for part in parts)
+    traits = tuple(part.traits(form, layout) for part in parts)
     best = _least(_Query(traits, config, island, layout, place, (first, second)))
     if best is None:
         raise MemoryExceededError("two products and their buffers take more banks, rows or words")

@@ -15,9 +15,10 @@ from itertools import chain, islice
 
 from macaw.isa.config import Configuration
 from macaw.lowering.fim.clock import NEVER, Track, simulate
-from macaw.lowering.fim.graph import POINTWISE, Graph, Task
+from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Task
 from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
+from macaw.lowering.fim.product_sums import is_sum
 
 # Weights of the dma's cycles in a list schedule; a graph of more tasks has only the first one.
 WEIGHTS, SMALL = (0, 0.5, 1, 2, 4), 300
@@ -77,10 +78,19 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 
 
 def _lists(table: OptionTable) -> Iterator[list[Option]]:
-    """Yield list schedules with and without groups, and with each weight of the dma's cycles."""
+    """Yield list schedules with and without groups and sums, and with each weight of the dma's
+    cycles.
+    """
     weights = WEIGHTS if len(table.levels) <= SMALL else WEIGHTS[:1]
-    grouped = preferred_groups(table)
-    for groups in (NO_GROUPS, grouped) if grouped else (NO_GROUPS,):
+    preferences = [NO_GROUPS, preferred_groups(table)]
+    sums = [unit for unit in table.options if is_sum(unit)]
+    if sums:
+        preferences += [preferred_groups(table, sums), preferred_groups(table, sums, longest=True)]
+    distinct: list[Mapping[Task, Unit]] = []
+    for groups in preferences:
+        if groups not in distinct:
+            distinct.append(groups)
+    for groups in distinct:
         for weight in weights:
             yield list_schedule(table, groups, weight)
 
@@ -118,18 +128,33 @@ def list_schedule(
     return track.issued
 
 
-def preferred_groups(table: OptionTable) -> dict[Task, Unit]:
-    """Return disjoint groups of functions, by their tasks, that save the most cycles."""
+def preferred_groups(
+    table: OptionTable, sums: Sequence[Unit] = (), longest: bool = False
+) -> dict[Task, Unit]:
+    """Return disjoint groups of functions, by their tasks, that save the most cycles.
+
+    The sums of products in `sums` come first: those with the fewest functions, or with `longest`
+    with the most.
+    """
+    grouped: dict[Task, Unit] = {}
+    for unit in sorted(sums, key=lambda unit: _sum_key(unit, longest)):
+        if not any(task in grouped for task in unit):
+            grouped |= dict.fromkeys(unit, unit)
     saved = {}
     for unit, options in table.options.items():
         if len(unit) > 1 and all(task.kind == POINTWISE for task in unit):
             single = sum(min(row.total for row in table.options[(task,)]) for task in unit)
             saved[unit] = single - min(row.total for row in options)
-    grouped: dict[Task, Unit] = {}
     for unit in sorted(saved, key=lambda unit: saved[unit], reverse=True):
         if saved[unit] > 0 and not any(task in grouped for task in unit):
             grouped |= dict.fromkeys(unit, unit)
     return grouped
+
+
+def _sum_key(unit: Unit, longest: bool) -> tuple[int, int]:
+    """Return the sort key of a sum: most products first, then by the number of its tasks."""
+    products = sum(task.kind == PRODUCT for task in unit)
+    return -products, -len(unit) if longest else len(unit)
 
 
 def _respects(grouped: Mapping[Task, Unit], unit: Unit) -> bool:

@@ -5,9 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from macaw.isa.config import Configuration
-from macaw.isa.fim_circuit import FORMATS, MUL, NumberFormat
+from macaw.isa.fim_circuit import (
+    ARRANGEMENT_NAMES,
+    ELEMENTWISE,
+    FORMATS,
+    MUL,
+    NumberFormat,
+    tile_shape,
+)
 from macaw.isa.fim_islands import abilities
 from macaw.lowering.errors import LowerError
+
+
+def part(total: int, size: int) -> int:
+    """Return the number of parts of size `size` in `total`; the last part may be smaller."""
+    return -(-total // size)
+
+
+def tile_sides(layout: int, lanes: int) -> tuple[int, int, int]:
+    """Return the sides (m, k, n) of the tiles of one operation, which multiplies (m, k) by (k, n).
+
+    `layout` is the number of an arrangement, `lanes` the numbers of a column of memory.
+    """
+    if layout == ELEMENTWISE:
+        return 1, 1, lanes
+    name = ARRANGEMENT_NAMES[layout]
+    return (*tile_shape(name, "a", lanes), tile_shape(name, "b", lanes)[1])
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import (
-    ARRANGEMENT_NAMES,
     COLUMN_BYTES,
     COLUMNS,
     DOT,
@@ -28,19 +27,14 @@ from macaw.isa.fim_circuit import (
     MUL,
     OUTER,
     TENSOR,
-    tile_shape,
 )
 from macaw.isa.fim_islands import Geometry, island_address
 from macaw.lowering.fim.block_program import Mode
-from macaw.lowering.fim.shape import Shape
+from macaw.lowering.fim.shape import Shape, part, tile_sides
 
 ROW_BYTES = COLUMNS * COLUMN_BYTES
 DIV = FUNCTION_NAMES.index("div")
-
-
-def part(total: int, size: int) -> int:
-    """Return the number of parts of size `size` in `total`; the last part may be smaller."""
-    return -(-total // size)
+LEAST_LOOP = 3  # a loop over fewer rows would save few words
 
 
 @dataclass(frozen=True)
@@ -84,11 +78,7 @@ class StreamTiling:
     @cached_property
     def tile(self) -> tuple[int, int, int]:
         """The sides (m, k, n) of the tiles of one operation, which multiplies (m, k) by (k, n)."""
-        lanes = self.shape.numbers.lanes
-        if self.layout == ELEMENTWISE:
-            return 1, 1, lanes
-        name = ARRANGEMENT_NAMES[self.layout]
-        return (*tile_shape(name, "a", lanes), tile_shape(name, "b", lanes)[1])
+        return tile_sides(self.layout, self.shape.numbers.lanes)
 
     @cached_property
     def strips(self) -> int:
@@ -132,6 +122,17 @@ class StreamTiling:
     def depth(self) -> int:
         """The number of rows of a bank for the tiles of B in one round."""
         return part(self.steps, self.deep)
+
+    @cached_property
+    def loop_rows(self) -> tuple[int, int]:
+        """The numbers of rows of B's tiles before a loop over rows, and in the loop.
+
+        All rows of the loop have equal words. The first two steps of a sum set the accumulate bit,
+        and the last row may have fewer steps. A round with few rows has no loop.
+        """
+        before = part(2, self.deep)
+        looped = self.steps // self.deep - before
+        return (before, looped) if looped >= LEAST_LOOP else (self.depth, 0)
 
     @cached_property
     def slices(self) -> int:
@@ -305,7 +306,12 @@ class StreamTiling:
     @property
     def most_words(self) -> int:
         """An upper bound of the number of words of the program, computed without writing it."""
-        item = self.depth + self.steps * (3 * self.high + 1) + 7 + self.slices
+        _, looped = self.loop_rows
+        steps, rows = self.steps, self.depth
+        if looped:
+            steps -= (looped - 1) * self.deep
+            rows -= looped - 4
+        item = rows + steps * (3 * self.high + 1) + 7 + self.slices
         item += (11 + len(self.after) * (1 + 3 * self.slices)) * bool(self.after)
         around = 2 + 2 * self.link.takes_pushed
         return self.blocks * (12 + self.rounds * (around + self.items * item)) + 1

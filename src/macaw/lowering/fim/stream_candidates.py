@@ -11,8 +11,8 @@ from dataclasses import replace
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import BUFFERS, COLUMNS, DOT, OUTER, SLOTS
 from macaw.isa.fim_islands import abilities, geometry
-from macaw.lowering.fim.shape import Shape, lacks
-from macaw.lowering.fim.stream import StreamTiling, part
+from macaw.lowering.fim.shape import Shape, lacks, part
+from macaw.lowering.fim.stream import StreamTiling
 
 _POWERS = tuple(1 << n for n in range(SLOTS.bit_length()))
 

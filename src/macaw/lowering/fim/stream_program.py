@@ -31,6 +31,7 @@ from macaw.lowering.fim.block_program import (
     UNLOCK,
     Block,
     Item,
+    Loop,
     Repeat,
     Word,
 )
@@ -95,18 +96,19 @@ def _pull(stream: StreamTiling, block: int) -> Word:
 
 def _item(stream: StreamTiling, block: int, number: int) -> Iterator[Item]:
     """Yield the words that compute item `number` of a round."""
-    slot = 0  # rz_slot
+    slot = _slot(stream, stream.high * stream.wide)  # rz_slot after a step along k
     first = stream.row + number * stream.depth
-    for deep in range(stream.depth):
+    unrolled, looped = stream.loop_rows
+    for deep in range(unrolled):
         yield Word(f"act {first + deep}", ACT)
-        for step in range(min(stream.deep, stream.steps - deep * stream.deep)):
-            at = deep * stream.deep + step
-            if at < 2 and stream.steps > 1:
-                yield Word(f"mmr accumulate, {at}")
-            if slot:
-                yield Word("mmr rz_slot, 0")
-            yield from _step(stream, block, step, int(at > 0))
-            slot = _slot(stream, stream.high * stream.wide)
+        yield from _row(stream, block, deep, slot)
+    if looped:
+        yield Word(f"mmr row0, {first + unrolled}")
+        body = (Word("act row0, inc=1", ACT), *_row(stream, block, unrolled, slot))
+        yield Loop(looped, body)
+    for deep in range(unrolled + looped, stream.depth):
+        yield Word(f"act {first + deep}", ACT)
+        yield from _row(stream, block, deep, slot)
     if stream.after:
         yield from _functions(stream, stream.row + stream.operand_row + number)
         slot = 0
@@ -125,6 +127,20 @@ def _item(stream: StreamTiling, block: int, number: int) -> Iterator[Item]:
     yield Word(f"iosa[{columns}] <- rz", OPERATE, stream.slices, operation=STORE)
     if stream.slices % SLOTS:
         yield Word("mmr rz_slot, 0")
+
+
+def _row(stream: StreamTiling, block: int, deep: int, slot: int) -> Iterator[Word]:
+    """Yield the words for row `deep` of B's tiles, which is open.
+
+    `slot` is the value of rz_slot after each step along k.
+    """
+    for step in range(min(stream.deep, stream.steps - deep * stream.deep)):
+        at = deep * stream.deep + step
+        if at < 2 and stream.steps > 1:
+            yield Word(f"mmr accumulate, {at}")
+        if slot and at:
+            yield Word("mmr rz_slot, 0")
+        yield from _step(stream, block, step, int(at > 0))
 
 
 def _functions(stream: StreamTiling, row: int) -> Iterator[Item]:
@@ -161,7 +177,7 @@ def _slot(stream: StreamTiling, operations: int) -> int:
     return 0 if stream.layout == OUTER else operations % SLOTS
 
 
-def _step(stream: StreamTiling, block: int, step: int, mode: int) -> Iterator[Item]:
+def _step(stream: StreamTiling, block: int, step: int, mode: int) -> Iterator[Word]:
     first = step * stream.wide
     columns = str(first) if stream.wide == 1 else f"{first}:{first + stream.wide}"
     for _ in range(stream.high):

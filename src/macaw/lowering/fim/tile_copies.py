@@ -7,22 +7,26 @@ one cycle, however short it is. In a bank even a short beat takes the time of a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from macaw.isa.fim_circuit import COLUMN_BYTES, OUTER, TENSOR
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Tensor
-from macaw.lowering.fim.shape import Region
+from macaw.lowering.fim.shape import Region, part
 from macaw.lowering.fim.stream import ROW_BYTES, StreamTiling
 
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand of a product in external memory: a tensor row by row, or tiles made in advance."""
+    """An operand of a product in external memory: a tensor row by row, or tiles made in advance.
+
+    The tiles of a sum's constants are together in one operand, the first one.
+    """
 
     place: Location
     rows: int
+    columns: int
     tiles: bool = False
 
 
@@ -31,9 +35,10 @@ def operand(tensor: Tensor, size: int, side: str) -> Operand:
 
     `size` is the size of a number in bytes, `side` is "a" or "b".
     """
+    shape = tensor.rows, tensor.columns
     if tensor.data is not None:
-        return Operand(Location(EXTERNAL, f"{side}.tiles"), tensor.rows, True)
-    return Operand(Location(EXTERNAL, tensor.memory.name, tensor.offset * size), tensor.rows)
+        return Operand(Location(EXTERNAL, f"{side}.tiles"), *shape, tiles=True)
+    return Operand(Location(EXTERNAL, tensor.memory.name, tensor.offset * size), *shape)
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ def _count(first: int, step: int, end: int) -> int:
 class Router:
     """Makes the copies of a stream.
 
-    If several islands share the product, `region` is the part of C that this stream computes.
+    If several islands share the product, `region` is the part of C that this stream computes. The
+    operands A and B are sequences: a sum of products has several.
     """
 
     def __init__(self, stream: StreamTiling, region: Region | None = None) -> None:
@@ -69,14 +75,18 @@ class Router:
 
     # --- B ---
 
-    def bring_b(self, b: Operand) -> Route:
+    def bring_b(self, *operands: Operand) -> Route:
         """Return the copies of B into the banks of each block."""
-        stream = self.stream
-        if b.tiles:
-            return Route(tuple(self._spread(b.place)), {})
-        place = Location(LOCAL, f"{b.place.symbol}.b")
-        copies = (*self._pieces_of_b(b, place), *self._spread(place))
-        return Route(copies, {place.symbol: stream.banks * stream.result_row * ROW_BYTES})
+        stream, first = self.stream, operands[0]
+        if first.tiles:
+            return Route(tuple(self._spread(first.place)), {})
+        place = Location(LOCAL, f"{first.place.symbol}.b")
+        pieces, step = list[Copy](), 0
+        for b in operands:
+            pieces += self._pieces_of_b(b, place.at(step * stream.wide * COLUMN_BYTES))
+            step += part(b.rows, stream.tile[1])
+        size = stream.banks * stream.result_row * ROW_BYTES
+        return Route((*pieces, *self._spread(place)), {place.symbol: size})
 
     def _spread(self, image: Location) -> Iterator[Copy]:
         """Yield copies of tiles, in the order of `StreamTiling.b_tiles`, into the banks.
@@ -123,28 +133,56 @@ class Router:
 
     # --- A ---
 
-    def bring_a(self, a: Operand, start: int) -> Route:
+    def bring_a(self, operands: Sequence[Operand], start: int) -> Route:
         """Return the copies of the strips of A into the buffers for start number `start`."""
         stream, shape = self.stream, self.stream.shape
         high = stream.tile[0]
         first = start * stream.blocks * stream.share
         strips = min(stream.strips - first, stream.blocks * stream.share)
         pitch = stream.steps * COLUMN_BYTES  # bytes of a strip
-        if a.tiles:
-            return Route(tuple(self._fill(a.place.at(first * pitch), strips)), {})
-        src = a.place.at((self.row + first * high) * shape.k * self.size)
+        if operands[0].tiles:
+            return Route(tuple(self._fill(operands[0].place.at(first * pitch), strips)), {})
         rows = min(strips * high, shape.m - first * high)
         plain = stream.tile[0] == 1 == stream.high and stream.tile[1] > 1
-        if plain and shape.k * self.size == pitch and src.offset % COLUMN_BYTES == 0:
-            return Route(tuple(self._fill(src, strips)), {})
-        place = Location(LOCAL, f"{a.place.symbol}.a")
-        if plain:
-            length = shape.k * self.size
-            pieces: tuple[Copy, ...] = (Copy(place, src, length, rows, pitch, length),)
-        else:
-            pieces = tuple(self._pieces_of_a(src, place, rows))
+        parts = [
+            replace(a, place=a.place.at((self.row + first * high) * a.columns * self.size))
+            for a in operands
+        ]
+        if plain and all(self._is_aligned(a) for a in parts):
+            return Route(tuple(self._fill_rows(parts, strips)), {})
+        place = Location(LOCAL, f"{operands[0].place.symbol}.a")
+        pieces, step = list[Copy](), 0
+        for a in parts:
+            there = place.at(step * stream.high * COLUMN_BYTES)
+            if plain:
+                length = a.columns * self.size
+                pieces.append(Copy(there, a.place, length, rows, pitch, length))
+            else:
+                pieces += self._pieces_of_a(a, there, rows)
+            step += part(a.columns, stream.tile[1])
         size = stream.blocks * stream.share * pitch
         return Route((*pieces, *self._fill(place, strips)), {place.symbol: size})
+
+    def _is_aligned(self, a: Operand) -> bool:
+        """Return whether the rows of A consist of whole columns of memory."""
+        return a.columns * self.size % COLUMN_BYTES == 0 == a.place.offset % COLUMN_BYTES
+
+    def _fill_rows(self, operands: Sequence[Operand], strips: int) -> Iterator[Copy]:
+        """Yield copies of rows of A to the buffers, side by side if there are several operands."""
+        if len(operands) == 1:
+            yield from self._fill(operands[0].place, strips)
+            return
+        stream = self.stream
+        pitch, place = stream.steps * COLUMN_BYTES, 0
+        for a in operands:
+            length = a.columns * self.size
+            for block in range(stream.blocks):
+                first = block * stream.share
+                count = min(stream.share, strips - first)
+                if count > 0:
+                    dst = self._bank(stream.buffer(block)).at(place)
+                    yield Copy(dst, a.place.at(first * length), length, count, pitch, length)
+            place += length
 
     def _fill(self, image: Location, strips: int) -> Iterator[Copy]:
         """Yield copies of tiles to the buffers. The strips of each block go to its buffer."""
@@ -157,7 +195,7 @@ class Router:
             if count > 0:
                 yield Copy(self._bank(stream.buffer(block)), image.at(first * pitch), count * pitch)
 
-    def _pieces_of_a(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
+    def _pieces_of_a(self, a: Operand, dst: Location, rows: int) -> Iterator[Copy]:
         """Yield copies that rearrange A into tiles.
 
         One copy moves a row of A, or the same line of tiles in many items, whichever needs fewer
@@ -166,14 +204,15 @@ class Router:
         stream = self.stream
         high, deep, _ = stream.tile
         lanes = stream.shape.numbers.lanes // (high * deep)  # how often each number is repeated
-        by_rows = rows + high * stream.high * (stream.shape.k % deep > 0)
-        by_lines = stream.steps * min(rows, high * stream.high)
+        steps = part(a.columns, deep)
+        by_rows = rows + high * stream.high * (a.columns % deep > 0)
+        by_lines = steps * min(rows, high * stream.high)
         for lane in range(lanes):
             place = dst.at(lane * self.size)
             if by_rows <= by_lines:
-                yield from self._by_rows(src, place, rows)
+                yield from self._by_rows(a, place, rows)
             else:
-                yield from self._by_lines(src, place, rows, range(stream.steps))
+                yield from self._by_lines(a, place, rows, range(steps))
 
     def _line(self, row: int) -> int:
         """Return the byte offset of row `row` of A in the buffer's image as tiles."""
@@ -184,32 +223,31 @@ class Router:
         column = item * stream.steps * stream.high + place
         return column * COLUMN_BYTES + line * deep * self.size
 
-    def _by_rows(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
-        stream, shape = self.stream, self.stream.shape
-        deep = stream.tile[1]
-        piece, whole = deep * self.size, shape.k // deep
+    def _by_rows(self, a: Operand, dst: Location, rows: int) -> Iterator[Copy]:
+        stream, deep = self.stream, self.stream.tile[1]
+        piece, whole = deep * self.size, a.columns // deep
         if whole:
             for row in range(rows):
-                there = src.at(row * shape.k * self.size)
+                src = a.place.at(row * a.columns * self.size)
                 pitch = stream.high * COLUMN_BYTES
-                yield Copy(dst.at(self._line(row)), there, piece, whole, pitch, piece)
-        if shape.k % deep:
-            yield from self._by_lines(src, dst, rows, range(whole, whole + 1))
+                yield Copy(dst.at(self._line(row)), src, piece, whole, pitch, piece)
+        if a.columns % deep:
+            yield from self._by_lines(a, dst, rows, range(whole, whole + 1))
 
-    def _by_lines(self, src: Location, dst: Location, rows: int, steps: range) -> Iterator[Copy]:
-        stream, shape, size = self.stream, self.stream.shape, self.size
+    def _by_lines(self, a: Operand, dst: Location, rows: int, steps: range) -> Iterator[Copy]:
+        stream, size = self.stream, self.size
         high, deep, _ = stream.tile
         item = high * stream.high  # number of rows of A
         for step in steps:
-            length = min(deep, shape.k - step * deep) * size
+            length = min(deep, a.columns - step * deep) * size
             for row in range(min(item, rows)):
                 yield Copy(
                     dst.at(self._line(row) + step * stream.high * COLUMN_BYTES),
-                    src.at((row * shape.k + step * deep) * size),
+                    a.place.at((row * a.columns + step * deep) * size),
                     length,
                     _count(row, item, rows),
                     stream.steps * stream.high * COLUMN_BYTES,
-                    item * shape.k * size,
+                    item * a.columns * size,
                 )
 
     # --- C ---

@@ -1,0 +1,50 @@
+"""Finds sums of products, which an island can compute as one product with a longer k.
+
+An island adds the products of a sum in its register Rz. So no product is stored, and no function
+adds them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Task
+
+MOST_PRODUCTS = 16  # of a sum
+
+
+def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
+    """Return the sums of a graph, each as its products and additions in the order of the graph.
+
+    Only the next addition reads a product or a sum, and no result of the graph is inside of a sum.
+    A sum of more than two products contains smaller sums; the list has the larger ones, too.
+    """
+    reads = Counter(tensor.memory.name for task in graph.tasks for tensor in task.inputs)
+    results = {tensor.memory.name for tensor in graph.results}
+    inner: dict[str, tuple[Task, ...]] = {}  # products and sums that an addition may read
+    found = []
+    for task in graph.tasks:
+        name = task.output.name
+        parts = [inner.get(tensor.name, ()) for tensor in task.inputs]
+        unit: tuple[Task, ...] = ()
+        if task.kind == PRODUCT:
+            unit = (task,)
+        elif task.kind == POINTWISE and task.function == "add" and all(parts):
+            unit = (*parts[0], *parts[1], task)
+            if len(unit) // 2 >= MOST_PRODUCTS:
+                continue
+            unit = tuple(sorted(unit, key=graph.tasks.index))
+            found.append(unit)
+        if unit and reads[name] == 1 and name not in results:
+            inner[name] = unit
+    return found
+
+
+def is_sum(unit: Sequence[Task]) -> bool:
+    """Return whether a unit of tasks begins with a sum of products: two products do not chain."""
+    products = [task for task in unit if task.kind == PRODUCT]
+    outputs = {task.output.name for task in unit}
+    return len(products) > 1 and not any(
+        tensor.memory.name in outputs for task in products for tensor in task.inputs
+    )

@@ -1,0 +1,142 @@
+"""Sums of products that an island adds in Rz, with functions of the sum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.lowering.fim.graph import PRODUCT, Graph
+from macaw.lowering.fim.options import options
+from macaw.lowering.fim.plan import Option, Refusal
+from macaw.lowering.fim.product_sums import is_sum, product_sums
+from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
+
+pytestmark = pytest.mark.once
+
+
+def numbers(*shape, seed=1, dtype=np.float16):
+    return (np.random.default_rng(seed).standard_normal(shape) / 4).astype(dtype)
+
+
+def sum_of(depths, m=9, n=30, form=0, known=True, bias=True):
+    """A graph of the sum of products, each with a k of its own, and its inputs."""
+    graph, total = Graph(form), None
+    dtype = ("float16", "float32")[form]
+    given = {}
+    for place, k in enumerate(depths):
+        x = graph.tensor(f"x{place}", m, k)
+        given[x.name] = numbers(m, k, seed=place, dtype=dtype)
+        if known:
+            w = graph.constant(f"w{place}", numbers(k, n, seed=place + 20, dtype=dtype))
+        else:
+            w = graph.tensor(f"w{place}", k, n)
+            given[w.name] = numbers(k, n, seed=place + 20, dtype=dtype)
+        one = graph.product(x, w)
+        total = one if total is None else graph.pointwise("add", total, one)
+    if bias:
+        row = np.repeat(numbers(1, n, seed=50, dtype=dtype), m, axis=0)
+        total = graph.pointwise("add", total, graph.constant("bias", row))
+    graph.result(total)
+    return graph, given
+
+
+@pytest.mark.parametrize(
+    ("depths", "form", "known"),
+    [((20, 16, 5), 0, True), ((7, 8), 1, True), ((9, 33), 0, False)],
+)
+def test_each_layout_has_the_bits_and_the_cycles(depths, form, known):
+    """The k of a product is no multiple of a tile, so each begins at a tile of its own."""
+    graph, given = sum_of(depths, form=form, known=known, bias=known)
+    rows = [row for row in options(graph.tasks, TINY, form=form) if isinstance(row, Option)]
+    assert len({row.layout for row in rows if row.island == 0}) == (3 if form else 4)
+    for option in {row.layout: row for row in rows}.values():
+        plan = alone(graph, option)
+        done = run(plan, graph, TINY, "tiny", **given)
+        for name, wanted in modelled(plan, graph, given).items():
+            np.testing.assert_array_equal(done.outputs[name], wanted)
+        assert abs(done.cycles - option.total) <= 16 + option.total // 500
+
+
+def test_rows_of_whole_columns_go_to_the_buffers_without_local_memory():
+    """By dots, with 16 numbers in a column: the rows of both left sides stand side by side."""
+    graph, given = sum_of((32, 48), m=5, n=32, bias=False)
+    lowered = macaw.lower_graph(graph)
+    assert "section .data.cp" not in lowered.source
+    done = lowered.measure(given)
+    for name, wanted in modelled(lowered.plan, graph, given).items():
+        np.testing.assert_array_equal(done.outputs[name], wanted)
+
+
+def test_several_islands_share_a_sum():
+    """Each island has a part of the columns of the result, and all rows of each left side."""
+    graph, given = sum_of((40, 64), m=1, n=192)
+    device = TINY.changed({"fim.island.1.divider": 1})
+    lowered = macaw.lower_graph(graph, device=device)
+    assert [len(option.parts) for option in lowered.plan.issued] == [2]
+    done = lowered.measure(given)
+    for name, wanted in modelled(lowered.plan, graph, given).items():
+        np.testing.assert_array_equal(done.outputs[name], wanted)
+    assert abs(done.cycles / lowered.cycles - 1) < 0.02
+
+
+def test_the_scheduler_sums_products_where_that_ends_the_plan_sooner():
+    """On one island, the products are not stored, and nothing adds them."""
+    graph, given = sum_of((64, 64), m=4, n=64)
+    device = BASE.changed({"fim.islands": 1})
+    lowered, single = (macaw.lower_graph(graph, device=device, together=x) for x in (True, False))
+    assert all(is_sum(step.tasks) for step in lowered.plan.steps)
+    done, apart = lowered.measure(given), single.measure(given)
+    assert done.cycles < 0.7 * apart.cycles
+    assert abs(done.cycles / lowered.cycles - 1) < 0.02
+    np.testing.assert_allclose(done.error, 0, atol=0.01)
+
+
+def sums(graph):
+    return [
+        sum(task.kind == PRODUCT for task in unit) for unit in product_sums(graph) if is_sum(unit)
+    ]
+
+
+def test_which_sums_there_are():
+    """Sums of sums; none of a product that something else reads, or that is a result."""
+    graph = Graph()
+    x = graph.tensor("x", 4, 4)
+    parts = [graph.product(x, graph.constant(f"w{n}", numbers(4, 4, seed=n))) for n in range(4)]
+    left, right = graph.pointwise("add", *parts[:2]), graph.pointwise("add", *parts[2:])
+    whole = graph.pointwise("add", left, right)
+    assert sums(graph) == [2, 2, 4]
+    graph.pointwise("relu", left)
+    assert sums(graph) == [2, 2]
+    graph.result(parts[2])
+    graph.result(whole)
+    assert sums(graph) == [2]
+
+
+def why(graph):
+    return next(row.why for row in options(graph.tasks, TINY) if isinstance(row, Refusal))
+
+
+def test_why_not_a_sum():
+    graph = Graph()
+    x, y = graph.tensor("x", 4, 4), graph.tensor("y", 4, 4)
+    first, second = graph.product(x, y), graph.product(y, x)
+    graph.pointwise("sub", first, second, name="d")
+    assert why(graph) == "d is no sum of products alone"
+    graph = Graph()
+    x, w = graph.tensor("x", 4, 4), graph.constant("w", numbers(4, 4))
+    graph.pointwise("add", graph.product(x, w), graph.product(w, x))
+    assert why(graph) == "a product of a sum has a constant as its left side"
+    graph = Graph()
+    x, w = graph.tensor("x", 4, 4), graph.constant("w", numbers(4, 4))
+    graph.pointwise("add", graph.product(x, w), graph.product(x, x))
+    assert why(graph) == "the right sides of a sum's products are not all constants"
+    graph = Graph()
+    x, w = graph.tensor("x", 4, 4), graph.constant("w", numbers(4, 4))
+    graph.product(graph.pointwise("add", graph.product(x, w), graph.product(x, w)), w)
+    assert why(graph) == "a sum of products is no part of a chain of products"
+    graph = Graph()
+    x, w = graph.tensor("x", 4, 4), graph.constant("w", numbers(4, 4))
+    graph.product(x, w)
+    graph.product(x, w)
+    assert why(graph) == "two products of one start are a sum or a chain"
