@@ -127,8 +127,8 @@ def test_many_items_and_starts(monkeypatch):
     """What is left out of the following takes what it would have taken."""
     graph = product(*operands(Shape(300, 20, 16)))
     ways = [x for x in streams(Shape(300, 20, 16), TINY, 0, DOT) if x.wide == 16]
-    jobs = [ProductJob(tuple(graph.tasks), way) for way in ways]
-    jobs.append(ProductJob(tuple(graph.tasks), replace(ways[0], starts=30)))
+    jobs = [ProductJob(tuple(graph.tasks), tuple(graph.tasks), way) for way in ways]
+    jobs.append(ProductJob(tuple(graph.tasks), tuple(graph.tasks), replace(ways[0], starts=30)))
     assert max(way.items for way in ways) > instruction_timing.LONG
     short = [predict(job, TINY) for job in jobs]
     monkeypatch.setattr(instruction_timing, "LONG", 1 << 30)
