@@ -101,7 +101,7 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
         elif task.kind != POINTWISE or not sources:
             raise CannotError(f"at one start a product comes first, not a {task.kind}")
         elif len(sources) == 2:
-            part = _sum(*(open_parts.pop(name) for name in sources), task)
+            part = _sum(open_parts.pop(sources[0]), open_parts.pop(sources[1]), task)
         else:
             part = _append(open_parts.pop(sources[0]), task)
         open_parts[task.output.name] = part
