@@ -10,8 +10,10 @@ from macaw.lowering.fim.graph import PRODUCT, Graph
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.product_sums import is_sum, product_sums
+from macaw.lowering.fim.program import emit
 from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
 
+ENGINES = ("fast", "reference")
 pytestmark = pytest.mark.once
 
 
@@ -140,3 +142,16 @@ def test_why_not_a_sum():
     graph.product(x, w)
     graph.product(x, w)
     assert why(graph) == "two products of one start are a sum or a chain"
+
+
+def test_both_engines_agree_on_loops_over_rows():
+    """A block has at least three equal rows of B, which its words pass in a loop."""
+    graph, given = sum_of((128, 96), m=4, n=64)
+    option = next(row for row in options(graph.tasks, TINY) if isinstance(row, Option))
+    plan = alone(graph, option)
+    assert "act row0, inc=1" in emit(plan, graph, TINY, "tiny").source
+    fast, reference = (run(plan, graph, TINY, "tiny", engine, **given) for engine in ENGINES)
+    assert (fast.cycles, fast.counters) == (reference.cycles, reference.counters)
+    for name, wanted in modelled(plan, graph, given).items():
+        np.testing.assert_array_equal(fast.outputs[name], wanted)
+        np.testing.assert_array_equal(reference.outputs[name], wanted)
