@@ -14,6 +14,7 @@ from macaw.lowering.fim.program import emit
 from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
 
 ENGINES = ("fast", "reference")
+LOOPED = "act row0, inc=1"
 pytestmark = pytest.mark.once
 
 
@@ -147,9 +148,10 @@ def test_why_not_a_sum():
 def test_both_engines_agree_on_loops_over_rows():
     """A block has at least three equal rows of B, which its words pass in a loop."""
     graph, given = sum_of((128, 96), m=4, n=64)
-    option = next(row for row in options(graph.tasks, TINY) if isinstance(row, Option))
-    plan = alone(graph, option)
-    assert "act row0, inc=1" in emit(plan, graph, TINY, "tiny").source
+    rows = [row for row in options(graph.tasks, TINY) if isinstance(row, Option)]
+    plans = [alone(graph, row) for row in rows]
+    looped = [plan for plan in plans if LOOPED in emit(plan, graph, TINY, "tiny").source]
+    plan = min(looped, key=lambda plan: plan.steps[0].option.total)
     fast, reference = (run(plan, graph, TINY, "tiny", engine, **given) for engine in ENGINES)
     assert (fast.cycles, fast.counters) == (reference.cycles, reference.counters)
     for name, wanted in modelled(plan, graph, given).items():
