@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 import macaw
 from macaw.isa import config
 from macaw.isa.fim_circuit import DOT, ELEMENTWISE, FORMATS, OUTER, TENSOR
-from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Graph
+from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Graph, Task
 from macaw.lowering.fim.plan import BRING, FETCH, START, Action, GraphPlan, Step
 from macaw.lowering.fim.program import emit
 
@@ -93,15 +94,20 @@ def applied(function, *x):
         return what[function](*x)
 
 
-def _products_of_sums(tasks):
+def _products_of_sums(
+    tasks: Sequence[Task],
+) -> tuple[dict[Task, list[Task]], set[Task]]:
     """The products that an island sums in Rz, in order, by the last addition, and the tasks before it."""
-    parts, inside, summed = {}, set(), {}
+    parts: dict[str, tuple[list[Task], list[Task]]] = {}
+    inside: set[Task] = set()
+    summed: dict[Task, list[Task]] = {}
     for task in tasks:
-        sides = [parts.get(tensor.name) for tensor in task.inputs]
+        sides = [parts[tensor.name] for tensor in task.inputs if tensor.name in parts]
         if task.kind == PRODUCT:
             parts[task.output.name] = [task], [task]
-        elif task.function == "add" and all(sides):
-            products, before = (sides[0][place] + sides[1][place] for place in (0, 1))
+        elif task.function == "add" and len(sides) == len(task.inputs):
+            (left, left_tasks), (right, right_tasks) = sides
+            products, before = left + right, left_tasks + right_tasks
             parts[task.output.name] = products, [*before, task]
             summed = {key: value for key, value in summed.items() if key not in before}
             summed[task] = products
@@ -134,10 +140,11 @@ def modelled(plan, graph, inputs):
             shape = task.output.rows, task.output.columns
             places = np.asarray(task.places, int)[:, None] + np.arange(task.width)
             if task in summed:
-                made = None
+                total = None
                 for product in summed[task]:
                     a, b = (numbers(tensor) for tensor in product.inputs)
-                    made = rounded(a, b, step.option.layout, made)
+                    total = rounded(a, b, step.option.layout, total)
+                made = np.asarray(total)
             elif task.kind == PRODUCT:
                 made = rounded(x[0], x[1], step.option.layout)
             elif task.kind == GATHER:
