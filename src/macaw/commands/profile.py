@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from macaw.commands.options import (
+    LazyChoice,
     collect,
     jitter_option,
     load_program,
@@ -63,6 +64,12 @@ def _energy(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
             f"'{value}' is no table, whose name ends with .toml; write --energy after the FILEs"
         )
     return value
+
+
+def _allowable() -> tuple[str, ...]:
+    from macaw.profiling.comparison import ALLOWABLE
+
+    return ALLOWABLE
 
 
 @click.command("profile", short_help="Say where a program's cycles go.")
@@ -155,6 +162,12 @@ def _energy(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
 )
 @click.option("--guide", is_flag=True, help="Say which step of the optimisation loop comes next.")
 @click.option("--against", metavar="OLD.json", help="Say what improved since an earlier --json.")
+@click.option(
+    "--allow",
+    type=LazyChoice(_allowable),
+    multiple=True,
+    help="Compare with OLD.json although its program, or values or shapes of inputs, are others.",
+)
 @click.option("--json", "json_file", metavar="FILE", help="Write the profile as JSON; - prints it.")
 @click.option(
     "--perfetto", "perfetto_file", metavar="FILE", help="Write a trace for ui.perfetto.dev."
@@ -185,6 +198,7 @@ def command(
     limit: int | None,
     guide: bool,
     against: str | None,
+    allow: tuple[str, ...],
     json_file: str | None,
     perfetto_file: str | None,
     html_file: str | None,
@@ -231,6 +245,7 @@ def command(
         causes,
         roofline,
         None if energy is None else load_table(energy) if energy else default_table(),
+        allow,
     )
     arrays = program_inputs(sources, files.read_arrays(inputs))
     with ProgressBar("profiling") as bar:

@@ -1,21 +1,74 @@
 """Compares a profile with an earlier one (seed 001, step 722).
 
-Without jitter, cycles are compared exactly. With jitter, runs differ by chance. Then a difference
-of means is significant only if all runs of one profile are faster than all runs of the other, and
-if there are enough runs: the probability of such a result by chance must be at most 1/20.
+Only profiles of the same program, with inputs of the same values and shapes, are compared, unless
+the user allows another one. Without jitter, cycles are compared exactly. With jitter, runs differ
+by chance. Then the runs of both profiles give a confidence interval of the difference of the means;
+if it contains 0, the profiles do not differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import comb
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
-from macaw.profiling import metrics
+from macaw.errors import InputError
+from macaw.phrases import suggestion
+from macaw.profiling import bootstrap, metrics
+from macaw.profiling.bootstrap import LEAST_RUNS, LEVEL
+from macaw.profiling.earlier import EarlierRun, EarlierTrack
+from macaw.profiling.line_comparison import line_differences
 from macaw.profiling.metrics import KEYS_WITH_THRESHOLD, METRICS
 from macaw.profiling.model import Difference, Profile, Subject
 
-CHANCE = 0.05  # probability that runs of the same program count as different
+ALLOWABLE = ("program", "inputs", "shape")  # what may differ if the user allows it
+NO_DIFFERENCE = "no difference"  # the end of a sentence
 EQUAL = 0.0005  # of a value; a smaller change prints as 0.0%
+
+
+def check_allowed(allowed: Collection[str]) -> None:
+    """Raise `InputError` if one of the words is not in `ALLOWABLE`."""
+    for word in allowed:
+        if word not in ALLOWABLE:
+            raise InputError(f"no difference '{word}' can be allowed", suggestion(word, ALLOWABLE))
+
+
+def refuse_other_subject(
+    before: Profile, name: str, new: Subject, program: str, allowed: Collection[str]
+) -> None:
+    """Raise `InputError` if program, inputs or shapes differ and `allowed` does not say so.
+
+    `name` is the file of the earlier profile, `program` the name of the program of the new one.
+    """
+    old, reasons = before.subject, {}
+    if old.program != new.program:
+        reasons["program"] = _program_text(before.program, program)
+    shapes, values = _shape_changes(old, new), _value_changes(old, new)
+    if shapes:
+        reasons["shape"] = f"the shapes of inputs are others ({shapes})"
+    if values:
+        reasons["inputs"] = f"the inputs are others ({values})"
+    missing = [word for word in reasons if word not in allowed]
+    if missing:
+        text = "; ".join(reasons[word] for word in missing)
+        options = " ".join(f"--allow {word}" for word in missing)
+        raise InputError(
+            f"{name} is the profile of another run: {text}", f"{options} compares them all the same"
+        )
+
+
+def compare(before: Profile, after: Profile) -> Profile:
+    """Return `after` with its differences from `before`, and with the timeline of `before`."""
+    return replace(
+        after,
+        differences=differences(before, after),
+        earlier=EarlierRun(
+            before.program,
+            before.device,
+            before.cycles,
+            tuple(EarlierTrack(track.core, track.row, track.busy) for track in before.tracks),
+        ),
+        line_differences=line_differences(before.accounts, after.accounts),
+    )
 
 
 def differences(before: Profile, after: Profile) -> tuple[Difference, ...]:
@@ -42,16 +95,13 @@ def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
     old, new = before.subject, after.subject
     changes = []
     if old.program != new.program:
-        text = f"the program is another one: {before.program} before, {after.program} now"
-        if before.program == after.program:
-            text = f"{after.program} was changed"
-        changes.append(("program", text))
+        changes.append(("program", _program_text(before.program, after.program)))
     if old.device != new.device:
         text = f"the device is another one: {before.device} before, {after.device} now"
         if before.device == after.device:
             text = f"the device {after.device} has other settings now"
         changes.append(("device", text))
-    inputs = _input_changes(old, new)
+    inputs = "; ".join(filter(None, (_value_changes(old, new), _shape_changes(old, new))))
     if inputs:
         text = "so nothing is called better or worse"
         changes.append(("inputs", f"the inputs are others ({inputs}), {text}"))
@@ -61,18 +111,44 @@ def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
     if before.jitter != after.jitter or before.jitter is not None:
         text = f"{_runs_text(before)} before, {_runs_text(after)} now"
         changes.append(("runs", f"{text}: only cycles are judged, by the spread of the runs"))
+    if bool(before.accounts) != bool(after.accounts):
+        when = "before" if after.accounts else "now"
+        changes.append(("lines", f"lines are not compared: {when} without --causes"))
     return changes
 
 
-def _input_changes(old: Subject, new: Subject) -> str:
-    """Return a phrase that says which inputs differ."""
-    both = [name for name in new.inputs if name in old.inputs]
+def _program_text(before: str, after: str) -> str:
+    if before == after:
+        return f"{after} was changed"
+    return f"the program is another one: {before} before, {after} now"
+
+
+def _value_changes(old: Subject, new: Subject) -> str:
+    """Return a phrase with the inputs of the same shape that have other values."""
+    names = [
+        name
+        for name in new.inputs
+        if name in old.inputs
+        and old.shapes.get(name) == new.shapes.get(name)
+        and old.inputs[name] != new.inputs[name]
+    ]
+    return f"other values of {', '.join(names)}" if names else ""
+
+
+def _shape_changes(old: Subject, new: Subject) -> str:
+    """Return a phrase with the inputs that have other shapes or types, or are in one run only."""
+    both = [name for name in new.shapes if name in old.shapes]
+    phrases = [
+        f"{name}: {old.shapes[name]} before, {new.shapes[name]} now"
+        for name in both
+        if old.shapes[name] != new.shapes[name]
+    ]
     names = {
-        "other values of": [name for name in both if old.inputs[name] != new.inputs[name]],
-        "only before": [name for name in old.inputs if name not in new.inputs],
-        "only now": [name for name in new.inputs if name not in old.inputs],
+        "only before": [name for name in old.shapes if name not in new.shapes],
+        "only now": [name for name in new.shapes if name not in old.shapes],
     }
-    return "; ".join(f"{title} {', '.join(inputs)}" for title, inputs in names.items() if inputs)
+    phrases += [f"{title} {', '.join(inputs)}" for title, inputs in names.items() if inputs]
+    return "; ".join(phrases)
 
 
 def _runs_text(profile: Profile) -> str:
@@ -84,18 +160,26 @@ def _runs_text(profile: Profile) -> str:
 
 
 def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
-    """Return the change of the cycles. With jitter, the spread of the runs decides its verdict."""
+    """Return the change of the cycles. With jitter, a confidence interval decides its verdict."""
     old, new = before.cycles, after.cycles
+    direction = -1 if judged else 0
     if before.jitter is None and after.jitter is None:
-        return _difference("cycles", old, new, -1 if judged else 0)
-    low, high = sorted((before.runs or (old,), after.runs or (new,)), key=min)
+        return _difference("cycles", old, new, direction)
     text = _change_text("cycles", old, new)
-    if max(low) >= min(high):
-        return Difference("cycles", old, new, None, f"{text}: within the spread of the runs")
-    if 2 / comb(len(low) + len(high), len(low)) > CHANCE:
-        hint = "too few runs to tell it from chance (--repeat)"
+    if before.jitter is None or after.jitter is None:
+        hint = "not judged, because one of them has no jitter"
         return Difference("cycles", old, new, None, f"{text}: {hint}")
-    return _difference("cycles", old, new, -1 if judged else 0)
+    if min(len(before.runs), len(after.runs)) < LEAST_RUNS:
+        hint = f"too few runs to tell it from chance (--repeat {LEAST_RUNS} or more)"
+        return Difference("cycles", old, new, None, f"{text}: {hint}")
+    interval = bootstrap.difference_interval(before.runs, after.runs)
+    share = " to ".join(f"{end / max(old, 1):+.1%}" for end in interval)
+    text = f"{text}, {LEVEL:.0%} confidence {share}"
+    low, high = interval
+    if low <= 0 <= high:
+        return Difference("cycles", old, new, None, f"{text}: {NO_DIFFERENCE}", interval)
+    difference = _difference("cycles", old, new, direction, text)
+    return replace(difference, interval=interval)
 
 
 def _row_changes(before: Profile, after: Profile) -> list[Difference]:
@@ -145,10 +229,15 @@ def _direction(key: str, before: float, after: float) -> int:
     return 1 if sense == "least" else -1
 
 
-def _difference(what: str, before: float, after: float, direction: int) -> Difference:
-    """Return a difference. `direction` is 1 if more is better, -1 if less is, 0 for no verdict."""
+def _difference(
+    what: str, before: float, after: float, direction: int, text: str = ""
+) -> Difference:
+    """Return a difference. `direction` is 1 if more is better, -1 if less is, 0 for no verdict.
+
+    `text` replaces the sentence about the change.
+    """
     change = after - before
-    text = _change_text(what, before, after)
+    text = text or _change_text(what, before, after)
     if abs(change) < EQUAL * abs(before) or not change:
         return Difference(what, before, after, None, f"{text}, as before")
     if not direction:

@@ -14,10 +14,11 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from macaw.errors import InputError
 from macaw.phrases import one_line, plural
 from macaw.profiling.account import Account
+from macaw.profiling.earlier import EarlierRun, LineDifference
 from macaw.profiling.energy import Energy
 from macaw.profiling.work import Work
 
-FORMAT = 6  # version of the JSON format
+FORMAT = 7  # version of the JSON format
 KIND = "macaw profile"
 
 Interval = tuple[int, int]
@@ -224,6 +225,7 @@ class Difference:
     after: float | None
     better: bool | None  # None: not judged
     sentence: str
+    interval: tuple[float, float] | None = None  # of the change, at `bootstrap.LEVEL`
 
 
 @dataclass(frozen=True)
@@ -236,6 +238,7 @@ class Subject:
     program: str = ""  # of its sections and its entry
     device: str = ""  # of its configuration
     inputs: Mapping[str, str] = field(default_factory=dict)  # by name
+    shapes: Mapping[str, str] = field(default_factory=dict)  # of inputs: "int8 4x32"
 
 
 @dataclass(frozen=True, repr=False)
@@ -255,6 +258,8 @@ class Profile:
     step: Step | None = None
     differences: tuple[Difference, ...] = ()  # from an earlier profile
     against: str = ""  # the earlier profile's file
+    earlier: EarlierRun | None = None  # its timeline
+    line_differences: tuple[LineDifference, ...] = ()  # if both profiles have accounts
     mode: str = ""  # "mark", "auto"
     jitter: int | None = None  # the first run's seed
     runs: tuple[int, ...] = ()  # cycles of each run of the mean

@@ -81,7 +81,8 @@ def verdict(difference: Difference) -> str:
     """Return `better`, `worse` or `same`; `note` for a difference without a verdict."""
     if difference.better is not None:
         return "better" if difference.better else "worse"
-    return "same" if difference.sentence.endswith("as before") else "note"
+    same = difference.sentence.endswith(("as before", "no difference"))
+    return "same" if same else "note"
 
 
 def group_place(group: Group) -> str:

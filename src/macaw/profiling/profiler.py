@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from statistics import fmean
@@ -84,6 +84,7 @@ class Options:
     causes: bool = False  # also account for the cycles of each core
     roofline: bool = False  # also measure operations and bytes
     energy: EnergyTable | None = None  # also estimate energy, with this table
+    allow: Collection[str] = ()  # of `comparison.ALLOWABLE`: what `against` may have otherwise
 
     def check(self) -> None:
         """Raise `InputError` if options cannot be combined."""
@@ -101,6 +102,9 @@ class Options:
             )
         if self.segments is not None and self.num:
             raise InputError("--segments says how many instructions make a record: leave --num out")
+        comparison.check_allowed(self.allow)
+        if self.allow and self.against is None:
+            raise InputError("--allow is for a comparison", "--against OLD.json")
         advice.check_goals(self.goals)
         metrics.thresholds(self.thresholds)
 
@@ -198,6 +202,11 @@ class _Profiler:
         self.limits = metrics.thresholds(options.thresholds)
         job = recording.make_job(program, config, inputs, options.max_cycles)
         self.job = job.with_jitter(options.jitter)
+        self.subject = recording.digest_subject(job)
+        if options.against is not None:
+            comparison.refuse_other_subject(
+                options.against, options.against_name, self.subject, name, options.allow
+            )
         self.cores = timeline.core_traits(self.job.machine())
         self.machine = metrics.DeviceSizes.of(config, self.cores)
         names = dict.fromkeys(x for item in self.cores.values() for x in (item.row, item.name))
@@ -425,15 +434,15 @@ class _Profiler:
             jitter=options.jitter,
             runs=runs,
             ratios=rows,
-            subject=recording.digest_subject(self.job),
+            subject=self.subject,
             layers=layers,
             accounts=self._accounts(),
             work=work,
             energy=energy,
         )
         if options.against is not None:
-            differences = comparison.differences(options.against, report)
-            report = replace(report, differences=differences, against=options.against_name)
+            report = comparison.compare(options.against, report)
+            report = replace(report, against=options.against_name)
         if options.guide:
             report = replace(report, step=advice.next_step(report))
         return report

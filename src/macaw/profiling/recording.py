@@ -20,6 +20,7 @@ from macaw.emu.core import Core
 from macaw.emu.device import Device
 from macaw.emu.waits import Waiting
 from macaw.errors import InputError
+from macaw.input_binding import shape_text
 from macaw.isa import config as configs
 from macaw.isa.config import Configuration
 from macaw.isa.memory_map import EXTERNAL
@@ -131,6 +132,10 @@ def digest_subject(job: Job) -> Subject:
         digest.hexdigest(),
         hashlib.sha256(job.device.encode()).hexdigest(),
         {name: input_digest.hexdigest() for name, input_digest in inputs.items()},
+        {
+            name: f"{array.dtype.name} {shape_text(array.shape)}"
+            for name, array in sorted(job.inputs.items())
+        },
     )
 
 

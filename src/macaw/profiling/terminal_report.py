@@ -15,6 +15,7 @@ from rich.text import Text
 from macaw.phrases import plural
 from macaw.profiling import chart
 from macaw.profiling.account_report import tree_lines
+from macaw.profiling.comparison_report import line_table
 from macaw.profiling.distinct_names import distinct_names
 from macaw.profiling.energy_report import energy_lines, energy_text
 from macaw.profiling.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
@@ -83,6 +84,10 @@ class _Report:
             self._print_merge(profile.merge)
         if profile.differences:
             self._print_differences(profile.differences)
+        if profile.line_differences:
+            self._print_heading("lines that changed")
+            for line in line_table(profile.line_differences, self.screen.width):
+                self.screen.print(self._text(line), soft_wrap=True)
         if profile.goals:
             self._print_goals(profile.goals)
         if profile.step is not None:

@@ -19,14 +19,20 @@ def six_profile() -> Profile:
     return profile(SIX_CORES / "six_cores.s", inputs)
 
 
-def copies(turns: int, size: int = 2048, work: int = 40) -> Program:
-    """cp copies to on-chip memory and back, turn after turn, and works a little between."""
+def copies(turns: int, size: int = 2048, work: int = 40, start: int = 0) -> Program:
+    """cp copies to on-chip memory and back, turn after turn, and works a little between.
+
+    The program begins with `start` cycles of work.
+    """
     return api.assemble(
         Source(
             f"""
         .device tiny
         .core   cp
-_start: li      s0, {turns}
+_start: .rept   {start}
+        nop
+        .endr
+        li      s0, {turns}
 turn:   la      a0, inwards
         dma.copy zero, a0
         dma.wait zero

@@ -103,6 +103,8 @@ def test_a_guide_and_what_improved(tool: Tool, layer: Path) -> None:
         "x=x.npy",
         "--against",
         "old.json",
+        "--allow",
+        "program",
         "--guide",
         "--goal",
         "cycles=100000",
@@ -123,7 +125,14 @@ def test_against_names_what_is_not_the_same(tool: Tool, layer: Path) -> None:
     layer.write_text(
         layer.read_text().replace("        .core   cp\n", "        .core   cp\n        nop\n", 1)
     )
-    found = tool("-i", "x=z.npy", "--against", "old.json", "--device", "base").stdout
+    options = ["-i", "x=z.npy", "--against", "old.json", "--device", "base"]
+    refused = tool(*options)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "old.json is the profile of another run: layer.s was changed; the inputs are" in (
+        refused.stderr
+    )
+    assert "--allow program --allow inputs compares them all the same" in refused.stderr
+    found = tool(*options, "--allow", "program", "--allow", "inputs").stdout
     assert "the device is another one: tiny before, base now" in found
     assert "the inputs are others (other values of x), so nothing is called better" in found
     assert "better cycles" not in found
@@ -212,6 +221,8 @@ def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
         (["--against", "x.npy"], "x.npy is no JSON"),
         (["--against", "none.json"], "macaw: error: cannot read none.json: No such file"),
         (["--against", "other.json"], "other.json holds no profile"),
+        (["--allow", "program"], "--allow is for a comparison"),
+        (["--allow", "device"], "'device' is not one of 'program', 'inputs', 'shape'"),
         (["--json", "layer.s"], "layer.s is an input: it is not overwritten"),
         (["--html", "x.npy"], "x.npy is an input: it is not overwritten"),
         (["--json", "a", "--html", "./a"], "one file: it cannot hold both"),

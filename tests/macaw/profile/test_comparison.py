@@ -7,8 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from macaw.profiling.comparison import differences
+from macaw.errors import InputError
+from macaw.execution import run
+from macaw.profiling import bootstrap
+from macaw.profiling.account import Account, CauseCycles, LineCycles
+from macaw.profiling.comparison import compare, differences, refuse_other_subject
+from macaw.profiling.comparison_report import line_table
+from macaw.profiling.earlier import LineDifference
+from macaw.profiling.line_comparison import line_differences
 from macaw.profiling.model import Bottleneck, Difference, Metric, Profile, Subject, Track
+from tests.macaw.profile.programs import copies
 from tests.macaw.profile.synthetic import PE_BOTTLENECK, exe_slice
 
 BEFORE = Profile(
@@ -18,7 +26,7 @@ BEFORE = Profile(
     (Track("pe", "pe", (), ((0, 100),)), Track("vc", "vc", (), ((0, 7),))),
     mode="auto",
     runs=(1000,),
-    subject=Subject("p", "d", {"x": "1"}),
+    subject=Subject("p", "d", {"x": "1"}, {"x": "int8 4"}),
 )
 
 
@@ -137,7 +145,7 @@ def sentences(after: Profile, before: Profile = BEFORE) -> list[str]:
 
 
 def test_another_program_is_named() -> None:
-    other = replace(BEFORE, program="new.s", subject=Subject("q", "d", {"x": "1"}))
+    other = replace(BEFORE, program="new.s", subject=Subject("q", "d", {"x": "1"}, {"x": "int8 4"}))
     assert sentences(other)[0] == "the program is another one: old.s before, new.s now"
     changed = replace(other, program="old.s")
     assert sentences(changed)[0] == "old.s was changed"
@@ -146,19 +154,21 @@ def test_another_program_is_named() -> None:
 
 
 def test_another_device_is_named() -> None:
-    other = replace(BEFORE, device="base", subject=Subject("p", "e", {"x": "1"}))
+    other = replace(BEFORE, device="base", subject=Subject("p", "e", {"x": "1"}, {"x": "int8 4"}))
     assert sentences(other)[0] == "the device is another one: tiny before, base now"
     assert sentences(replace(other, device="tiny"))[0] == "the device tiny has other settings now"
 
 
 def test_with_other_inputs_nothing_is_better() -> None:
     ratios = {"pe": (metric("utilisation", 0.2),)}
-    before = replace(BEFORE, ratios=ratios, subject=Subject("p", "d", {"x": "1", "w": "1"}))
+    shapes = dict.fromkeys("xwv", "int8 4")
+    old, new = ({x: shapes[x] for x in names} for names in ("xw", "xv"))
+    before = replace(BEFORE, ratios=ratios, subject=Subject("p", "d", {"x": "1", "w": "1"}, old))
     after = replace(
         BEFORE,
         cycles=500,
         ratios={"pe": (metric("utilisation", 0.9),)},
-        subject=Subject("p", "d", {"x": "2", "v": "1"}),
+        subject=Subject("p", "d", {"x": "2", "v": "1"}, new),
     )
     found = compared(before, after)
     assert found["inputs"].sentence == (
@@ -186,38 +196,107 @@ def jittered(*runs: int) -> Profile:
     return replace(BEFORE, cycles=round(sum(runs) / len(runs)), runs=runs, jitter=1)
 
 
+FEW = "too few runs to tell it from chance (--repeat 5 or more)"
+RUNS = (100, 101, 102, 103, 104)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "better", "end"),
     [
-        ((100, 104, 108, 102, 106), (105,), None, "within the spread of the runs"),
-        ((100, 104, 108, 102, 106), (109,), None, "too few runs to tell it from chance (--repeat)"),
-        ((100,), (120,), None, "too few runs to tell it from chance (--repeat)"),
-        ((100, 101, 102), (90, 91, 92), None, "too few runs to tell it from chance (--repeat)"),
-        ((100, 101, 102, 103), (90, 91, 92, 93), True, "better"),
-        ((90, 91, 92, 93), (100, 101, 102, 103), False, "worse"),
-        ((100, 101, 102, 103), (90, 91, 92, 100), None, "within the spread of the runs"),
+        (RUNS, (105,), None, FEW),
+        (RUNS[:4], (90, 91, 92, 93), None, FEW),
+        (RUNS, (90, 91, 92, 93, 94), True, "99% confidence -13.5% to -6.1%, better"),
+        ((90, 91, 92, 93, 94), RUNS, False, "worse"),
+        (RUNS, (101, 100, 103, 102, 103), None, "no difference"),
+        (RUNS, (80, 120, 70, 110, 90), None, "no difference"),
+        ((100,) * 5, (100,) * 5, None, "+0.0% to +0.0%: no difference"),
+        ((100,) * 5, (99,) * 5, True, "99% confidence -1.0% to -1.0%, better"),
     ],
 )
-def test_the_spread_of_runs_is_respected(
+def test_an_interval_decides(
     before: tuple[int, ...], after: tuple[int, ...], better: bool | None, end: str
 ) -> None:
     found = compared(jittered(*before), jittered(*after))["cycles"]
     assert found.better == better
-    assert found.sentence.endswith(end)
+    assert found.sentence.endswith(end), found.sentence
+    assert (found.interval is None) == (end == FEW)
 
 
+def student_interval(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[float, float]:
+    """Welch's interval for the difference of means, by SciPy: an independent witness."""
+    stats = pytest.importorskip("scipy.stats")
+    result = stats.ttest_ind(after, before, equal_var=False)
+    interval = result.confidence_interval(bootstrap.LEVEL)
+    return interval.low, interval.high
+
+
+def test_the_interval_is_near_that_of_students_distribution() -> None:
+    """For samples of a normal distribution both have the same limit."""
+    chance = random.Random(1)
+    for size in (20, 60):
+        before, after = (
+            tuple(round(chance.gauss(mean, 60)) for _ in range(size)) for mean in (10000, 10100)
+        )
+        expected = student_interval(before, after)
+        assert bootstrap.difference_interval(before, after) == pytest.approx(expected, rel=0.12)
+
+
+def test_an_interval_needs_runs() -> None:
+    with pytest.raises(ValueError, match="an interval needs 5 values of each sample"):
+        bootstrap.difference_interval((1, 2, 3, 4), RUNS)
+
+
+@pytest.mark.once
 def test_runs_of_one_program_are_seldom_called_different() -> None:
-    """By the rule at most once in twenty times, whatever the numbers of runs; here it is counted."""
+    """At most 5 of 100, whatever the numbers of runs and their distribution; here it is counted."""
     chance = random.Random(20261122)
-    for ours, theirs in ((5, 5), (1, 5), (4, 4), (2, 30)):
-        called = 0
-        for _ in range(1000):
-            one, two = (
-                jittered(*(chance.randrange(1000, 2000) for _ in range(count)))
-                for count in (ours, theirs)
-            )
-            called += compared(one, two)["cycles"].better is not None
-        assert called <= 60, (ours, theirs, called)
+    shapes = (lambda: chance.randrange(1000, 2000), lambda: 1000 + int(chance.expovariate(0.01)))
+    for ours, theirs in ((5, 5), (10, 10)):
+        for draw in shapes:
+            called = 0
+            for _ in range(100):
+                one, two = (jittered(*(draw() for _ in range(n))) for n in (ours, theirs))
+                called += compared(one, two)["cycles"].better is not None
+            assert called <= 5, (ours, theirs, called)
+
+
+TURNS = 20
+PLANTED = 0.02  # of the cycles
+
+
+def called_different(pairs: int, planted: float) -> int:
+    """The number of pairs of profiles, of 10 runs each, that the comparison calls different.
+
+    The second program of a pair takes `planted` more cycles than the first. All runs have different
+    seeds of the jitter.
+    """
+    plain = copies(TURNS, 1024, 100)
+    cycles = run(plain).cycles
+    slower = copies(TURNS, 1024, 100, start=round(planted * cycles))
+    assert run(slower).cycles == pytest.approx((1 + planted) * cycles, rel=1e-4)
+    seeds = iter(range(1, 20 * pairs + 1))
+    called = 0
+    for _ in range(pairs):
+        before, after = (
+            jittered(*(run(program, jitter=next(seeds)).cycles for _ in range(10)))
+            for program in (plain, slower)
+        )
+        better = compared(before, after)["cycles"].better
+        assert better is not True or not planted
+        called += better is not None
+    return called
+
+
+@pytest.mark.once
+def test_a_planted_difference_is_found_and_jitter_is_none() -> None:
+    assert [called_different(2, share) for share in (0.0, PLANTED)] == [0, 2]
+
+
+@pytest.mark.long
+@pytest.mark.once
+def test_a_planted_difference_is_found_in_95_of_100_pairs() -> None:
+    assert called_different(100, 0.0) <= 5
+    assert called_different(100, PLANTED) >= 95
 
 
 def test_ratios_of_jittered_runs_are_not_judged() -> None:
@@ -231,6 +310,119 @@ def test_ratios_of_jittered_runs_are_not_judged() -> None:
     )
     exact = compared(old, replace(BEFORE, cycles=50))
     assert exact["cycles"].better is None
+    assert exact["cycles"].sentence.endswith("not judged, because one of them has no jitter")
     assert exact["runs"].sentence.startswith(
         "2 runs with jitter from seed 1 before, a run without jitter now"
     )
+
+
+# What is refused -------------------------------------------------------------------------------
+
+
+def refused(new: Subject, *allowed: str, program: str = "old.s") -> tuple[str, str]:
+    with pytest.raises(InputError) as caught:
+        refuse_other_subject(BEFORE, "old.json", new, program, allowed)
+    return str(caught.value), caught.value.hint
+
+
+def test_another_run_is_refused() -> None:
+    """The same program with the same inputs passes; each difference needs a word of its own."""
+    same = {"x": "1"}, {"x": "int8 4"}
+    refuse_other_subject(BEFORE, "old.json", Subject("p", "other device", *same), "old.s", ())
+    head = "old.json is the profile of another run: "
+    assert refused(Subject("q", "d", *same)) == (
+        f"{head}old.s was changed",
+        "--allow program compares them all the same",
+    )
+    assert refused(Subject("q", "d", *same), "inputs", program="new.s")[0] == (
+        f"{head}the program is another one: old.s before, new.s now"
+    )
+    refuse_other_subject(BEFORE, "old.json", Subject("q", "d", *same), "new.s", ("program",))
+    values = Subject("p", "d", {"x": "2"}, {"x": "int8 4"})
+    assert refused(values) == (
+        f"{head}the inputs are others (other values of x)",
+        "--allow inputs compares them all the same",
+    )
+    refuse_other_subject(BEFORE, "old.json", values, "old.s", ("inputs",))
+    shapes = Subject("q", "d", {"x": "2", "y": "3"}, {"x": "int8 8", "y": "int8 1"})
+    text, hint = refused(shapes)
+    assert text == (
+        f"{head}old.s was changed; the shapes of inputs are others (x: int8 4 before, int8 8 now;"
+        " only now y)"
+    )
+    assert hint == "--allow program --allow shape compares them all the same"
+    refuse_other_subject(BEFORE, "old.json", shapes, "old.s", ("program", "shape"))
+
+
+# Lines -----------------------------------------------------------------------------------------
+
+
+def account(core: str, *lines: tuple[str, str, int, dict[str, int]], idle: int = 0) -> Account:
+    work = sum(line[2] for line in lines)
+    causes = (CauseCycles("work", work), CauseCycles("idle", idle))
+    return Account(core, core, work + idle, 1, causes, tuple(LineCycles(*line) for line in lines))
+
+
+OLD_LINES = (
+    ("a.s:1", "li t0, 1", 5, {"work": 5}),
+    ("a.s:2", "lw t1, 0(a0)", 40, {"loads": 30, "work": 10}),
+    ("a.s:3", "add t1, t1, t0", 9, {"work": 9}),
+)
+
+
+def test_lines_of_one_program() -> None:
+    now = (
+        OLD_LINES[0],
+        ("a.s:2", "lw t1, 0(a0)", 70, {"banks": 20, "loads": 40, "work": 10}),
+        ("a.s:3", "add t1, t1, t0", 9, {"results": 9}),
+    )
+    found = line_differences([account("cp", *OLD_LINES)], [account("cp", *now)])
+    assert found == (
+        LineDifference("cp", "a.s:2", "lw t1, 0(a0)", 40, 70, {"banks": 20, "loads": 10}),
+        LineDifference("cp", "a.s:3", "add t1, t1, t0", 9, 9, {"results": 9, "work": -9}),
+    )
+    assert [item.change for item in found] == [30, 0]
+
+
+def test_lines_of_an_edited_program_are_found_again() -> None:
+    """A line in between moves the others; cores without work, or in one run only, are left out."""
+    now = (
+        ("b.s:1", "li t0, 1", 5, {"work": 5}),
+        ("b.s:2", "nop", 1, {"work": 1}),
+        ("b.s:3", "lw t1, 0(a0)", 40, {"loads": 30, "work": 10}),
+    )
+    before = [account("cp", *OLD_LINES), account("vc", idle=54)]
+    found = line_differences(before, [account("cp", *now), account("vc", idle=46), account("nnp")])
+    assert found == (
+        LineDifference("cp", "a.s:3", "add t1, t1, t0", 9, None, {"work": -9}),
+        LineDifference("cp", "b.s:2", "nop", None, 1, {"work": 1}),
+    )
+
+
+def test_a_comparison_has_the_earlier_timeline_and_lines() -> None:
+    old = replace(BEFORE, accounts=(account("cp", *OLD_LINES),))
+    found = compare(old, replace(BEFORE, accounts=(account("cp", *OLD_LINES[:2]),)))
+    assert [item.place for item in found.line_differences] == ["a.s:3"]
+    assert found.earlier is not None
+    assert (found.earlier.program, found.earlier.cycles) == ("old.s", 1000)
+    assert [(track.core, track.busy) for track in found.earlier.tracks] == [
+        ("pe", ((0, 100),)),
+        ("vc", ((0, 7),)),
+    ]
+    one = sentences(BEFORE, old)
+    assert one[0] == "lines are not compared: now without --causes"
+
+
+def test_the_table_of_lines_cuts_no_place() -> None:
+    lines = [
+        LineDifference("cp", f"long_name_of_a_file.s:{n}", "x" * 80, 1000 * n, None, {"work": -n})
+        for n in range(1, 13)
+    ]
+    text = list(line_table([*lines, LineDifference("cp", "", "", None, 5, {})], 60))
+    assert text[0] == "  before  now   change  line"
+    assert text[1] == "   1,000    -   -1,000  cp long_name_of_a_file.s:1: xxxxxxx…"
+    assert text[2].strip() == "work -1"
+    assert max(map(len, text)) == 60
+    assert text[-1] == "  3 more lines changed"
+    (_, row, _) = line_table([LineDifference("cp", "", "", None, 5, {})], 60)
+    assert row.endswith("cp (no line)")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macaw.errors import InputError
-from macaw.profiling import account, energy, model, work
+from macaw.profiling import account, earlier, energy, model, work
 from macaw.profiling.model import Profile, Slice, Track, from_json, to_json
 
 
@@ -40,12 +40,8 @@ def test_every_class_is_frozen_and_reached() -> None:
                     assert vars(part)["__dataclass_params__"].frozen
                     reached.add(part)
                     waiting.append(part)
-    values = [
-        *vars(model).values(),
-        *vars(account).values(),
-        *vars(work).values(),
-        *vars(energy).values(),
-    ]
+    modules = (model, account, earlier, work, energy)
+    values = [value for module in modules for value in vars(module).values()]
     ours = {value for value in values if dataclasses.is_dataclass(value)}
     assert reached == ours
 

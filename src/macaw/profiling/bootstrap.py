@@ -1,0 +1,45 @@
+"""Confidence intervals of the difference between the means of two samples, by the bootstrap.
+
+The interval is that of the studentised bootstrap (Efron, Tibshirani: An Introduction to the
+Bootstrap, 1993, chapter 12.5): each resample is divided by its own standard error, so that small
+samples give intervals that are wide enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+LEVEL = 0.99  # probability that the interval contains the true difference
+LEAST_RUNS = 5  # of each sample; with fewer, too many resamples have no spread
+RESAMPLES = 10_000
+
+
+def difference_interval(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
+    """Return the interval at `LEVEL` of mean(after) - mean(before), in the unit of the values.
+
+    The same samples always give the same interval. If no sample has any spread, both ends are the
+    difference. Raises `ValueError` for a sample with fewer than `LEAST_RUNS` values.
+    """
+    if min(len(before), len(after)) < LEAST_RUNS:
+        raise ValueError(f"an interval needs {LEAST_RUNS} values of each sample")
+    old, new = np.asarray(before, float), np.asarray(after, float)
+    difference = float(new.mean() - old.mean())
+    error = float(np.sqrt(_squared_error(old[None]) + _squared_error(new[None]))[0])
+    if not error:
+        return difference, difference
+    random = np.random.default_rng(0)
+    olds, news = (x[random.integers(len(x), size=(RESAMPLES, len(x)))] for x in (old, new))
+    shifts = news.mean(axis=1) - olds.mean(axis=1) - difference
+    errors = np.sqrt(_squared_error(olds) + _squared_error(news))
+    # A resample without spread says nothing about its error: it is an extreme on its side.
+    ratios = np.where(errors > 0, shifts / np.where(errors > 0, errors, 1), np.sign(shifts) * 1e9)
+    low, high = np.quantile(ratios, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return difference - float(high) * error, difference - float(low) * error
+
+
+def _squared_error(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the squared standard error of the mean of each row, shape (rows,)."""
+    return np.asarray(samples.var(axis=1, ddof=1) / samples.shape[1])

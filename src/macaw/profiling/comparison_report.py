@@ -1,0 +1,54 @@
+"""The lines of text that show which lines of the source changed since an earlier profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from macaw.profiling.earlier import LineDifference
+
+MOST_LINES = 10
+MOST_CAUSES = 3
+HEADINGS = ("before", "now", "change")
+
+
+def line_table(differences: Sequence[LineDifference], width: int) -> Iterator[str]:
+    """Yield a table of the lines that changed most, and how many more changed.
+
+    The numbers come first, so that no place is cut. A statement is cut where the screen ends.
+    """
+    shown = differences[:MOST_LINES]
+    numbers = [
+        tuple("-" if x is None else f"{x:,}" for x in (item.before, item.after))
+        + (f"{item.change:+,}",)
+        for item in shown
+    ]
+    widths = [
+        max(len(heading), *(len(row[column]) for row in numbers))
+        for column, heading in enumerate(HEADINGS)
+    ]
+    yield _aligned(HEADINGS, widths, "line")
+    for item, row in zip(shown, numbers, strict=True):
+        yield _fitted(_aligned(row, widths, _place(item)), f": {item.text}", width)
+        yield " " * (sum(widths) + 10) + ", ".join(
+            f"{name} {change:+,}" for name, change in list(item.causes.items())[:MOST_CAUSES]
+        )
+    if len(differences) > len(shown):
+        yield f"  {len(differences) - len(shown):,} more lines changed"
+
+
+def _place(item: LineDifference) -> str:
+    return f"{item.core} {item.place}".rstrip() if item.place else f"{item.core} (no line)"
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int], last: str) -> str:
+    cells = "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+    return f"  {cells}  {last}"
+
+
+def _fitted(head: str, statement: str, width: int) -> str:
+    """Return the head with as much of the statement as fits."""
+    text = head + (statement if len(statement) > 2 else "")
+    if len(text) <= width or not statement[2:]:
+        return text
+    room = width - len(head) - 1
+    return f"{head}{statement[:room]}…" if room > 4 else head

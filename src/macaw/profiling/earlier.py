@@ -1,0 +1,45 @@
+"""What a profile has of an earlier one: its timeline, and the lines whose cycles differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class EarlierTrack:
+    """The busy intervals of a core, or of a row of the timeline, in the earlier run."""
+
+    core: str
+    row: str
+    busy: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """The timeline of the earlier profile, on the same axis of cycles: each begins at 0."""
+
+    program: str
+    device: str
+    cycles: int
+    tracks: tuple[EarlierTrack, ...] = ()
+
+
+@dataclass(frozen=True)
+class LineDifference:
+    """The cycles of a line of the source in both profiles; None in the one that has no such line.
+
+    Cycles are device cycles times units of the core, as in `macaw.profiling.account`.
+    """
+
+    core: str
+    place: str  # "layer.s:12" in the new profile, or in the earlier one if the new one lacks it
+    text: str
+    before: int | None
+    after: int | None
+    causes: Mapping[str, int] = field(default_factory=dict)  # the change by cause, largest first
+
+    @property
+    def change(self) -> int:
+        """The cycles that the line has more than before; less than 0 if it has fewer."""
+        return (self.after or 0) - (self.before or 0)
