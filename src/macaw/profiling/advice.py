@@ -249,8 +249,8 @@ def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
             f"{premise}, and of its ratios {first.metric.key} misses its threshold at"
             f" {first.where}{more}: {first.sentence}."
             " The records do not say what that costs. After an edit bracket it with trace_begin and"
-            " trace_end, and run `macaw profile --mode mark --guide --allow program --against` with the"
-            f" --json file of such a run from before it (720, 722){ask}."
+            " trace_end, and run `macaw profile --mode mark --guide --allow program --against` with"
+            f" the --json file of such a run from before it (720, 722){ask}."
         )
         return Step(718, "Trace back and edit the instruction", text)
     where = worst.slice.where if worst.slice else worst.core
