@@ -360,7 +360,8 @@ def test_another_run_is_refused() -> None:
 def account(core: str, *lines: tuple[str, str, int, dict[str, int]], idle: int = 0) -> Account:
     work = sum(line[2] for line in lines)
     causes = (CauseCycles("work", work), CauseCycles("idle", idle))
-    return Account(core, core, work + idle, 1, causes, tuple(LineCycles(*line) for line in lines))
+    lines_of_core = tuple(LineCycles(*line[:3], causes=line[3]) for line in lines)
+    return Account(core, core, work + idle, 1, causes, lines_of_core)
 
 
 OLD_LINES = (
