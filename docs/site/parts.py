@@ -26,6 +26,7 @@ PARTS = (
             "tutorial/03-sparse-and-balanced",
             "tutorial/04-a-loop-over-rows",
             "tutorial/05-two-rows-at-once",
+            "tutorial/06-a-vector-program",
             "debugging-story",
             "nnp-guide",
             "notebook",
