@@ -27,6 +27,7 @@ PARTS = (
             "tutorial/04-a-loop-over-rows",
             "tutorial/05-two-rows-at-once",
             "tutorial/06-a-vector-program",
+            "tutorial/07-a-network-from-onnx",
             "debugging-story",
             "nnp-guide",
             "notebook",
