@@ -8,40 +8,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple
 
 from macaw.emu import accounting
 from macaw.emu.accountant import Accountant
 from macaw.emu.charges import Charge
-from macaw.emu.copies import original
-from macaw.emu.core import Core
 from macaw.emu.critical_path import Step, critical_path
-from macaw.emu.device import Device
 from macaw.errors import InputError
 from macaw.isa.causes import CAUSES
 from macaw.profiling.account import Account, CauseCycles, LineCycles
 from macaw.profiling.charge_log import ChargeLog, period_of
-from macaw.profiling.recording import Job
-from macaw.profiling.replay import disassemble, statement, symbol_text
-
-
-class _Line(NamedTuple):
-    """A line of the source; for an instruction without a line, its address instead."""
-
-    file: str = ""
-    number: int = 0
-    address: int = 0
-    place: str = ""  # as people read it
-    text: str = ""  # of the statement or instruction
-
-    @property
-    def sentence(self) -> str:
-        """The place and the text."""
-        return f"{self.place}: {self.text}" if self.text else self.place
-
-
-NOWHERE = _Line()
+from macaw.profiling.recording import Job, endless
+from macaw.profiling.source_lines import SourceLine, SourceLines
 
 
 @dataclass
@@ -62,7 +39,7 @@ class ChargedRun:
 
     accounts: tuple[Account, ...]  # in the order of the cores' numbers
     logs: Mapping[str, ChargeLog]
-    lines: Mapping[str, Mapping[int | None, _Line]]
+    lines: Mapping[str, Mapping[int | None, SourceLine]]
 
 
 def account_job(job: Job) -> tuple[Account, ...]:
@@ -84,7 +61,7 @@ def charge_job(job: Job, cycles: int) -> ChargedRun:
     watches = {name: log.add for name, log in logs.items()}
     stop, accountants = accounting.run(device, job.max_cycles, watches)
     if stop.reason != "exit":
-        raise InputError(f"the program does not end by itself: {stop}", "`macaw run` shows where")
+        raise InputError(*endless(stop))
     for log in logs.values():
         log.close(device.cycle)
     cores = {core.number: accountants[core.name].log for core in device.order}
@@ -94,7 +71,7 @@ def charge_job(job: Job, cycles: int) -> ChargedRun:
         _account(accountants[core.name], places[core.name], _steps_of(path, core.number))
         for core in device.order
     )
-    return ChargedRun(accounts, logs, {name: one.lines for name, one in places.items()})
+    return ChargedRun(accounts, logs, {name: one.found for name, one in places.items()})
 
 
 def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
@@ -119,7 +96,7 @@ def _account(accountant: Accountant, places: _Places, path: Mapping[Charge, int]
     """Return the account that an accountant has kept; `path` has its cycles on the path."""
     core = accountant.core
     leaves: defaultdict[str, _Leaf] = defaultdict(_Leaf)
-    lines: defaultdict[_Line, _LineSums] = defaultdict(_LineSums)
+    lines: defaultdict[SourceLine, _LineSums] = defaultdict(_LineSums)
     for charge, cycles in accountant.charges.items():
         line, whom = places.line(charge.address), places.whom(charge)
         leaf, sums = leaves[charge.cause], lines[line]
@@ -140,7 +117,7 @@ def _account(accountant: Accountant, places: _Places, path: Mapping[Charge, int]
     )
 
 
-def _line_cycles(line: _Line, sums: _LineSums) -> LineCycles:
+def _line_cycles(line: SourceLine, sums: _LineSums) -> LineCycles:
     return LineCycles(
         line.place,
         line.text,
@@ -174,31 +151,8 @@ def _sorted(cycles: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(named, key=lambda item: (-item[1], item[0])))
 
 
-class _Places:
-    """Finds the lines of addresses of one core."""
-
-    def __init__(self, device: Device, core: Core) -> None:
-        self.device, self.core = device, core
-        self.lines: dict[int | None, _Line] = {None: NOWHERE}
-
-    def line(self, address: int | None) -> _Line:
-        """Return the line of an address, or `NOWHERE` for None."""
-        line = self.lines.get(address)
-        if line is None:
-            assert address is not None
-            line = self.lines[address] = self._find(address)
-        return line
-
-    def _find(self, address: int) -> _Line:
-        device, core = self.device, self.core
-        found = device.place(address, core)
-        if found is not None:
-            file, number, _ = found
-            return _Line(file, number, 0, f"{Path(file).name}:{number}", statement(file, number))
-        if device.program is not None:
-            address = original(device.program, core, address)
-        place = symbol_text(device, address)
-        return _Line("", 0, address, place, disassemble(device, core, address))
+class _Places(SourceLines):
+    """Finds the lines of addresses of one core, and those for whom it waited."""
 
     def whom(self, charge: Charge) -> str:
         """Return who is waited for: a name, or the line of an instruction with its text."""

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from macaw.asm.program import Program
 from macaw.emu import accounting
-from macaw.emu.copies import original
 from macaw.emu.core import Core
 from macaw.emu.device import Device
 from macaw.errors import InputError
@@ -20,10 +18,9 @@ from macaw.isa.activities import BYTES
 from macaw.isa.causes import BY_NAME as CAUSES
 from macaw.profiling.energy import ActivityEnergy, CoreEnergy, Energy, LineEnergy
 from macaw.profiling.energy_table import EnergyTable
-from macaw.profiling.file_names import short_file_names
 from macaw.profiling.measuring import Measured
-from macaw.profiling.recording import Job
-from macaw.profiling.replay import statement
+from macaw.profiling.recording import Job, endless
+from macaw.profiling.source_lines import SourceLines
 
 STATIC, WORK = "static", "work"
 _Line = tuple[str, str]  # place and text
@@ -74,7 +71,7 @@ def _add_static(job: Job, table: EnergyTable, cores: Mapping[str, _CoreSums]) ->
     device = job.machine()
     stop, accountants = accounting.run(device, job.max_cycles)
     if stop.reason != "exit":
-        raise InputError(f"the program does not end by itself: {stop}", "`macaw run` shows where")
+        raise InputError(*endless(stop))
     static = 0.0
     for name, one in accountants.items():
         price = table.static.get(one.core.table.name)
@@ -94,11 +91,11 @@ class _CoreSums:
     """Sums up the energy of one core."""
 
     def __init__(self, device: Device, core: Core) -> None:
-        self.device, self.core = device, core
+        self.core = core
         self.kinds: dict[str, float] = defaultdict(float)
         self.causes: dict[str, float] = defaultdict(float)
         self.lines: dict[_Line, dict[str, float]] = {}
-        self._places: dict[int, _Line] = {}
+        self._places = SourceLines(device, core)
 
     def add(
         self, activity: str, kind: str, address: int | None, energy: float, cause: str = WORK
@@ -108,8 +105,8 @@ class _CoreSums:
             return
         self.kinds[kind] += energy
         self.causes[cause] += energy
-        line = self.lines.setdefault(self._line(address), defaultdict(float))
-        line[activity] += energy
+        line = self._places.line(address)
+        self.lines.setdefault((line.place, line.text), defaultdict(float))[activity] += energy
 
     def energy(self) -> CoreEnergy:
         """Return the sums as data."""
@@ -125,25 +122,6 @@ class _CoreSums:
             _most_first(self.causes) if STATIC in self.kinds else {},
             tuple(sorted(lines, key=lambda line: -line.energy)),
         )
-
-    def _line(self, address: int | None) -> _Line:
-        """Return the line of an address; without one, the address as text."""
-        if address is None:
-            return "", ""
-        if address not in self._places:
-            program = self.device.program
-            at = address if program is None else original(program, self.core, address)
-            place = self.device.place(at)
-            if place is None or program is None:
-                self._places[address] = f"{at:#010x}", ""
-            else:
-                self._places[address] = _place(program, *place[:2])
-        return self._places[address]
-
-
-def _place(program: Program, file: str, line: int) -> _Line:
-    names = short_file_names(program.line_table.files)
-    return f"{names[file]}:{line}", statement(file, line)
 
 
 def _most_first(energies: Mapping[str, float]) -> dict[str, float]:

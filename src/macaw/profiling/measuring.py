@@ -14,7 +14,7 @@ from macaw.emu.meter import Meter
 from macaw.emu.metered_memory import OUTSIDE, MeteredMemory
 from macaw.errors import InputError
 from macaw.isa.activities import OPERATIONS
-from macaw.profiling.recording import Job
+from macaw.profiling.recording import Job, endless
 from macaw.profiling.work import Level, Link, MemoryChart, Roof, RowHits, Work
 
 
@@ -32,7 +32,7 @@ def measure_job(job: Job) -> Measured:
     device = job.machine()
     stop, meters, memory = metering.run(device, job.max_cycles)
     if stop.reason != "exit":
-        raise InputError(f"the program does not end by itself: {stop}", "`macaw run` shows where")
+        raise InputError(*endless(stop))
     return Measured(device, meters, memory)
 
 

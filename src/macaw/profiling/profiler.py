@@ -38,7 +38,7 @@ from macaw.profiling.energy import Energy
 from macaw.profiling.energy_estimate import estimate_energy
 from macaw.profiling.energy_table import EnergyTable
 from macaw.profiling.model import Finding, Merge, Profile, Series
-from macaw.profiling.recording import Job, Parameters, Record, Recording
+from macaw.profiling.recording import Job, Parameters, Record, Recording, endless
 from macaw.profiling.work import Work
 
 MODES = ("auto", "mark")
@@ -321,10 +321,7 @@ class _Profiler:
         )
         for result in recordings:
             if result.failure:
-                raise ProfileError(
-                    f"the program does not end by itself: {result.failure}",
-                    "`macaw run` shows where",
-                )
+                raise ProfileError(*endless(result.failure))
         return recordings
 
     def _check_unchanged(self, unrecorded: Recording, recorded: Recording, job: Job) -> None:

@@ -107,6 +107,11 @@ class Recording:
     layers: Mapping[int, int] = field(default_factory=dict)  # begins of a network's, by number
 
 
+def endless(reason: object) -> tuple[str, str]:
+    """Return the message and the hint of an error: a run stopped for `reason`, not by itself."""
+    return f"the program does not end by itself: {reason}", "`macaw run` shows where"
+
+
 def make_job(
     program: Program,
     config: Configuration,

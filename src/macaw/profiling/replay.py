@@ -6,31 +6,23 @@ which slices start according to the records.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.asm.disassembly import code
-from macaw.emu.copies import original
 from macaw.emu.core import Core
 from macaw.emu.device import Device
-from macaw.isa import reading
 from macaw.isa.model import Queue
-from macaw.profiling.file_names import short_file_names
 from macaw.profiling.model import Series, Slice, Track
 from macaw.profiling.recording import Job
+from macaw.profiling.source_lines import disassemble, find_line
 
 Name = tuple[str, str]  # text and place of an instruction
 Key = tuple[str, int]  # core and first instruction of a slice
 MOST_NAMED = 8000  # slices that get names
 MOST_SAMPLES = 160  # samples of a queue's occupancy
-
-_CODE = re.compile(r"""((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'|[^"'#])*)""")
-_LABEL = re.compile(r"\s*[\w.$]+:\s*")
 
 
 def replay_run(
@@ -96,54 +88,8 @@ def current_instruction(device: Device, core: Core) -> Name:
     what, address = core.current()
     if address is None:
         return what, ""
-    if device.program is not None:
-        address = original(device.program, core, address)
-    place = device.place(address)
-    if place is None:
-        return what or disassemble(device, core, address), symbol_text(device, address)
-    file, line, _ = place
-    text = what or statement(file, line) or disassemble(device, core, address)
-    assert device.program is not None  # it has the place
-    return text, f"{short_file_names(device.program.line_table.files)[file]}:{line}"
-
-
-def disassemble(device: Device, core: Core, address: int) -> str:
-    """Return the instruction at an address as the disassembler prints it; empty for data."""
-    section = device.program.section_at(address) if device.program else None
-    if section is None or not core.table.executable or address % 4:
-        return ""
-    offset = address - section.address
-    value = int.from_bytes(section.data[offset : offset + 4], "little")
-    return " ".join(code.word(core.table, value).text_at(core.table, address, hex).split())
-
-
-def symbol_text(device: Device, address: int) -> str:
-    """Return an address as text, relative to a symbol (`main+0x8`) if there is one."""
-    match = device.program.symbol_at(address) if device.program else None
-    if match is None:
-        return f"{address:#010x}"
-    symbol, distance = match
-    return f"{symbol.name}+{distance:#x}" if distance else symbol.name
-
-
-@cache
-def _read_lines(file: str) -> list[str]:
-    try:
-        return reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
-    except reading.UnreadableError:
-        return []
-
-
-def statement(file: str, line: int) -> str:
-    """Return the statement in a source line without labels and comment; empty if unreadable."""
-    lines = _read_lines(file)
-    if not 0 < line <= len(lines):
-        return ""
-    match = _CODE.match(lines[line - 1])
-    text = match.group(1) if match else ""
-    while label := _LABEL.match(text):
-        text = text[label.end() :]
-    return " ".join(text.split())
+    line = find_line(device, core, address)
+    return what or line.text or disassemble(device, core, address), line.place
 
 
 # Queues ----------------------------------------------------------------------------------------
