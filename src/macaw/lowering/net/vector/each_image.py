@@ -127,5 +127,5 @@ class ImageLoop:
 
     def _moving(self, number: int) -> int:
         """Return the offset of the word that goes on from image to image: source or destination."""
-        is_input = number < len(self.sizes) - 1
-        return TRANSFER.size * number + (4 if is_input else 0)
+        moving = "src" if number < len(self.sizes) - 1 else "dst"
+        return TRANSFER.size * number + TRANSFER.offsets[moving]
