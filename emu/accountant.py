@@ -39,7 +39,7 @@ class Accountant:
         self.charges: dict[Charge, int] = {}
         self.log = CoreLog()
         self.at = 0
-        self.watch: Watch = _ignore  # is told the times of the charges
+        self.watch: Watch = _ignore  # the accountant calls it with each charge and its times
         self.has_worked = False
         self.ended_waits: list[tuple[Waiting, int]] = []  # not yet charged, with their ends
         self._last: list[tuple[Charge, int]] = []  # the charges since the last `settled`

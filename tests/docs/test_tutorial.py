@@ -1,4 +1,4 @@
-"""The lessons of the tutorial: their commands print what stands there, from an empty folder on."""
+"""The lessons of the tutorial: in an empty folder, their commands print what the page shows."""
 
 from __future__ import annotations
 
