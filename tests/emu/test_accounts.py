@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -17,16 +15,18 @@ from macaw.emu.critical_path import Step, critical_path
 from macaw.emu.device import Device
 from macaw.isa.causes import BY_NAME, CAUSES
 from macaw.isa.pe import CYCLE_CLASSES
-from tests.emu import dma_devices, scalar_devices
-from tests.emu.fim import engine_pairs
-from tests.emu.fim import random_programs as fim_programs
-from tests.emu.nnp.random_programs import program as nnp_program
-from tests.emu.pe_engine_pairs import machines_of_engines
-from tests.emu.pe_random_lists import random_packet_list
+from tests.emu.random_runs import (
+    LIMIT,
+    RandomRun,
+    dma_run,
+    island_run,
+    nnp_run,
+    row_run,
+    scalar_run,
+)
 
 pytestmark = pytest.mark.once
 
-LIMIT = 60_000
 LEAVES = {cause.name for cause in CAUSES} - {cause.parent for cause in CAUSES}
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 100))]
 Causes = Counter[str]
@@ -108,25 +108,20 @@ def by_cause(one: Accountant) -> Causes:
     return found
 
 
-def assert_same(devices: list[Device], plain: Device) -> list[dict[str, Causes]]:
+def assert_same(run: RandomRun) -> dict[str, Causes]:
     """Both engines charge the same, and the account changes nothing of the run."""
-    found = [account(device) for device in devices]
+    found = [account(device) for device in run.devices]
     assert found[0] == found[1]
-    with np.errstate(all="ignore"):
-        plain.run(LIMIT)
-    plain.sync()
-    for device in devices:
-        assert device.counters() == plain.counters()
-    return found
+    run.check_unchanged()
+    return found[0]
 
 
 @pytest.mark.parametrize("core", ["cp", "vc"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_scalar_cores(core: str, seed: int) -> None:
-    devices, _ = scalar_devices.random_devices(core, seed)
-    plain = scalar_devices.random_devices(core, seed)[0][0]
-    found, _ = assert_same(devices, plain)
-    counts, divider, causes = plain.counters()[core], devices[0].cores[core].divider, found[core]
+    run = scalar_run(core, seed)
+    causes = assert_same(run)[core]
+    counts, divider = run.plain.counters()[core], run.plain.cores[core].divider
     assert causes["work"] == pytest.approx(counts["instructions"] * divider, abs=divider)
     if core == "vc":
         slack = 40 * divider  # the instructions at the end of the run
@@ -141,8 +136,8 @@ def test_scalar_cores(core: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_dma(seed: int) -> None:
-    devices, plain = dma_devices.random_devices(seed), dma_devices.random_devices(seed)[0]
-    found, _ = assert_same(devices, plain)
+    run = dma_run(seed)
+    found, plain = assert_same(run), run.plain
     busy = sum(cycles for name, cycles in found["dma"].items() if BY_NAME[name].parent != "idle")
     running = 0 if not plain.cores["dma"].running else plain.cycle - plain.cores["dma"].state.began
     assert busy == plain.counters()["dma"]["cycles_busy"] + running
@@ -150,11 +145,9 @@ def test_dma(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rows(seed: int) -> None:
-    pair = machines_of_engines(random_packet_list(seed).unit)
-    plain = machines_of_engines(random_packet_list(seed).unit)[0].device
-    found, _ = assert_same([machine.device for machine in pair], plain)
-    counts, divider = plain.counters()["pe[0]"], pair[0].row.divider
-    causes = found["pe[0]"]
+    run = row_run(seed)
+    causes = assert_same(run)["pe[0]"]
+    counts, divider = run.plain.counters()["pe[0]"], run.plain.cores["pe[0]"].divider
     names = {"work": "mac", "fill": "filling", "handover": "handing", "imbalance": "early"}
     for cause, name in names.items():
         assert causes[cause] == counts[f"cycles_{name}"] * divider
@@ -165,25 +158,15 @@ def test_rows(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nnp(seed: int) -> None:
-    devices = [nnp_program(Random(seed)).device(engine) for engine in ("fast", "reference")]
-    plain = nnp_program(Random(seed)).device("fast")
-    found, _ = assert_same(devices, plain)
-    assert found["nnp"]["work"] <= plain.cycle
+    run = nnp_run(seed)
+    assert assert_same(run)["nnp"]["work"] <= run.plain.cycle
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_islands(seed: int) -> None:
-    def machines() -> Any:
-        lines = fim_programs.program(random.Random(seed))
-        pair = engine_pairs.machines_of_engines(lines, chosen, seed if seed % 3 == 0 else None)
-        for machine in pair:
-            machine.start()
-        return pair
-
-    chosen = engine_pairs.DEVICES[seed % len(engine_pairs.DEVICES)]
-    plain = machines()[0]
-    found, _ = assert_same([machine.device for machine in machines()], plain.device)
-    device = plain.device
+    run = island_run(seed)
+    found = assert_same(run)
+    device: Any = run.plain  # its cores are islands
     for name, causes in found.items():
         counts = device.counters()[name]
         if not name.startswith("fim"):

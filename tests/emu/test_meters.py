@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -13,20 +11,25 @@ import pytest
 from macaw.emu import metering
 from macaw.emu.device import Device
 from macaw.emu.faults import Stop
+from macaw.emu.fim import meter as fim_meter
 from macaw.emu.meter import Count
-from macaw.isa import registry
+from macaw.emu.scalar import meter as scalar_meter
+from macaw.emu.vector import meter as vector_meter
+from macaw.isa import cp, registry, vector
 from macaw.isa.activities import BY_NAME, OPERATIONS
-from macaw.isa.fim_circuit import COLUMN_BYTES
-from tests.emu import dma_devices, scalar_devices
-from tests.emu.fim import engine_pairs
-from tests.emu.fim import random_programs as fim_programs
-from tests.emu.nnp.random_programs import program as nnp_program
-from tests.emu.pe_engine_pairs import machines_of_engines
-from tests.emu.pe_random_lists import random_packet_list
+from macaw.isa.fim_circuit import COLUMN_BYTES, FUNCTION_NAMES
+from tests.emu.random_runs import (
+    LIMIT,
+    RandomRun,
+    dma_run,
+    island_run,
+    nnp_run,
+    row_run,
+    scalar_run,
+)
 
 pytestmark = pytest.mark.once
 
-LIMIT = 60_000
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 100))]
 Counts = dict[Count, int]
 
@@ -71,49 +74,43 @@ def of_activities(counts: Counts) -> Counter[str]:
     return found
 
 
-def measure_both(devices: list[Device], plain: Device) -> dict[str, Counts]:
+def measure_both(run: RandomRun) -> dict[str, Counts]:
     """Both engines count the same, and the meters change nothing of the run.
 
     Return the counts of the reference engine. After a fault the fast engine of islands repeats the
     last acts, so a meter may count them twice; a run that ends with a fault has no profile.
     """
-    stop, counts = measure(devices[1])
-    _, counts_of_fast = measure(devices[0])
+    fast, reference = run.devices
+    stop, counts = measure(reference)
+    _, counts_of_fast = measure(fast)
     differing = {name for name in counts if counts_of_fast[name] != counts[name]}
     if stop.fault is not None:
         differing = {name for name in differing if not name.startswith("fim")}
     assert differing == set()
-    with np.errstate(all="ignore"):
-        plain.run(LIMIT)
-    plain.sync()
-    for device in devices:
-        assert device.counters() == plain.counters()
+    run.check_unchanged()
     return counts
 
 
 @pytest.mark.parametrize("core", ["cp", "vc"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_scalar_cores(core: str, seed: int) -> None:
-    devices, _ = scalar_devices.random_devices(core, seed)
-    plain = scalar_devices.random_devices(core, seed)[0][0]
-    counts = measure_both(devices, plain)[core]
-    # an instruction that faults or waits at the end was begun, but is not done
-    done = plain.counters()[core]["instructions"]
+    run = scalar_run(core, seed)
+    counts = measure_both(run)[core]
+    # if the last instruction faults or still waits, the meter has counted it, the core has not
+    done = run.plain.counters()[core]["instructions"]
     assert 0 <= of_activities(counts)["instructions"] - done <= 1
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_dma(seed: int) -> None:
-    devices, plain = dma_devices.random_devices(seed), dma_devices.random_devices(seed)[0]
-    measure_both(list(devices), plain)
+    measure_both(dma_run(seed))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rows(seed: int) -> None:
-    pair = machines_of_engines(random_packet_list(seed).unit)
-    plain = machines_of_engines(random_packet_list(seed).unit)[0].device
-    found = measure_both([machine.device for machine in pair], plain)["pe[0]"]
-    counts, by_activity = plain.counters()["pe[0]"], of_activities(found)
+    run = row_run(seed)
+    found = measure_both(run)["pe[0]"]
+    counts, by_activity = run.plain.counters()["pe[0]"], of_activities(found)
     products = sum(by_activity[name] for name in by_activity if name.startswith("mul_"))
     assert products == counts["macs"]
     assert by_activity["special"] == counts["sfu_results"]
@@ -123,29 +120,31 @@ def test_rows(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nnp(seed: int) -> None:
-    devices = [nnp_program(Random(seed)).device(engine) for engine in ("fast", "reference")]
-    plain = nnp_program(Random(seed)).device("fast")
-    found = of_activities(measure_both(devices, plain)["nnp"])
-    native = int(plain.config["nnp.native"])
-    assert found["add_int32"] == plain.counters()["nnp"]["tiles"] * native**2
+    run = nnp_run(seed)
+    found = of_activities(measure_both(run)["nnp"])
+    native = int(run.plain.config["nnp.native"])
+    assert found["add_int32"] == run.plain.counters()["nnp"]["tiles"] * native**2
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_islands(seed: int) -> None:
-    def machines() -> Any:
-        lines = fim_programs.program(random.Random(seed))
-        pair = engine_pairs.machines_of_engines(lines, chosen, seed if seed % 3 == 0 else None)
-        for machine in pair:
-            machine.start()
-        return pair
-
-    chosen = engine_pairs.DEVICES[seed % len(engine_pairs.DEVICES)]
-    plain = machines()[0]
-    found = measure_both([machine.device for machine in machines()], plain.device)
-    for name, counters in plain.device.counters().items():
+    run = island_run(seed)
+    found = measure_both(run)
+    for name, counters in run.plain.counters().items():
         if name.startswith("fim"):
             columns = counters["column_reads"] + counters["column_writes"]
             assert total(found[name], memory="banks") == columns * COLUMN_BYTES
             assert of_activities(found[name])["dram_rows"] == (
                 counters["activations"] + counters["channel_rows"]
             )
+
+
+def test_operations_that_meters_name_are_in_the_tables_of_instructions() -> None:
+    """A name that no table has would count nothing, and another operation would be `logic`."""
+    mnemonics = {row.mnemonic for row in cp.CORE.instructions}
+    assert mnemonics >= scalar_meter._LOGIC
+    assert scalar_meter._FAMILIES.keys() <= {row.family for row in cp.CORE.instructions}
+    names = {operation.name for operation in vector.OPERATIONS.values()}
+    assert {*vector_meter._ADDS, *vector_meter._COMPARES, *vector_meter._PRODUCTS} <= names
+    functions = {*fim_meter._ADDS, *fim_meter._PRODUCTS, *fim_meter._SPECIAL}
+    assert functions <= set(FUNCTION_NAMES)

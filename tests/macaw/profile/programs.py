@@ -19,6 +19,36 @@ def six_profile() -> Profile:
     return profile(SIX_CORES / "six_cores.s", inputs)
 
 
+def vector_loop(turns: int, name: str) -> Program:
+    """vc loads, adds, and loads strided from on-chip memory, turn after turn; then it stores."""
+    return api.assemble(
+        Source(
+            f"""
+        .device tiny
+        .input x, int8, 1024
+        .output y, int32, 4
+        .core vc
+        la s0, x
+        li s1, 0x10000000
+        li s3, 128
+        li s2, {turns}
+1:      vld vr0, (s0)
+        vadd.b vr1, vr0, vr0
+        vlds.b vr2, s1, s3
+        addi s0, s0, 16
+        addi s2, s2, -1
+        bnez s2, 1b
+        la t0, y
+        vst vr1, (t0)
+        li a0, 0
+        li a7, 93
+        ecall
+""",
+            name,
+        )
+    )
+
+
 def copies(turns: int, size: int = 2048, work: int = 40, start: int = 0) -> Program:
     """cp copies to on-chip memory and back, turn after turn, and works a little between.
 

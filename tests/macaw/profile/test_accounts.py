@@ -21,35 +21,15 @@ from macaw.profiling.model import from_json, to_json
 from macaw.profiling.profiler import Options, profile
 from macaw.profiling.recording import make_job
 from macaw.profiling.terminal_report import print_report
+from tests.macaw.profile.programs import vector_loop
 
-SOURCE = """
-        .device tiny
-        .input x, int8, 1024
-        .output y, int32, 4
-        .core vc
-        la s0, x
-        li s1, 0x10000000
-        li s3, 128
-        li s2, {turns}
-1:      vld vr0, (s0)
-        vadd.b vr1, vr0, vr0
-        vlds.b vr2, s1, s3
-        addi s0, s0, 16
-        addi s2, s2, -1
-        bnez s2, 1b
-        la t0, y
-        vst vr1, (t0)
-        li a0, 0
-        li a7, 93
-        ecall
-"""
 TURNS = 50
 ZEROS = np.zeros(1024, np.int8)
 
 
 @pytest.fixture(scope="module")
 def report() -> macaw.Profile:
-    program = macaw.assemble(Source(SOURCE.format(turns=TURNS), "waits.s"))
+    program = vector_loop(TURNS, "waits.s")
     return profile(program, {"x": ZEROS}, Options(causes=True))
 
 
@@ -128,7 +108,7 @@ def test_cores_without_work_are_idle(report: macaw.Profile) -> None:
 
 
 def test_without_the_option_there_is_no_account() -> None:
-    program = macaw.assemble(Source(SOURCE.format(turns=1), "waits.s"))
+    program = vector_loop(1, "waits.s")
     assert profile(program, {"x": ZEROS}).accounts == ()
 
 

@@ -20,32 +20,12 @@ from macaw.profiling.recording import make_job
 from macaw.profiling.roofline_report import LETTERS, memory_lines, roofline_lines
 from macaw.profiling.terminal_report import print_report
 from macaw.profiling.work import Level, Link, MemoryChart, Roof, RowHits, Work
+from tests.macaw.profile.programs import vector_loop
 from tests.programs.profiled import SIX_CORES, make_six_cores
 
 pytestmark = pytest.mark.once
 
 TURNS = 50
-SOURCE = f"""
-        .device tiny
-        .input x, int8, 1024
-        .output y, int32, 4
-        .core vc
-        la s0, x
-        li s1, 0x10000000
-        li s3, 128
-        li s2, {TURNS}
-1:      vld vr0, (s0)
-        vadd.b vr1, vr0, vr0
-        vlds.b vr2, s1, s3
-        addi s0, s0, 16
-        addi s2, s2, -1
-        bnez s2, 1b
-        la t0, y
-        vst vr1, (t0)
-        li a0, 0
-        li a7, 93
-        ecall
-"""
 INPUTS = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
 
 
@@ -69,7 +49,7 @@ def roof_of(report: macaw.Profile, core: str) -> Roof:
 
 
 def test_vc_by_hand() -> None:
-    program = macaw.assemble(Source(SOURCE, "turns.s"))
+    program = vector_loop(TURNS, "turns.s")
     report = profile(program, {"x": np.zeros(1024, np.int8)}, Options(roofline=True))
     roof = roof_of(report, "vc")
     # a turn: 16 additions of bytes and 2 of words; outside: 2 additions for each la, of which the
@@ -137,7 +117,7 @@ def test_the_chart_of_memories_from_counters(six: macaw.Profile, run: macaw.Run)
 
 def test_without_the_option_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "measure_job", lambda job: pytest.fail("measured"))
-    program = macaw.assemble(Source(SOURCE, "turns.s"))
+    program = vector_loop(TURNS, "turns.s")
     assert profile(program, {"x": np.zeros(1024, np.int8)}).work is None
 
 
