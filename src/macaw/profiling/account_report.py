@@ -36,17 +36,18 @@ def cause_rows(account: Account) -> Iterator[tuple[Any, ...]]:
     """
     if account.idle == account.total:
         return
-    yield account.core, 0, units_text(account), account.total, 1.0, "", ""
+    yield account.core, 0, units_text(account), account.total, 1.0, "", []
     todo = [(cause, 1) for cause in reversed(account.causes)]
     while todo:
         cause, depth = todo.pop()
         share = cause.cycles / max(account.total, 1)
-        yield "", depth, cause.name, cause.cycles, share, _all(cause.whom), _all(cause.lines)
+        whom = ", ".join(_items(cause.whom))
+        yield "", depth, cause.name, cause.cycles, share, whom, _items(cause.lines)
         todo += [(item, depth + 1) for item in reversed(cause.below)]
 
 
-def _all(names: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} ({cycles:,})" for name, cycles in names.items())
+def _items(names: Mapping[str, int]) -> list[str]:
+    return [f"{name} ({cycles:,})" for name, cycles in names.items()]
 
 
 def units_text(account: Account) -> str:

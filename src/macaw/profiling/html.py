@@ -12,23 +12,32 @@ from importlib.resources import files
 from typing import Any
 
 from macaw.profiling.account_report import cause_rows
-from macaw.profiling.model import Group, Metric, Profile, Slice, Track
+from macaw.profiling.model import Finding, Group, Profile, Track
+from macaw.profiling.page_records import RecordColumns, StringTable, interval_columns
 from macaw.profiling.phrases import (
     cost_note,
     finding_sentence,
-    group_place,
     heaviest_sentence,
-    longest_groups,
     merge_sentence,
     metric_keys,
     run_summary,
     verdict,
 )
-from macaw.profiling.slice_levels import stack_slices
 from macaw.profiling.work_page import work_sections
 
-MOST_GROUPS = 200  # in the page's table; the timeline has all
-SCRIPTS = ("timeline", "parts", "page")  # concatenated to one module
+# of page/, concatenated to one module
+SCRIPTS = (
+    "base",
+    "records",
+    "view",
+    "drawing",
+    "tooltip",
+    "timeline",
+    "table",
+    "parts",
+    "keys",
+    "page",
+)
 _ESCAPES = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -61,27 +70,23 @@ def _page_file(name: str) -> str:
 
 
 class _PageData:
-    """Builds the object that the page's script reads.
-
-    Slices refer to strings by number, because many strings are repeated.
-    """
+    """Builds the object that the page's script reads."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
-        self.strings: dict[str, int] = {}
-        self.groups = {group.slice.key: group for group in profile.groups}
+        self.strings = StringTable()
+        self.records = RecordColumns(profile.tracks, self.strings)
 
     def plain(self) -> dict[str, Any]:
         """Return the whole object as plain JSON data."""
         profile = self.profile
-        shown = longest_groups(profile.groups, MOST_GROUPS)
-        names = metric_keys(shown)
         slowest = profile.bottleneck
         return {
             "program": profile.program,
             "about": run_summary(profile),
             "cycles": profile.cycles,
             "tracks": [self.track(track) for track in profile.tracks],
+            "records": self.records.plain(),
             "layers": self.layers(),
             "series": [
                 {"name": s.name, "unit": s.unit, "row": s.row, "most": s.most, "points": s.points}
@@ -93,94 +98,56 @@ class _PageData:
                 "why": slowest.why,
                 "where": slowest.slice and heaviest_sentence(slowest.slice),
             },
-            "findings": [
-                {
-                    "core": f.core,
-                    "where": f.where,
-                    "note": cost_note(f),
-                    "sentence": finding_sentence(f),
-                }
-                for f in profile.findings
-            ],
+            "findings": [self.finding(finding) for finding in profile.findings],
             "causes": [row for account in profile.accounts for row in cause_rows(account)],
-            "keys": names,
-            "groups": [self.group(group, names) for group in shown],
-            "hidden": len(profile.groups) - len(shown),
+            "keys": metric_keys(list(profile.groups)),
+            "groups": [self.group(group) for group in profile.groups],
             "goals": [("met" if goal.met else "missed", goal.sentence) for goal in profile.goals],
             "against": profile.against,
             "differences": [(verdict(item), item.sentence) for item in profile.differences],
             "merge": profile.merge and merge_sentence(profile.merge),
             "step": profile.step and (profile.step.number, profile.step.title, profile.step.text),
-            "strings": list(self.strings),
+            "strings": self.strings.texts(),
         }
 
     def track(self, track: Track) -> dict[str, Any]:
-        """Return a track as data. A track that joins several cores has no slices of its own."""
-        joins = bool(self.profile.cores(track.core))
-        levels_of_core = [] if joins else stack_slices(track.slices)
+        """Return a track as data."""
         return {
             "core": track.core,
             "row": track.row,
-            "busy": track.busy,
+            "busy": interval_columns(track.busy),
             "cycles": track.busy_cycles,
             "records": len(track.slices),
-            "lanes": [[self.slice(item) for item in lane] for lane in levels_of_core],
         }
 
     def layers(self) -> dict[str, Any] | None:
-        """Return the layers of a network as a track, and as rows of a table; None without them."""
+        """Return the layers of a network as rows of a table; None without them."""
         layers = self.profile.layers
         if not layers:
             return None
         rows = [track.row for track in self.profile.rows]
-        lane = [
-            (item.begin, item.end, number, 1, self.string(item.name), self.string(item.operator),
-             0, {row: item.busy.get(row, 0) for row in rows}, ())
-            for number, item in enumerate(layers)
-        ]  # fmt: skip
         return {
-            "core": "layers",
-            "row": "layers",
-            "busy": [(layers[0].begin, layers[-1].end)],
-            "cycles": layers[-1].end - layers[0].begin,
-            "records": len(layers),
-            "lanes": [lane],
             "rows": rows,
             "table": [
                 (x.name, x.operator, x.core, x.begin, x.end, x.predicted, x.bound,
-                 [x.busy.get(row, 0) / max(x.cycles, 1) for row in rows])
+                 [x.busy.get(row, 0) for row in rows])
                 for x in layers
             ],
         }  # fmt: skip
 
-    def slice(self, item: Slice) -> tuple[Any, ...]:
-        """Return the fields of a slice in the order that the script's function `slice` expects."""
-        group = self.groups.get(item.key)
-        return (
-            item.begin,
-            item.end,
-            item.first,
-            item.instructions,
-            self.string(item.name),
-            self.string(item.place),
-            item.waited,
-            {name: value for name, value in item.counters.items() if value},
-            [(m.key, m.value) for m in (group.metrics if group else ()) if m.value is not None],
-        )
-
-    def group(self, group: Group, names: list[str]) -> dict[str, Any]:
-        """Return a row of the table of metrics."""
-        item = group.slice
-        values = (group.metric(name) or Metric(name, None) for name in names)
+    def finding(self, finding: Finding) -> dict[str, Any]:
+        """Return a finding as data."""
         return {
-            "core": item.core,
-            "where": group_place(group),
-            "begin": item.begin,
-            "until": item.end,
-            "cycles": item.busy,
-            "values": [(metric.value, metric.ok) for metric in values],
+            "core": finding.core,
+            "where": finding.where,
+            "note": cost_note(finding),
+            "sentence": finding_sentence(finding),
         }
 
-    def string(self, text: str) -> int:
-        """Return the number of a string. If it is new, add it to the list."""
-        return self.strings.setdefault(text, len(self.strings))
+    def group(self, group: Group) -> tuple[int | None, dict[str, tuple[float, bool | None]]]:
+        """Return the number of a record, and its metrics: value, and whether it is good enough."""
+        return self.records.numbers.get(group.slice.key), {
+            metric.key: (metric.value, metric.ok)
+            for metric in group.metrics
+            if metric.value is not None
+        }

@@ -15,6 +15,7 @@ from typing import Any, Self
 import pytest
 
 COMMANDS = ("chromium", "chromium-browser", "google-chrome")
+CODES = {"Tab": 9, "Enter": 13, "Escape": 27, "Delete": 46}  # keys that the browser itself handles
 SECONDS = 60  # that an answer may take
 
 
@@ -171,11 +172,17 @@ class Page:
             for kind in ("mousePressed", "mouseReleased"):
                 self.mouse(kind, x, y, button="left", clickCount=number)
 
-    def key(self, key: str) -> None:
+    def key(self, key: str, *, shift: bool = False) -> None:
         """Press and release a key."""
-        text = {"text": key} if len(key) == 1 else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+        more: dict[str, Any] = {"text": key} if len(key) == 1 else {}
+        if key in CODES:
+            more |= {"windowsVirtualKeyCode": CODES[key], "code": key}
+        if key == "Enter":
+            more["text"] = "\r"
+        if shift:
+            more["modifiers"] = 8
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **more)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, **more)
 
     def box(self, selector: str) -> tuple[float, float, float, float]:
         """Left, top, width and height of an element."""

@@ -14,6 +14,13 @@ function table(headings, rows, names = 1) {
   return element("div", "scroll", "", element("table", "", "", element("thead", "", "", head), body));
 }
 
+/** A button with a cycle that shows an interval in the timeline. */
+const spanButton = (begin, end) => button(number(begin), () => goTo(begin, end), "show it in the timeline");
+function goTo(begin, end) {
+  showAround(begin, end);
+  timeline.scrollIntoView({ block: "nearest" });
+}
+
 function addSections() {
   const slowest = data.bottleneck;
   if (slowest) {
@@ -25,15 +32,10 @@ function addSections() {
     section("Findings", element("ol", "", "", ...data.findings.map((item) =>
       element("li", "", "", element("b", "", `${item.core} ${item.where}`), ` ${item.note} `, element("br"), item.sentence))));
   if (data.layers) {
-    const rows = data.layers.table.map(([name, operator, core, begin, end, predicted, bound, busy]) => {
-      const go = element("button", "", number(begin));
-      go.type = "button";
-      go.title = "show it in the timeline";
-      go.addEventListener("click", () => { showAround(begin, end); timeline.scrollIntoView({ block: "nearest" }); });
-      return element("tr", "", "", element("td", "name", name), element("td", "name", operator), element("td", "name", core),
-        element("td", "", "", go), ...[end - begin, predicted, bound].map((cycles) => element("td", "", number(cycles))),
-        ...busy.map((share) => element("td", "", `${(100 * share).toFixed(1)}%`)));
-    });
+    const rows = data.layers.table.map(([name, operator, core, begin, end, predicted, bound, busy]) =>
+      element("tr", "", "", element("td", "name", name), element("td", "name", operator), element("td", "name", core),
+        element("td", "", "", spanButton(begin, end)), ...[end - begin, predicted, bound].map((cycles) => element("td", "", number(cycles))),
+        ...busy.map((cycles) => element("td", "", percent(cycles, end - begin)))));
     section("Layers", table(["layer", "operation", "core", "begin", "cycles", "predicted", "bound", ...data.layers.rows], rows, 3));
   }
   if (data.causes.length) {
@@ -41,26 +43,13 @@ function addSections() {
       const cause = element("td", "name", name);
       cause.style.paddingLeft = `${depth + 0.5}em`;
       return element("tr", "", "", element("td", "name", core), cause, element("td", "", number(cycles)),
-        element("td", "", `${(100 * share).toFixed(1)}%`), element("td", "name", whom), element("td", "name", lines));
+        element("td", "", `${(100 * share).toFixed(1)}%`), element("td", "name", whom), element("td", "name", lines.slice(0, 3).join(", ") + (lines.length > 3 ? `, ${number(lines.length - 3)} more` : "")));
     });
     section("Causes", table(["core", "cause", "cycles", "share", "waited for", "lines"], rows, 2));
   }
-  if (data.groups.length) {
-    const rows = data.groups.map((group) => {
-      const go = element("button", "", number(group.begin));
-      go.type = "button";
-      go.title = "show it in the timeline";
-      go.addEventListener("click", () => { showAround(group.begin, group.until); timeline.scrollIntoView({ block: "nearest" }); });
-      return element("tr", "", "", element("td", "name", group.core), element("td", "name", group.where),
-        element("td", "", "", go), element("td", "", number(group.cycles)),
-        ...group.values.map(([value, ok]) => element("td", ok === false ? "bad" : "", value === null ? "" : number(value) + (ok === false ? " !" : ""))));
-    });
-    const more = data.hidden ? [element("p", "", `${plural(data.hidden, "more record")} not shown; they are in the timeline.`)] : [];
-    section("Records", table(["core", "instructions", "begin", "cycles", ...data.keys.map((key) => key.replaceAll("_", " "))], rows, 2), ...more);
-  }
   section("Cores", table(["core", "busy cycles", "share", "records"], data.tracks.map((track) =>
     element("tr", "", "", element("td", "name", track.core), element("td", "", number(track.cycles)),
-      element("td", "", `${(100 * track.cycles / total).toFixed(1)}%`), element("td", "", number(track.records))))));
+      element("td", "", percent(track.cycles, total)), element("td", "", number(track.records))))));
   for (const [title, items] of [["Goals", data.goals], [`Against ${data.against}`, data.differences]])
     if (items.length) section(title, element("ul", "", "", ...items.map(([word, sentence]) =>
       element("li", "", "", element("span", word, `${word} `), sentence))));
