@@ -98,6 +98,11 @@ FOUND: tuple[tuple[str, str | bytes, str], ...] = (
         "accepted",
     ),  # another file
     ("debugger", 'calls.s fast\ndprintf loop, "%999999999d", s0\nrun', "both"),  # memory
+    (
+        "debugger",
+        "layer \nwatch len(fim[0].bank[3].rz.f16[s0]) if vc.x\nstep\ncommands 1 o",
+        "accepted",
+    ),
     ("words", "fim 217895045\n", "refused"),  # a deadlock before an operation's end
 )
 
