@@ -111,6 +111,16 @@ def test_an_index_outside_its_axis(index):
     check_outputs(model([node], {"x": (2, 3)}, i=np.array([[2], [-3]])))
 
 
+@pytest.mark.parametrize("kind", ["Concat", "GatherElements"])
+def test_an_axis_that_the_inputs_do_not_have(kind):
+    """ONNX's own rules take the lower 32 bits of the number: here they are -1, the last axis."""
+    axis = -(1 << 51) - 1
+    node = NODE(kind, ["x", "x" if kind == "Concat" else "i"], ["y"], axis=axis, name="it")
+    made = model([node], {"x": (2, 3)}, i=np.array([[0], [1]]))
+    with pytest.raises(LowerError, match=rf"node it \({kind}\): there is no axis {axis} of 2"):
+        read(made)
+
+
 def test_a_scalar_is_a_tensor_of_one_number():
     made = model([NODE("MatMul", ["a", "b"], ["y"])], {"a": (16,), "b": (16,)})
     check_outputs(made)

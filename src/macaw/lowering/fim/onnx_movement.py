@@ -54,6 +54,13 @@ class Move(NamedTuple):
         assert self.inputs[0] is not None
         return self.inputs[0]
 
+    def axis(self, count: int) -> int:
+        """Return the node's axis, counted from 0. Raises `LowerError` if it is none of `count`."""
+        axis = int(self.node.attributes.get("axis", 0))
+        if not -count <= axis < count:
+            raise LowerError(f"there is no axis {axis} of {count}")
+        return axis % count
+
     def places(self, *arrays: NDArray[Any] | None) -> list[NDArray[Any]]:
         """Return the outputs of the node when arrays of indices replace its inputs."""
         return self.evaluator.evaluate(self.node.proto, arrays)
@@ -93,7 +100,7 @@ def _gather(move: Move) -> list[TaskValue]:
     rest = [value.array if value else None for value in move.inputs[1:]]
     places = places_of(x.shape)
     if kind == "GatherElements":  # the operator reads only this part of the input
-        axis = move.node.attributes.get("axis", 0) % len(x.shape)
+        axis = move.axis(len(x.shape))
         sizes = move.shapes[0]
         if len(sizes) != len(x.shape):
             raise LowerError(f"its indices have {len(sizes)} dimensions, its input {len(x.shape)}")
@@ -141,7 +148,7 @@ def _concat(move: Move) -> list[TaskValue]:
     """Return all inputs side by side."""
     (shape,) = move.shapes
     parts = [value for value in move.inputs if value is not None]
-    axis = move.node.attributes["axis"]
+    axis = move.axis(len(parts[0].shape))
     move.values.fits(math.prod(shape), beside=True)
     ends = list(accumulate(value.shape[axis] for value in parts))
     places = np.split(places_of(shape), ends[:-1], axis)
