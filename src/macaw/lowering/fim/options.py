@@ -47,6 +47,7 @@ from macaw.lowering.fim.stream_candidates import streams
 
 FOLLOWED = 3  # so many tilings of a pair are simulated cycle by cycle, if by their estimates they
 NEAR = 1.05  # take at most so many times the cycles of the first one
+SMALL = 100_000  # of a product with a higher estimate only the first tiling is simulated
 # a pair that takes more cycles, and so many times those of the best one, is not simulated
 FAR, LARGE = 5, 500_000
 # a pair that takes more cycles is not simulated, so that planning takes only seconds
@@ -256,8 +257,9 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
 def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     """Return the fastest tiling and its cycles, or None if there is no tiling.
 
-    With `follow`, all tilings with nearly the lowest estimate are simulated, and the cycles are
-    those of the simulation. Otherwise the tiling and the cycles are those of the lowest estimate.
+    With `follow`, all tilings with nearly the lowest estimate are simulated (of a large product
+    only the first, because simulating takes long), and the cycles are those of the simulation.
+    Otherwise the tiling and the cycles are those of the lowest estimate.
     """
     candidates = _rank(query)
     if not candidates:
@@ -269,7 +271,9 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
         return candidates[0][-1], Cycles(
             *cycles, bring_queue_wait=cycles[0], fetch_queue_wait=cycles[2]
         )
-    ways = [way for cycles, _, way in candidates if cycles <= candidates[0][0] * NEAR]
+    least = candidates[0][0]
+    most = least * NEAR if least <= SMALL else least
+    ways = [way for cycles, _, way in candidates if cycles <= most]
     stays, part, region = query.place.resident, query.part, query.traits.region
     jobs = (ProductJob(query.tasks, part.products, way, part.rows, stays, region) for way in ways)
     timings = ((job.stream, predict(job, query.config)) for job in jobs)
