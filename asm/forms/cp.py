@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from functools import cache
-from pathlib import Path
 from struct import pack
 
 from macaw.asm.core_part import Startup, Transfer
 from macaw.asm.forms import scalar
+from macaw.asm.generated_sources import default_program
 from macaw.asm.layout import LOCAL, Area, SectionPlan
 from macaw.asm.source import Source
 
@@ -34,11 +33,6 @@ class Command(IntEnum):
 
 
 _COMMANDS = ".data.cp"
-
-
-@cache
-def _default_text() -> str:
-    return (Path(__file__).parent / "default_cp.s").read_text("utf-8")
 
 
 class CpPart(scalar.ScalarPart):
@@ -65,7 +59,7 @@ class CpPart(scalar.ScalarPart):
         return (*super().section_names(), _COMMANDS)
 
     def default_source(self) -> Source:
-        return Source(_default_text(), "<default cp>")
+        return default_program(self.core.name)
 
     def fill_default(self, parts: Sequence[Startup]) -> None:
         area = self.section(_COMMANDS)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.asm.disassembly import code
 from macaw.asm.disassembly.forms import printer_of
+from macaw.asm.generated_sources import generated_file
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.operands import symbol_at
 from macaw.debugger.locations import records_of
@@ -144,9 +145,9 @@ def _records(
 
 @lru_cache(maxsize=64)
 def source_lines(path: str) -> tuple[str, ...]:
-    """Return the lines of a source file. Raises `CommandError`."""
+    """Return the lines of a source file or of a default program. Raises `CommandError`."""
     try:
-        data = reading.read(path, MOST_SOURCE)
+        data = reading.read(generated_file(path) or path, MOST_SOURCE)
     except reading.UnreadableError as error:
         raise CommandError(f"the source {path} cannot be read: {error}") from None
     return tuple(data.decode("utf-8", "replace").splitlines())

@@ -115,6 +115,10 @@ def _sources(sources: Sequence[FilePath | Source]) -> list[str | Path | Source]:
     if not sources:
         raise InputError("nothing to assemble")
     for item in sources:
+        if isinstance(item, str) and "\n" in item:
+            raise InputError(
+                "a source of several lines is no file name", "macaw.Source(text, 'name.s')"
+            )
         if not isinstance(item, Source) and Path(item).suffix.lower() in _C:
             hint = "a C compiler makes an object of it, a linker an executable (docs/c.md)"
             raise InputError(f"{os.fspath(item)} is C, no assembly source", hint)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macaw import api
+from macaw.asm.source import Source
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import answer_text
 from macaw.debugger.session import Session
@@ -318,6 +319,21 @@ def test_lists_that_go_on_and_back(debug: Interpreter) -> None:
         answer = debug.execute(line)
         assert answer.message == message
     assert debug.execute("list -").message.endswith("test.s begins there")
+
+
+def test_the_default_program_is_listed() -> None:
+    """It is no file of the user's, but the run starts in it."""
+    text = "        .device tiny\n        .core vc\n        li a7, 93\n        ecall\n"
+    program = api.assemble(Source(text, "end.s"))
+    session = Session(program, configuration_of(program), {})
+    rows = Interpreter(session, DebuggerFiles()).execute("list 16").rows
+    own = (
+        (Path(__file__).parents[2] / "asm" / "forms" / "default_cp.s")
+        .read_text("utf-8")
+        .splitlines()
+    )
+    assert [row[2] for row in rows] == own[10:20]
+    assert [row[1] for row in rows if row[0]] == [16]
 
 
 def test_finding_memory_and_lines(debug: Interpreter) -> None:

@@ -24,6 +24,13 @@ def test_outputs_are_printed(macaw: Macaw, layer: Path, expected_y: np.ndarray) 
     assert done.stdout == f"y (int32, 8)\n{expected_y}\n"
 
 
+def test_text_is_no_file_name() -> None:
+    with pytest.raises(api.InputError, match="several lines is no file name") as error:
+        api.assemble(HELLO.read_text())
+    assert error.value.hint == "macaw.Source(text, 'name.s')"
+    assert api.run(api.assemble(api.Source(HELLO.read_text(), "hello.s"))).cycles > 0
+
+
 def test_outputs_are_written(macaw: Macaw, layer: Path, expected_y: np.ndarray) -> None:
     done = macaw("run", layer, "-i", "x=x.npy", "-o", "y=out.npy")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
