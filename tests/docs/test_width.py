@@ -25,6 +25,7 @@ AS_THEY_ARE = (
     "    *_each(",
     "      1. pe",
     "      2. pe",
+    "    stops.s:9:11: fault",
 )
 SETTING = re.compile(r"    +with \w+ = ")  # of a step, in an answer of `why`
 
