@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from macaw.asm.editors.colours import is_assembly_file
 from macaw.debugger.both_runs import both_runs
 from macaw.debugger.causes.stalls import rows
 from macaw.debugger.commands.code import around, cores_by_address, source_lines
@@ -62,7 +63,6 @@ ROW = 16  # bytes in a row of memory
 ROWS = 64
 REGISTERS = 256
 ELEMENTS = 64  # the greatest number of elements shown of a register that is an array
-C_FILES = (".c", ".h", ".cc", ".cpp", ".hpp")
 _BLANKS = re.compile(r"\s+")
 _LABEL = re.compile(r"^[\w.$]+:\s*")
 MOST_PLACES = 8  # the greatest number of places whose queues are shown
@@ -256,7 +256,7 @@ class FrameBuilder:
                 line_name = f"{PurePath(line[0]).name}:{line[1]}"
                 source = _source(*line)
                 if source and not _is_same(source, row.text):
-                    is_assembly = PurePath(line[0]).suffix not in C_FILES
+                    is_assembly = is_assembly_file(line[0])
                     code_rows.append(CodeRow(source, where=line_name, is_assembly=is_assembly))
                     line_name = ""
             current = not is_idle and row.address <= place < max(row.next, row.address + 1)

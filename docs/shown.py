@@ -129,6 +129,7 @@ def _nnp_models(place: Path) -> None:
 PAGES: dict[str, Callable[[Path], None]] = {
     "profile": _profiled,
     "energy": _profiled,
+    "annotate": _profiled,
     "debugging-story": _wrong_shift,
     "c": _c_layer,
     "networks": _networks,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from macaw.emu.core import Core, Event
 from macaw.emu.metered_memory import CHIP, LOCAL, OUTSIDE, MeteredMemory
+from macaw.isa.activities import PRODUCTS
 
 
 class Count(NamedTuple):
@@ -77,6 +78,11 @@ class Meter:
     def row_use(self) -> tuple[int, int] | None:
         """The columns of the core's DRAM that were accessed, and the rows opened; None: no DRAM."""
         return None
+
+    @property
+    def products(self) -> frozenset[str]:
+        """The activities that count products, of MACs and of other multiplications."""
+        return PRODUCTS
 
     # Ceilings
 

@@ -48,6 +48,7 @@ ACTIVITIES = (
 # fmt: on
 BY_NAME = {row.name: row for row in ACTIVITIES}
 OPERATIONS = frozenset(row.name for row in ACTIVITIES if row.kind == OPERATION)
+PRODUCTS = frozenset(row.name for row in ACTIVITIES if row.unit == "products")
 
 
 def sram(capacity: int) -> str:

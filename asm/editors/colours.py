@@ -6,6 +6,8 @@ for terminals share: 16 colours, `bold` and `dim`.
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from pygments.token import Comment, Number, String
 
 from macaw.asm.editors import lexer
@@ -21,6 +23,13 @@ STYLES: dict[object, str] = {
     String: "green",
     Comment: "dim",
 }
+
+_C_FILES = (".c", ".h", ".cc", ".cpp", ".hpp")
+
+
+def is_assembly_file(name: str) -> bool:
+    """Return whether the name of a source is not that of a file of C or C++."""
+    return PurePath(name).suffix not in _C_FILES
 
 
 def coloured_words(text: str, core: str | None = None) -> list[tuple[str, str]]:

@@ -55,6 +55,7 @@ PARTS = (
             "concord",
             "scheduling-fim",
             "profile",
+            "annotate",
             "energy",
             "debugger",
             "session",

@@ -112,6 +112,10 @@ class NnpMeter(Meter):
             self.add("dram", total, self.address, OUTSIDE, access.writes, tensor)
 
     @property
+    def products(self) -> frozenset[str]:
+        return super().products | {self.product}  # of logarithms it is an addition
+
+    @property
     def peak_operations(self) -> float:
         timing = self.core.timing
         products = 2 * timing.engines * self.native**2 / timing.pass_cycles

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from macaw.nnp_tiles import from_native_vectors as from_native_vectors
     from macaw.nnp_tiles import native_tiles as native_tiles
     from macaw.nnp_tiles import native_vectors as native_vectors
+    from macaw.profiling.annotating import annotate as annotate
+    from macaw.profiling.annotation import Annotation as Annotation
     from macaw.profiling.model import Profile as Profile
     from macaw.profiling.profiler import profile as profile
     from macaw.protection import Protection as Protection
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from macaw.quantisation import quantise as quantise
 
 _HOMES = {
+    "Annotation": "macaw.profiling.annotation",
     "AssemblyError": "macaw.asm.diagnostics",
     "CompiledNetwork": "macaw.networks.compiled",
     "Concordance": "macaw.concordance.concordance",
@@ -94,6 +97,7 @@ _HOMES = {
     "RunError": "macaw.errors",
     "Session": "macaw.debugger.session",
     "Source": "macaw.asm.source",
+    "annotate": "macaw.profiling.annotating",
     "assemble": "macaw.api",
     "assemble_object": "macaw.api",
     "c_header": "macaw.api",

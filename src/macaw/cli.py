@@ -29,6 +29,7 @@ COMMANDS = {
     "run": "Run a program (source or executable) on the emulated device.",
     "debug": "Debug a program: step, stop, look, go back.",
     "profile": "Say where a program's cycles go.",
+    "annotate": "Say what each line of the source costs.",
     "test": "Run golden tests and compare the results with recordings.",
     "isa": "Describe instructions, from the tables.",
     "device": "Print a device's whole configuration as TOML.",

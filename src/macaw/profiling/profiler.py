@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
 from statistics import fmean
 from typing import Any
 
@@ -13,11 +12,10 @@ from numpy.typing import NDArray
 from macaw import api, arguments
 from macaw.arguments import check_arguments
 from macaw.asm.program import Program
-from macaw.errors import EXIT_FAILURE, InputError
+from macaw.errors import InputError
 from macaw.execution import configuration_of
-from macaw.input_binding import bind, join_inputs
+from macaw.input_binding import join_inputs
 from macaw.isa.config import ConfigError, Configuration
-from macaw.isa.errors import MacawError
 from macaw.phrases import suggestion
 from macaw.profiling import (
     accounting,
@@ -38,7 +36,14 @@ from macaw.profiling.energy import Energy
 from macaw.profiling.energy_estimate import estimate_energy
 from macaw.profiling.energy_table import EnergyTable
 from macaw.profiling.model import Finding, Merge, Profile, Series
-from macaw.profiling.recording import Job, Parameters, Record, Recording, endless
+from macaw.profiling.recording import (
+    Job,
+    Parameters,
+    ProfileError,
+    Record,
+    Recording,
+    endless,
+)
 from macaw.profiling.work import Work
 
 MODES = ("auto", "mark")
@@ -50,12 +55,6 @@ MOST_GROUPS = 400  # slices whose metrics are kept
 def default_record_size(executed: int) -> int:
     """Return the number of instructions for each record of a core that executes `executed`."""
     return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
-
-
-class ProfileError(MacawError):
-    """The error for a program that cannot be profiled: it does not exit, or records nothing."""
-
-    status = EXIT_FAILURE
 
 
 @dataclass(frozen=True)
@@ -145,20 +144,13 @@ def profile(
     options = options or Options()
     options.check()
     inputs = join_inputs(inputs, keyword_inputs)
-    name = name or _name_of(program)
     if not isinstance(program, Program):
+        name = name or str(program)
         program = api.load(program, device=device)
     config = _config(program, device, options)
-    return _Profiler(
-        name, program, config, _arrays(program, inputs, options), options, watch
-    ).profile()
-
-
-def _name_of(program: Program | api.FilePath) -> str:
-    """Return the name of a program for a report: that of its file or sources."""
-    if not isinstance(program, Program):
-        return str(program)
-    return ", ".join(PurePath(name).name for name in program.source_files) or "program"
+    arrays = recording.item_inputs(program, inputs, options.item)
+    name = name or recording.program_name(program)
+    return _Profiler(name, program, config, arrays, options, watch).profile()
 
 
 def _config(program: Program, device: api.DeviceLike | None, options: Options) -> Configuration:
@@ -174,17 +166,6 @@ def _config(program: Program, device: api.DeviceLike | None, options: Options) -
             f"the trace blocks of {config.name} do not record", "trace.recording = true"
         )
     return config
-
-
-def _arrays(
-    program: Program, inputs: Mapping[str, object], options: Options
-) -> dict[str, NDArray[Any]]:
-    """Return the inputs of the batch item that is profiled."""
-    binding = bind(program, inputs)
-    last = (binding.items or 1) - 1
-    if options.item > last:
-        raise InputError(f"there is no item {options.item}, the last one is {last}")
-    return binding.item(options.item)
 
 
 class _Profiler:

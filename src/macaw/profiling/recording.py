@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +20,11 @@ from macaw.emu.breaks import Break, Breakable
 from macaw.emu.core import Core
 from macaw.emu.device import Device
 from macaw.emu.waits import Waiting
-from macaw.errors import InputError
-from macaw.input_binding import shape_text
+from macaw.errors import EXIT_FAILURE, InputError
+from macaw.input_binding import bind, shape_text
 from macaw.isa import config as configs
 from macaw.isa.config import Configuration
+from macaw.isa.errors import MacawError
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import ALL, AUTO, GROUP, MARK, PARAMETERS, RECORD
 from macaw.profiling.model import Subject
@@ -37,6 +39,12 @@ MODE, BEGIN, NUM, STEP, OVERHEAD, LOOPS, SPILL, SPILL_END = (row.name for row in
 
 Parameters = Mapping[str, int]  # trace registers by name
 Wait = tuple[int, int, int]  # begin, end, bit mask of the awaited cores
+
+
+class ProfileError(MacawError):
+    """The error for a program that cannot be profiled: it does not exit, or records nothing."""
+
+    status = EXIT_FAILURE
 
 
 class Record(NamedTuple):
@@ -120,6 +128,22 @@ def make_job(
 ) -> Job:
     """Return a job that does not record."""
     return Job(program, config.to_toml(False), config.name, inputs, {}, None, max_cycles)
+
+
+def item_inputs(
+    program: Program, inputs: Mapping[str, object], item: int
+) -> dict[str, NDArray[Any]]:
+    """Return the inputs of a batch item. Raises `InputError` if they do not fit, or it is none."""
+    binding = bind(program, inputs)
+    last = (binding.items or 1) - 1
+    if item > last:
+        raise InputError(f"there is no item {item}, the last one is {last}")
+    return binding.item(item)
+
+
+def program_name(program: Program) -> str:
+    """Return the name of a program for a report: that of its sources."""
+    return ", ".join(PurePath(name).name for name in program.source_files) or "program"
 
 
 def digest_subject(job: Job) -> Subject:

@@ -87,7 +87,8 @@ def symbol_text(device: Device, address: int) -> str:
 
 
 @cache
-def _read_lines(file: str) -> list[str]:
+def read_lines(file: str) -> list[str]:
+    """Return the lines of a source file; none if it cannot be read."""
     try:
         return reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
     except reading.UnreadableError:
@@ -96,7 +97,7 @@ def _read_lines(file: str) -> list[str]:
 
 def statement(file: str, line: int) -> str:
     """Return the statement in a source line without labels and comment; empty if unreadable."""
-    lines = _read_lines(file)
+    lines = read_lines(file)
     if not 0 < line <= len(lines):
         return ""
     match = _CODE.match(lines[line - 1])

@@ -33,6 +33,7 @@ from macaw.profiling.phrases import (
     verdict,
 )
 from macaw.profiling.roofline_report import memory_lines, roofline_lines
+from macaw.profiling.screen_text import printable_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +43,6 @@ WIDE = 100  # columns from which a screen shows all metrics
 GAP, NAME = 2, 10  # cells between columns; least width of a name
 # Styles of the rows' bars, in turn. The row's name is beside the bar.
 STYLES = ("blue", "magenta", "green", "cyan", "yellow", "red")
-PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d", "→": "->", "µ": "u"}
 
 
 def print_report(
@@ -99,11 +99,7 @@ class _Report:
 
     def _text(self, text: str, style: str = "") -> Text:
         """Return a text with only those characters that this screen can show."""
-        text = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
-        if self.ascii:
-            text = "".join(PLAIN.get(sign, sign) for sign in text)
-            text = text.encode("ascii", "backslashreplace").decode()
-        return Text(text, style)
+        return Text(printable_text(text, self.ascii), style)
 
     def _shorten(self, text: Text, width: int, least: int) -> Text:
         """Return the text, cut to `width` cells with a mark.

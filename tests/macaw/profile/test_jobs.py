@@ -15,7 +15,7 @@ import pytest
 
 from macaw.errors import InputError
 from macaw.execution import configuration_of
-from macaw.profiling import jobs, profiler
+from macaw.profiling import jobs, recording
 from macaw.profiling.model import Profile
 from macaw.profiling.profiler import Options, profile
 from macaw.profiling.recording import Job, Recording, make_job
@@ -118,7 +118,7 @@ def test_dask_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_program_that_does_not_end() -> None:
     with pytest.raises(
-        profiler.ProfileError, match="the program does not end by itself: cycle limit: 50 cycles"
+        recording.ProfileError, match="the program does not end by itself: cycle limit: 50 cycles"
     ):
         made(Options(max_cycles=50))
 

@@ -1,0 +1,89 @@
+"""Runs a program twice, once with accountants and once with meters: what each instruction costs.
+
+Both runs are the same run of the device, so that their results belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from macaw.emu import accounting, metering
+from macaw.emu.accountant import Accountant
+from macaw.emu.charges import Charge
+from macaw.emu.critical_path import critical_path
+from macaw.emu.device import Device
+from macaw.emu.faults import Stop
+from macaw.emu.meter import Meter
+
+NOTHING = Charge("between")  # of cycles of the run in which no core did anything
+
+
+@dataclass
+class InstructionCost:
+    """What an instruction cost one core.
+
+    `run` has the device cycles on the critical path, `charges` the cycles of the core times its
+    units, both by charge.
+    """
+
+    run: dict[Charge, int] = field(default_factory=dict)
+    charges: dict[Charge, int] = field(default_factory=dict)
+    macs: int = 0
+    bytes: dict[str, int] = field(default_factory=dict)  # moved, by memory
+
+
+@dataclass(frozen=True)
+class RunCosts:
+    """What a run cost, by core name and address; the address None is for no instruction.
+
+    The cycles in `run` of all costs add up to those of the run. The cycles in `charges` of a core
+    add up to the cycles of the run, times the units of the core.
+    """
+
+    device: Device  # after the run
+    units: Mapping[str, int]  # of the cores
+    costs: Mapping[str, Mapping[int | None, InstructionCost]]
+
+
+def run_with_costs(
+    make: Callable[[], Device], max_cycles: int | None = None
+) -> tuple[Stop, RunCosts]:
+    """Run the loaded devices that `make` returns. Return why the run stopped, and its costs.
+
+    Each call of `make` returns a new device that has not run. If the program does not exit, the
+    costs are only those of cycles.
+    """
+    device = make()
+    stop, accountants = accounting.run(device, max_cycles)
+    costs: dict[str, dict[int | None, InstructionCost]] = {name: {} for name in accountants}
+    names = {core.number: core.name for core in device.order}
+    logs = {core.number: accountants[core.name].log for core in device.order}
+    for (number, step), cycles in critical_path(logs, device.cycle).items():
+        charge = step or NOTHING
+        _cost(costs[names[number]], charge.address).run[charge] = cycles
+    for name, one in accountants.items():
+        _add_charges(costs[name], one)
+    if stop.reason == "exit":
+        meters = metering.run(make(), max_cycles)[1]
+        for name, meter in meters.items():
+            _add_counts(costs[name], meter)
+    return stop, RunCosts(device, {name: one.units for name, one in accountants.items()}, costs)
+
+
+def _cost(costs: dict[int | None, InstructionCost], address: int | None) -> InstructionCost:
+    return costs.setdefault(address, InstructionCost())
+
+
+def _add_charges(costs: dict[int | None, InstructionCost], accountant: Accountant) -> None:
+    for charge, cycles in accountant.charges.items():
+        _cost(costs, charge.address).charges[charge] = cycles
+
+
+def _add_counts(costs: dict[int | None, InstructionCost], meter: Meter) -> None:
+    for key, count in meter.counts.items():
+        if key.activity in meter.products:
+            _cost(costs, key.address).macs += count
+        if key.memory:
+            moved = _cost(costs, key.address).bytes
+            moved[key.memory] = moved.get(key.memory, 0) + count

@@ -1,0 +1,121 @@
+"""The command `macaw annotate`: prints each line of a source with what it cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from macaw.commands.options import (
+    LazyChoice,
+    jitter_option,
+    load_program,
+    max_cycles_option,
+    program_options,
+)
+from macaw.errors import EXIT_SUCCESS
+
+if TYPE_CHECKING:
+    from macaw.asm.warnings import WarningChoice
+
+
+def _keys() -> tuple[str, ...]:
+    from macaw.profiling.annotation_view import KEYS
+
+    return KEYS
+
+
+@click.command("annotate", short_help="Say what each line of the source costs.")
+@program_options()
+@click.option(
+    "--item", type=click.IntRange(min=0), default=0, metavar="I", help="Run item I of a batch."
+)
+@jitter_option("Add noise to the timing of DRAM.")
+@click.option(
+    "--core",
+    "cores",
+    multiple=True,
+    metavar="NAME",
+    help="Show only this core or kind of core, with its own cycles.",
+)
+@click.option(
+    "--by-core", is_flag=True, help="Show a column for each kind of core, instead of causes."
+)
+@click.option(
+    "--sort", type=LazyChoice(_keys), help="List the lines with most of it, without their context."
+)
+@click.option(
+    "--limit", type=click.IntRange(min=0), metavar="N", help="Show only the N hottest lines."
+)
+@click.option(
+    "--min-percent",
+    "percent",
+    type=click.FloatRange(0, 100),
+    default=0.0,
+    metavar="P",
+    help="Leave out lines with less than P percent of the cycles.",
+)
+@click.option(
+    "--context",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show N lines without a cost around each line, instead of 3.",
+)
+@click.option("--json", "json_file", metavar="FILE", help="Write all lines as JSON; - prints it.")
+@max_cycles_option
+def command(
+    sources: tuple[str, ...],
+    inputs: dict[str, str],
+    device: str | None,
+    choice: WarningChoice | None,
+    item: int,
+    jitter: int | None,
+    cores: tuple[str, ...],
+    by_core: bool,
+    sort: str | None,
+    limit: int | None,
+    percent: float,
+    context: int | None,
+    json_file: str | None,
+    max_cycles: int | None,
+) -> int:
+    """Run FILEs, assembly sources, an ELF executable or a folder, and print their lines.
+
+    Beside each line are its cycles of the run, which add up to those of the run, their causes, the
+    MACs, and the bytes that it moved. Exit status 1: the program does not end by itself.
+    """
+    import json
+
+    from macaw import files
+    from macaw.networks.compiler import program_inputs
+    from macaw.profiling.annotating import annotate
+    from macaw.profiling.annotation import to_json
+    from macaw.profiling.annotation_report import print_annotation
+    from macaw.profiling.annotation_view import CONTEXT, Choice, of_cores
+    from macaw.terminal import console
+    from macaw.terminal.progress_bar import ProgressBar
+
+    outputs = [json_file] if json_file and json_file != "-" else []
+    program = load_program(sources, device, inputs.values(), outputs, "another name", choice=choice)
+    arrays = program_inputs(sources, files.read_arrays(inputs))
+    name = ", ".join(sources) if program.network is None else program.network.name
+    with ProgressBar("annotating"):
+        annotation = annotate(
+            program,
+            arrays,
+            device=device,
+            item=item,
+            jitter=jitter,
+            max_cycles=max_cycles,
+            name=name,
+        )
+    part = of_cores(annotation, cores) if cores else annotation
+    if json_file is not None:
+        text = json.dumps(to_json(annotation), ensure_ascii=False)
+        if json_file == "-":
+            click.echo(text)
+            return EXIT_SUCCESS
+        files.write_all([(json_file, text.encode() + b"\n")])
+    shown = Choice(sort or "", limit, percent / 100, CONTEXT if context is None else context)
+    print_annotation(part, console.stdout(), shown, own=bool(cores), by_core=by_core)
+    return EXIT_SUCCESS

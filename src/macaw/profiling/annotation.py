@@ -1,0 +1,92 @@
+"""The annotation of a program as frozen dataclasses: what a run cost, by line of the source.
+
+Two kinds of cycles occur. `run` are device cycles on the critical path (`macaw.emu.critical_path`):
+each cycle of the run belongs to one line of one core, so work that overlaps other work is not
+counted twice, and `run` of all lines adds up to the cycles of the run. `cycles` are those of a
+core, times its units, such as the PEs of a row; those of all lines add up to the cycles of the run,
+times the units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from macaw.phrases import one_line, plural
+
+FORMAT = 1  # version of the JSON format
+KIND = "macaw annotation"
+# The least share of all cycles from which a line has a heat of 2, 3 and 4. With less it has 1,
+# without any 0.
+HEAT_SHARES = (0.01, 0.05, 0.2)
+
+
+@dataclass(frozen=True)
+class LineCost:
+    """What a line cost one core. Both mappings have cycles by cause of `macaw.isa.causes`."""
+
+    core: str  # "pe[0]"
+    row: str  # of the timeline: "pe"
+    run: Mapping[str, int] = field(default_factory=dict)  # on the critical path, the most first
+    cycles: Mapping[str, int] = field(default_factory=dict)  # of the core, times its units
+    whom: Mapping[str, int] = field(default_factory=dict)  # of `run`: for whom the core waited
+    macs: int = 0  # products of MACs and of other multiplications
+    bytes: Mapping[str, int] = field(default_factory=dict)  # read and written, by memory
+
+
+@dataclass(frozen=True)
+class AnnotatedLine:
+    """A line of the source with its costs.
+
+    An instruction without a line of the source is a line of its own, without `file` and `number`.
+    The line with an empty `place` has the cycles of no instruction.
+    """
+
+    place: str  # "layer.s:12"; without a line of the source "main+0x8" or "0x00010050"
+    text: str  # of the line, or the instruction as it is disassembled
+    file: str = ""  # as the program names it
+    number: int = 0  # of the line in its file, from 1 on
+    run: int = 0  # device cycles on the critical path, of all cores
+    causes: Mapping[str, int] = field(default_factory=dict)  # of `run`, the most first
+    macs: int = 0  # of all cores
+    bytes: int = 0  # of all cores and memories
+    heat: int = 0  # from 0 to 4, by the share of `run`: `HEAT_SHARES`
+    costs: tuple[LineCost, ...] = ()  # by core, in the order of the cores' numbers
+
+    @property
+    def cycles(self) -> int:
+        """The cycles of all cores, times their units."""
+        return sum(sum(cost.cycles.values()) for cost in self.costs)
+
+
+@dataclass(frozen=True, repr=False)
+class Annotation:
+    """What a run of a program cost, by line of the source.
+
+    `lines` are in the order of files and numbers, then instructions without a line. The file of
+    the greatest cost comes first. `sources` has the lines of text of each file that could be read.
+    """
+
+    program: str
+    device: str
+    cycles: int  # of the run; equal to the sum of `run` of all lines
+    units: Mapping[str, int]  # by core that worked
+    lines: tuple[AnnotatedLine, ...]
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        parts = f"{plural(self.cycles, 'cycle')}, {plural(len(self.lines), 'line')}"
+        return one_line(f"<annotation of {self.program} on {self.device}: {parts}>")
+
+
+def to_json(annotation: Annotation) -> dict[str, Any]:
+    """Return the annotation as a JSON object."""
+    return {"kind": KIND, "format": FORMAT, **asdict(annotation)}
+
+
+def heat_of(cycles: int, all_cycles: int) -> int:
+    """Return the heat of a line with `cycles` of `all_cycles`, from 0 to 4."""
+    if not cycles:
+        return 0
+    return 1 + sum(cycles >= share * all_cycles for share in HEAT_SHARES)

@@ -1,0 +1,189 @@
+"""Chooses and orders the rows that show an annotation: lines of the source, and what is left out.
+
+The rows of a view add up to the annotation, because lines that are left out are summed up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from macaw.errors import InputError
+from macaw.phrases import suggestion
+from macaw.profiling.annotation import AnnotatedLine, Annotation, heat_of
+
+KEYS = ("run", "cycles", "macs", "bytes")  # by which lines are sorted
+CONTEXT = 3  # lines without a cost that are shown before and after one with a cost
+NO_LINE = "(no instruction)"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a view shows. Lines below `least` (a share) and after the first `most` are left out."""
+
+    sort: str = ""  # of `KEYS`; empty: in the order of the source, with its other lines
+    most: int | None = None
+    least: float = 0.0
+    context: int = CONTEXT
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The sums of one or several lines."""
+
+    run: int = 0
+    cycles: int = 0
+    macs: int = 0
+    bytes: int = 0
+    by_row: Mapping[str, int] | None = None  # `run` by row of the timeline
+
+
+@dataclass(frozen=True)
+class ViewRow:
+    """A row of a view: a line of the source, or several that are left out (`hidden`)."""
+
+    text: str
+    file: str = ""
+    number: int = 0
+    place: str = ""
+    line: AnnotatedLine | None = None
+    hidden: int = 0
+    costs: Costs | None = None  # None: the line has no cost
+
+
+@dataclass(frozen=True)
+class Section:
+    """The rows of a file, or of a sorted list."""
+
+    title: str
+    file: str
+    costs: Costs
+    rows: tuple[ViewRow, ...]
+
+
+def sum_costs(lines: Iterable[AnnotatedLine]) -> Costs:
+    """Return the sums of lines."""
+    lines, by_row = list(lines), Counter[str]()
+    for line in lines:
+        for cost in line.costs:
+            by_row[cost.row] += sum(cost.run.values())
+    return Costs(
+        sum(line.run for line in lines),
+        sum(line.cycles for line in lines),
+        sum(line.macs for line in lines),
+        sum(line.bytes for line in lines),
+        by_row,
+    )
+
+
+def of_cores(annotation: Annotation, names: Collection[str]) -> Annotation:
+    """Return the annotation with the costs of some cores only, by names of cores or of their rows.
+
+    `units` has all of these cores. The heat of a line is that of the cycles of these cores. Raises
+    `InputError` if no core that worked has one of the names.
+    """
+    costs = [cost for line in annotation.lines for cost in line.costs]
+    rows = {cost.core: cost.row for cost in costs if cost.core in annotation.units}
+    for name in names:
+        if name not in rows and name not in rows.values():
+            known = dict.fromkeys([*rows, *rows.values()])
+            if any(name in (cost.core, cost.row) for cost in costs):
+                raise InputError(f"{name} did nothing in this run", suggestion("", known))
+            raise InputError(f"no core is called '{name}'", suggestion(name, known))
+    units = {
+        core: units for core, units in annotation.units.items() if {core, rows[core]} & {*names}
+    }
+    whole = annotation.cycles * sum(units.values())
+    lines = [_of_cores(line, units, whole) for line in annotation.lines]
+    return replace(annotation, units=units, lines=tuple(line for line in lines if line.costs))
+
+
+def _of_cores(line: AnnotatedLine, cores: Collection[str], whole: int) -> AnnotatedLine:
+    costs = tuple(cost for cost in line.costs if cost.core in cores)
+    causes: Counter[str] = Counter()
+    for cost in costs:
+        causes.update(cost.cycles)
+    return replace(
+        line,
+        run=sum(sum(cost.run.values()) for cost in costs),
+        causes=dict(causes.most_common()),
+        macs=sum(cost.macs for cost in costs),
+        bytes=sum(sum(cost.bytes.values()) for cost in costs),
+        heat=heat_of(causes.total(), whole) if line.place else 0,
+        costs=costs,
+    )
+
+
+def sections(annotation: Annotation, choice: Choice, measure: str = "run") -> Iterator[Section]:
+    """Yield the sections of a view; `measure` is the key of `KEYS` that shares and limits use."""
+    whole = sum(getattr(line, measure) for line in annotation.lines)
+    key = choice.sort or measure
+    lines = [line for line in annotation.lines if line.place or getattr(line, measure)]
+    annotation = replace(annotation, lines=tuple(lines))
+    order = sorted(lines, key=lambda line: -getattr(line, key))
+    chosen = [line for line in order if getattr(line, measure) >= choice.least * whole]
+    chosen = [line for line in chosen[: choice.most] if not choice.sort or getattr(line, key)]
+    if choice.sort:
+        yield _sorted(annotation, chosen, f"lines by {choice.sort}")
+        return
+    ids = {id(line) for line in chosen}
+    for file in dict.fromkeys(line.file for line in annotation.lines):
+        lines = [line for line in annotation.lines if line.file == file]
+        if file:
+            title = lines[0].place.rpartition(":")[0]
+            source = annotation.sources.get(file, ())
+            rows = [*_file_rows(lines, ids, source, choice.context)]
+        else:
+            title = "without a line of the source"
+            ids.update(id(line) for line in lines if not line.place)
+            shown = [line for line in lines if id(line) in ids]
+            rest = [line for line in lines if id(line) not in ids]
+            rows = [*map(_row, shown[:-1]), *_left_out(rest), *map(_row, shown[-1:])]
+        yield Section(title, file, sum_costs(lines), tuple(rows))
+
+
+def _sorted(annotation: Annotation, chosen: Sequence[AnnotatedLine], title: str) -> Section:
+    ids = {id(line) for line in chosen}
+    rest = [line for line in annotation.lines if id(line) not in ids]
+    rows = [*map(_row, chosen), *_left_out(rest)]
+    return Section(title, "", sum_costs(annotation.lines), tuple(rows))
+
+
+def _row(line: AnnotatedLine) -> ViewRow:
+    text = line.text if line.place else NO_LINE
+    return ViewRow(text, line.file, line.number, line.place, line, costs=sum_costs([line]))
+
+
+def _left_out(lines: Iterable[AnnotatedLine]) -> Iterator[ViewRow]:
+    """Yield a row for lines with a cost that are left out, if there are any."""
+    lines = list(lines)
+    if lines:
+        yield ViewRow("", hidden=len(lines), costs=sum_costs(lines))
+
+
+def _file_rows(
+    lines: Sequence[AnnotatedLine], chosen: Collection[int], source: Sequence[str], context: int
+) -> Iterator[ViewRow]:
+    """Yield the rows of a file: chosen lines with their neighbours, and one row for each gap."""
+    by_number = {line.number: line for line in lines}
+    last = max(len(source), lines[-1].number)
+    shown: set[int] = set()
+    for line in lines:
+        if id(line) in chosen:
+            reach = context if source else 0
+            near = range(max(1, line.number - reach), min(last, line.number + reach) + 1)
+            shown.update(near)
+    before = 0
+    for number in [*sorted(shown), last + 1]:
+        if number > before + 1:
+            gap = [line for line in lines if before < line.number < number]
+            if source or gap:
+                costs = sum_costs(gap) if gap else None
+                yield ViewRow("", hidden=number - before - 1 if source else len(gap), costs=costs)
+        if number <= last:
+            found = by_number.get(number)
+            text = source[number - 1] if number <= len(source) else found.text if found else ""
+            costs = None if found is None else sum_costs([found])
+            yield ViewRow(text, lines[0].file, number, "", found, costs=costs)
+        before = number

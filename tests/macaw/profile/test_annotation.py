@@ -1,0 +1,239 @@
+"""Annotations: lines add up to the run, to the cores' cycles and counters, and to a hand count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.asm.source import Source
+from macaw.emu.cost_run import run_with_costs
+from macaw.emu.device import Device
+from macaw.errors import InputError
+from macaw.execution import configuration_of
+from macaw.profiling.accounting import account_job
+from macaw.profiling.annotating import annotation_of
+from macaw.profiling.annotation import HEAT_SHARES, Annotation, LineCost, heat_of, to_json
+from macaw.profiling.recording import ProfileError, make_job
+from tests.emu.random_runs import (
+    LIMIT,
+    RandomRun,
+    dma_run,
+    island_run,
+    nnp_run,
+    row_run,
+    scalar_run,
+)
+from tests.macaw.profile.programs import vector_loop
+from tests.programs.profiled import SIX_CORES, make_six_cores
+
+pytestmark = pytest.mark.once
+
+INPUTS = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 84))]
+TURNS = 50
+ZEROS = np.zeros(1024, np.int8)
+
+
+@pytest.fixture(scope="module")
+def six() -> Annotation:
+    return macaw.annotate(SIX_CORES / "six_cores.s", INPUTS)
+
+
+@pytest.fixture(scope="module")
+def loop() -> Annotation:
+    return macaw.annotate(vector_loop(TURNS, "waits.s"), x=ZEROS)
+
+
+def costs_of(annotation: Annotation, core: str) -> dict[str, LineCost]:
+    """What the lines cost a core, by place."""
+    return {
+        line.place: cost for line in annotation.lines for cost in line.costs if cost.core == core
+    }
+
+
+def assert_adds_up(annotation: Annotation, units: dict[str, int]) -> None:
+    """Lines add up to the run, causes to lines, and the lines of each core to its cycles."""
+    assert sum(line.run for line in annotation.lines) == annotation.cycles
+    cycles: Counter[str] = Counter()
+    for line in annotation.lines:
+        assert sum(line.causes.values()) == line.run
+        assert line.run == sum(sum(cost.run.values()) for cost in line.costs)
+        assert line.macs == sum(cost.macs for cost in line.costs)
+        assert line.bytes == sum(sum(cost.bytes.values()) for cost in line.costs)
+        for cost in line.costs:
+            cycles[cost.core] += sum(cost.cycles.values())
+    assert cycles == {core: annotation.cycles * count for core, count in units.items()}
+
+
+RUNS: list[Callable[[int], RandomRun]] = [
+    lambda seed: scalar_run("cp", seed),
+    lambda seed: scalar_run("vc", seed),
+    dma_run,
+    row_run,
+    nnp_run,
+    island_run,
+]
+
+
+@pytest.mark.parametrize("make", RUNS, ids=["cp", "vc", "dma", "pe", "nnp", "fim"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_programs_add_up(make: Callable[[int], RandomRun], seed: int) -> None:
+    devices: list[Device] = make(seed).devices
+    with np.errstate(all="ignore"):
+        _, run = run_with_costs(lambda: devices.pop(), LIMIT)
+    if not run.device.cycle:
+        return  # a fault in the first cycle
+    assert_adds_up(annotation_of(run, "random", "tiny"), dict(run.units))
+
+
+def test_samples_add_up(six: Annotation, loop: Annotation) -> None:
+    units = dict.fromkeys(macaw.run(SIX_CORES / "six_cores.s", INPUTS).counters, 1)
+    units |= {"pe[0]": 8, "pe[1]": 8, "fim[0]": 4, "fim[1]": 4}  # PEs and banks of tiny
+    assert_adds_up(six, units)
+    assert_adds_up(loop, units)
+    assert dict(six.units) == {name: units[name] for name in six.units}
+    assert six.units.keys() == {"cp", "dma", "vc", "nnp", "fim[0]", "pe[0]"}
+
+
+def test_cycles_are_those_of_the_account(six: Annotation) -> None:
+    program = macaw.load(SIX_CORES / "six_cores.s")
+    accounts = account_job(make_job(program, configuration_of(program, None), INPUTS))
+    for account in accounts:
+        found = costs_of(six, account.core)
+        for line in account.lines:
+            assert found[line.place].cycles == line.causes, (account.core, line.place)
+            assert sum(found[line.place].run.values()) == line.run
+
+
+def test_macs_and_bytes_are_those_of_the_counters(six: Annotation) -> None:
+    program = macaw.load(SIX_CORES / "six_cores.s")
+    counts, config = macaw.run(program, INPUTS).counters, configuration_of(program, None)
+    macs: Counter[str] = Counter()
+    outside: Counter[str] = Counter()
+    for line in six.lines:
+        for cost in line.costs:
+            macs[cost.core] += cost.macs
+            outside[cost.core] += cost.bytes.get("external", 0)
+    assert macs["pe[0]"] == counts["pe[0]"]["macs"]
+    assert macs["nnp"] == counts["nnp"]["tiles"] * config["nnp.native"] ** 2
+    assert macs["vc"] == 4 * 32 * 16  # four pmac of 16 bytes, for 4 rows in each of 8 rounds
+    for core, values in counts.items():
+        if not core.startswith("fim"):  # whose host's accesses count there
+            beats = values.get("external_reads", 0) + values.get("external_writes", 0)
+            assert outside[core] == 32 * beats, core
+    island = counts["fim[0]"]
+    banks = sum(cost.bytes.get("banks", 0) for cost in costs_of(six, "fim[0]").values())
+    assert banks == 32 * (island["column_reads"] + island["column_writes"])
+
+
+def test_a_loop_by_hand(loop: Annotation) -> None:
+    vc = costs_of(loop, "vc")
+    # line 10 loads 16 bytes, a beat of 32; line 12 loads 16 lanes of a byte from one bank
+    assert vc["waits.s:10"].bytes == {"external": TURNS * 32}
+    assert vc["waits.s:12"].bytes == {"on-chip": TURNS * 16}
+    assert vc["waits.s:12"].run == vc["waits.s:12"].cycles == {"lanes": TURNS * 15, "work": TURNS}
+    # latency 20 and one beat: ready 21 cycles after the issue, the next could issue after 1
+    assert vc["waits.s:11"].run == {"loads": TURNS * 20, "work": TURNS}
+    assert vc["waits.s:11"].whom == {"waits.s:10": TURNS * 20}
+    assert vc["waits.s:15"].run == {"work": TURNS, "branches": TURNS - 1}
+    places = [line.place for line in loop.lines if line.file == "waits.s"]
+    assert places == [f"waits.s:{number}" for number in range(6, 21)]
+
+
+SUMS = """
+        .device tiny
+        .core   cp
+        .macro  square r
+        mul     \\r, \\r, \\r
+        addi    \\r, \\r, 1
+        .endm
+_start: li      a0, 3
+        .include "part.inc"
+        .rept   4
+        square  a0
+        .endr
+        li      a0, 0
+        li      a7, 93
+        ecall
+"""
+
+
+def test_macros_includes_and_repetitions(tmp_path: Path) -> None:
+    """Cycles of a macro are at its call, of a repetition in its body, of an included file there."""
+    source = tmp_path / "sums.s"
+    source.write_text(SUMS, "utf-8")
+    (tmp_path / "part.inc").write_text("square a0\nmul a1, a0, a0\n", "utf-8")
+    annotation = macaw.annotate(source)
+    lines = {line.place: line for line in annotation.lines}
+    assert {place: line.macs for place, line in lines.items() if line.macs} == {
+        "sums.s:11": 4,
+        "part.inc:1": 1,
+        "part.inc:2": 1,
+    }
+    # a mul takes 3 cycles (cp.mul_cycles), an addi 1
+    assert lines["sums.s:11"].causes == {"long": 4 * 2, "work": 4 * 2}
+    assert lines["part.inc:2"].causes == {"long": 2, "work": 1}
+    assert not {f"sums.s:{number}" for number in (4, 5, 6, 7, 9, 10)} & lines.keys()
+    assert annotation.sources[str(source)] == tuple(SUMS.split("\n")[:-1])
+    assert annotation.program == str(source)
+
+
+def test_lines_whose_source_cannot_be_read() -> None:
+    """They have the first of their instructions as it is disassembled."""
+    text = ".device tiny\n.core cp\nmain: li a0, 0\nli a7, 93\necall\n"
+    program = macaw.assemble(Source(text, "gone.s"))
+    found = macaw.annotate(program)
+    assert [(line.place, line.text) for line in found.lines if line.run] == [
+        ("gone.s:3", "li a0, 0"),
+        ("gone.s:4", "li a7, 93"),
+        ("gone.s:5", "ecall"),
+    ]
+    assert found.sources == {}
+
+
+def test_instructions_without_a_line(tmp_path: Path) -> None:
+    """A program without a line table has its instructions in place of lines."""
+    program = vector_loop(TURNS, "waits.s")
+    macaw.save(program, tmp_path / "bare.elf", lines=False)
+    found = macaw.annotate(tmp_path / "bare.elf", x=ZEROS)
+    assert not any(line.file or line.number for line in found.lines)
+    assert sum(line.run for line in found.lines) == found.cycles
+    lines = {line.text: line for line in found.lines}
+    assert lines["vlds.b vr2, s1, s3"].causes == {"lanes": TURNS * 15, "work": TURNS}
+
+
+def test_heat() -> None:
+    assert [heat_of(cycles, 1000) for cycles in (0, 1, 9, 10, 49, 50, 199, 200, 1000)] == [
+        0, 1, 1, 2, 2, 3, 3, 4, 4,
+    ]  # fmt: skip
+    assert len(HEAT_SHARES) == 3
+
+
+def test_json(six: Annotation) -> None:
+    data = to_json(six)
+    assert (data["kind"], data["format"], data["cycles"]) == ("macaw annotation", 1, six.cycles)
+    assert sum(line["run"] for line in data["lines"]) == six.cycles
+    line = next(line for line in data["lines"] if line["place"] == "six_cores.s:47")
+    assert line["heat"] == 4
+    assert [cost["core"] for cost in line["costs"]] == ["pe[0]"]
+    assert data["sources"][line["file"]][46].split()[0] == "mac"
+
+
+def test_repr(loop: Annotation) -> None:
+    text = f"<annotation of waits.s on tiny: {loop.cycles:,} cycles, {len(loop.lines)} lines>"
+    assert repr(loop) == text
+
+
+def test_errors() -> None:
+    ever = macaw.assemble(Source(".device tiny\n.core cp\n1: j 1b\n", "ever.s"))
+    with pytest.raises(ProfileError, match="the program does not end by itself: cycle limit"):
+        macaw.annotate(ever, max_cycles=100)
+    with pytest.raises(InputError, match="there is no item 3, the last one is 0"):
+        macaw.annotate(vector_loop(1, "waits.s"), x=ZEROS, item=3)
+    with pytest.raises(InputError, match="1 input not given: x"):
+        macaw.annotate(vector_loop(1, "waits.s"))
