@@ -57,6 +57,10 @@ NOT_MAPPINGS = (7, "a", [1], {1: 2})
 
 TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...]]]] = {
     # function: right positional arguments, right named ones, wrong values by parameter
+    "annotate": (("x.s",), {}, {
+        "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "device": NOT_DEVICES, "item": ("a", -1, 1.5, True),
+        "jitter": NOT_SEEDS, "max_cycles": ("a", 0, 1.5, True), "name": NOT_WORDS, "keyword_inputs": (),
+    }),
     "assemble": ((), {}, {
         "sources": (7, None, b"a", macaw.Source(7), macaw.Source("", 7), macaw.Source("", "x", 7)),  # type: ignore[arg-type]
         "device": NOT_DEVICES, "defines": (*NOT_MAPPINGS, {"a": 1.5}), "include_dirs": (7, "abc", [7]),

@@ -60,6 +60,7 @@ def annotate(
     within `max_cycles`, and for a file the errors of `macaw.load`.
     """
     inputs = join_inputs(inputs, keyword_inputs)
+    item, jitter, max_cycles = arguments.python_numbers((item, jitter, max_cycles))
     if not isinstance(program, Program):
         name = name or str(program)
         program = api.load(program, device=device)
