@@ -1,6 +1,6 @@
 """Write what pages show: their commands, run now in a copy of their programs.
 
-The pages are some of docs and the READMEs of the samples that `macaw new` copies.
+The pages are the README, some of docs, and the READMEs of the samples that `macaw new` copies.
 
 A command is an indented line that begins with `$ `, and the next lines while it ends with a
 backslash; what it prints is below it, up to the next command or the end of the block. After
@@ -127,6 +127,7 @@ def _nnp_models(place: Path) -> None:
 
 # What fills a page's folder.
 PAGES: dict[str, Callable[[Path], None]] = {
+    "README": _networks,
     "profile": _profiled,
     "energy": _profiled,
     "annotate": _profiled,
@@ -144,7 +145,9 @@ PAGES: dict[str, Callable[[Path], None]] = {
 
 
 def page(name: str) -> Path:
-    """The file of a page: in docs, or the README of a sample of `macaw new`."""
+    """The file of a page: in docs, the README, or that of a sample of `macaw new`."""
+    if name == "README":
+        return ROOT / "README.md"
     kind, _, core = name.rpartition("/")
     return SAMPLES / core / "README.md" if kind == "samples" else ROOT / "docs" / f"{name}.md"
 

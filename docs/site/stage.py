@@ -32,7 +32,7 @@ _PICTURE = re.compile(
 )
 _SHOWN = {".c", ".h", ".ld", ".onnx", ".py", ".s", ".sh", ".toml", ".txt", ".vim", ".json"}
 _BAR = re.compile(r"(?<!\\)[|]")  # between cells, unless it is escaped
-_END_OF_START = "\n## What is there"
+_END_OF_START = "\n## Read on"
 
 
 class StageError(Exception):
