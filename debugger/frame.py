@@ -30,6 +30,8 @@ class CodeRow:
     mark: str = ""  # the cores whose next instruction this is
     point: str = ""  # "on" or "off" if a breakpoint is here
     current: bool = False
+    share: str = ""  # with `annotate`: the percentage of the run's cycles; empty for none
+    heat: int = 0  # with `annotate`: from 0 to 4
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Code:
     rows: tuple[CodeRow, ...] = ()
     core: str = ""
     message: str = ""
+    has_costs: bool = False  # whether the rows have shares
 
     @property
     def current(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.asm.editors.colours import is_assembly_file
 from macaw.debugger.both_runs import both_runs
 from macaw.debugger.causes.stalls import rows
-from macaw.debugger.commands.code import around, cores_by_address, source_lines
+from macaw.debugger.code_part import code_part
 from macaw.debugger.commands.displays import display_answers
 from macaw.debugger.commands.introduction import introduction
-from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.operands import symbol_at
 from macaw.debugger.commands.points import point_text
 from macaw.debugger.commands.text import answer_text, stop_lines, value_text
@@ -27,7 +24,6 @@ from macaw.debugger.frame import (
     OLD,
     Against,
     Code,
-    CodeRow,
     Counter,
     Frame,
     Grid,
@@ -48,7 +44,6 @@ from macaw.debugger.places import Place, compact
 from macaw.debugger.register_numbers import as_numbers
 from macaw.debugger.state_paths import Members, count_items
 from macaw.debugger.values import AccessError
-from macaw.emu.copies import original
 from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
@@ -58,13 +53,10 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 LINES = 2000  # the greatest number of lines of output that the panel keeps
-BEFORE, AFTER = 40, 80  # instructions before and after the present one
 ROW = 16  # bytes in a row of memory
 ROWS = 64
 REGISTERS = 256
 ELEMENTS = 64  # the greatest number of elements shown of a register that is an array
-_BLANKS = re.compile(r"\s+")
-_LABEL = re.compile(r"^[\w.$]+:\s*")
 MOST_PLACES = 8  # the greatest number of places whose queues are shown
 
 
@@ -214,66 +206,7 @@ class FrameBuilder:
 
     def code(self) -> Code:
         """Return the instructions around the focused core's next one, with their source lines."""
-        session = self.interpreter.session
-        place = session.core.next_address
-        last_where = session.last_stop.where
-        if not session.core.running:
-            place = (
-                last_where.address
-                if last_where is not None and last_where.core == session.core.name
-                else None
-            )
-        message = ""
-        is_idle = place is None
-        if place is None:
-            message = f"{session.core.name} is idle: it is at no instruction"
-            kind = session.core.table.name
-            parts = (x for x in session.program.sections if x.core == kind and x.size)
-            part = next(parts, None)
-            if part is None:
-                return Code(message=message)
-            message += ". A part of it:"
-            place = part.address
-        place = original(session.program, session.core, place)
-        try:
-            rows = around(session, place, BEFORE, AFTER)
-        except (CommandError, Fault) as error:
-            return Code(message=str(error))
-        points: dict[int, str] = {}
-        for point in session.points:
-            for target in session.point_targets(point):
-                at = original(session.program, target.core, target.address)
-                points[at] = "on" if point.enabled else "off"
-        marks = {
-            at: compact(session.device, places) for at, places in cores_by_address(session).items()
-        }
-        code_rows: list[CodeRow] = []
-        line = None
-        for row in rows:
-            line_name = ""
-            if row.line is not None and row.line != line:
-                line = row.line
-                line_name = f"{PurePath(line[0]).name}:{line[1]}"
-                source = _source(*line)
-                if source and not _is_same(source, row.text):
-                    is_assembly = is_assembly_file(line[0])
-                    code_rows.append(CodeRow(source, where=line_name, is_assembly=is_assembly))
-                    line_name = ""
-            current = not is_idle and row.address <= place < max(row.next, row.address + 1)
-            code_rows.append(
-                CodeRow(
-                    visible(row.text),
-                    row.address,
-                    symbol_at(session, row.address),
-                    line_name,
-                    mark=marks.get(row.address, ""),
-                    point=points.get(row.address, ""),
-                    current=current,
-                )
-            )
-        section = session.program.section_at(place)
-        kind = "" if section is None else section.core or ""
-        return Code(tuple(code_rows), kind, message)
+        return code_part(self.interpreter.session, self.interpreter.context.costs)
 
     def registers(self) -> tuple[Register, ...]:
         """Return the registers of the first focused place that have a value, at most `REGISTERS`.
@@ -445,19 +378,6 @@ def _state(core: Core) -> str:
     if not core.running:
         return "idle"
     return "wait" if core.waiting is not None else "run"
-
-
-def _source(file: str, number: int) -> str:
-    try:
-        return visible(source_lines(file)[number - 1].strip())
-    except (CommandError, IndexError):
-        return ""
-
-
-def _is_same(source: str, instruction: str) -> bool:
-    """Return whether a line of source is the same text as an instruction, apart from blanks."""
-    source = _LABEL.sub("", source)
-    return _BLANKS.sub(" ", source).replace(", ", ",") == instruction.replace(", ", ",")
 
 
 def _value(value: Any, width: int) -> str:

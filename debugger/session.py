@@ -23,6 +23,7 @@ from macaw.debugger.frame import visible
 from macaw.debugger.history import Checkpoint, Edit, Position
 from macaw.debugger.interrupts import Interrupts
 from macaw.debugger.layers import LayerState, TensorState, layer_states, tensor_states
+from macaw.debugger.line_costs import LineCosts, line_costs
 from macaw.debugger.locations import Location, Target, locate, targets
 from macaw.debugger.motion import Motion
 from macaw.debugger.places import Place, compact, places
@@ -345,6 +346,14 @@ class Session(Motion):
     def causes(self) -> Causes:
         """The search for causes, with the record of the run that `why` has made."""
         return self._causes
+
+    def line_costs(self, max_cycles: int) -> LineCosts:
+        """Run the program from reset on another device, and return what its lines cost.
+
+        That run takes at most `max_cycles` cycles and leaves this session as it is. It does not
+        repeat edits.
+        """
+        return line_costs(self._debuggee, max_cycles)
 
     def why_stalled(self, cores: Iterable[Core] = ()) -> StallReport:
         """Return the stall trees of these cores; without cores, those of all cores that run."""

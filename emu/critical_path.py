@@ -12,6 +12,10 @@ from collections.abc import Iterable, Mapping
 
 from macaw.emu.charges import IDLE, Charge, CoreLog
 
+# The least share of all cycles from which a line or an instruction has a heat of 2, 3 and 4. With
+# less it has 1, without any 0.
+HEAT_SHARES = (0.01, 0.05, 0.2)
+
 Step = tuple[int, Charge | None]  # number of a core and what it did; None: no core did anything
 
 
@@ -48,6 +52,13 @@ def critical_path(logs: Mapping[int, CoreLog], cycles: int) -> dict[Step, int]:
         path[core, charge] = path.get((core, charge), 0) + cycles - begin
         cycles = begin
     return path
+
+
+def heat_of(cycles: int, all_cycles: int) -> int:
+    """Return the heat of a line with `cycles` of `all_cycles`, from 0 to 4."""
+    if not cycles:
+        return 0
+    return 1 + sum(cycles >= share * all_cycles for share in HEAT_SHARES)
 
 
 def _step(cursors: Mapping[int, _Cursor], core: int, cycle: int) -> tuple[int, Charge | None, int]:

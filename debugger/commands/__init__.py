@@ -12,6 +12,7 @@
 | `manual` | the commands as a page |
 | `running`, `points`, `printing`, `information`, `data`, `why`, `screen` | what the commands do |
 | `frames`, `threads`, `source_listing`, `searching`, `text_output` | more of what the commands do |
+| `annotation` | the command that shows what lines cost |
 | `saving`, `general`, `scripting` | commands for sessions as files, for scripts and help |
 | `blocks`, `user_commands` | commands whose body ends with `end`; commands that a user defines |
 | `gdb_spellings` | rewrites what GDB's users type |
@@ -20,6 +21,7 @@
 """
 
 from macaw.debugger.commands import (
+    annotation,
     data,
     frames,
     general,
@@ -39,6 +41,7 @@ from macaw.debugger.commands import (
 )
 
 __all__ = [
+    "annotation",
     "data",
     "frames",
     "general",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.answers import Answer
     from macaw.debugger.commands.files import Files
     from macaw.debugger.counters import Counts
+    from macaw.debugger.line_costs import LineCosts
     from macaw.debugger.session import Session
 
 RunLines = Callable[[Iterable[str], str], Iterator[tuple[int, "Answer"]]]
@@ -76,6 +77,7 @@ class Context:
     displays: Displays = field(default_factory=Displays)
     # the screen's arrangement, if there is a screen
     arrangement: Arrangement = field(default_factory=Arrangement)
+    costs: LineCosts | None = None  # what the last `annotate` has found
     counters: Counts = field(default_factory=dict)  # the counters at the last `info perf`
     list_position: tuple[str, int] | None = None  # for `list`: file, and the next line to show
     list_start: tuple[str, int] | None = None  # and the first line that it has shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from rich.text import Text
@@ -12,6 +13,9 @@ from macaw.debugger.views.area import ADDRESS, BAD, FAINT, NAME, Area, cut_text,
 
 PLACE = 18  # the greatest number of cells for FILE:LINE
 DIM = "dim"  # a style that not every terminal has
+WIDE = 56  # cells from which the panel shows percentages, and not only the signs of heat
+SHARE = 6  # cells of a percentage
+HEAT_STYLES = ("", "green", "yellow", "red", "bold red")
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
@@ -19,13 +23,19 @@ def view(frame: Frame, area: Area) -> list[Text]:
     part: Code = frame.parts["code"]
     rows: list[CodeRow | str] = [*([part.message] if part.message else []), *part.rows]
     window = area.window(len(rows), part.current - area.height // 3)
-    return [_any_row(rows[at], part.core, area) for at in window]
+    return [_any_row(rows[at], part, area) for at in window]
 
 
-def _any_row(row: CodeRow | str, core: str, area: Area) -> Text:
-    return (
-        line((area.cut(row, area.width), FAINT)) if isinstance(row, str) else _row(row, core, area)
-    )
+def _any_row(row: CodeRow | str, part: Code, area: Area) -> Text:
+    if isinstance(row, str):
+        return line((area.cut(row, area.width), FAINT))
+    if not part.has_costs:
+        return _row(row, part.core, area)
+    cost = f"{area.signs.heat[row.heat]} "
+    if area.width >= WIDE:
+        cost = f"{row.share:>{SHARE}} {cost}"
+    rest = replace(area, width=max(0, area.width - len(cost)))
+    return line((cost, HEAT_STYLES[row.heat]), _row(row, part.core, rest))
 
 
 @lru_cache(maxsize=4096)

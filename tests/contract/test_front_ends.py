@@ -13,7 +13,7 @@ from tests.contract import imports
 FRONT_ENDS = (
     "macaw.debugger.commands", "macaw.debugger.screen", "macaw.debugger.views",
     "macaw.debugger.gdb", "macaw.debugger.dap", "macaw.debugger.frame_builder", "macaw.debugger.both_runs",
-    "macaw.debugger.heat_map", "macaw.debugging", "macaw.commands.debug", "macaw.notebook.device",
+    "macaw.debugger.heat_map", "macaw.debugger.code_part", "macaw.debugging", "macaw.commands.debug", "macaw.notebook.device",
     "macaw.notebook.heat", "macaw.notebook.session",
 )  # fmt: skip
 # What they may import of the debugger's room beside one another: the session, records, values.
@@ -32,6 +32,7 @@ PUBLIC = {
     "comparison.paired_causes": "of two sessions", "comparison.subjects": "what is compared",
     "comparison.observations": "the record of what differs",
     "instruction_texts": "instructions as text", "where": "places in the source",
+    "line_costs": "the record of what lines cost",
     "moments": "past states for a timeline", "register_numbers": "registers as numbers",
     "frame": "what the screen shows", "layout": "the user's choice of panels",
 }  # fmt: skip

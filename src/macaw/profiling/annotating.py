@@ -16,9 +16,10 @@ from macaw.asm.program import Program
 from macaw.emu.charges import Charge
 from macaw.emu.core import Core
 from macaw.emu.cost_run import InstructionCost, RunCosts, run_with_costs
+from macaw.emu.critical_path import heat_of
 from macaw.execution import configuration_of
 from macaw.input_binding import join_inputs
-from macaw.profiling.annotation import AnnotatedLine, Annotation, LineCost, heat_of
+from macaw.profiling.annotation import AnnotatedLine, Annotation, LineCost
 from macaw.profiling.recording import (
     Job,
     ProfileError,

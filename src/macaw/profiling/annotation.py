@@ -17,9 +17,6 @@ from macaw.phrases import one_line, plural
 
 FORMAT = 1  # version of the JSON format
 KIND = "macaw annotation"
-# The least share of all cycles from which a line has a heat of 2, 3 and 4. With less it has 1,
-# without any 0.
-HEAT_SHARES = (0.01, 0.05, 0.2)
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class AnnotatedLine:
     causes: Mapping[str, int] = field(default_factory=dict)  # of `run`, the most first
     macs: int = 0  # of all cores
     bytes: int = 0  # of all cores and memories
-    heat: int = 0  # from 0 to 4, by the share of `run`: `HEAT_SHARES`
+    heat: int = 0  # from 0 to 4, by the share of `run` (`macaw.emu.critical_path`)
     costs: tuple[LineCost, ...] = ()  # by core, in the order of the cores' numbers
 
     @property
@@ -83,10 +80,3 @@ class Annotation:
 def to_json(annotation: Annotation) -> dict[str, Any]:
     """Return the annotation as a JSON object."""
     return {"kind": KIND, "format": FORMAT, **asdict(annotation)}
-
-
-def heat_of(cycles: int, all_cycles: int) -> int:
-    """Return the heat of a line with `cycles` of `all_cycles`, from 0 to 4."""
-    if not cycles:
-        return 0
-    return 1 + sum(cycles >= share * all_cycles for share in HEAT_SHARES)

@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from macaw.emu.critical_path import heat_of
 from macaw.errors import InputError
 from macaw.phrases import suggestion
-from macaw.profiling.annotation import AnnotatedLine, Annotation, heat_of
+from macaw.profiling.annotation import AnnotatedLine, Annotation
 
 KEYS = ("run", "cycles", "macs", "bytes")  # by which lines are sorted
 CONTEXT = 3  # lines without a cost that are shown before and after one with a cost

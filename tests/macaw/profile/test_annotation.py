@@ -12,12 +12,13 @@ import pytest
 import macaw
 from macaw.asm.source import Source
 from macaw.emu.cost_run import run_with_costs
+from macaw.emu.critical_path import HEAT_SHARES, heat_of
 from macaw.emu.device import Device
 from macaw.errors import InputError
 from macaw.execution import configuration_of
 from macaw.profiling.accounting import account_job
 from macaw.profiling.annotating import annotation_of
-from macaw.profiling.annotation import HEAT_SHARES, Annotation, LineCost, heat_of, to_json
+from macaw.profiling.annotation import Annotation, LineCost, to_json
 from macaw.profiling.recording import ProfileError, make_job
 from tests.emu.random_runs import (
     LIMIT,

@@ -1,0 +1,80 @@
+"""What the lines and instructions of a program cost: their cycles on the critical path of a run.
+
+The run is one from reset to the end, on a device of its own. The session stays where it is, and its
+edits are not repeated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from macaw.debugger.debuggee import Debuggee
+from macaw.emu import accounting
+from macaw.emu.charges import Charge
+from macaw.emu.copies import original
+from macaw.emu.critical_path import critical_path, heat_of
+from macaw.emu.device import Device
+
+
+@dataclass(frozen=True)
+class LineCosts:
+    """The cycles of a run that its lines and instructions have on the critical path.
+
+    `instructions` is by address in the program, without copies, `lines` by file and number. The
+    cycles of no instruction are in neither.
+    """
+
+    cycles: int  # of the run
+    reason: str  # why it stopped, as a sentence
+    is_complete: bool  # whether the program ended by itself
+    instructions: Counter[int]
+    lines: Counter[tuple[str, int]]
+
+    def part(self, begin: int, end: int) -> int:
+        """Return the cycles of the instructions from address `begin` to `end`."""
+        return sum(self.instructions[address] for address in range(begin, end))
+
+    def share_text(self, cycles: int) -> str:
+        """Return the share of `cycles` in the cycles of the run; empty for 0."""
+        return f"{100 * cycles / self.cycles:.1f}%" if cycles else ""
+
+    def heat(self, cycles: int) -> int:
+        """Return the heat of `cycles` in this run, from 0 to 4."""
+        return heat_of(cycles, self.cycles)
+
+
+def line_costs(debuggee: Debuggee, max_cycles: int) -> LineCosts:
+    """Run the program of a session for at most `max_cycles`, and return what its lines cost.
+
+    A request to stop the session's run ends this run.
+    """
+    device, interrupts = Device(debuggee.config), debuggee.interrupts
+    device.load(debuggee.program)
+    for name, array in debuggee.inputs.items():
+        device.write_tensor(name, array)
+
+    def watch(_begin: int, _end: int, _charge: Charge, _cycles: int) -> None:
+        if interrupts.pending:
+            device.interrupt()
+
+    interrupts.running = True
+    try:
+        watches = dict.fromkeys(device.cores, watch)
+        stop, accountants = accounting.run(device, max_cycles, watches)
+    finally:
+        interrupts.running = False
+        interrupts.take()  # a request has ended this run, or came too late for it
+    instructions: Counter[int] = Counter()
+    lines: Counter[tuple[str, int]] = Counter()
+    logs = {core.number: accountants[core.name].log for core in device.order}
+    cores = {core.number: core for core in device.order}
+    for (number, charge), cycles in critical_path(logs, device.cycle).items():
+        if charge is None or charge.address is None:
+            continue
+        address = original(debuggee.program, cores[number], charge.address)
+        instructions[address] += cycles
+        line = debuggee.program.line_at(address)
+        if line is not None:
+            lines[line.file, line.line] += cycles
+    return LineCosts(device.cycle, str(stop), stop.reason == "exit", instructions, lines)
