@@ -155,10 +155,13 @@ def _allowable() -> tuple[str, ...]:
     help="Estimate the energy, with published figures of 45 nm or those of a table.",
 )
 @click.option(
+    "--lines", is_flag=True, help="Say what each line of the source costs, as macaw annotate does."
+)
+@click.option(
     "--limit",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Print at most N records and N findings, instead of 12 and 8.",
+    help="Print at most N records, findings and lines, instead of 12, 8 and 12.",
 )
 @click.option("--guide", is_flag=True, help="Say which step of the optimisation loop comes next.")
 @click.option("--against", metavar="OLD.json", help="Say what improved since an earlier --json.")
@@ -195,6 +198,7 @@ def command(
     causes: bool,
     roofline: bool,
     energy: str | None,
+    lines: bool,
     limit: int | None,
     guide: bool,
     against: str | None,
@@ -246,6 +250,7 @@ def command(
         roofline,
         None if energy is None else load_table(energy) if energy else default_table(),
         allow,
+        lines,
     )
     arrays = program_inputs(sources, files.read_arrays(inputs))
     with ProgressBar("profiling") as bar:

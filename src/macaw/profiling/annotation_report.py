@@ -57,6 +57,12 @@ def print_annotation(
     _Report(annotation, screen, choice, own=own, by_core=by_core).show()
 
 
+def print_hottest(annotation: Annotation, screen: Console, most: int) -> None:
+    """Print the lines with most cycles as a table without headings."""
+    report = _Report(annotation, screen, Choice("run", most), own=False, by_core=False)
+    report.show_tables(with_headings=False)
+
+
 class _Report:
     def __init__(
         self, annotation: Annotation, screen: Console, choice: Choice, *, own: bool, by_core: bool
@@ -88,17 +94,26 @@ class _Report:
                 if cost.core == core
             )
             self._print(Text(f"  {core}: {own}; {run:,} of the run on the critical path"))
-        parts = list(sections(annotation, self.choice, self.measure))
+        self.show_tables()
+
+    def show_tables(self, *, with_headings: bool = True) -> None:
+        """Print the tables of all sections, and the sums."""
+        parts = list(sections(self.annotation, self.choice, self.measure))
         tables = [self._cells(part) for part in parts]
         total = self._numbers(self.totals)
         headings = self._headings()
         every = [headings, total, *(cells for table in tables for cells in table)]
         widths = [max(len(cells[place]) for cells in every) for place in range(len(headings))]
         kept = [place for place in range(len(headings)) if self._is_kept(place, every)]
+        columns = [(at, widths[at]) for at in kept]
         for part, table in zip(parts, tables, strict=True):
-            self._print_section(part, table, headings, [(at, widths[at]) for at in kept])
-        self._print(Text(""))
-        self._print(self._line(total, [(at, widths[at]) for at in kept], None, Text("in all")))
+            if with_headings:
+                self._print_heading(part)
+            self._print(self._line(headings, columns, None, Text("source")))
+            self._print_rows(part, table, columns)
+        if with_headings:
+            self._print(Text(""))
+        self._print(self._line(total, columns, None, Text("in all")))
 
     # Columns: run, own cycles, share, heat, then MACs, bytes and causes, or cores, then the line
 
@@ -153,22 +168,23 @@ class _Report:
 
     # Lines
 
-    def _print_section(
-        self, part: Section, table: list[Cells], headings: Cells, widths: list[tuple[int, int]]
-    ) -> None:
+    def _print_heading(self, part: Section) -> None:
         share = share_text(getattr(part.costs, self.measure), self.whole)
         count = plural(getattr(part.costs, self.measure), "cycle")
         note = "" if self._has_source(part) else "; the source cannot be read"
         self._print(Text(""))
         self._print(Text(self._text(f"{part.title}: {count}, {share}{note}"), "bold"))
-        self._print(self._line(headings, widths, None, Text("source")))
+
+    def _print_rows(
+        self, part: Section, table: list[Cells], columns: list[tuple[int, int]]
+    ) -> None:
         coloured = self._coloured(part)
         for row, cells in zip(part.rows, table, strict=True):
             if row.hidden:
                 text = Text(self._text(f"… {plural(row.hidden, 'line')}"), "dim")
             else:
                 text = coloured.get(row.number) or Text(self._source(row.text))
-            self._print(self._line(cells, widths, row, text))
+            self._print(self._line(cells, columns, row, text))
 
     def _has_source(self, part: Section) -> bool:
         return not part.file or part.file in self.annotation.sources

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from macaw.profiling.account_report import cause_rows
+from macaw.profiling.annotation_page import annotation_data
 from macaw.profiling.model import Finding, Group, Profile, Track
 from macaw.profiling.page_records import RecordColumns, StringTable, interval_columns
 from macaw.profiling.phrases import (
@@ -99,6 +100,7 @@ class _PageData:
                 "where": slowest.slice and heaviest_sentence(slowest.slice),
             },
             "findings": [self.finding(finding) for finding in profile.findings],
+            "annotation": annotation_data(profile.annotation),
             "causes": [row for account in profile.accounts for row in cause_rows(account)],
             "keys": metric_keys(list(profile.groups)),
             "groups": [self.group(group) for group in profile.groups],

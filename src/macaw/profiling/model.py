@@ -14,11 +14,12 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from macaw.errors import InputError
 from macaw.phrases import one_line, plural
 from macaw.profiling.account import Account
+from macaw.profiling.annotation import AnnotatedLine, Annotation
 from macaw.profiling.earlier import EarlierRun, LineDifference
 from macaw.profiling.energy import Energy
 from macaw.profiling.work import Work
 
-FORMAT = 7  # version of the JSON format
+FORMAT = 8  # version of the JSON format
 KIND = "macaw profile"
 
 Interval = tuple[int, int]
@@ -271,6 +272,7 @@ class Profile:
     accounts: tuple[Account, ...] = ()  # of all cores, with the option `causes`
     work: Work | None = None  # with the option `roofline`
     energy: Energy | None = None  # with the option `energy`
+    annotation: Annotation | None = None  # with the option `lines`
 
     def __repr__(self) -> str:
         parts = [plural(self.cycles, "cycle")]
@@ -287,6 +289,11 @@ class Profile:
     def cores(self, row: str) -> tuple[Track, ...]:
         """Return the separate tracks of the cores of a row."""
         return tuple(track for track in self.tracks if track.row == row and track.core != row)
+
+    @property
+    def lines(self) -> tuple[AnnotatedLine, ...]:
+        """What each line of the source cost, with the option `lines`; else nothing."""
+        return () if self.annotation is None else self.annotation.lines
 
     @property
     def missed(self) -> tuple[Goal, ...]:

@@ -32,6 +32,8 @@ from macaw.profiling import (
     timeline,
 )
 from macaw.profiling.account import Account
+from macaw.profiling.annotating import annotate_job
+from macaw.profiling.annotation import Annotation
 from macaw.profiling.energy import Energy
 from macaw.profiling.energy_estimate import estimate_energy
 from macaw.profiling.energy_table import EnergyTable
@@ -84,6 +86,7 @@ class Options:
     roofline: bool = False  # also measure operations and bytes
     energy: EnergyTable | None = None  # also estimate energy, with this table
     allow: Collection[str] = ()  # of `comparison.ALLOWABLE`: what `against` may have otherwise
+    lines: bool = False  # also annotate the lines of the source
 
     def check(self) -> None:
         """Raise `InputError` if options cannot be combined."""
@@ -417,6 +420,7 @@ class _Profiler:
             accounts=self._accounts(),
             work=work,
             energy=energy,
+            annotation=self._annotation(),
         )
         if options.against is not None:
             report = comparison.compare(options.against, report)
@@ -431,6 +435,13 @@ class _Profiler:
             return ()
         self.watch("accounting for cycles", 0, 1)
         return accounting.account_job(self.job)
+
+    def _annotation(self) -> Annotation | None:
+        """Return what the lines cost, if the options want it; with jitter, in one run."""
+        if not self.options.lines:
+            return None
+        self.watch("annotating lines", 0, 1)
+        return annotate_job(self.job, self.name)
 
     def _work_and_energy(self) -> tuple[Work | None, Energy | None]:
         """Return the operations and bytes of all cores, and their energy, as the options want."""

@@ -15,6 +15,7 @@ from rich.text import Text
 from macaw.phrases import plural
 from macaw.profiling import chart
 from macaw.profiling.account_report import tree_lines
+from macaw.profiling.annotation_report import print_hottest
 from macaw.profiling.comparison_report import line_table
 from macaw.profiling.distinct_names import distinct_names
 from macaw.profiling.energy_report import energy_lines, energy_text
@@ -50,8 +51,8 @@ def print_report(
 ) -> None:
     """Print the whole report in the width of the screen; with `layers`, a table of layers, too.
 
-    `limit` is the greatest number of records, and of findings; None: `MOST_GROUPS` records and
-    `MOST_FINDINGS` findings.
+    `limit` is the greatest number of records, of findings and of lines; None: `MOST_GROUPS` records
+    and lines, and `MOST_FINDINGS` findings.
     """
     _Report(profile, screen, layers, limit).show()
 
@@ -77,6 +78,9 @@ class _Report:
             for line in tree_lines(profile.accounts, self.screen.width):
                 self.screen.print(self._text(line), soft_wrap=True)
         self._print_work()
+        if profile.annotation is not None:
+            self._print_heading("lines")
+            print_hottest(profile.annotation, self.screen, self.most_groups)
         if profile.groups:
             self._print_groups()
         self._print_findings()

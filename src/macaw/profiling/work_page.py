@@ -1,6 +1,6 @@
-"""The sections of a profile's page with rooflines, memories and energy: HTML tables and an SVG.
+"""The sections of a profile's page without a script: rooflines, memories, energy, lines.
 
-They need no script. All texts are escaped.
+They are HTML tables and an SVG. All texts are escaped.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
+from macaw.profiling.annotation_page import annotation_table
 from macaw.profiling.energy_report import energy_sentence, energy_tables, energy_text
 from macaw.profiling.model import Profile
 from macaw.profiling.roofline_report import (
@@ -24,6 +25,7 @@ from macaw.profiling.text_table import Table
 from macaw.profiling.work import Work
 
 MOST_LINES = 200  # rows of the tables of lines and of tensors
+LINES = "Cycles of the run by line of the source. Each cycle belongs to one line."
 STEP, TOP, LEFT = 40, 20, 60  # pixels of a power of two, and of the edges
 _COLOURS = 6  # of rows of the timeline, as in page.css
 
@@ -42,6 +44,9 @@ def work_sections(profile: Profile) -> str:
         tables = map(table_html, energy_tables(profile.energy, MOST_LINES))
         title = f"Energy: {energy_text(profile.energy.total)}"
         sections.append(_section(title, [_paragraph(energy_sentence(profile.energy)), *tables]))
+    if profile.annotation is not None:
+        table = table_html(annotation_table(profile.annotation, MOST_LINES))
+        sections.append(_section("Lines", [_paragraph(LINES), table]))
     return "\n".join(sections)
 
 

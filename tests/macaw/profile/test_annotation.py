@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import macaw
 from macaw.asm.source import Source
@@ -16,10 +20,17 @@ from macaw.emu.critical_path import HEAT_SHARES, heat_of
 from macaw.emu.device import Device
 from macaw.errors import InputError
 from macaw.execution import configuration_of
+from macaw.profiling import html
 from macaw.profiling.accounting import account_job
 from macaw.profiling.annotating import annotation_of
 from macaw.profiling.annotation import Annotation, LineCost, to_json
+from macaw.profiling.annotation_page import annotation_data, annotation_table
+from macaw.profiling.model import from_json
+from macaw.profiling.model import to_json as profile_to_json
+from macaw.profiling.profiler import Options, profile
 from macaw.profiling.recording import ProfileError, make_job
+from macaw.profiling.terminal_report import print_report
+from macaw.profiling.work_page import work_sections
 from tests.emu.random_runs import (
     LIMIT,
     RandomRun,
@@ -238,3 +249,44 @@ def test_errors() -> None:
         macaw.annotate(vector_loop(1, "waits.s"), x=ZEROS, item=3)
     with pytest.raises(InputError, match="1 input not given: x"):
         macaw.annotate(vector_loop(1, "waits.s"))
+
+
+@pytest.fixture(scope="module")
+def report() -> macaw.Profile:
+    return profile(vector_loop(TURNS, "waits.s"), {"x": ZEROS}, Options(lines=True))
+
+
+def test_lines_of_a_profile(report: macaw.Profile, loop: Annotation) -> None:
+    assert report.annotation == loop
+    assert report.lines == loop.lines
+    assert from_json(json.loads(json.dumps(profile_to_json(report)))) == report
+    assert profile(vector_loop(1, "waits.s"), {"x": ZEROS}).lines == ()
+
+
+def test_the_page_of_a_profile_has_the_lines(report: macaw.Profile) -> None:
+    tree = ElementTree.fromstring(f"<body>{work_sections(report)}</body>")
+    rows = [[cell.text or "" for cell in row.iter("td")] for row in tree.iter("tr")][1:]
+    assert [row[0] for row in rows[:2]] == ["waits.s:11", "waits.s:12"]
+    share = f"{100 * 21 * TURNS / report.cycles:.1f}%"
+    assert rows[0][2:] == ["1,050", share, "█", "loads 95.2%, work 4.8%", "0", "0"]
+    lines = annotation_data(report.annotation)
+    assert lines is not None
+    assert sum(line["run"] for line in lines) == report.cycles
+    assert f'"place":"waits.s:12","run":{16 * TURNS}' in html.page(report)
+    assert annotation_data(None) is None
+
+
+def test_a_table_of_some_lines(loop: Annotation) -> None:
+    table = annotation_table(loop, 2)
+    assert [row[0] for row in table.rows] == ["waits.s:11", "waits.s:12"]
+    rest = loop.cycles - 37 * TURNS
+    assert table.note == f"{len(loop.lines) - 2} more lines with {rest:,} cycles"
+
+
+def test_the_report_of_a_profile_has_the_hottest_lines(report: macaw.Profile) -> None:
+    data = io.StringIO()
+    print_report(report, Console(width=80, file=data, highlight=False), limit=2)
+    text = data.getvalue().partition("\nlines\n")[2].partition("\n\n")[0]
+    assert [row.split()[0] for row in text.splitlines()][1:3] == ["1,050", "800"]
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.splitlines()[-1].startswith(f"{report.cycles:,}  100.0%")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macaw.errors import InputError
-from macaw.profiling import account, earlier, energy, model, work
+from macaw.profiling import account, annotation, earlier, energy, model, work
 from macaw.profiling.model import Profile, Slice, Track, from_json, to_json
 
 
@@ -40,7 +40,7 @@ def test_every_class_is_frozen_and_reached() -> None:
                     assert vars(part)["__dataclass_params__"].frozen
                     reached.add(part)
                     waiting.append(part)
-    modules = (model, account, earlier, work, energy)
+    modules = (model, account, annotation, earlier, work, energy)
     values = [value for module in modules for value in vars(module).values()]
     ours = {value for value in values if dataclasses.is_dataclass(value)}
     assert reached == ours
@@ -55,8 +55,8 @@ SMALL = Profile("a.s", "tiny", 9, (Track("cp", "cp", (Slice("cp", "cp", 0, 9, 0,
         (lambda data: [], "x.json holds no profile"),
         (lambda data: {**data, "kind": "a letter"}, "x.json holds no profile"),
         (
-            lambda data: {**data, "format": 9},
-            f"x.json is a profile of format 9, this macaw reads {model.FORMAT}",
+            lambda data: {**data, "format": 99},
+            f"x.json is a profile of format 99, this macaw reads {model.FORMAT}",
         ),
         (
             lambda data: {**data, "colour": 1},
