@@ -51,6 +51,11 @@ def _c_layer(place: Path) -> None:
             shutil.copy(file, place)
 
 
+def _layer(place: Path) -> None:
+    for name in ("layer.s", "weights.npy", "x.npy"):
+        shutil.copy(ROOT / "programs" / "layer" / name, place)
+
+
 def _nnp_guide(place: Path) -> None:
     """The sample of nnp; its program with more activations, and in another format."""
     _sample("nnp", place)
@@ -133,6 +138,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "annotate": _profiled,
     "debugging-story": _wrong_shift,
     "c": _c_layer,
+    "sweeps": _layer,
     "networks": _networks,
     "nnp-guide": _nnp_guide,
     "nnp-models": _nnp_models,

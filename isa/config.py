@@ -103,6 +103,9 @@ class Configuration(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"<configuration {self.name}>"
 
+    def __reduce__(self) -> tuple[type[Configuration], tuple[str, dict[str, Any]]]:
+        return Configuration, (self.name, dict(self._values))  # another process makes it again
+
     def changed(self, values: Mapping[str, Value]) -> Configuration:
         """Return a copy in which `values` replace those of some settings. Raises `ConfigError`."""
         return Configuration(self.name, {**self._values, **values})

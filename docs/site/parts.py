@@ -57,6 +57,7 @@ PARTS = (
             "profile",
             "annotate",
             "energy",
+            "sweeps",
             "debugger",
             "session",
             "vscode",

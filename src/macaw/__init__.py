@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from macaw.protection import unprotect as unprotect
     from macaw.quantisation import QuantisedModel as QuantisedModel
     from macaw.quantisation import quantise as quantise
+    from macaw.sweeps.results import Sweep as Sweep
+    from macaw.sweeps.sweeping import sweep as sweep
 
 _HOMES = {
     "Annotation": "macaw.profiling.annotation",
@@ -97,6 +99,7 @@ _HOMES = {
     "RunError": "macaw.errors",
     "Session": "macaw.debugger.session",
     "Source": "macaw.asm.source",
+    "Sweep": "macaw.sweeps.results",
     "annotate": "macaw.profiling.annotating",
     "assemble": "macaw.api",
     "assemble_object": "macaw.api",
@@ -122,6 +125,7 @@ _HOMES = {
     "run": "macaw.execution",
     "save": "macaw.api",
     "save_object": "macaw.api",
+    "sweep": "macaw.sweeps.sweeping",
     "tiled": "macaw.fim_tiles",
     "unprotect": "macaw.protection",
     "untiled": "macaw.fim_tiles",

@@ -30,6 +30,7 @@ COMMANDS = {
     "debug": "Debug a program: step, stop, look, go back.",
     "profile": "Say where a program's cycles go.",
     "annotate": "Say what each line of the source costs.",
+    "sweep": "Run on many devices that differ in settings, and compare.",
     "test": "Run golden tests and compare the results with recordings.",
     "isa": "Describe instructions, from the tables.",
     "device": "Print a device's whole configuration as TOML.",

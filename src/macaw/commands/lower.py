@@ -27,6 +27,9 @@ ONLY = {
     "fim": ("number_format", "dims", "dynamic", "resident"),
 }
 
+# Parameters of the command that are no arguments of `macaw.lower` for the array.
+NOT_OF_LOWERING = (*ONLY["fim"], "target", "output", "explain", "measure")
+
 
 def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
     """Return the option text N as a number, or VERTICALxHORIZONTAL as a pair of numbers."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from macaw import clusters
 from macaw.errors import InputError
 from macaw.execution import configuration_of
 from macaw.profiling import jobs, recording
@@ -100,7 +101,7 @@ def test_no_scheduler_answers(address: str, why: str) -> None:
 
 def test_something_else_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(jobs, "TIMEOUT", 0.2)
+    monkeypatch.setattr(clusters, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(InputError, match=f"no Dask scheduler answers at {address}: "):

@@ -1,0 +1,186 @@
+"""The command `macaw sweep`: runs on many devices that differ in settings."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import click
+
+from macaw.commands import suggestions
+from macaw.commands.options import (
+    file_option,
+    jitter_option,
+    max_cycles_option,
+    name_file_pairs,
+    other_device_option,
+)
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
+
+
+@click.command("sweep", short_help="Run on many devices that differ in settings, and compare.")
+@click.argument("sources", metavar="[FILE...|NET]", nargs=-1, type=click.Path())
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    required=True,
+    metavar="FIELD=V,V,...",
+    help="Sweep a setting of the device over these values; all combinations run.",
+)
+@click.option("--zip", "zipped", is_flag=True, help="Take the values side by side, one of each.")
+@click.option(
+    "--lower",
+    metavar="'OPERATION ...'",
+    help="Instead of FILEs: lower this operation for each device, as `macaw lower` does.",
+)
+@click.option(
+    "-i",
+    "inputs",
+    multiple=True,
+    callback=name_file_pairs,
+    metavar="NAME=FILE",
+    help="Bind an input to a .npy file.",
+    shell_complete=suggestions.arrays,
+)
+@other_device_option("Change this device, not the program's.")
+@jitter_option("Add noise to the timing of DRAM.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Run each point N times, with the seeds SEED, SEED+1, ...",
+)
+@max_cycles_option
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Run N processes at a time."
+)
+@click.option("--scheduler", metavar="ADDR", help="Run on the Dask cluster of this scheduler.")
+@file_option(
+    "-o",
+    "folder",
+    text="Keep each finished point in this folder; a later sweep runs only what is missing.",
+    metavar="FOLDER",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="Print this metric, such as cycles or pe[0].macs; --csv has all.",
+)
+@click.option(
+    "--pareto",
+    metavar="NAME,NAME",
+    help="Mark the points of the Pareto front of these metrics or settings, the smallest.",
+)
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="Print at most N points.")
+@file_option("--csv", "csv_file", text="Write all points and metrics as CSV; - prints them.")
+@file_option("--json", "json_file", text="Write all points and metrics as JSON; - prints them.")
+@file_option("--html", "html_file", text="Write plots and a table as one HTML page.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    settings: tuple[str, ...],
+    zipped: bool,
+    lower: str | None,
+    inputs: dict[str, str],
+    device: str | None,
+    jitter: int | None,
+    repeat: int,
+    max_cycles: int | None,
+    jobs: int,
+    scheduler: str | None,
+    folder: str | None,
+    metrics: tuple[str, ...],
+    pareto: str | None,
+    limit: int | None,
+    csv_file: str | None,
+    json_file: str | None,
+    html_file: str | None,
+) -> int:
+    """Run FILEs, a folder or the compiled network NET on devices that differ in settings.
+
+    A source is assembled, an operation lowered, and a network compiled again for each device.
+    Points that a device or the program refuses are listed with the reason. Exit status 1: no point
+    could run.
+    """
+    from macaw import files
+    from macaw.sweeps import sweeping, tables
+    from macaw.sweeps.points import axis
+    from macaw.terminal.progress_bar import ProgressBar
+
+    if bool(sources) == bool(lower):
+        raise click.UsageError("name either FILEs or --lower OPERATION", ctx)
+    if scheduler is not None and jobs > 1:
+        raise click.UsageError("--jobs is for processes here, --scheduler for a cluster", ctx)
+    outputs = [path for path in (csv_file, json_file, html_file) if path not in (None, "-")]
+    files.refuse_overwriting(outputs, [*sources, *inputs.values()])
+    swept = _axes([axis(text) for text in settings], ctx)
+    with ProgressBar("sweeping") as bar:
+
+        def watch(done: int, total: int) -> None:
+            bar.count, bar.total = done, total
+
+        sweep = sweeping.sweep(
+            *sources,
+            settings=swept,
+            inputs=inputs,
+            lower=_lower_options(lower, ctx) if lower else None,
+            device=device,
+            zipped=zipped,
+            repeat=repeat,
+            jitter=jitter,
+            max_cycles=max_cycles,
+            jobs=jobs,
+            scheduler=scheduler,
+            folder=folder,
+            watch=watch,
+        )
+    printed = False
+    for path, text in ((csv_file, tables.csv_text), (json_file, tables.json_text)):
+        if path == "-":
+            click.echo(text(sweep).rstrip("\n"))
+            printed = True
+        elif path is not None:
+            files.write_bytes(path, text(sweep).rstrip("\n").encode() + b"\n")
+    if html_file is not None:
+        from macaw.sweeps import html
+
+        files.write_bytes(html_file, html.page(sweep).encode())
+    if not printed:
+        front = [name.strip() for name in pareto.split(",")] if pareto else []
+        click.echo(tables.table(sweep, metrics, front, limit))
+    return EXIT_SUCCESS if sweep.measured else EXIT_FAILURE
+
+
+def _axes(rows: list[tuple[str, Any]], ctx: click.Context) -> dict[str, Any]:
+    """Return the values by setting. Raises `click.UsageError` for a setting that occurs twice."""
+    swept: dict[str, Any] = {}
+    for name, values in rows:
+        if name in swept:
+            raise click.UsageError(f"--set {name} occurs twice: one has all its values", ctx)
+        swept[name] = values
+    return swept
+
+
+def _lower_options(text: str, ctx: click.Context) -> dict[str, Any]:
+    """Return the arguments of `macaw.lower` that the words of `macaw lower` mean."""
+    from macaw.commands import lower
+
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise click.UsageError(f"--lower: {error}", ctx) from None
+    given = lower.command.make_context("macaw sweep --lower", words, parent=ctx).params
+    if given["target"] != "pe":
+        raise click.UsageError("--lower takes operations of the array (--target pe)", ctx)
+    for name in ("output", "explain", "measure"):
+        if given[name]:
+            raise click.UsageError(f"--{name} of `macaw lower` has no meaning in a sweep", ctx)
+    options = {key: value for key, value in given.items() if key not in lower.NOT_OF_LOWERING}
+    image = options["image"]
+    options["image"] = (image, image) if isinstance(image, int) else image
+    return options

@@ -1,0 +1,76 @@
+"""Files of finished points, so that a sweep which was interrupted goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from macaw import files
+from macaw.errors import InputError
+from macaw.sweeps.measuring import digests
+from macaw.sweeps.points import Outcome, Point
+from macaw.sweeps.subjects import Subject
+
+FORMAT = 1
+FOLDER = "points"  # in the folder of the sweep
+
+
+def point_path(folder: Path, subject: Subject, point: Point, version: str) -> Path:
+    """Return the path of a point's file: its name is a digest of all but the files' contents.
+
+    Two points share a file only if subject, device, seed and Macaw's version are equal.
+    """
+    description = {
+        "format": FORMAT,
+        "version": version,
+        "kind": type(subject).__name__,
+        "subject": _plain(subject),
+        "device": subject.config.to_toml(comments=False),
+        "point": [list(point.settings), point.repeat, point.seed],
+    }
+    text = json.dumps(description, sort_keys=True)
+    return folder / FOLDER / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+
+
+def _plain(subject: Subject) -> dict[str, Any]:
+    """Return the members of a subject as JSON has them, without its device."""
+    return {
+        name: dict(value) if isinstance(value, Mapping) else value
+        for name, value in vars(subject).items()
+        if name != "config"
+    }
+
+
+def write_point(path: Path, outcome: Outcome) -> None:
+    """Write the file of a point. Raises `InputError`."""
+    record = {
+        "format": FORMAT,
+        "settings": dict(outcome.point.settings),
+        "repeat": outcome.point.repeat,
+        "seed": outcome.point.seed,
+        "refused": outcome.refused,
+        "metrics": dict(outcome.metrics),
+        "files": dict(outcome.files),
+    }
+    files.write_bytes(path, json.dumps(record, indent=1).encode() + b"\n")
+
+
+def read_point(path: Path, point: Point) -> Outcome | None:
+    """Return the outcome of a point's file; None if there is none, or a file has changed since.
+
+    A file that is damaged counts as missing: the point runs again.
+    """
+    try:
+        record = json.loads(files.read_bytes(path))
+        metrics = {str(key): float(value) for key, value in record["metrics"].items()}
+        read = {str(key): str(value) for key, value in record["files"].items()}
+        refused = str(record["refused"])
+        known = record["format"] == FORMAT
+    except (InputError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    if not known or digests(read) != read:
+        return None
+    return Outcome(point, metrics, refused, read, reused=True)

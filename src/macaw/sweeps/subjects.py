@@ -1,0 +1,65 @@
+"""What a sweep runs at each point: a program, a lowered operation, or a compiled network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from macaw.isa.config import Configuration
+
+
+@dataclass(frozen=True)
+class ProgramSubject:
+    """A program, which is assembled again for each device; an ELF file stays as it is.
+
+    `inputs` has the .npy file of each input.
+    """
+
+    sources: tuple[str, ...]
+    inputs: Mapping[str, str]
+    config: Configuration
+    max_cycles: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The subject in titles."""
+        return " ".join(self.sources)
+
+
+@dataclass(frozen=True)
+class LoweringSubject:
+    """An operation, which is lowered again for each device.
+
+    `options` are arguments of `macaw.lower`; weights and bias are paths of .npy files.
+    """
+
+    options: Mapping[str, Any]
+    config: Configuration
+
+    @property
+    def name(self) -> str:
+        """The subject in titles."""
+        return str(self.options["operation"])
+
+
+@dataclass(frozen=True)
+class NetworkSubject:
+    """A network, whose model in the folder is compiled again for each device.
+
+    `inputs` has the .npy file of each input of the model.
+    """
+
+    folder: str
+    inputs: Mapping[str, str]
+    config: Configuration
+    dims: Mapping[str, int]
+    max_cycles: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The subject in titles."""
+        return self.folder
+
+
+Subject = ProgramSubject | LoweringSubject | NetworkSubject

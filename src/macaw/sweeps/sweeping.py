@@ -1,0 +1,218 @@
+"""Sweeps settings of the device: runs a subject at all points, in processes or on a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from macaw import api, arguments, execution, files
+from macaw.arguments import check_arguments
+from macaw.clusters import map_on_cluster
+from macaw.errors import InputError
+from macaw.input_binding import bind
+from macaw.isa.config import Value
+from macaw.network_description import network_folder
+from macaw.networks import compiler
+from macaw.networks.compiled import CompiledNetwork
+from macaw.processes import map_in_processes
+from macaw.program_folder import find_program
+from macaw.sweeps.measuring import measure
+from macaw.sweeps.point_files import FOLDER, point_path, read_point, write_point
+from macaw.sweeps.points import Outcome, Point, check_axis, points
+from macaw.sweeps.results import Sweep
+from macaw.sweeps.subjects import LoweringSubject, NetworkSubject, ProgramSubject, Subject
+
+_VALUES = arguments.sequence(
+    arguments.either("a value of a setting", arguments.flag, arguments.number, arguments.word),
+    "a list of values",
+)
+
+
+@check_arguments(
+    sources=arguments.path,
+    settings=arguments.mapping(_VALUES, "lists of values by the name of a setting"),
+    inputs=arguments.optional(arguments.mapping(arguments.path, "paths of .npy files by name")),
+    lower=arguments.optional(arguments.mapping(arguments.anything, "arguments of macaw.lower")),
+    device=arguments.optional(arguments.device),
+    zipped=arguments.flag,
+    repeat=arguments.whole(1),
+    jitter=arguments.optional(arguments.seed),
+    max_cycles=arguments.optional(arguments.whole(0)),
+    jobs=arguments.whole(1),
+    scheduler=arguments.optional(arguments.word),
+    folder=arguments.optional(arguments.path),
+    watch=arguments.optional(arguments.function),
+)
+def sweep(
+    *sources: api.FilePath,
+    settings: Mapping[str, Sequence[Value]],
+    inputs: Mapping[str, api.FilePath] | None = None,
+    lower: Mapping[str, Any] | None = None,
+    device: api.DeviceLike | None = None,
+    zipped: bool = False,
+    repeat: int = 1,
+    jitter: int | None = None,
+    max_cycles: int | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    folder: api.FilePath | None = None,
+    watch: Callable[[int, int], object] = lambda done, total: None,
+) -> Sweep:
+    """Run a program, an operation or a network on devices that differ in `settings`.
+
+    `sources` are those of a program, one ELF file, a folder with a golden test, or the folder of a
+    compiled network, whose model is compiled again for each device. Instead of sources, `lower` has
+    arguments of `macaw.lower`, of which weights and bias are paths of .npy files. `inputs` are
+    paths of .npy files by name.
+
+    The points are all combinations of the values, or with `zipped` the first value of each setting,
+    the second of each, and so on. With a seed `jitter`, each runs `repeat` times with noise in the
+    timing of DRAM. `jobs` processes run them, or the Dask cluster at `scheduler`. With a `folder`,
+    each finished point has a file there, and a later sweep runs only the points whose file is
+    missing, or whose inputs have changed. `watch(done, total)` is called after each point.
+
+    A point that cannot run is in the result with its reason (`Outcome.refused`). Raises
+    `InputError` for settings that do not exist, and the errors of `macaw.load` for the subject.
+    """
+    axes = [check_axis(name, arguments.python_numbers(row)) for name, row in settings.items()]
+    chosen = points(
+        axes,
+        zipped=zipped,
+        repeat=arguments.python_numbers(repeat),
+        seed=arguments.python_numbers(jitter),
+    )
+    paths = {name: os.fspath(path) for name, path in (inputs or {}).items()}
+    names = [os.fspath(path) for path in sources]
+    if lower is not None:
+        if names or paths:
+            raise InputError("an operation that is lowered has no sources and no inputs")
+        subject: Subject = lowering_subject(lower, device)
+    else:
+        subject = source_subject(names, paths, device, max_cycles)
+    results = run_points(
+        subject, chosen, workers=jobs, scheduler=scheduler, folder=folder, watch=watch
+    )
+    return Sweep(subject.name, tuple(results))
+
+
+def source_subject(
+    names: Sequence[str],
+    inputs: Mapping[str, str],
+    device: api.DeviceLike | None,
+    max_cycles: int | None,
+) -> ProgramSubject | NetworkSubject:
+    """Return the subject for sources or a folder. Raises `InputError` and those of `macaw.load`."""
+    if not names:
+        raise InputError("there is nothing to run", "name sources, or an operation to lower")
+    found = find_program(names)
+    network = network_folder(found.sources)
+    if network is not None:
+        return network_subject(network, inputs, device, max_cycles)
+    device = device if device is not None else found.device
+    limit = max_cycles if max_cycles is not None else found.max_cycles
+    program = api.load(*found.sources, device=device)
+    config = execution.configuration_of(program, device)
+    every = {**found.inputs, **inputs}
+    bind(program, files.read_arrays(every))  # what fits no point is an error at once
+    return ProgramSubject(found.sources, every, config, limit)
+
+
+def network_subject(
+    folder: Path,
+    inputs: Mapping[str, str],
+    device: api.DeviceLike | None,
+    max_cycles: int | None,
+) -> NetworkSubject:
+    """Return the subject of a compiled network. Raises `InputError` for a network on nnp."""
+    network = compiler.load_network(folder)
+    if not isinstance(network, CompiledNetwork):
+        raise InputError(f"{folder} is a network on nnp, which a sweep does not compile again")
+    network.device_inputs(files.read_arrays(inputs))
+    config = network.config if device is None else api.configuration(device)
+    return NetworkSubject(str(folder), inputs, config, network.dims, max_cycles)
+
+
+def lowering_subject(
+    options: Mapping[str, Any], device: api.DeviceLike | None = None
+) -> LoweringSubject:
+    """Return the subject for arguments of `macaw.lower`.
+
+    Raises `InputError` if the operation, or the weights' path, is missing.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    named = given.pop("device", None)
+    for name in ("operation", "weights"):
+        if not isinstance(given.get(name), str | os.PathLike):
+            raise InputError(f"an operation to lower needs '{name}'", "a name, and a .npy file")
+    for name in ("weights", "bias"):
+        if name in given:
+            given[name] = os.fspath(given[name])
+            files.read_array(given[name])
+    chosen = device if device is not None else named
+    return LoweringSubject(given, api.configuration(chosen or api.DEFAULT_DEVICE))
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A point to run, with the path of its file if a process is to write it."""
+
+    subject: Subject
+    point: Point
+    path: Path | None
+
+
+def _run(job: _Job) -> Outcome:
+    outcome = measure(job.subject, job.point)
+    if job.path is not None:
+        write_point(job.path, outcome)
+    return outcome
+
+
+def run_points(
+    subject: Subject,
+    chosen: Sequence[Point],
+    *,
+    workers: int = 1,
+    scheduler: str | None = None,
+    folder: api.FilePath | None = None,
+    watch: Callable[[int, int], object] = lambda done, total: None,
+) -> list[Outcome]:
+    """Run all points and return their outcomes in the order of the points.
+
+    The arguments are as those of `sweep`. Raises `InputError` if processes or cluster fail; the
+    files of finished points stay.
+    """
+    paths: list[Path | None] = [None] * len(chosen)
+    outcomes: list[Outcome | None] = [None] * len(chosen)
+    if folder is not None:
+        from macaw import __version__
+
+        files.make_folder(Path(folder) / FOLDER)
+        for number, point in enumerate(chosen):
+            own = point_path(Path(folder), subject, point, __version__)
+            paths[number], outcomes[number] = own, read_point(own, point)
+    left = [number for number, outcome in enumerate(outcomes) if outcome is None]
+    # A worker of a cluster may be on another machine, so the files are written here.
+    remote = scheduler is not None
+    jobs = [_Job(subject, chosen[number], None if remote else paths[number]) for number in left]
+    done = len(chosen) - len(left)
+    watch(done, len(chosen))
+    for number, outcome in zip(left, _results(jobs, workers, scheduler), strict=True):
+        outcomes[number] = outcome
+        path = paths[number]
+        if remote and path is not None:
+            write_point(path, outcome)
+        done += 1
+        watch(done, len(chosen))
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def _results(jobs: Sequence[_Job], workers: int, scheduler: str | None) -> Iterator[Outcome]:
+    if scheduler is not None and jobs:
+        return map_on_cluster(_run, jobs, scheduler)
+    if workers > 1 and len(jobs) > 1:
+        return map_in_processes(_run, jobs, min(workers, len(jobs)))
+    return map(_run, jobs)

@@ -1,0 +1,169 @@
+"""A sweep as text: a table for a terminal, CSV, and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import Any
+
+from macaw.isa import config
+from macaw.phrases import plural
+from macaw.sweeps.points import Outcome
+from macaw.sweeps.results import Sweep, pareto
+
+FORMAT = 1
+DEFAULT_METRICS = ("cycles", "predicted", "macs", "external_bytes")
+MOST_REFUSED = 8  # refused points in the table
+FRONT = "*"
+
+
+def table(
+    sweep: Sweep,
+    metrics: Sequence[str] = (),
+    front: Sequence[str] = (),
+    limit: int | None = None,
+) -> str:
+    """Return a table with a line for each point, the repetitions of a point together.
+
+    `metrics` are its columns, by default those of `DEFAULT_METRICS` that the points have. A star
+    marks the points of the Pareto front of the columns `front`, all as small as possible. `limit`
+    is the greatest number of lines. Raises `InputError` for a metric that no point has.
+    """
+    for name in (*metrics, *front):
+        sweep.column(name)
+    names = list(metrics) or [name for name in DEFAULT_METRICS if name in sweep.metrics]
+    groups = _groups(sweep)
+    marks = _front(groups, front) if front else [False] * len(groups)
+    repeats = max((len(rows) for rows in groups), default=1)
+    headings = [*sweep.settings, *names]
+    if repeats > 1:
+        headings.append("cycles from to")
+    cells = [
+        [
+            *(config.shown(value) for _, value in rows[0].point.settings),
+            *(_number(_mean(rows, name)) for name in names),
+            *([_range(rows)] if repeats > 1 else []),
+        ]
+        for rows in groups
+    ]
+    lines = list(_lines(headings, cells[:limit], marks))
+    if limit is not None and len(cells) > limit:
+        lines.append(f"{plural(len(cells) - limit, 'more point')} not shown")
+    lines += _refused_lines(sweep)
+    if front:
+        lines.append(f"{FRONT} no other point is as good in all of: {', '.join(front)}")
+    return "\n".join([*lines, _summary(sweep)])
+
+
+def _groups(sweep: Sweep) -> list[list[Outcome]]:
+    groups: dict[Any, list[Outcome]] = {}
+    for outcome in sweep.measured:
+        groups.setdefault(outcome.point.settings, []).append(outcome)
+    return list(groups.values())
+
+
+def _mean(rows: Sequence[Outcome], name: str) -> float:
+    return fmean(row.metrics.get(name, 0) for row in rows)
+
+
+def _front(groups: Sequence[Sequence[Outcome]], names: Sequence[str]) -> list[bool]:
+    values = []
+    for rows in groups:
+        settings = dict(rows[0].point.settings)
+        values.append(
+            [
+                float(settings[name])
+                if isinstance(settings.get(name), int | float)
+                else _mean(rows, name)
+                for name in names
+            ]
+        )
+    return pareto(values)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value.is_integer() or abs(value) >= 1000 else f"{value:,.3f}"
+
+
+def _range(rows: Sequence[Outcome]) -> str:
+    cycles = [row.metrics["cycles"] for row in rows]
+    return f"{min(cycles):,.0f} {max(cycles):,.0f}"
+
+
+def _lines(
+    headings: Sequence[str], cells: Sequence[Sequence[str]], marks: Sequence[bool]
+) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
+    for row, mark in zip((headings, *cells), (False, *marks), strict=False):
+        text = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        yield f"{text}  {FRONT}" if mark else text
+
+
+def _refused_lines(sweep: Sweep) -> Iterator[str]:
+    refused = [outcome for outcome in sweep.outcomes if outcome.refused]
+    if refused:
+        yield f"refused: {plural(len(refused), 'point')}"
+    for outcome in refused[:MOST_REFUSED]:
+        yield f"  {outcome.point.name}: {outcome.refused}"
+    if len(refused) > MOST_REFUSED:
+        yield f"  {len(refused) - MOST_REFUSED:,} more"
+
+
+def _summary(sweep: Sweep) -> str:
+    reused = sum(outcome.reused for outcome in sweep.outcomes)
+    words = f"{plural(len(sweep.outcomes), 'point')} of {sweep.subject}"
+    return f"{words}; {reused:,} of an earlier sweep" if reused else words
+
+
+def csv_text(sweep: Sweep) -> str:
+    """Return one line for each point, refused ones included, as CSV with a line of names."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*sweep.settings, "repeat", "refused", *sweep.metrics])
+    for outcome in sweep.outcomes:
+        writer.writerow(
+            [
+                *(value for _, value in outcome.point.settings),
+                outcome.point.repeat,
+                outcome.refused,
+                *(_plain(outcome.metrics.get(name, 0)) for name in sweep.metrics),
+            ]
+            if not outcome.refused
+            else [
+                *(value for _, value in outcome.point.settings),
+                outcome.point.repeat,
+                outcome.refused,
+                *([""] * len(sweep.metrics)),
+            ]
+        )
+    return out.getvalue()
+
+
+def _plain(value: float) -> float | int:
+    return int(value) if float(value).is_integer() else value
+
+
+def json_text(sweep: Sweep) -> str:
+    """Return the sweep as a JSON object with a member `format`."""
+    return json.dumps(
+        {
+            "format": FORMAT,
+            "subject": sweep.subject,
+            "settings": list(sweep.settings),
+            "metrics": list(sweep.metrics),
+            "points": [
+                {
+                    "settings": dict(outcome.point.settings),
+                    "repeat": outcome.point.repeat,
+                    "seed": outcome.point.seed,
+                    "refused": outcome.refused or None,
+                    "metrics": {name: _plain(value) for name, value in outcome.metrics.items()},
+                }
+                for outcome in sweep.outcomes
+            ],
+        },
+        indent=1,
+    )

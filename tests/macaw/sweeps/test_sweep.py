@@ -1,0 +1,318 @@
+"""`macaw sweep` and `macaw.sweep`: programs, lowered operations and networks on many devices."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.errors import InputError
+from macaw.isa import config
+from macaw.sweeps import measuring, sweeping
+from macaw.sweeps.points import Outcome, Point
+from macaw.sweeps.sweeping import _Job
+from tests.macaw.conftest import ROOT, Macaw
+
+LAYER = ROOT / "programs" / "layer"
+SETTINGS = {"dma.width": [16, 32], "pe.load_queue_1": [2, 8]}
+
+
+@pytest.fixture
+def layer(tmp_path: Path) -> Path:
+    for name in ("layer.s", "weights.npy", "x.npy"):
+        shutil.copy(LAYER / name, tmp_path)
+    return tmp_path
+
+
+def sweep_layer(place: Path, **more: Any) -> macaw.Sweep:
+    inputs = {"x": place / "x.npy"}
+    return macaw.sweep(place / "layer.s", settings=SETTINGS, inputs=inputs, **more)
+
+
+def test_each_point_is_a_run_on_its_device(layer: Path) -> None:
+    """Cycles and counters are those of `macaw.run` on a device that is made by hand."""
+    found = sweep_layer(layer)
+    assert len(found.outcomes) == 4
+    for outcome in found.outcomes:
+        device = config.load("tiny").changed(dict(outcome.point.settings))
+        run = macaw.run(
+            macaw.assemble(layer / "layer.s", device=device), x=np.load(layer / "x.npy")
+        )
+        assert outcome.metrics["cycles"] == run.cycles
+        assert outcome.metrics["pe[0].macs"] == run.counters["pe[0]"]["macs"]
+        assert outcome.metrics["macs"] == sum(x.get("macs", 0) for x in run.counters.values())
+    columns = found.to_dict()
+    assert columns["dma.width"] == [16, 16, 32, 32]
+    assert len({len(column) for column in columns.values()}) == 1
+
+
+def test_an_operation_is_lowered_for_each_device(tmp_path: Path) -> None:
+    weights = np.random.default_rng(0).integers(-5, 6, (16, 32)).astype(np.int8)
+    np.save(tmp_path / "w.npy", weights)
+    lower = {"operation": "spmm", "weights": tmp_path / "w.npy", "rows": 4}
+    found = macaw.sweep(settings={"dma.width": [16, 64]}, lower=lower)
+    for outcome in found.outcomes:
+        device = config.load("base").changed(dict(outcome.point.settings))
+        lowering = macaw.lower("spmm", weights, rows=4, device=device)
+        assert outcome.metrics["cycles"] == lowering.measure().cycles
+        assert outcome.metrics["predicted"] == lowering.cost.cycles
+
+
+def test_a_network_is_compiled_for_each_device(tmp_path: Path) -> None:
+    net = ROOT / "programs" / "network" / "net"
+    pixels = np.load(ROOT / "programs" / "network" / "pixels.npy")[0]
+    image = (np.moveaxis(pixels, -1, 0)[None] / 8).astype(np.float32)
+    np.save(tmp_path / "image.npy", image)
+    found = macaw.sweep(
+        net, settings={"dma.width": [32, 64]}, inputs={"image": tmp_path / "image.npy"}
+    )
+    assert [outcome.refused for outcome in found.outcomes] == ["", ""]
+    network = macaw.load_network(net)
+    device = network.config.changed({"dma.width": 64})
+    again = macaw.compile(net / "model.onnx", device=device).run(image=image)
+    assert found.outcomes[1].metrics["cycles"] == again.cycles
+    assert found.outcomes[1].metrics["pe.busy"] == again.busy["pe"]
+
+
+def test_what_a_device_cannot_do_is_listed(layer: Path) -> None:
+    settings = {"dma.width": [16, 0], "pe.load_queue_1": [2, 4]}
+    found = macaw.sweep(layer / "layer.s", settings=settings, inputs={"x": layer / "x.npy"})
+    refused = [row for row in found.outcomes if row.refused]
+    assert {dict(row.point.settings)["dma.width"] for row in refused} == {0}
+    assert all("dma.width" in row.refused for row in refused)
+    assert len(found.measured) + len(refused) == 4
+
+
+def test_a_sweep_replaces_a_setting_of_the_source_and_keeps_the_others(tmp_path: Path) -> None:
+    source = tmp_path / "own.s"
+    source.write_text(
+        "        .device tiny\n        .setting dma.width, 32\n        .setting dma.setup, 9\n"
+        "        .core cp\n        li a7, 93\n        li a0, 0\n        ecall\n"
+    )
+    subject = sweeping.source_subject([str(source)], {}, None, None)
+    assert (subject.config["dma.width"], subject.config["dma.setup"]) == (32, 9)
+    found = macaw.sweep(source, settings={"dma.width": [16, 32]})
+    assert [row.refused for row in found.outcomes] == ["", ""]
+
+
+def test_a_program_that_fails_at_each_point(macaw: Macaw, tmp_path: Path) -> None:
+    (tmp_path / "one.s").write_text(
+        "        .core cp\n        li a7, 93\n        li a0, 1\n        ecall\n"
+    )
+    done = macaw("sweep", "one.s", "--set", "dma.width=16,32")
+    assert done.returncode == 1
+    assert "dma.width=16: the program exited with code 1" in done.stdout
+
+
+# --- going on after an interruption ---
+
+
+def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[Point]:
+    ran: list[Point] = []
+    real = measuring.measure
+
+    def measure(subject: Any, point: Point) -> Outcome:
+        ran.append(point)
+        return real(subject, point)
+
+    monkeypatch.setattr(sweeping, "measure", measure)
+    return ran
+
+
+def test_a_second_sweep_runs_what_is_missing(
+    layer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = count_runs(monkeypatch)
+
+    def interrupt(done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep_layer(layer, folder=tmp_path / "kept", watch=interrupt)
+    assert len(ran) == 3
+    found = sweep_layer(layer, folder=tmp_path / "kept")
+    assert len(ran) == 4
+    assert [row.reused for row in found.outcomes] == [True, True, True, False]
+    assert [row.metrics for row in found.outcomes] == [
+        row.metrics for row in sweep_layer(layer).outcomes
+    ]
+
+
+@pytest.mark.parametrize("name", ["layer.s", "weights.npy", "x.npy"])
+def test_a_changed_file_runs_again(
+    layer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    sweep_layer(layer, folder=tmp_path / "kept")
+    ran = count_runs(monkeypatch)
+    sweep_layer(layer, folder=tmp_path / "kept")
+    assert ran == []
+    if name == "layer.s":
+        (layer / name).write_text((layer / name).read_text() + "# another line\n")
+    else:
+        np.save(layer / name, np.load(layer / name)[::-1].copy())
+    sweep_layer(layer, folder=tmp_path / "kept")
+    assert len(ran) == 4
+
+
+def test_a_damaged_point_file_runs_again(
+    layer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep_layer(layer, folder=tmp_path / "kept")
+    damaged = sorted((tmp_path / "kept" / "points").iterdir())
+    damaged[0].write_text("{")
+    damaged[1].write_text('{"metrics": []}')
+    ran = count_runs(monkeypatch)
+    sweep_layer(layer, folder=tmp_path / "kept")
+    assert len(ran) == 2
+
+
+# --- processes and clusters ---
+
+
+@pytest.mark.once
+def test_processes_give_the_same_and_write_the_files(layer: Path, tmp_path: Path) -> None:
+    one = sweep_layer(layer)
+    two = sweep_layer(layer, jobs=2, folder=tmp_path / "kept")
+    assert one == two
+    assert len(list((tmp_path / "kept" / "points").iterdir())) == 4
+
+
+def slow(job: _Job) -> Outcome:
+    time.sleep(0.4)
+    return measuring.measure(job.subject, job.point)
+
+
+@pytest.mark.once
+def test_a_cluster_of_which_a_worker_is_killed(
+    layer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All points are there, each once, although one of two workers is killed in the middle."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(sweeping, "_run", slow)
+    expected = sweep_layer(layer, repeat=2, jitter=1)
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
+    ) as cluster:
+        killed: list[int] = []
+
+        def kill_one(done: int, total: int) -> None:
+            if done == 2:
+                worker = cluster.workers[0]
+                killed.append(worker.pid)
+                worker.process.process._process.kill()
+
+        found = sweep_layer(
+            layer, repeat=2, jitter=1, scheduler=cluster.scheduler_address, watch=kill_one
+        )
+    assert len(killed) == 1
+    assert found == expected
+
+
+def test_no_cluster(layer: Path) -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(InputError, match="no Dask scheduler answers at nonsense"):
+        sweep_layer(layer, scheduler="nonsense")
+
+
+# --- the command ---
+
+
+def test_the_command_prints_a_table(macaw: Macaw, layer: Path) -> None:
+    done = macaw(
+        "sweep", "layer.s", "-i", "x=x.npy", "--set", "dma.width=16,32",
+        "--set", "pe.load_queue_1=2,8", "--pareto", "cycles,pe.load_queue_1",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["dma.width", "pe.load_queue_1", "cycles", "macs"]
+    assert len(lines) == 7
+    assert lines[-1] == "4 points of layer.s"
+    assert any(line.endswith("*") for line in lines[1:5])
+
+
+def test_csv_and_json_have_all(macaw: Macaw, layer: Path) -> None:
+    words = ["sweep", "layer.s", "-i", "x=x.npy", "--set", "dma.width=16,0"]
+    rows = list(csv.DictReader(io.StringIO(macaw(*words, "--csv", "-").stdout)))
+    record = json.loads(macaw(*words, "--json", "-").stdout)
+    assert [row["dma.width"] for row in rows] == ["16", "0"]
+    for row, point in zip(rows, record["points"], strict=True):
+        assert row["refused"] == (point["refused"] or "")
+        for name, value in point["metrics"].items():
+            assert float(row[name]) == value
+    assert rows[1]["refused"]
+    assert rows[1]["cycles"] == ""
+
+
+def test_lower_takes_the_words_of_macaw_lower(macaw: Macaw, tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.ones((8, 16), np.int8))
+    done = macaw("sweep", "--lower", "spmm -w w.npy --rows 4", "--set", "dma.width=16,32")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].split() == [
+        "dma.width", "cycles", "predicted", "external_bytes",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--set", "dma.width=16"], "name either FILEs or --lower OPERATION"),
+        (["layer.s"], "Missing option '--set'"),
+        (
+            ["layer.s", "--set", "dma.width=16", "--set", "dma.width=32"],
+            "--set dma.width occurs twice: one has all its values",
+        ),
+        (
+            ["layer.s", "--set", "dma.width=16", "--jobs", "2", "--scheduler", "x"],
+            "--jobs is for processes here, --scheduler for a cluster",
+        ),
+        (["layer.s", "--set", "dma.width=16"], "1 input not given: x (int8, 64)"),
+        (
+            ["--lower", "spmm -w 'x", "--set", "dma.width=16"],
+            "--lower: No closing quotation",
+        ),
+        (
+            ["--lower", "m.onnx --target fim", "--set", "dma.width=16"],
+            "--lower takes operations of the array (--target pe)",
+        ),
+        (
+            ["--lower", "spmm -w x.npy --explain", "--set", "dma.width=16"],
+            "--explain of `macaw lower` has no meaning in a sweep",
+        ),
+        (["--lower", "spmm", "--set", "dma.width=16"], "an operation to lower needs 'weights'"),
+        (
+            ["layer.s", "-i", "x=x.npy", "--set", "dma.width=16", "--metric", "cycle"],
+            "no point has a metric 'cycle'",
+        ),
+    ],
+)
+def test_what_the_command_refuses(
+    macaw: Macaw, layer: Path, words: list[str], message: str
+) -> None:
+    done = macaw("sweep", *words)
+    assert done.returncode == 2
+    assert re.search(re.escape(message), done.stderr), done.stderr
+
+
+def test_subjects_that_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is nothing to run"):
+        macaw.sweep(settings={"dma.width": [16]})
+    with pytest.raises(InputError, match="has no sources and no inputs"):
+        macaw.sweep("a.s", settings={"dma.width": [16]}, lower={"operation": "spmm"})
+    with pytest.raises(InputError, match=r"dma\.width has no values"):
+        macaw.sweep("a.s", settings={"dma.width": []})
