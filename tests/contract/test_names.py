@@ -53,6 +53,9 @@ ALLOWED = {
     ("src/macaw/commands/lower.py", "cp"): "reports on lowered programs, as `lower`",
     ("src/macaw/commands/lower.py", "pe"): "what operations are lowered for",
     ("src/macaw/commands/lower.py", "fim"): "what graphs are lowered for",
+    ("src/macaw/commands/sweep.py", "pe"): "what operations are lowered for",
+    ("src/macaw/sweeps/measuring.py", "dma"): "reports on lowered programs, as `lower`",
+    ("src/macaw/sweeps/sweeping.py", "nnp"): "a sentence: whose networks are not compiled again",
     ("src/macaw/concordance/layer_tensors.py", "nnp"): "its settings: its programs become software",
     ("src/macaw/concordance/emulation.py", "nnp"): "its events",
     ("src/macaw/commands/concord.py", "nnp"): "a sentence: whose programs become software",
@@ -143,7 +146,8 @@ def test_data_files_of_rooms_name_no_core() -> None:
     others = {path.parent.relative_to(ROOT).as_posix() for room in ROOMS for path in ROOT.glob(f"{room}/**/*.*")
               if path.suffix not in (".py", ".pyc", ".lark", ".typed") and not {*LOWERING, SAMPLES} & {f"{up.relative_to(ROOT).as_posix()}/" for up in path.parents[:-len(ROOT.parts)]}}  # fmt: skip
     profiling = ROOT / "src" / "macaw" / "profiling"
-    folders = [profiling / "page", profiling / "energies"]
+    sweeps = ROOT / "src" / "macaw" / "sweeps"
+    folders = [profiling / "page", profiling / "energies", sweeps / "page"]
     assert others <= {"isa/presets", "asm/forms"} | {
         x.relative_to(ROOT).as_posix() for x in folders
     }

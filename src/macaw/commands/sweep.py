@@ -32,7 +32,7 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 @click.option(
     "--lower",
     metavar="'OPERATION ...'",
-    help="Instead of FILEs: lower this operation for each device, as `macaw lower` does.",
+    help="Instead of FILEs: lower this operation for each device, as macaw lower does.",
 )
 @click.option(
     "-i",

@@ -10,6 +10,7 @@ from typing import Any
 
 from macaw import files
 from macaw.errors import InputError
+from macaw.isa.config import Configuration
 from macaw.sweeps.measuring import digests
 from macaw.sweeps.points import Outcome, Point
 from macaw.sweeps.subjects import Subject
@@ -40,7 +41,7 @@ def _plain(subject: Subject) -> dict[str, Any]:
     return {
         name: dict(value) if isinstance(value, Mapping) else value
         for name, value in vars(subject).items()
-        if name != "config"
+        if not isinstance(value, Configuration)
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -76,7 +77,7 @@ def test_repetitions_have_seeds_of_their_own() -> None:
         ),
     ],
 )
-def test_points_that_are_refused(axes, more, message) -> None:  # type: ignore[no-untyped-def]  # of many types
+def test_points_that_are_refused(axes: Any, more: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         points(axes, **more)
 

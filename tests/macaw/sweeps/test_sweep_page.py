@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from macaw.isa.config import Value
 from macaw.sweeps.html import page
 from macaw.sweeps.points import Outcome, points
 from macaw.sweeps.results import Sweep, pareto
@@ -17,7 +18,11 @@ pytestmark = [needs_browser, pytest.mark.once]
 
 
 def made() -> Sweep:
-    axes = [("dma.width", [16, 32, 64]), ("fim.clock", ["fast", "slow"]), ("pe.rows", [1, 2])]
+    axes: list[tuple[str, list[Value]]] = [
+        ("dma.width", [16, 32, 64]),
+        ("fim.clock", ["fast", "slow"]),
+        ("pe.rows", [1, 2]),
+    ]
     outcomes = [
         Outcome(point, {"cycles": float(900 - 37 * n + 120 * (n % 3)), "energy": float(n * n % 17)})
         for n, point in enumerate(points(axes))
