@@ -28,6 +28,7 @@ ALL = (
     "protection",
     "editing",
     "startup",
+    "sweeps",
 )
 _TOOLS = {"GNU as": "riscv64-unknown-elf-as", "llvm-mc": "llvm-mc"}
 _PACKAGES = ("bronzebeard", "py65", "riscv-model", "tinyrv", "unicorn", "numpy", "scipy")

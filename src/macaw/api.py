@@ -115,7 +115,7 @@ def _sources(sources: Sequence[FilePath | Source]) -> list[str | Path | Source]:
     if not sources:
         raise InputError("nothing to assemble")
     for item in sources:
-        if isinstance(item, str) and "\n" in item:
+        if isinstance(item, str) and "\n" in item and not os.path.lexists(item):
             raise InputError(
                 "a source of several lines is no file name", "macaw.Source(text, 'name.s')"
             )

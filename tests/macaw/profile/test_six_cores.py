@@ -97,6 +97,6 @@ def test_its_page(made: Made) -> None:
         page.mouse("mouseMoved", left + 3, top + height / 2)
         assert "six_cores.s:" in page.run("document.getElementById('tip').innerText")
         page.mouse("mouseWheel", left + width / 2, top, deltaX=0, deltaY=-200)
-        shown = page.run("document.getElementById('range').textContent")
+        shown = page.run("document.getElementById('view').textContent")
         assert not shown.startswith("cycles 0 to")
         assert page.troubles() == []

@@ -35,6 +35,7 @@ from macaw.lowering.onnx.read import node_error
 from macaw.lowering.onnx.reference import function_results
 from macaw.lowering.onnx.views import (
     SIGNED,
+    STORED,
     QuantisedConstant,
     Target,
     View,
@@ -252,7 +253,7 @@ class _Builder:
         if target:
             self._claim(result, target)
         elif result.quantisation:
-            stored = replace(result, name=f"{name}_integers")
+            stored = replace(result, name=f"{name}{STORED}")
             self.layers[-1] = _with_output(layer, stored.name)
             self.tensors[stored.name] = stored
             self.views[name] = View(stored.name, stored.dtype, result.quantisation)
@@ -270,7 +271,7 @@ class _Builder:
             most = int(np.abs(constant.numbers).max(initial=0))
             dtype = "int8" if most < 128 else "int16" if most < 32768 else "int32"
             scale = Quantisation(float(constant.scales))
-            view = View(f"{name}_integers", dtype, scale)
+            view = View(f"{name}{STORED}", dtype, scale)
         return Operand(name, shape, view, constant, self.graph.constant(name))
 
     def _add_constants(self, layer: Layer, operands: Sequence[Operand | None]) -> None:

@@ -13,6 +13,7 @@ from macaw.lowering.onnx.network import Layer, Network, Tensor
 from macaw.lowering.onnx.reference import evaluate, evaluate_layer
 from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
 from macaw.lowering.onnx.scales import decibels
+from macaw.lowering.onnx.views import STORED
 
 RUNS = 32  # number of samples that are compared
 
@@ -96,7 +97,8 @@ def _ideal_inputs(
         elif tensor.quantisation is None:
             arrays.append(exact[sources[name]])
         else:
-            real = exact[sources[name]]
+            # Stored integers have the name of a real value, which is the one with a source.
+            real = exact[sources.get(name) or sources[name.removesuffix(STORED)]]
             arrays.append(quantise_array(real, tensor.quantisation, tensor.dtype))
     return arrays
 

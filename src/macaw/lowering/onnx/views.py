@@ -16,6 +16,7 @@ from macaw.lowering.onnx.operators.elementwise import ELEMENTWISE
 from macaw.lowering.onnx.operators.quantisation import limits
 from macaw.lowering.onnx.values import Value
 
+STORED = "_integers"  # ends the name of a tensor with the integers of a real value
 SIGNED = {"int8": "int8", "uint8": "int8", "int16": "int16", "uint16": "int16"}
 _OFFSETS = {"uint8": -128, "uint16": -32768}
 _NOT_UNARY = ("Identity", "Cast", "Where", "Softmax", "LogSoftmax", "LayerNormalization", "LRN",
