@@ -14,19 +14,22 @@ def padded_and_expanded(mode: str) -> onnx.ModelProto:
     """A Pad whose result only an Expand reads: between them there is no quantisation."""
     random = np.random.default_rng(0)
     constants = [
-        numpy_helper.from_array(random.normal(size=(9, 3)).astype(np.float32), "w"),
-        numpy_helper.from_array(np.array([0, 1, 0, 1]), "p"),
-        numpy_helper.from_array(np.array([2, 4, 9]), "s"),
+        numpy_helper.from_array(random.normal(size=(8, 3)).astype(np.float32), "w"),
+        numpy_helper.from_array(random.normal(size=(5, 2)).astype(np.float32), "v"),
+        numpy_helper.from_array(np.array([0, 1, 1, 2]), "p"),
+        numpy_helper.from_array(np.array([1, 2, 8]), "s"),
     ]
     nodes = [
         helper.make_node("Relu", ["x"], ["a"], "relu"),
+        helper.make_node("MatMul", ["a", "v"], ["z"], "other"),
         helper.make_node("Pad", ["a", "p"], ["c"], "pad", mode=mode),
         helper.make_node("Expand", ["c", "s"], ["e"], "expand"),
         helper.make_node("MatMul", ["e", "w"], ["y"], "product"),
     ]
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 7])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 4, 3])
-    graph = helper.make_graph(nodes, "g", [x], [y], constants)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 5])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 3])
+    z = helper.make_tensor_value_info("z", TensorProto.FLOAT, [1, 2])
+    graph = helper.make_graph(nodes, "g", [x], [y, z], constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
     model.ir_version = 10
     return model
@@ -34,7 +37,7 @@ def padded_and_expanded(mode: str) -> onnx.ModelProto:
 
 @pytest.mark.parametrize("mode", ["reflect", "edge", "constant"])
 def test_integers_between_two_moves_have_the_loss_of_their_real_values(mode: str) -> None:
-    images = np.random.default_rng(1).normal(size=(8, 4, 7)).astype(np.float32)
+    images = np.random.default_rng(1).normal(size=(8, 1, 5)).astype(np.float32)
     made = macaw.quantise(padded_and_expanded(mode), images)
     losses = {loss.name: loss for loss in made.losses}
     assert losses["product"].own > 30
