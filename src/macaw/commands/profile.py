@@ -18,6 +18,7 @@ from macaw.commands.options import (
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
+    from macaw.asm.program import Program
     from macaw.asm.warnings import WarningChoice
     from macaw.profiling.model import Profile
 
@@ -262,7 +263,7 @@ def command(
 
         name = ", ".join(sources) if program.network is None else program.network.name
         report = profile(program, arrays, options, device=device, watch=show, name=name)
-    _write(report, json_file, perfetto_file, html_file, layers=layers, limit=limit)
+    _write(report, program, json_file, perfetto_file, html_file, layers=layers, limit=limit)
     return EXIT_FAILURE if report.missed else EXIT_SUCCESS
 
 
@@ -283,6 +284,7 @@ def _read_json(path: str) -> object:
 
 def _write(
     profile: Profile,
+    program: Program,
     json_file: str | None,
     perfetto_file: str | None,
     html_file: str | None,
@@ -307,8 +309,9 @@ def _write(
         contents.append((perfetto_file, perfetto.encode(profile)))
     if html_file is not None:
         from macaw.profiling import html
+        from macaw.profiling.page_lines import source_texts
 
-        contents.append((html_file, html.page(profile).encode()))
+        contents.append((html_file, html.page(profile, source_texts(program)).encode()))
     files.write_all(contents)
     if json_file == "-":
         click.echo(text)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 from macaw.profiling.account_report import cause_rows
 from macaw.profiling.annotation_page import annotation_data
-from macaw.profiling.model import Finding, Group, Profile, Track
-from macaw.profiling.page_records import RecordColumns, StringTable, interval_columns
+from macaw.profiling.model import Finding, Group, Profile, Slice, Track
+from macaw.profiling.page_lines import line_totals
+from macaw.profiling.page_records import RecordColumns, StringTable, column, interval_columns
 from macaw.profiling.phrases import (
     cost_note,
     finding_sentence,
@@ -34,7 +36,11 @@ SCRIPTS = (
     "drawing",
     "tooltip",
     "timeline",
+    "waits",
+    "grid",
     "table",
+    "range",
+    "source",
     "parts",
     "keys",
     "page",
@@ -46,9 +52,13 @@ _ESCAPES = {
 }  # none of them may end the script element
 
 
-def page(profile: Profile) -> str:
-    """Return the text of the page. It must be written in UTF-8."""
-    data = json.dumps(_PageData(profile).plain(), separators=(",", ":"), allow_nan=False)
+def page(profile: Profile, sources: Mapping[str, str] | None = None) -> str:
+    """Return the text of the page. It must be written in UTF-8.
+
+    `sources` has the texts of the source files that the page shows, by the names that places have.
+    """
+    plain = _PageData(profile, sources or {}).plain()
+    data = json.dumps(plain, separators=(",", ":"), allow_nan=False)
     for sign, escape in _ESCAPES.items():
         data = data.replace(sign, escape)
     parts = {
@@ -73,8 +83,8 @@ def _page_file(name: str) -> str:
 class _PageData:
     """Builds the object that the page's script reads."""
 
-    def __init__(self, profile: Profile) -> None:
-        self.profile = profile
+    def __init__(self, profile: Profile, sources: Mapping[str, str]) -> None:
+        self.profile, self.sources = profile, sources
         self.strings = StringTable()
         self.records = RecordColumns(profile.tracks, self.strings)
 
@@ -98,6 +108,10 @@ class _PageData:
                 "core": slowest.core,
                 "why": slowest.why,
                 "where": slowest.slice and heaviest_sentence(slowest.slice),
+                "link": slowest.slice and self.link(slowest.slice),
+                "saved": slowest.saved,
+                "between": slowest.between,
+                "sooner": slowest.sooner,
             },
             "findings": [self.finding(finding) for finding in profile.findings],
             "annotation": annotation_data(profile.annotation),
@@ -106,6 +120,9 @@ class _PageData:
             "groups": [self.group(group) for group in profile.groups],
             "goals": [("met" if goal.met else "missed", goal.sentence) for goal in profile.goals],
             "against": profile.against,
+            "earlier": self.earlier(),
+            "lines": line_totals(profile.accounts),
+            "sources": self.sources,
             "differences": [(verdict(item), item.sentence) for item in profile.differences],
             "merge": profile.merge and merge_sentence(profile.merge),
             "step": profile.step and (profile.step.number, profile.step.title, profile.step.text),
@@ -120,6 +137,18 @@ class _PageData:
             "busy": interval_columns(track.busy),
             "cycles": track.busy_cycles,
             "records": len(track.slices),
+            "waits": interval_columns([(wait.begin, wait.end) for wait in track.waits]),
+            "whom": column([self.strings.number(", ".join(x.cores)) for x in track.waits]),
+        }
+
+    def earlier(self) -> dict[str, Any] | None:
+        """Return the timeline of the earlier run; None if there is none."""
+        earlier = self.profile.earlier
+        return earlier and {
+            "program": earlier.program,
+            "device": earlier.device,
+            "cycles": earlier.cycles,
+            "tracks": {track.core: interval_columns(track.busy) for track in earlier.tracks},
         }
 
     def layers(self) -> dict[str, Any] | None:
@@ -138,13 +167,27 @@ class _PageData:
         }  # fmt: skip
 
     def finding(self, finding: Finding) -> dict[str, Any]:
-        """Return a finding as data."""
+        """Return a finding as data, with a link to the longest of its records."""
+        slices = [
+            group.slice
+            for group in self.profile.groups
+            if group.slice.where == finding.where
+            and finding.core in (group.slice.core, group.slice.row)
+        ]
+        longest = max(slices, key=lambda item: item.busy, default=None)
         return {
             "core": finding.core,
             "where": finding.where,
             "note": cost_note(finding),
             "sentence": finding_sentence(finding),
+            "saved": finding.cost,
+            "link": longest and self.link(longest),
         }
+
+    @staticmethod
+    def link(item: Slice) -> dict[str, Any]:
+        """Return what a link into the page needs: a core, a line, and a span of cycles."""
+        return {"core": item.core, "place": item.place, "begin": item.begin, "end": item.end}
 
     def group(self, group: Group) -> tuple[int | None, dict[str, tuple[float, bool | None]]]:
         """Return the number of a record, and its metrics: value, and whether it is good enough."""

@@ -70,6 +70,15 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class CoreWait:
+    """A wait of a core for other cores."""
+
+    begin: int
+    end: int
+    cores: tuple[str, ...] = ()  # empty if it waited at a window, which names no core
+
+
+@dataclass(frozen=True)
 class Track:
     """The slices of one core, or of all cores of a row. For a row, `core` is the row's name.
 
@@ -82,6 +91,7 @@ class Track:
     slices: tuple[Slice, ...] = ()
     busy: tuple[Interval, ...] = ()
     lost: int = 0  # missing records: the spill area or all register groups were full
+    waits: tuple[CoreWait, ...] = ()  # of one core, sorted; a row of several cores has none
 
     @property
     def busy_cycles(self) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from macaw.emu.device import Device
-from macaw.profiling.model import Interval, Slice, Track
+from macaw.profiling.model import CoreWait, Interval, Slice, Track
 from macaw.profiling.recording import Record, Wait
 
 
@@ -104,6 +104,7 @@ def tracks(
     If a row has several cores, the separate tracks of its cores with slices follow it.
     """
     all_tracks: list[Track] = []
+    names = {member.number: member.name for member in cores.values()}
     for row in dict.fromkeys(member.row for member in cores.values()):
         here = [member for member in cores.values() if member.row == row]
         each = [
@@ -112,6 +113,7 @@ def tracks(
                 records.get(member.name, ()),
                 waits.get(member.name, ()),
                 lost_records.get(member.name, 0),
+                names,
             )
             for member in here
         ]
@@ -128,9 +130,16 @@ def tracks(
 
 
 def track(
-    member: CoreTraits, records: Sequence[Record], waits: Sequence[Wait], lost_records: int
+    member: CoreTraits,
+    records: Sequence[Record],
+    waits: Sequence[Wait],
+    lost_records: int,
+    names: Mapping[int, str],
 ) -> Track:
-    """Return the track of a core: its slices and its busy intervals."""
+    """Return the track of a core: its slices, busy intervals and waits.
+
+    `names` has the names of all cores by number.
+    """
     gaps = IntervalSet((begin, end) for begin, end, _ in waits)
     slices = [
         Slice(
@@ -146,7 +155,11 @@ def track(
         for record in records
     ]
     busy = subtract(union((item.begin, item.end) for item in slices), gaps.intervals)
-    return Track(member.name, member.row, tuple(slices), tuple(busy), lost_records)
+    core_waits = tuple(
+        CoreWait(begin, end, tuple(name for number, name in names.items() if mask >> number & 1))
+        for begin, end, mask in sorted(waits)
+    )
+    return Track(member.name, member.row, tuple(slices), tuple(busy), lost_records, core_waits)
 
 
 # Starts ----------------------------------------------------------------------------------------

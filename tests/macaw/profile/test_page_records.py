@@ -53,7 +53,7 @@ def page(opened: OpenedProfile) -> OpenedProfile:
 
 
 def shown(page: OpenedProfile) -> list[list[str]]:
-    return [row[:5] for row in page.table("#grid-table")]
+    return [row[:5] for row in page.table("#grid")]
 
 
 @needs_browser
@@ -95,7 +95,7 @@ def test_records_that_miss_a_threshold(page: OpenedProfile, profile: Profile) ->
     page.click("#search-missed")
     missed = sum(group.metrics[0].ok is False for group in profile.groups)
     assert page.text("#matches").startswith(f"{missed} of ")
-    assert all(row[5].endswith(" !") for row in page.table("#grid-table"))
+    assert all(row[5].endswith(" !") for row in page.table("#grid"))
 
 
 @needs_browser
@@ -128,13 +128,13 @@ def test_a_ratio_sorts_its_records_before_those_without_it(
 ) -> None:
     page.click("[data-column=utilisation] button")
     values = sorted((group.metrics[0].value or 0 for group in profile.groups), reverse=True)
-    cells = [row[5].removesuffix(" !") for row in page.table("#grid-table")]
+    cells = [row[5].removesuffix(" !") for row in page.table("#grid")]
     assert [float(cell) for cell in cells] == pytest.approx(values[:ROWS], rel=0.006)
 
 
 @needs_browser
 def test_keys_of_the_table(page: OpenedProfile, records: Records) -> None:
-    active = "document.querySelector('#grid tr[aria-selected=true]').dataset.record"
+    active = "document.querySelector('#grid tr[aria-selected=true]').dataset.place"
     page.page.key("l")
     for key, place in (("ArrowDown", 1), ("PageDown", 1 + ROWS), ("ArrowUp", ROWS), ("Home", 0),
                        ("End", len(records.core) - 1)):  # fmt: skip

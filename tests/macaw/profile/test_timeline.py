@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macaw.profiling.model import Track
+from macaw.profiling.model import CoreWait, Track
 from macaw.profiling.recording import Record
 from macaw.profiling.timeline import CoreTraits, IntervalSet, starts, subtract, track, tracks, union
 from tests.macaw.profile.records import record
@@ -39,8 +39,9 @@ PE = {
 
 
 def test_a_wait_is_no_work() -> None:
-    found = track(CP, [record(0, 0, 10), record(1, 10, 90), record(2, 90, 95)], [(12, 60, 2)], 0)
+    found = track(CP, [record(0, 0, 10), record(1, 10, 90), record(2, 90, 95)], [(12, 60, 2)], 0, {0: "cp", 1: "dma"})
     assert found.busy == ((0, 12), (60, 95))
+    assert found.waits == (CoreWait(12, 60, ("dma",)),)
     assert [(item.cycles, item.waited, item.busy) for item in found.slices] == [
         (10, 0, 10),
         (80, 48, 32),
@@ -78,7 +79,7 @@ def test_what_starts_late() -> None:
     dma = Track("dma", "dma", (), ((10, 100), (150, 400)))
     vc = Track("vc", "vc", (), ((130, 160), (170, 200)))
     cp = Track("cp", "cp", (), ((0, 10), (100, 130), (160, 170)))
-    slices = tuple(track(CP, [record(0, 0, 1)], [], 0).slices)
+    slices = tuple(track(CP, [record(0, 0, 1)], [], 0, {}).slices)
     found = starts([Track(x.core, x.row, slices, x.busy) for x in (cp, dma, vc)], "cp", {})
     assert [(x.core, x.begin, x.earliest, x.late) for x in found] == [
         ("dma", 10, 0, 10),

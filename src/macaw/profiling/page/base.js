@@ -1,6 +1,7 @@
 // The data of the page, and what all parts need: texts, numbers, elements, columns of numbers.
 const data = JSON.parse(document.getElementById("data").textContent);
 const total = Math.max(data.cycles, 1);
+const extent = Math.max(total, data.earlier?.cycles ?? 0); // of the axis
 const liveText = document.getElementById("live");
 const text = (index) => data.strings[index];
 
@@ -41,7 +42,7 @@ function timed(name, act) {
 // ------------------------------------------------------------ columns of numbers
 
 const ARRAYS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i4: Int32Array, f8: Float64Array };
-const Cycles = total < 2 ** 31 ? Uint32Array : Float64Array; // for times
+const Cycles = extent < 2 ** 31 ? Uint32Array : Float64Array; // for times
 
 /** The numbers of a column; macaw.profiling.page_records writes them. */
 function decode(column) {

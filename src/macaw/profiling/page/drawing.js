@@ -69,11 +69,15 @@ function fitText(pen, name, room) {
   return length >= 5 ? `${name.slice(0, length)}…` : "";
 }
 
+const EARLIER = 9; // pixels at the bottom of a row for the earlier run
+
 /** A function that draws busy intervals, and above them lanes, one below the other. */
-function drawTrack(paint, busy, shownLanes, nameAt) {
-  return (pen, width, height, at) => {
+function drawTrack(paint, busy, shownLanes, nameAt, earlier = null) {
+  return (pen, width, whole, at) => {
+    const height = earlier ? whole - EARLIER : whole;
     pen.fillStyle = colour("lane");
-    pen.fillRect(0, 0, width, height);
+    pen.fillRect(0, 0, width, whole);
+    if (earlier) drawEarlier(pen, earlier, at, width, height);
     const name = colour(paint);
     pen.fillStyle = name;
     pen.globalAlpha = shownLanes.length ? 0.35 : 1;
@@ -95,6 +99,30 @@ function drawTrack(paint, busy, shownLanes, nameAt) {
     });
   };
 }
+
+/** Draw the busy intervals of the earlier run below those of this one: grey, below a line. */
+function drawEarlier(pen, earlier, at, width, top) {
+  pen.fillStyle = colour("edge");
+  pen.fillRect(0, top, width, 1);
+  pen.fillStyle = colour("series");
+  drawIntervals(pen, earlier, at, width, top + 2, EARLIER - 2);
+}
+
+/** Draw where both runs end: this one with a whole line, the earlier one with a dashed one. */
+function drawEnds(pen, width, height, at) {
+  if (!data.earlier) return;
+  pen.strokeStyle = colour("ink");
+  pen.lineWidth = 1;
+  for (const [cycle, dashes] of [[data.cycles, []], [data.earlier.cycles, [3, 3]]]) {
+    pen.setLineDash(dashes);
+    pen.beginPath();
+    pen.moveTo(Math.min(at(cycle), width) - 0.5, 0);
+    pen.lineTo(Math.min(at(cycle), width) - 0.5, height);
+    pen.stroke();
+  }
+  pen.setLineDash([]);
+}
+overlays.push((pen, width, height, at) => { if (view[1] >= Math.min(data.cycles, extent)) drawEnds(pen, width, height, at); });
 
 function drawSeries(series) {
   const most = Math.max(series.most ?? 0, ...series.points.map((point) => point[1]), 1e-9);

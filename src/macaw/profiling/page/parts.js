@@ -3,10 +3,11 @@ const rest = document.getElementById("rest");
 function section(title, ...children) {
   rest.append(element("section", "", "", element("h2", "", title), ...children));
 }
-function table(headings, rows, names = 1) {
+/** A table whose first `names` columns are texts, and those with the headings `texts`. */
+function table(headings, rows, names = 1, texts = []) {
   const head = element("tr");
   headings.forEach((heading, place) => {
-    const cell = element("th", place < names ? "name" : "", heading);
+    const cell = element("th", place < names || texts.includes(heading) ? "name" : "", heading);
     cell.scope = "col";
     head.append(cell);
   });
@@ -21,16 +22,26 @@ function goTo(begin, end) {
   timeline.scrollIntoView({ block: "nearest" });
 }
 
+/** The table of what the run would save without something, by row and by finding. */
+function addCounterfactuals(slowest) {
+  const rows = data.tracks.filter((track) => track.core === track.row && [slowest.saved, slowest.between, slowest.sooner].some((one) => one[track.row]));
+  const cells = (name, ...counts) => element("tr", "", "", element("td", "name", name), ...counts.map((count) => element("td", "", count === undefined ? "" : number(count))));
+  const all = [...rows.map((track) => cells(track.row, slowest.saved[track.row], slowest.between[track.row], slowest.sooner[track.row])),
+    ...data.findings.filter((item) => item.saved).map((item) => cells(`finding: ${item.core} ${item.where}`, item.saved))];
+  if (all.length) section("Cycles that the run would save", table(["of", "without this", `without this while ${slowest.core} works`, "if it never started late"], all));
+}
+
 function addSections() {
   const slowest = data.bottleneck;
   if (slowest) {
     const paragraphs = [element("p", "", slowest.why)];
-    if (slowest.where) paragraphs.push(element("p", "", `${slowest.where[0].toUpperCase()}${slowest.where.slice(1)}`));
+    if (slowest.where) paragraphs.push(element("p", "", `${slowest.where[0].toUpperCase()}${slowest.where.slice(1)} `, linkButton(slowest.link)));
     section(`Bottleneck: ${slowest.core}`, ...paragraphs);
   }
   if (data.findings.length)
     section("Findings", element("ol", "", "", ...data.findings.map((item) =>
-      element("li", "", "", element("b", "", `${item.core} ${item.where}`), ` ${item.note} `, element("br"), item.sentence))));
+      element("li", "", "", element("b", "", `${item.core} ${item.where}`), ` ${item.note} `, ...(item.link ? [linkButton(item.link)] : []), element("br"), item.sentence))));
+  if (slowest) addCounterfactuals(slowest);
   if (data.layers) {
     const rows = data.layers.table.map(([name, operator, core, begin, end, predicted, bound, busy]) =>
       element("tr", "", "", element("td", "name", name), element("td", "name", operator), element("td", "name", core),
@@ -45,7 +56,7 @@ function addSections() {
       return element("tr", "", "", element("td", "name", core), cause, element("td", "", number(cycles)),
         element("td", "", `${(100 * share).toFixed(1)}%`), element("td", "name", whom), element("td", "name", lines.slice(0, 3).join(", ") + (lines.length > 3 ? `, ${number(lines.length - 3)} more` : "")));
     });
-    section("Causes", table(["core", "cause", "cycles", "share", "waited for", "lines"], rows, 2));
+    section("Causes", table(["core", "cause", "cycles", "share", "waited for", "lines"], rows, 2, ["waited for", "lines"]));
   }
   section("Cores", table(["core", "busy cycles", "share", "records"], data.tracks.map((track) =>
     element("tr", "", "", element("td", "name", track.core), element("td", "", number(track.cycles)),

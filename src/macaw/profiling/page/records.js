@@ -131,7 +131,8 @@ function sortedByMetric(key, descending) {
 /** A mask of the records that fit a search: bit 0 of each. */
 function matching({ words, track, least, begin, end, missed }) {
   const needed = words.length ? 2 ** words.length - 1 : 0; // a bit for each word
-  const bits = (content) => words.reduce((mask, word, place) => mask | (content.toLowerCase().includes(word) ? 1 << place : 0), 0);
+  const has = (content, word) => (word.startsWith("=") ? content === word.slice(1) : content.includes(word));
+  const bits = (content) => words.reduce((mask, word, place) => mask | (has(content.toLowerCase(), word) ? 1 << place : 0), 0);
   const ofStrings = words.length ? Uint32Array.from(data.strings, bits) : null;
   const ofTracks = data.tracks.map((one) => (words.length ? bits(one.core) : 0));
   const fits = data.tracks.map((one) => track === "" || one.core === track || one.row === track);

@@ -43,9 +43,10 @@ function addTrack(track, below = track.core !== track.row) {
   const own = lanes[track.place], whole = below || own.length <= MOST_LANES;
   if (!whole) cores.push(track);
   const share = percent(track.cycles, total);
-  const height = below ? Math.max(LOW, Math.min(own.length, 12) * 9 + 4) : HEIGHT;
+  track.earlier = data.earlier && track.core in data.earlier.tracks ? Intervals.of(data.earlier.tracks[track.core]) : null;
+  const height = (below ? Math.max(LOW, Math.min(own.length, 12) * 9 + 4) : HEIGHT) + (track.earlier ? EARLIER : 0);
   const label = `${track.core}: busy for ${number(track.cycles)} of ${number(data.cycles)} cycles, ${share}`;
-  const draw = drawTrack(rowColours.get(track.row), track.busy, whole ? own : [], (lane, place) => text(records.name[lane.records[place]]));
+  const draw = drawTrack(rowColours.get(track.row), track.busy, whole ? own : [], (lane, place) => text(records.name[lane.records[place]]), track.earlier);
   const { row, names, canvas, chart } = addRow(below ? "core" : "", track.core, share, height, draw, label);
   row.dataset.track = track.core;
   chart.track = track;
@@ -171,7 +172,7 @@ overlays.push((pen, width, height, at, { track, lanes: count }) => {
   if (chosen < 0 || !track) return;
   const own = data.tracks[records.track[chosen]];
   if (own !== track && own.row !== track.core) return;
-  const tall = (height - 4) / (own === track && count ? count : 1);
+  const room = height - 4 - (track.earlier ? EARLIER : 0), tall = room / (own === track && count ? count : 1);
   const top = own === track && count ? 2 + records.level[chosen] * tall : 2;
   const x = at(records.begin[chosen]);
   pen.strokeStyle = colour("ink");

@@ -51,5 +51,7 @@ function showTrackTip(track, cycle, x, y, pixel) {
     if (doing.length > 6) lines.push(`and ${doing.length - 6} more`);
     return showTip(`${track.core} is busy`, [spanText(track.busy.begins[place], track.busy.ends[place]), ...lines], [], x, y);
   }
+  const wait = track.waits.at(cycle);
+  if (wait >= 0) return showTip(waitText(track, wait), [spanText(track.waits.begins[wait], track.waits.ends[wait])], [], x, y);
   return showTip(`${track.core} has nothing to do or waits`, [`cycle ${number(Math.floor(cycle))}`], [], x, y);
 }

@@ -2,20 +2,20 @@
 const timeline = document.getElementById("timeline");
 const charts = []; // {canvas, draw, height} of each row
 const watchers = []; // called after the view or the range has changed
-const least = Math.min(4, total); // the view shows at least so many cycles
-let view = [0, total];
+const least = Math.min(4, extent); // the view shows at least so many cycles
+let view = [0, extent];
 let range = null; // the cycles that the user has selected
 
 function show(begin, end) {
-  const size = Math.min(Math.max(end - begin, least), total);
-  const from = Math.min(Math.max(begin, 0), total - size);
+  const size = Math.min(Math.max(end - begin, least), extent);
+  const from = Math.min(Math.max(begin, 0), extent - size);
   view = [from, from + size];
   const shown = view.map((cycle) => number(Math.round(cycle)));
-  document.getElementById("view").textContent = `cycles ${shown[0]} to ${shown[1]} of ${number(data.cycles)}`;
+  document.getElementById("view").textContent = `cycles ${shown[0]} to ${shown[1]} of ${number(extent)}`;
   scheduleDrawing();
 }
 function zoom(factor, around = (view[0] + view[1]) / 2) {
-  const size = view[1] - view[0], by = Math.min(Math.max(size * factor, least), total) / size;
+  const size = view[1] - view[0], by = Math.min(Math.max(size * factor, least), extent) / size;
   show(around - (around - view[0]) * by, around + (view[1] - around) * by);
 }
 const move = (share) => {
@@ -33,16 +33,22 @@ function reveal(begin, end) {
 }
 
 let isScheduled = false, settled = 0;
-function scheduleDrawing() {
-  if (!isScheduled) {
-    isScheduled = true;
-    requestAnimationFrame(() => {
-      isScheduled = false;
-      timed("frame", () => { for (const chart of charts) if (chart.canvas.clientWidth) drawChart(chart); });
+function scheduleFrame() {
+  if (isScheduled) return;
+  isScheduled = true;
+  requestAnimationFrame(() => {
+    isScheduled = false;
+    timed("frame", () => {
+      for (const chart of charts) if (chart.canvas.clientWidth) drawChart(chart);
+      drawArrows();
     });
-  }
+  });
+}
+/** Draw, and when the view has come to rest, call the watchers. */
+function scheduleDrawing() {
+  scheduleFrame();
   clearTimeout(settled);
-  settled = setTimeout(() => { for (const watcher of watchers) watcher(); }, 120); // after the last frame of a movement
+  settled = setTimeout(() => { for (const watcher of watchers) watcher(); }, 120);
 }
 
 function drawChart(chart) {

@@ -1,0 +1,46 @@
+"""The lines of the source as the page of a profile shows them: texts, and cycles by line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from macaw.asm.program import Program
+from macaw.isa import reading
+from macaw.profiling.account import Account
+from macaw.profiling.file_names import short_file_names
+
+
+def line_totals(accounts: Iterable[Account]) -> list[tuple[str, int, int, dict[str, int]]]:
+    """Return the cycles of the lines that the accounts name, added up over cores.
+
+    An item has the place, the cycles of the run on the critical path, the cycles of all cores times
+    their units, and these by cause.
+    """
+    runs: Counter[str] = Counter()
+    causes: dict[str, Counter[str]] = {}
+    for account in accounts:
+        for line in account.lines:
+            if line.place:
+                runs[line.place] += line.run
+                causes.setdefault(line.place, Counter()).update(line.causes)
+    return [
+        (place, runs[place], found.total(), dict(found.most_common()))
+        for place, found in causes.items()
+    ]
+
+
+def source_texts(program: Program) -> dict[str, str]:
+    """Return the texts of the source files that a program names, by the names that places have.
+
+    Files that cannot be read are left out.
+    """
+    texts = {}
+    for file, name in short_file_names(program.line_table.files).items():
+        try:
+            data = reading.read(file, reading.MOST_SOURCE)
+        except reading.UnreadableError:
+            continue
+        texts[name] = data.decode("utf-8", "replace")
+    return texts
