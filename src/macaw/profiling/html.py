@@ -144,7 +144,9 @@ class _PageData:
     def earlier(self) -> dict[str, Any] | None:
         """Return the timeline of the earlier run; None if there is none."""
         earlier = self.profile.earlier
-        return earlier and {
+        if earlier is None:
+            return None
+        return {
             "program": earlier.program,
             "device": earlier.device,
             "cycles": earlier.cycles,
@@ -187,7 +189,7 @@ class _PageData:
     @staticmethod
     def link(item: Slice) -> dict[str, Any]:
         """Return what a link into the page needs: a core, a line, and a span of cycles."""
-        return {"core": item.core, "place": item.place, "begin": item.begin, "end": item.end}
+        return {"core": item.core, "place": item.place, "begin": item.begin, "until": item.end}
 
     def group(self, group: Group) -> tuple[int | None, dict[str, tuple[float, bool | None]]]:
         """Return the number of a record, and its metrics: value, and whether it is good enough."""

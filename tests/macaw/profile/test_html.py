@@ -244,7 +244,7 @@ def test_texts_of_the_program_are_no_html(opened: Opened) -> None:
     found = page.run("document.querySelector('ol li b').textContent")
     assert found == f"pe[0] net.s:60: exe {ODD}"
     assert page.run("document.querySelectorAll('ol li b').length") == 1
-    table = page.run("document.querySelector('section table').innerText")
+    table = page.run("document.querySelector('#grid table').innerText")
     assert f"net.s:61 {ODD}: exe ib=1" in table
     assert "0.22 !" in table
 

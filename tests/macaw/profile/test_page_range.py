@@ -181,7 +181,10 @@ def test_a_drag_with_shift_selects_and_the_axis_without(
         for kind, x in (("mousePressed", left), ("mouseMoved", right), ("mouseReleased", right)):
             page.page.mouse(kind, x, y, button="left", buttons=1, clickCount=1, modifiers=modifiers)
         settle(page)
-        begin, end = (int(page.run(f"document.getElementById('range-{one}').value")) for one in ("begin", "end"))
+        begin, end = (
+            int(page.run(f"document.getElementById('range-{one}').value"))
+            for one in ("begin", "end")
+        )
         assert (begin, end) == pytest.approx(ends, abs=8)
         assert page.table("#range-cores") == expected_cores(plain, begin, end)
         assert page.view() == view

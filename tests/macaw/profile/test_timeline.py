@@ -39,7 +39,13 @@ PE = {
 
 
 def test_a_wait_is_no_work() -> None:
-    found = track(CP, [record(0, 0, 10), record(1, 10, 90), record(2, 90, 95)], [(12, 60, 2)], 0, {0: "cp", 1: "dma"})
+    found = track(
+        CP,
+        [record(0, 0, 10), record(1, 10, 90), record(2, 90, 95)],
+        [(12, 60, 2)],
+        0,
+        {0: "cp", 1: "dma"},
+    )
     assert found.busy == ((0, 12), (60, 95))
     assert found.waits == (CoreWait(12, 60, ("dma",)),)
     assert [(item.cycles, item.waited, item.busy) for item in found.slices] == [

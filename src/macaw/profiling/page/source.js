@@ -80,10 +80,10 @@ function addSource() {
 /** Follow a link: a core, a place in the source, and a span of cycles; each of them may be missing. */
 function followLink(link) {
   if (link.place) goToPlace(link.place);
-  if (link.end === undefined) return;
-  showAround(link.begin, link.end);
+  if (link.until === undefined) return;
+  showAround(link.begin, link.until);
   const track = data.tracks.find((one) => one.core === link.core);
-  const record = track ? members[track.place].find((one) => records.begin[one] === link.begin && records.end[one] === link.end) : undefined;
+  const record = track ? members[track.place].find((one) => records.begin[one] === link.begin && records.end[one] === link.until) : undefined;
   const chart = chartOf(link.core);
   chart?.canvas.focus({ preventScroll: true });
   timeline.scrollIntoView({ block: "nearest" });
