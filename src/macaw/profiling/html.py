@@ -7,11 +7,11 @@ program are JSON strings, which the script inserts as text and never as HTML.
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from macaw.html_pages import fill, script_data
 from macaw.profiling.account_report import cause_rows
 from macaw.profiling.annotation_page import annotation_data
 from macaw.profiling.model import Finding, Group, Profile, Slice, Track
@@ -45,11 +45,6 @@ SCRIPTS = (
     "keys",
     "page",
 )
-_ESCAPES = {
-    "<": "\\u003c",
-    ">": "\\u003e",
-    "&": "\\u0026",
-}  # none of them may end the script element
 
 
 def page(profile: Profile, sources: Mapping[str, str] | None = None) -> str:
@@ -57,23 +52,14 @@ def page(profile: Profile, sources: Mapping[str, str] | None = None) -> str:
 
     `sources` has the texts of the source files that the page shows, by the names that places have.
     """
-    plain = _PageData(profile, sources or {}).plain()
-    data = json.dumps(plain, separators=(",", ":"), allow_nan=False)
-    for sign, escape in _ESCAPES.items():
-        data = data.replace(sign, escape)
     parts = {
         "title": html.escape(f"{profile.program}: profile"),
         "style": _page_file("page.css"),
         "script": "\n".join(_page_file(f"{name}.js") for name in SCRIPTS),
-        "data": data,
+        "data": script_data(_PageData(profile, sources or {}).plain()),
         "work": work_sections(profile),
     }
-    before, *rest = _page_file("page.html").split("{")
-    pieces = [before]
-    for piece in rest:
-        name, _, text = piece.partition("}")
-        pieces += [parts[name], text]
-    return "".join(pieces)
+    return fill(_page_file("page.html"), parts)
 
 
 def _page_file(name: str) -> str:
