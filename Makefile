@@ -14,7 +14,7 @@ SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
 PYTEST_ARGS ?= $(SPREAD)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs site picture picture-vscode vsix clean
+.PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs site release picture picture-vscode vsix clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
@@ -27,6 +27,7 @@ help:
 	@echo "make docs     docs/isa, docs/seeds, docs/findings.md and editors from the tables"
 	@echo "make site     build/site/html: all of docs as a site with a search"
 	@echo "make test-long  the tests that CI leaves out, and more examples of all (hours)"
+	@echo "make release  build/release: sdist and wheel, checked, and tried on each Python"
 	@echo "make vsix     build/macaw.vsix, the extension of VS Code (needs npm)"
 	@echo "make test-extras  VS Code and its extension (needs npm); PyTorch and TensorFlow (gigabytes)"
 	@echo "make picture  the pictures, docs/profile.md, docs/debugging-story.md and docs/notebook.ipynb, from real runs (needs chromium)"
@@ -113,6 +114,11 @@ site: $(READY)
 	@$(RUN)/python -m docs.site.stage build/site/source
 	@$(RUN)/python -m sphinx -W --keep-going -q -c docs/site build/site/source build/site/html
 	@echo "wrote build/site/html/index.html"
+
+# Two builds must be equal; the wheel runs in a fresh environment of each Python that is here.
+release: $(READY)
+	@$(INSTALL) build twine
+	@$(RUN)/python -m tests.release build/release
 
 bench: $(READY)
 	@$(INSTALL) -e '.[bench]'
