@@ -14,10 +14,6 @@ from benchmarks.sources import program_of_four_files
 
 Edits = dict[str, list[types.TextEdit]]
 
-# Since 2026-11-24 these fail at times: after a file is opened, the server sometimes keeps the errors
-# of a program that was assembled without it. CI would be red by chance until this race is corrected.
-pytestmark = pytest.mark.long
-
 
 class Editor:
     """An editor with a folder open."""

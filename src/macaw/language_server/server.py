@@ -258,12 +258,15 @@ class LanguageServer:
 
     async def _diagnose(self, file: OpenFile) -> None:
         """Assemble the program of a file and send its errors and warnings."""
-        files = dict(self.workspace.files)
 
         def diagnose() -> tuple[Key, dict[str, list[types.Diagnostic]]]:
             self._in_progress = file.uri
             start = time.perf_counter()
             try:
+                # Not earlier: files may be opened and changed while this waits for the assembler.
+                files = dict(self.workspace.files)
+                if files.get(file.uri) is not file:
+                    raise Cancelled  # the newer version of the file has a plan of its own
                 program = self.workspace.assemble(file, files)
                 answers = Answers(file, program, self.workspace.options)
                 return program.key, answers.diagnostics()
