@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import macaw
 from docs import shown
 from tests.macaw.command_runs import run_shown
 
@@ -23,6 +24,6 @@ def test_the_lines_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     shown.PAGES["sweeps"](tmp_path)
     monkeypatch.chdir(tmp_path)
     lines = TEXT.split("## From Python\n")[1].split("\n\n`macaw.sweep(")[0]
-    names: dict[str, object] = {}
+    names: dict[str, macaw.Sweep] = {}
     exec(textwrap.dedent(lines).replace("jobs=2", "jobs=1"), names)
-    assert len(names["sweep"].column("cycles")) == 3  # type: ignore[attr-defined]  # made by the page
+    assert len(names["sweep"].column("cycles")) == 3

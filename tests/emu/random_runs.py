@@ -1,4 +1,4 @@
-"""Random programs of each kind of core: devices of both engines, and one that nobody listens to."""
+"""Random programs of each kind of core, on devices of both engines and on one without listeners."""
 
 from __future__ import annotations
 

@@ -171,10 +171,11 @@ def test_signs_without_unicode_and_colours_with_a_second_sign(six: Annotation) -
     print_annotation(six, Console(width=80, file=stream, highlight=False), Choice(most=2))
     stream.flush()
     assert re.search(r"^2,684   30.7% #", data.getvalue().decode("ascii"), flags=re.M)
-    screen = Console(width=80, file=io.StringIO(), highlight=False, force_terminal=True,
+    shown = io.StringIO()
+    screen = Console(width=80, file=shown, highlight=False, force_terminal=True,
                      color_system="standard", no_color=False)  # fmt: skip
     print_annotation(six, screen, Choice(most=2))
-    coloured = screen.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
+    coloured = shown.getvalue()
     plain = re.sub(r"\x1b\[[\d;]*m", "", coloured)
     assert plain == printed(six, 80, Choice(most=2))
     assert "\x1b[1;31m█" in coloured
