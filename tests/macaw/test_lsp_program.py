@@ -342,3 +342,26 @@ def test_an_error_of_two_programs_is_shown_once(tmp_path: Path) -> None:
         await editor.until({})
 
     talk(tmp_path, texts, conversation)
+
+
+@pytest.mark.once
+def test_a_file_that_is_opened_while_programs_wait_for_the_assembler(tmp_path: Path) -> None:
+    """Whichever program waits when c.inc is opened: its errors are shown in c.inc, each time."""
+    texts = {
+        "a.s": '.equ N, 1\n.include "c.inc"\n',
+        "b.s": '.equ N, 2\n.include "c.inc"\n',
+        "c.inc": ".word nothing\n.if N == 2\n.word two\n.endif\n",
+    }
+    wrong = [(1, "undefined symbol 'nothing'"), (3, "undefined symbol 'two'")]
+
+    async def conversation(editor: Editor) -> None:
+        await editor.start()
+        for _ in range(8):
+            editor.open(*texts)
+            await editor.until({"c.inc": wrong})
+            for name in texts:
+                file = types.TextDocumentIdentifier(editor.uri(name))
+                editor.client.text_document_did_close(types.DidCloseTextDocumentParams(file))
+            await editor.until({})
+
+    talk(tmp_path, texts, conversation)

@@ -33,7 +33,7 @@ from macaw.language_server.protocol import (
 )
 from macaw.language_server.published import Published
 from macaw.language_server.uris import path_of, resolve
-from macaw.language_server.workspace import Cancelled, Key, LoadedProgram, Workspace
+from macaw.language_server.workspace import Cancelled, LoadedProgram, Workspace
 from macaw.language_server.workspace_symbols import SymbolIndex
 
 T = TypeVar("T")
@@ -259,7 +259,7 @@ class LanguageServer:
     async def _diagnose(self, file: OpenFile) -> None:
         """Assemble the program of a file and send its errors and warnings."""
 
-        def diagnose() -> tuple[Key, dict[str, list[types.Diagnostic]]]:
+        def diagnose() -> tuple[LoadedProgram, dict[str, list[types.Diagnostic]]]:
             self._in_progress = file.uri
             start = time.perf_counter()
             try:
@@ -269,13 +269,13 @@ class LanguageServer:
                     raise Cancelled  # the newer version of the file has a plan of its own
                 program = self.workspace.assemble(file, files)
                 answers = Answers(file, program, self.workspace.options)
-                return program.key, answers.diagnostics()
+                return program, answers.diagnostics()
             finally:
                 self._seconds[file.uri] = time.perf_counter() - start
                 self._in_progress = ""
 
         try:
-            key, diagnostics = await self._run(diagnose)
+            program, diagnostics = await self._run(diagnose)
         except Cancelled:
             if self.workspace.files.get(file.uri) is file:
                 self._plan(file.uri)  # another file of the program has changed
@@ -284,7 +284,10 @@ class LanguageServer:
             internal_error(error)
             return
         if self.workspace.files.get(file.uri) is file:
-            self._published.put(file.uri, key, diagnostics)
+            self._published.put(file.uri, program.key, diagnostics)
+            # A file that was opened before the program was loaded knew no program to plan.
+            if not program.is_current(self.workspace.open_files):
+                self._plan(file.uri)
 
     def _send_diagnostics(self, uri: str, diagnostics: list[types.Diagnostic]) -> None:
         file = self.workspace.files.get(uri)

@@ -148,6 +148,11 @@ class Workspace:
             program.is_stale |= program.reads(path)
         self._cancel_reader(path)
 
+    @property
+    def open_files(self) -> dict[Path, OpenFile]:
+        """The open files that are on a disk, by path."""
+        return {x.path: x for x in self.files.values() if x.path is not None}
+
     def program_of(self, uri: str) -> LoadedProgram | None:
         """Return the latest program of an open file; None if there is none.
 
