@@ -42,7 +42,7 @@ class Sweep:
         if name in self.settings:
             return [dict(row.point.settings)[name] for row in self.measured]
         self.check_metric(name)
-        return [_number(row.metrics.get(name, 0)) for row in self.measured]
+        return [plain_number(row.metrics.get(name, 0)) for row in self.measured]
 
     def check_metric(self, name: str) -> None:
         """Raise `InputError` unless a measured point has a metric of this name."""
@@ -58,7 +58,8 @@ class Sweep:
         }
 
 
-def _number(value: float) -> float | int:
+def plain_number(value: float) -> float | int:
+    """Return a number that is whole as an int."""
     return int(value) if float(value).is_integer() else value
 
 

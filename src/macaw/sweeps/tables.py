@@ -12,7 +12,7 @@ from typing import Any
 from macaw.isa import config
 from macaw.phrases import plural
 from macaw.sweeps.points import Outcome
-from macaw.sweeps.results import Sweep, pareto
+from macaw.sweeps.results import Sweep, pareto, plain_number
 
 FORMAT = 1
 DEFAULT_METRICS = ("cycles", "predicted", "macs", "external_bytes")
@@ -124,26 +124,11 @@ def csv_text(sweep: Sweep) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*sweep.settings, "repeat", "refused", *sweep.metrics])
     for outcome in sweep.outcomes:
-        writer.writerow(
-            [
-                *(value for _, value in outcome.point.settings),
-                outcome.point.repeat,
-                outcome.refused,
-                *(_plain(outcome.metrics.get(name, 0)) for name in sweep.metrics),
-            ]
-            if not outcome.refused
-            else [
-                *(value for _, value in outcome.point.settings),
-                outcome.point.repeat,
-                outcome.refused,
-                *([""] * len(sweep.metrics)),
-            ]
-        )
+        settings = [value for _, value in outcome.point.settings]
+        numbers = [plain_number(outcome.metrics.get(name, 0)) for name in sweep.metrics]
+        metrics = [""] * len(numbers) if outcome.refused else numbers
+        writer.writerow([*settings, outcome.point.repeat, outcome.refused, *metrics])
     return out.getvalue()
-
-
-def _plain(value: float) -> float | int:
-    return int(value) if float(value).is_integer() else value
 
 
 def json_text(sweep: Sweep) -> str:
@@ -160,7 +145,9 @@ def json_text(sweep: Sweep) -> str:
                     "repeat": outcome.point.repeat,
                     "seed": outcome.point.seed,
                     "refused": outcome.refused or None,
-                    "metrics": {name: _plain(value) for name, value in outcome.metrics.items()},
+                    "metrics": {
+                        name: plain_number(value) for name, value in outcome.metrics.items()
+                    },
                 }
                 for outcome in sweep.outcomes
             ],
