@@ -1,0 +1,78 @@
+"""Figures as data: what a case measured, with all its samples; and the peers that it left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+HIGHER, LOWER = "higher", "lower"  # which of two values is better
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured number: a cell of a table of the case.
+
+    `samples` are in the unit that the column names. `better` is empty for a count that the speed of
+    the machine does not change, as cycles. A ratio names its `peer`; its samples are ratios of one
+    round each, where both sides were measured in rounds.
+    """
+
+    row: str
+    column: str
+    samples: tuple[float, ...]
+    better: str = ""
+    peer: str = ""
+    table: str = ""
+
+    @property
+    def name(self) -> str:
+        """The row and the column, which no other figure of the case has."""
+        return f"{self.row}: {self.column}"
+
+    @property
+    def median(self) -> float:
+        """The median of the samples."""
+        return median(self.samples)
+
+    @property
+    def spread(self) -> float | None:
+        """Largest less smallest sample, as a share of the median; None for one sample."""
+        if len(self.samples) < 2 or not self.median:
+            return None
+        return (max(self.samples) - min(self.samples)) / abs(self.median)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A case, or a peer of it, that was not measured, and why."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thoroughly a case measures: `small` runs everything once, on small inputs."""
+
+    small: bool = False
+
+    def rounds(self, count: int) -> int:
+        """So many rounds, or one."""
+        return 1 if self.small else count
+
+
+def count(row: str, column: str, value: float, table: str = "") -> Figure:
+    """A number that is the same on every machine, or that only describes the case."""
+    return Figure(row, column, (float(value),), table=table)
+
+
+def ratio(
+    row: str, column: str, ours: Sequence[float], theirs: Sequence[float], better: str, peer: str,
+    table: str = "",
+) -> Figure:  # fmt: skip
+    """Ours divided by theirs, round by round; by their median if the rounds differ in number."""
+    if len(ours) != len(theirs):
+        theirs = [median(theirs)] * len(ours)
+    samples = tuple(one / other for one, other in zip(ours, theirs, strict=True))
+    return Figure(row, column, samples, better, peer, table)

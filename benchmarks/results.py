@@ -1,0 +1,99 @@
+"""The file of results, docs/benchmarks.json: figures of each case, with when and where they came from."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures import Figure, Skipped
+
+FORMAT = 1
+LOADED = 1.5  # the 1-minute load average above which a figure says so; a case alone makes 1.0
+
+
+@dataclass(frozen=True)
+class Origin:
+    """When, where and of which commit a case was measured.
+
+    `load` has the 1-minute averages before and after the case; `speed` the machine's speed by kind
+    of work (benchmarks/calibration.py). Both are empty if they are unknown.
+    """
+
+    date: str
+    commit: str
+    machine: str
+    versions: Mapping[str, str]
+    load: tuple[float, ...] = ()
+    speed: Mapping[str, float] = field(default_factory=dict)
+    seconds: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of a case, what it left out, and their origin."""
+
+    origin: Origin
+    figures: tuple[Figure, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+    def matching(self, row: str, column: str) -> list[Figure]:
+        """The figures of a column, of one row or (`*`) of all rows."""
+        return [x for x in self.figures if x.column == column and row in ("*", x.row)]
+
+
+class ResultsError(Exception):
+    """The error for a file that has no results."""
+
+
+def read(path: Path) -> dict[str, Result]:
+    """Read the results by their cases. Raises `ResultsError` if the file has none."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        if found["format"] != FORMAT:
+            raise ResultsError(f"{path}: its format is {found['format']}, not {FORMAT}")
+        return {name: _result(item) for name, item in found["cases"].items()}
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: there is no such file") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ResultsError(f"{path}: no results of benchmarks: {error!r}") from None
+
+
+def write(path: Path, results: Mapping[str, Result]) -> None:
+    """Write the results; the file is replaced when it is whole. A figure is one line."""
+    cases = {name: asdict(result) for name, result in results.items()}
+    marks: dict[str, str] = {}
+    for case in cases.values():
+        for key in ("figures", "skipped"):
+            case[key] = [_marked(item, marks) for item in case[key]]
+    text = json.dumps({"format": FORMAT, "cases": cases}, indent=1, ensure_ascii=False)
+    for mark, line in marks.items():
+        text = text.replace(f'"{mark}"', line)
+    replace_file(path, text + "\n")
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file under a temporary name beside it, then rename it."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as stream:
+        stream.write(text)
+    Path(stream.name).chmod(0o644)
+    Path(stream.name).replace(path)
+
+
+def _marked(item: Mapping[str, Any], marks: dict[str, str]) -> str:
+    """A mark for an item that has its own line in the file."""
+    mark = f"@{len(marks)}@"
+    kept = {key: value for key, value in item.items() if value != ""}
+    marks[mark] = json.dumps(kept, ensure_ascii=False)
+    return mark
+
+
+def _result(item: Mapping[str, Any]) -> Result:
+    origin = Origin(**item["origin"])
+    origin = replace(origin, load=tuple(origin.load))
+    figures = (Figure(**{**x, "samples": tuple(x["samples"])}) for x in item["figures"])
+    return Result(origin, tuple(figures), tuple(Skipped(**x) for x in item["skipped"]))
