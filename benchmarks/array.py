@@ -1,7 +1,5 @@
 """The PE array beside SciPy and NumPy: simulated MACs and PE cycles a second.
 
-    python -m benchmarks.array [--devices base,large] [--convolutions base,large]
-
 A lowered sparse product, weight stationary, one output a PE, with and without `balance`, whole runs:
 cp and the dma included. A PE cycle is a cycle of a row, for each of its PEs. A MAC is effective if
 neither weight nor activation is zero. SciPy and NumPy only compute the result, which all have
@@ -10,19 +8,19 @@ to have alike. Then a large convolution, in a process of its own for its memory.
 
 from __future__ import annotations
 
-import argparse
+import json
 import resource
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from statistics import median
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import macaw
-from benchmarks.measure import ROUNDS, output_of, table, target, thousands, timed
+from benchmarks.figures import HIGHER, LOWER, Effort, Figure, count
+from benchmarks.measure import ROUNDS, output_of, timed
 from macaw.asm.program import Program
 from macaw.emu.device import Device
 from macaw.isa import config
@@ -34,10 +32,7 @@ INPUTS, VECTORS = 1024, 16  # the weight queue holds that many weights
 DENSITIES = (0.1, 0.5, 1.0)
 ROUNDS_OF = {"base": ROUNDS, "large": 1}  # runs on `large` take seconds
 WORK = ("cycles_mac", "cycles_filling", "cycles_no_load", "cycles_handing", "cycles_early")
-PLAIN, BALANCED = 20e6, 5e6  # PE cycles a second on `large`, at least
 IMAGE, CHANNELS, KERNEL = (56, 56), 64, 3
-HEAD = ["", "MACs", "device cycles", "macaw", "million PE cycles/s", "s", "MiB"]
-SECONDS, MEMORY = 60, 1 << 30  # of the convolution, at most
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class Rates:
     macs: int  # effective
     pe_cycles: int
     work: int  # PE cycles in which the cluster's macs are at work
-    seconds: float
+    seconds: tuple[float, ...]
 
 
 def simulated(
@@ -68,7 +63,7 @@ def simulated(
     def total(*names: str) -> int:
         return sum(row[name] for row in rows for name in names)
 
-    return Rates(device.cycle, total("macs"), total("cycles") * pes, total(*WORK), median(times))
+    return Rates(device.cycle, total("macs"), total("cycles") * pes, total(*WORK), tuple(times))
 
 
 def product(device: str, density: float) -> tuple[Lowering, NDArray[np.int8]]:
@@ -96,96 +91,76 @@ def balanced(found: Lowering) -> Program:
     return assemble_lowered(replace(found.program, source="\n".join(lines) + "\n"), found.name)
 
 
-def peers(weights: NDArray[Any], x: NDArray[Any]) -> tuple[float, float]:
+def peers(weights: NDArray[Any], x: NDArray[Any], rounds: int) -> list[list[float]]:
     """Seconds of SciPy's product of a sparse and a dense matrix, and of NumPy's of dense ones."""
     from scipy.sparse import csr_array
 
     wide, columns = weights.astype(np.int32), x.astype(np.int32).T.copy()
     matrix = csr_array(wide)
-    return (
-        median(timed(lambda: matrix @ columns) for _ in range(ROUNDS)),
-        median(timed(lambda: wide @ columns) for _ in range(ROUNDS)),
+    return [
+        [timed(lambda: matrix @ columns) for _ in range(rounds)],
+        [timed(lambda: wide @ columns) for _ in range(rounds)],
+    ]
+
+
+def products(device: str, effort: Effort) -> Iterator[Figure]:
+    """The figures of the products on a device."""
+    for density in (0.1,) if effort.small else DENSITIES:
+        found, x = product(device, density)
+        weights = found.product.weights
+        wanted = x.astype(np.int64) @ weights.astype(np.int64).T
+        of_peers = peers(weights, x, effort.rounds(ROUNDS))
+        for balance in (False, True):
+            program = balanced(found) if balance else found.assemble()
+            rounds = effort.rounds(ROUNDS_OF.get(device, 1))
+            rates = simulated(program, found.config, x, wanted, rounds)
+            row = f"{device}, {density}{', balance' * balance}"
+            yield from _figures(row, rates)
+            yield count(row, "macs at work, %", 100 * rates.work / rates.pe_cycles)
+            for name, seconds in zip(("SciPy", "NumPy"), of_peers, strict=True):
+                yield Figure(row, name, tuple(rates.macs / x / 1000 for x in seconds))
+
+
+def _figures(row: str, rates: Rates, table: str = "") -> Iterator[Figure]:
+    yield count(row, "MACs", rates.macs, table)
+    yield count(row, "device cycles", rates.cycles, table)
+    yield Figure(
+        row, "macaw", tuple(rates.macs / x / 1000 for x in rates.seconds), HIGHER, table=table
     )
+    million = tuple(rates.pe_cycles / x / 1e6 for x in rates.seconds)
+    yield Figure(row, "million PE cycles/s", million, HIGHER, table=table)
 
 
-def products(devices: list[str]) -> Iterator[str]:
-    """The table, and whether the targets are met."""
-    lines, targets = [], []
-    for device in devices:
-        for density in DENSITIES:
-            found, x = product(device, density)
-            weights = found.product.weights
-            wanted = x.astype(np.int64) @ weights.astype(np.int64).T
-            sparse, dense = peers(weights, x)
-            for balance in (False, True):
-                program = balanced(found) if balance else found.assemble()
-                rates = simulated(program, found.config, x, wanted, ROUNDS_OF[device])
-                what = f"{device}, {density}{', balance' * balance}"
-                millions = rates.pe_cycles / rates.seconds
-                lines.append(
-                    [
-                        what,
-                        f"{rates.macs:,}",
-                        f"{rates.cycles:,}",
-                        thousands(rates.macs / rates.seconds),
-                        f"{millions / 1e6:.1f}",
-                        f"{rates.work / rates.pe_cycles:.0%}",
-                        thousands(rates.macs / sparse),
-                        thousands(rates.macs / dense),
-                    ]
-                )
-                if device == "large":
-                    least = BALANCED if balance else PLAIN
-                    said = f"{what}: {millions / 1e6:.1f} million PE cycles a second"
-                    met = millions >= least
-                    targets.append(target(f"{said}, at least {least / 1e6:.0f}", met))
-    head = ["", "MACs", "device cycles", "macaw", "million PE cycles/s", "macs at work"]
-    yield table([*head, "SciPy", "NumPy"], lines)
-    yield "".join(targets)
-
-
-def convolved(device: str) -> None:
-    """Lower, assemble and run the convolution; print what came of it."""
+def convolved(device: str, image: tuple[int, int], channels: int) -> Iterator[Figure]:
+    """Lower, assemble and run the convolution, once."""
     rng = np.random.default_rng(1)
-    shape = (CHANNELS, KERNEL, KERNEL, CHANNELS)
+    shape = (channels, KERNEL, KERNEL, channels)
     weights = (rng.integers(-9, 10, shape) * (rng.random(shape) < 0.5)).astype(np.int8)
-    x = rng.integers(-9, 10, (*IMAGE, CHANNELS)).astype(np.int8)
+    x = rng.integers(-9, 10, (*image, channels)).astype(np.int8)
     found = macaw.lower(
-        "conv2d", weights, image=IMAGE, padding=1, activation="relu", shift=8, device=device
+        "conv2d", weights, image=image, padding=1, activation="relu", shift=8, device=device
     )
     wanted = reference.result(found.product, found.config, x)
-    rates = simulated(found.assemble(), found.config, x, wanted, 1)
+    yield from _figures(
+        device, simulated(found.assemble(), found.config, x, wanted, 1), "convolution"
+    )
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    seconds, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
-    said = f"{rates.macs:,}", f"{rates.cycles:,}", thousands(rates.macs / rates.seconds)
-    rate = f"{rates.pe_cycles / rates.seconds / 1e6:.1f}"
-    print(table(HEAD, [[device, *said, rate, f"{seconds:.1f}", f"{peak / (1 << 20):.0f}"]]))
-    limits = f"at most {SECONDS} and {MEMORY >> 20}"
-    line = f"{device}: {seconds:.0f} s and {peak / (1 << 20):.0f} MiB, {limits}"
-    print(target(line, seconds <= SECONDS and peak <= MEMORY))
+    table = "convolution"
+    yield Figure(device, "s", (usage.ru_utime + usage.ru_stime,), LOWER, table=table)
+    yield Figure(device, "MiB", (usage.ru_maxrss / 1024,), LOWER, table=table)
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--devices", default="base,large")
-    parser.add_argument("--convolutions", default="base,large")
-    parser.add_argument("--convolved", help=argparse.SUPPRESS)
-    words = parser.parse_args()
-    if words.convolved:
-        convolved(words.convolved)
-        return
-    print("### The PE array\n")
-    print("Thousands of effective MACs a second, of whole runs; SciPy and NumPy: of the result.\n")
-    size = f"{KERNEL}×{KERNEL} convolution of {'×'.join(map(str, IMAGE))}×{CHANNELS}"
-    print(f"A {size} to {CHANNELS} channels, half of the weights zero; seconds and memory of a")
-    print("process that lowers, runs and compares it:\n", flush=True)
-    for device in words.convolutions.split(","):  # first, while this process is small
-        print(output_of([sys.executable, "-m", "benchmarks.array", "--convolved", device]))
-    print("Sparse products:\n", flush=True)
-    for text in products(words.devices.split(",")):
-        print(text, flush=True)
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the figures of the convolutions, each from a process of its own, and of the products."""
+    if effort.small:
+        yield from convolved("tiny", (6, 6), 4)
+    else:
+        for device in ("base", "large"):  # first, while this process is small
+            found = output_of([sys.executable, "-m", "benchmarks.array", device])
+            yield from (Figure(**{**x, "samples": tuple(x["samples"])}) for x in json.loads(found))
+    for device in ("tiny",) if effort.small else ("base", "large"):
+        yield from products(device, effort)
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps([asdict(x) for x in convolved(sys.argv[1], IMAGE, CHANNELS)]))

@@ -6,23 +6,16 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
-from benchmarks.measure import ROUNDS, middle, output_of, side_by_side, table, target, thousands
+from benchmarks.figures import HIGHER, LOWER, Effort, Figure, Skipped, ratio
+from benchmarks.measure import Cost, middle, output_of, side_by_side
 from benchmarks.sources import assembly
 
 SIZES = (10_000, 100_000)
-# Parts of llvm-mc's rate that are wanted, by way and lines.
-_WANTED = {
-    ("first", 10_000): 0.2,
-    ("first", 100_000): 0.4,
-    ("again", 10_000): 0.2,
-    ("again", 100_000): 0.2,
-    ("macaw asm", 10_000): 0.16,
-    ("macaw asm", 100_000): 0.33,
-}
 _AGAIN = """
 import sys, time
 from pathlib import Path
@@ -106,75 +99,59 @@ def write(folder: Path, name: str, text: str) -> int:
     return text.count("\n")
 
 
-def main() -> None:
-    """Measure and print."""
+def measure(effort: Effort) -> Iterator[Figure | Skipped]:
+    """Yield the rates and the memory of all assemblers."""
     with tempfile.TemporaryDirectory() as name:
-        _measure(Path(name))
-
-
-def _measure(folder: Path) -> None:
-    write(folder, "empty", "        ret\n")
-    empty = {name: middle(costs) for name, costs in side_by_side(commands(folder, "empty")).items()}
-    rates: dict[tuple[str, int], float] = {}
-    rows = []
-    worst = 0.0
-    for size in SIZES:
-        lines = write(folder, f"lines{size}", assembly(size, core=""))
-        found = commands(folder, f"lines{size}")
-        slow = (
-            {"bronzebeard": found.pop("bronzebeard")}
-            if size > SIZES[0] and "bronzebeard" in found
-            else {}
-        )
-        costs = {**side_by_side(found), **side_by_side(slow, 1)}
-        for tool, taken in costs.items():
-            cost = middle(taken)
-            rates[tool, size] = lines / cost.seconds
-            memory = (cost.peak - empty[tool].peak) / lines
-            if tool == "macaw asm":
-                worst = max(worst, memory)
-            note = " (once)" if len(taken) == 1 else ""
-            rows.append([tool + note, f"{lines:,}", thousands(rates[tool, size]), f"{memory:,.0f}"])
-        source = str(folder / f"lines{size}.macaw.s")
-        times = [
-            float(x)
-            for x in output_of([sys.executable, "-c", _AGAIN, source, str(ROUNDS + 1)]).split()
-        ]
-        rates["first", size] = lines / times[0]
-        rates["again", size] = lines / median(times[1:])
-        rows.append(
-            ["macaw, from Python, first time", f"{lines:,}", thousands(rates["first", size]), ""]
-        )
-        rows.append(
-            ["macaw, from Python, again", f"{lines:,}", thousands(rates["again", size]), ""]
-        )
-    print(
-        "### Assembling\n\nThousands of lines a second, and bytes of memory a line above an empty program's.\n"
-    )
-    print(table(["", "lines", "thousand lines/s", "bytes/line"], rows))
-    if "llvm-mc -g" in empty:
-        ways = {
-            "first": "from Python, first time",
-            "again": "from Python, again",
-            "macaw asm": "whole command",
+        folder = Path(name)
+        write(folder, "empty", "        ret\n")
+        found = commands(folder, "empty")
+        for tool in ("GNU as -g", "llvm-mc -g", "bronzebeard"):
+            if tool not in found:
+                yield Skipped(tool, "it is not installed")
+        empty = {
+            tool: middle(costs) for tool, costs in side_by_side(found, effort.rounds(5)).items()
         }
-        for way, what in ways.items():
-            for size in SIZES:
-                part = rates[way, size] / rates["llvm-mc -g", size]
-                least = _WANTED[way, size]
-                text = f"{what}, {size:,} lines: {part:.2f} of llvm-mc's rate, at least {least:.2f}"
-                print(target(text, part >= least), end="")
-    for tool, what in (("first", "from Python, first time"), ("again", "from Python, again")):
-        part = rates[tool, SIZES[1]] / rates[tool, SIZES[0]]
-        print(
-            target(
-                f"{what}: the rate at {SIZES[1]:,} lines is {part:.2f} of that at {SIZES[0]:,}, at least 0.80",
-                part >= 0.8,
-            ),
-            end="",
-        )
-    print(target(f"memory: {worst:,.0f} bytes a line, at most 1,024", worst <= 1024))
+        first: dict[str, list[float]] = {}
+        for size in (300,) if effort.small else SIZES:
+            yield from _of_size(folder, size, effort, empty, first)
 
 
-if __name__ == "__main__":
-    main()
+def _of_size(
+    folder: Path,
+    size: int,
+    effort: Effort,
+    empty: Mapping[str, Cost],
+    small: dict[str, list[float]],
+) -> Iterator[Figure]:
+    """The figures of a source of so many lines. `small` has the rates of smaller ones."""
+    lines = write(folder, f"lines{size}", assembly(size, core=""))
+    found, slow = commands(folder, f"lines{size}"), {}
+    if size > SIZES[0] and "bronzebeard" in found:
+        slow["bronzebeard"] = found.pop("bronzebeard")
+    rates: dict[str, list[float]] = {"macaw asm": []}
+    for tool, taken in {**side_by_side(found, effort.rounds(5)), **side_by_side(slow, 1)}.items():
+        row, rates[tool] = f"{tool}, {size:,} lines", [lines / x.seconds for x in taken]
+        yield _rate(row, rates[tool])
+        memory = [(x.peak - empty[tool].peak) / lines for x in taken]
+        yield Figure(row, "bytes/line", tuple(memory), LOWER)
+    source = str(folder / f"lines{size}.macaw.s")
+    for _ in range(effort.rounds(5)):
+        again = output_of([sys.executable, "-c", _AGAIN, source, "2" if effort.small else "4"])
+        one, *more = (lines / float(x) for x in again.split())
+        rates.setdefault("macaw, from Python, first time", []).append(one)
+        rates.setdefault("macaw, from Python, again", []).append(median(more))
+    for tool in ("macaw asm", "macaw, from Python, first time", "macaw, from Python, again"):
+        row = f"{tool}, {size:,} lines"
+        if tool != "macaw asm":
+            yield _rate(row, rates[tool])
+            if tool in small:
+                column = "of the rate at 10,000 lines"
+                yield ratio(row, column, rates[tool], small[tool], HIGHER, "10,000 lines")
+            small[tool] = rates[tool]
+        if "llvm-mc -g" in rates:
+            column = "of llvm-mc's rate"
+            yield ratio(row, column, rates[tool], rates["llvm-mc -g"], HIGHER, "llvm-mc")
+
+
+def _rate(row: str, rates: Sequence[float]) -> Figure:
+    return Figure(row, "thousand lines/s", tuple(x / 1000 for x in rates), HIGHER)

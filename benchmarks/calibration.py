@@ -1,18 +1,17 @@
 """How fast this machine is, so that figures of two machines can be compared.
 
     python -m benchmarks calibration
-    python -m benchmarks.calibration --anchor
+    python -m benchmarks.calibration
 
 A fixed mix of work of the interpreter and of NumPy: 1.0 is the machine of docs/benchmarks.md. The
-peers' recorded figures there anchor it. With `--anchor` the peers run again beside the mix, which
+peers' recorded figures there anchor it. As a module of its own it runs the peers again beside the mix, which
 gives the seconds that the mix would take on that machine: `SECONDS`.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import matmul
 from pathlib import Path
@@ -20,10 +19,11 @@ from statistics import geometric_mean, median
 
 import numpy as np
 
+from benchmarks.figures import HIGHER, LOWER, Effort, Figure
 from benchmarks.measure import middle, side_by_side, table, timed
 
 ROUNDS = 9
-# Of the mix on the machine of docs/benchmarks.md, derived by `--anchor`; see that page.
+# Of the mix on the machine of docs/benchmarks.md, derived by `main`; see that page.
 SECONDS = {"interpreter": 0.073, "NumPy": 0.101}
 # The peers' lines of docs/benchmarks.md: bronzebeard, thousand lines a second of 10,000; tinyrv,
 # thousand instructions a second; SciPy, milliseconds of the products with 50%, 80% and 90% zeros.
@@ -68,14 +68,19 @@ def calculate() -> int:
     return total
 
 
-def mix() -> dict[str, float]:
-    """CPU seconds of each kind of work: medians, one of each after the other."""
+def mix(rounds: int = ROUNDS) -> dict[str, list[float]]:
+    """CPU seconds of each kind of work, one of each after the other."""
     work: dict[str, Callable[[], int]] = {"interpreter": interpret, "NumPy": calculate}
     taken: dict[str, list[float]] = {name: [] for name in work}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, action in work.items():
             taken[name].append(timed(action))
-    return {name: median(seconds) for name, seconds in taken.items()}
+    return taken
+
+
+def speeds(taken: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """The speed of this machine by kind of work, from the seconds of the mix."""
+    return {kind: round(SECONDS[kind] / median(times), 3) for kind, times in taken.items()}
 
 
 def anchors() -> dict[str, dict[str, float]]:
@@ -95,7 +100,7 @@ def anchors() -> dict[str, dict[str, float]]:
     assert rate is not None
     interpreter = {
         "bronzebeard": lines / seconds / 1000 / BRONZEBEARD,
-        "tinyrv": rate / 1000 / TINYRV,
+        "tinyrv": median(rate) / 1000 / TINYRV,
     }
     arrays = {}
     for zero, recorded in zip(sparse.ZERO, SCIPY, strict=True):
@@ -107,23 +112,23 @@ def anchors() -> dict[str, dict[str, float]]:
     return {"interpreter": interpreter, "NumPy": arrays}
 
 
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the seconds of the mix and the speed of this machine."""
+    taken = mix(effort.rounds(ROUNDS))
+    for kind, times in taken.items():
+        yield Figure(kind, "s", tuple(times), LOWER)
+        yield Figure(kind, "speed", tuple(SECONDS[kind] / x for x in times), HIGHER)
+
+
 def main() -> None:
-    """Measure and print."""
-    seconds = mix()
-    print("## Calibration\n")
-    if "--anchor" in sys.argv[1:]:
-        rows = []
-        for kind, peers in anchors().items():
-            speed = geometric_mean(peers.values())
-            rows += [[kind, peer, f"{factor:.2f}", "", ""] for peer, factor in peers.items()]
-            derived = seconds[kind] * speed
-            rows.append([kind, "mean", f"{speed:.2f}", f"{seconds[kind]:.3f}", f"{derived:.3f}"])
-        print(table(["kind", "peer", "speed", "mix here, s", "mix at 1.0, s"], rows))
-        return
-    speeds = {kind: SECONDS[kind] / taken for kind, taken in seconds.items()}
-    rows = [[kind, f"{seconds[kind]:.3f}", f"{speeds[kind]:.2f}"] for kind in seconds]
-    rows.append(["both", "", f"{geometric_mean(speeds.values()):.2f}"])
-    print(table(["kind of work", "s", "speed"], rows))
+    """Print what the peers' speeds make of the mix: `SECONDS`."""
+    seconds, rows = {kind: median(times) for kind, times in mix().items()}, []
+    for kind, peers in anchors().items():
+        speed = geometric_mean(peers.values())
+        rows += [[kind, peer, f"{factor:.2f}", "", ""] for peer, factor in peers.items()]
+        derived = seconds[kind] * speed
+        rows.append([kind, "mean", f"{speed:.2f}", f"{seconds[kind]:.3f}", f"{derived:.3f}"])
+    print(table(["kind", "peer", "speed", "mix here, s", "mix at 1.0, s"], rows))
 
 
 if __name__ == "__main__":

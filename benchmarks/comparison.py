@@ -113,7 +113,8 @@ def _changes(case: str, pairs: Sequence[tuple[Figure, Figure]], total: int) -> I
     for (before, after), (old, new) in zip(pairs, logs, strict=True):
         low, high = difference_interval(old, new)
         difference = fmean(new) - fmean(old)
-        error = math.sqrt(pooled * (1 / len(old) + 1 / len(new)))
+        largest = max(pooled, (variance(old) + variance(new)) / 2)
+        error = math.sqrt(largest * (1 / len(old) + 1 / len(new)))
         if (low > 0 or high < 0) and abs(difference) > quantile * error:
             factor = math.exp(median(new) - median(old))
             yield Change(case, before.name, before.median, after.median, factor)

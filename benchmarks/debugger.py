@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
 from unittest.mock import patch
 
 import numpy as np
 
 import macaw
-from benchmarks.measure import ROUNDS, table, target, timed
-from benchmarks.scalar import CP
+from benchmarks.figures import LOWER, Effort, Figure, ratio
+from benchmarks.measure import ROUNDS, timed
+from benchmarks.scalar import CP, PASSES
 from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.debugger.session import Session
@@ -76,20 +76,22 @@ def _ends(debug: Session) -> Callable[[], None]:
 
 def _ratios(
     program: Program, inputs: dict[str, object], cases: dict[str, list[Setting]], rounds: int
-) -> list[tuple[str, float, float]]:
-    """Seconds and times the plain run of each case, medians of rounds side by side."""
+) -> dict[str, list[float]]:
+    """Seconds of the plain run and of each case, in rounds side by side."""
     found: dict[str, list[float]] = {}
     for _ in range(rounds):
         found.setdefault("plain run, no session", []).append(_plain(program, inputs))
         for name, settings in {"a session with checkpoints": NONE, **cases}.items():
             found.setdefault(name, []).append(timed(_ends(_session(program, inputs, settings))))
-    plain = median(found["plain run, no session"])
-    return [(name, median(times), median(times) / plain) for name, times in found.items()]
+    return found
 
 
-def _shown(rows: list[tuple[str, float, float]]) -> str:
-    lines = [[name, f"{1000 * seconds:,.0f}", f"{ratio:.2f}"] for name, seconds, ratio in rows]
-    return table(["", "ms", "times the plain run"], lines)
+def _figures(found: dict[str, list[float]], table: str) -> Iterator[Figure]:
+    plain = found["plain run, no session"]
+    for name, seconds in found.items():
+        yield Figure(name, "ms", tuple(1000 * x for x in seconds), LOWER, table=table)
+        if seconds is not plain:
+            yield ratio(name, "times the plain run", seconds, plain, LOWER, "plain run", table)
 
 
 def _interrupted(program: Program) -> float:
@@ -107,27 +109,22 @@ def _interrupted(program: Program) -> float:
     return time.perf_counter() - asked[0]
 
 
-def main() -> None:
-    """Print the tables, and what they were to be."""
-    print("## Debugging\n")
-    print("Milliseconds of CPU time, medians. cp: 51,200 rounds of a loop of ten instructions.\n")
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield what points cost on cp and on the array, checkpoints, steps back and interrupts."""
+    rounds = effort.rounds(ROUNDS)
     text = CP.replace("        ecall\n", "        ecall\nnever:  nop\n")
+    if effort.small:
+        text = text.replace(f"s0, {PASSES}", "s0, 4")
     scalar = macaw.assemble(Source(text, "loop.s"))
-    rows = _ratios(scalar, {}, SCALAR, ROUNDS)
-    print(_shown(rows))
+    yield from _figures(_ratios(scalar, {}, SCALAR, rounds), "cp")
     demo = macaw.assemble(DEMO / "digits_mlp.s")
     inputs: dict[str, object] = {"x": np.load(DEMO / "images.npy")[0]}
-    print("digits_mlp, eighty images:\n")
-    more = _ratios(demo, inputs, ARRAY, ROUNDS)
-    print(_shown(more))
-    conditions = [x for x in (*rows, *more) if "condition" in x[0] or "the same" in x[0]]
-    for name, _, ratio in conditions:
-        print(target(f"{name}: below 3 times the plain run ({ratio:.2f})", ratio < 3), end="")
-    _demo(demo, inputs)
+    if not effort.small:
+        yield from _figures(_ratios(demo, inputs, ARRAY, rounds), "digits_mlp")
+    yield from _demo(demo, inputs, rounds)
     forever = macaw.assemble(Source(".core cp\n_start: addi a0, a0, 1\n j _start\n", "loop.s"))
-    waits = [_interrupted(forever) for _ in range(ROUNDS)]
-    longest = 1000 * max(waits)
-    print(target(f"an interrupt stops a run within 50 ms ({longest:.1f})", longest < 50), end="")
+    waits = tuple(1000 * _interrupted(forever) for _ in range(rounds))
+    yield Figure("from an interrupt to the stop, ms", "value", waits, LOWER, table="sessions")
 
 
 class _Timed:
@@ -143,38 +140,24 @@ class _Timed:
         return found
 
 
-def _demo(demo: Program, inputs: dict[str, object]) -> None:
+def _demo(demo: Program, inputs: dict[str, object], rounds: int) -> Iterator[Figure]:
     """Checkpoints and steps back on the demo."""
     shares, sizes, backs = [], [], []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         debug = _session(demo, inputs, NONE)
         with patch.object(debug._runner, "checkpoint", _Timed(debug._runner.checkpoint)) as taking:
             whole = timed(_ends(debug))
         spent = taking.seconds
         shares.append(100 * spent / (whole - spent))
         sizes.append(debug.checkpoint_bytes / (1 << 20))
-        steps = (debug.stepi_back, debug.stepc_back, debug.back)
-        for step in steps:
+        slowest = 0.0
+        for step in (debug.stepi_back, debug.stepc_back, debug.back):
             debug.goto(1 << 40)
-            backs.append(1000 * timed(step))
-    print(
-        target(
-            f"checkpoints take less than 10% of the demo's run time ({median(shares):.1f}%)",
-            median(shares) < 10,
-        ),
-        end="",
-    )
-    print(
-        target(f"checkpoints take less than 200 MiB ({max(sizes):.0f})", max(sizes) < 200), end=""
-    )
-    print(
-        target(
-            f"a step back from the end of the demo takes at most 0.2 s ({max(backs):.0f} ms at most)",
-            max(backs) < 200,
-        ),
-        end="",
-    )
-
-
-if __name__ == "__main__":
-    main()
+            slowest = max(slowest, 1000 * timed(step))
+        backs.append(slowest)
+    for row, values in (
+        ("checkpoints, % of the demo's run time", shares),
+        ("checkpoints, MiB", sizes),
+        ("the slowest step back from the demo's end, ms", backs),
+    ):
+        yield Figure(row, "value", tuple(values), LOWER, table="sessions")

@@ -1,7 +1,5 @@
 """The published DeepBench times of seed 003's processor beside the timing model's (docs/timing-nnp.md).
 
-    python -m benchmarks.deepbench [--steps N] [--before N]
-
 A layer's program has all its steps; inputs come through NetInQ, a step's hidden state leaves through
 NetOutQ. The cycles of a step do not depend on the numbers in it, so one native tile of Dram stands in all of
 MatrixRf and the inputs are zeros. From the whole run's cycles those of the same program without steps are taken
@@ -10,14 +8,14 @@ away: what loading weights takes is not in the published times either.
 
 from __future__ import annotations
 
-import argparse
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 import macaw
-from benchmarks.measure import table
+from benchmarks.figures import LOWER, Effort, Figure, count
 from macaw.asm.source import Source
 from macaw.isa import config
 from macaw.isa.config import Configuration
@@ -213,61 +211,30 @@ def cycles(kind: str, hidden: int, steps: int, device: Configuration, before: in
     return macaw.run(program, given, max_cycles=1 << 40).cycles
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--steps", type=int, help="at most so many of each layer's")
-    parser.add_argument(
-        "--before", type=int, default=BEFORE, help="input products before a step's last chain"
-    )
-    words = parser.parse_args()
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the published time of each layer beside that of the timing model."""
     device = config.load(DEVICE)
     megahertz = int(device["nnp.megahertz"])
-    print("## DeepBench layers of nnp\n")
-    rows, good = [], 0
-    for layer in LAYERS:
-        steps = min(layer.steps, words.steps or layer.steps)
+    for layer in LAYERS[-1:] if effort.small else LAYERS:
+        steps = 1 if effort.small else layer.steps
         begun = time.process_time()
-        found: float = cycles(layer.kind, layer.hidden, steps, device, words.before)
+        found: float = cycles(layer.kind, layer.hidden, steps, device)
         found -= cycles(layer.kind, layer.hidden, 0, device)
         seconds = time.process_time() - begun
         found = found * layer.steps / steps
-        ours = found / megahertz / 1000
-        away = ours / layer.published - 1
-        good += abs(away) <= WITHIN
+        ours, row = found / megahertz / 1000, f"{layer.kind} {layer.hidden}/{layer.steps}"
         published = layer.published * 1000 * megahertz / layer.steps
-        rows.append(
-            [
-                f"{layer.kind} {layer.hidden}/{layer.steps}",
-                f"{published:.0f}",
-                f"{found / layer.steps:.0f}",
-                f"{layer.published:.3f}",
-                f"{ours:.3f}",
-                f"{away:+.1%}",
-                f"{tera_operations(layer, layer.published):.1f}",
-                f"{tera_operations(layer, ours):.1f}",
-                f"{tera_operations(layer, layer.published) / peak(device):.1%}",
-                f"{tera_operations(layer, ours) / peak(device):.1%}",
-                f"{seconds:.0f}",
-            ]
-        )
-    heads = [
-        "",
-        "cycles a step",
-        "ours",
-        "ms",
-        "ours",
-        "away",
-        "TFLOPS",
-        "ours",
-        "of the peak",
-        "ours",
-        "s",
-    ]
-    print(table(heads, rows))
-    print(f"- peak: {peak(device):.1f} TFLOPS; s: CPU seconds of the emulation")
-    print(f"- within {WITHIN:.0%} of the published time: {good} of {len(LAYERS)}")
-
-
-if __name__ == "__main__":
-    main()
+        whole = peak(device)
+        for column, value in (
+            ("cycles a step", published),
+            ("ours", found / layer.steps),
+            ("ms", layer.published),
+            ("our ms", ours),
+            ("away, %", 100 * (ours / layer.published - 1)),
+            ("TFLOPS", tera_operations(layer, layer.published)),
+            ("our TFLOPS", tera_operations(layer, ours)),
+            ("of the peak, %", 100 * tera_operations(layer, layer.published) / whole),
+            ("ours, %", 100 * tera_operations(layer, ours) / whole),
+        ):
+            yield count(row, column, value)
+        yield Figure(row, "s", (seconds,), LOWER)

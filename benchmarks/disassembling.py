@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 
-from benchmarks.measure import ROUNDS, middle, output_of, side_by_side, table, target, thousands
+from benchmarks.figures import HIGHER, Effort, Figure, Skipped, ratio
+from benchmarks.measure import ROUNDS, output_of, side_by_side
 from benchmarks.sources import assembly
 
 LINES = 100_000
@@ -24,27 +25,27 @@ for _ in range(int(sys.argv[2])):
 """
 
 
-def main() -> None:
-    """Measure and print."""
+def measure(effort: Effort) -> Iterator[Figure | Skipped]:
+    """Yield the rates of all disassemblers."""
+    rounds = effort.rounds(ROUNDS)
     with tempfile.TemporaryDirectory() as name:
         source, elf = Path(name, "bench.s"), str(Path(name, "bench.elf"))
-        source.write_text(assembly(LINES))
+        source.write_text(assembly(300 if effort.small else LINES))
         output_of([sys.executable, "-m", "macaw", "asm", str(source), "-o", elf])
-        count, *times = output_of([sys.executable, "-c", _CODE, elf, str(ROUNDS)]).split()
-        words = int(count)
-        rate = words / median(float(x) for x in times)
-        rows = [["macaw, from Python", thousands(rate)]]
+        size, *times = output_of([sys.executable, "-c", _CODE, elf, str(rounds)]).split()
+        words = int(size)
         found = {"macaw dis --core cp": [sys.executable, "-m", "macaw", "dis", elf, "--core", "cp"]}
         if shutil.which("riscv64-unknown-elf-objdump"):
             found["GNU objdump -d"] = ["riscv64-unknown-elf-objdump", "-d", "-j", ".text.cp", elf]
         if shutil.which("llvm-objdump"):
             found["llvm-objdump -d"] = ["llvm-objdump", "-d", "--mattr=+m", "-j", ".text.cp", elf]
-        for tool, costs in side_by_side(found).items():
-            rows.append([tool, thousands(words / middle(costs).seconds)])
-    print(f"### Disassembling\n\nThousands of instructions a second, of {words:,}.\n")
-    print(table(["", "thousand instructions/s"], rows))
-    print(target(f"{rate:,.0f} instructions a second, at least 300,000", rate >= 300_000))
-
-
-if __name__ == "__main__":
-    main()
+        rates = {"macaw, from Python": [words / float(x) for x in times]}
+        for tool, costs in side_by_side(found, rounds).items():
+            rates[tool] = [words / x.seconds for x in costs]
+    for tool, values in rates.items():
+        yield Figure(tool, "thousand instructions/s", tuple(x / 1000 for x in values), HIGHER)
+    if (peer := rates.get("llvm-objdump -d")) is None:
+        yield Skipped("llvm-objdump", "it is not installed")
+        return
+    for tool in ("macaw, from Python", "macaw dis --core cp"):
+        yield ratio(tool, "of llvm-objdump's rate", rates[tool], peer, HIGHER, "llvm-objdump")

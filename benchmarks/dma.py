@@ -6,11 +6,12 @@ Both do it in the same cycles and end in the same state.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 
 import macaw
-from benchmarks.measure import ROUNDS, table, timed
+from benchmarks.figures import HIGHER, Effort, Figure, count, ratio
+from benchmarks.measure import ROUNDS, timed
 from macaw.asm.program import Program
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
@@ -53,11 +54,11 @@ def copies_of(what: str) -> int:
     return BYTES // (row_bytes * count)
 
 
-def source_of(what: str) -> str:
-    """The program of a shape."""
+def source_of(what: str, copies: int | None = None) -> str:
+    """The program of a shape; it moves `BYTES`, or makes so many copies."""
     src, dst, row_bytes, count, dst_stride, src_stride = SHAPES[what]
     return SOURCE.format(
-        copies=copies_of(what),
+        copies=copies or copies_of(what),
         dst=dst,
         src=src,
         row_bytes=row_bytes,
@@ -67,44 +68,42 @@ def source_of(what: str) -> str:
     )
 
 
-def main() -> None:
-    """Measure and print."""
-    print("### The dma\n")
-    print(
-        "Megabytes a second of CPU time, a transfer again and again until 256 KiB are moved;"
-        " cp starts them.\n"
-    )
-    head = ["", "transfers", "cycles", *[f"{engine}: MB/s" for engine in ENGINES], "times as fast"]
-    rows = []
+CONTIGUOUS = "external to on-chip, 64 KiB"
+COMPARED = ("the same, 16 rows of 64, strided", "external to external, 64 KiB")
+
+
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the rates of both engines for each shape of transfer."""
+    found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "bench.s"
-        for what in SHAPES:
-            text = source_of(what)
-            path.write_text(text, "utf-8")
+        for what in (CONTIGUOUS, COMPARED[0]) if effort.small else SHAPES:
+            path.write_text(source_of(what, 1 if effort.small else None), "utf-8")
             program = macaw.assemble(path)
-            rates, ends = [], set()
+            rates, ends = {}, set()
             for engine in ENGINES:
-                rate, end = measured(program, engine)
-                rates.append(rate)
+                rates[engine], end = measured(program, engine, effort.rounds(ROUNDS))
                 ends.add(end)
             assert len(ends) == 1
-            cycles = f"{ends.pop()[1]:,}"
-            times = f"{rates[0] / rates[1]:,.0f}"
-            rows.append([what, f"{copies_of(what)}", cycles, *[f"{x:,.1f}" for x in rates], times])
-    print(table(head, rows))
+            yield count(what, "transfers", copies_of(what))
+            yield count(what, "cycles", ends.pop()[1])
+            for engine, values in rates.items():
+                yield Figure(what, f"{engine}: MB/s", tuple(values), HIGHER)
+            fast, reference = rates.values()
+            yield ratio(what, "times as fast", fast, reference, HIGHER, "reference")
+            found[what] = fast
+    for what in COMPARED:
+        if what in found:
+            yield ratio(what, "of contiguous", found[what], found[CONTIGUOUS], HIGHER, CONTIGUOUS)
 
 
-def measured(program: Program, engine: str) -> tuple[float, tuple[str, int]]:
+def measured(program: Program, engine: str, rounds: int) -> tuple[list[float], tuple[str, int]]:
     """Megabytes a second, and the state and cycle at the end."""
     times = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         device = Device(macaw.configuration("base"), engine=engine)
         device.load(program)
         device.memory.poke(EXTERNAL, bytes(x % 251 for x in range(65536)))
         times.append(timed(device.run))
     moved = device.counters()["dma"]["bytes"]
-    return moved / median(times) / 1e6, (device.hash(), device.cycle)
-
-
-if __name__ == "__main__":
-    main()
+    return [moved / x / 1e6 for x in times], (device.hash(), device.cycle)

@@ -7,15 +7,14 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-from benchmarks.measure import table, target
+from benchmarks.figures import LOWER, Effort, Figure
 from benchmarks.sources import assembly, program_of_four_files
 
 LINES = 10_000
@@ -72,19 +71,19 @@ class Session:
         await self.client.stop()
 
 
-async def edits() -> tuple[float, list[float]]:
+async def edits(lines: int, number: int) -> tuple[float, list[float]]:
     """Seconds until the first diagnostics, and after each edit (wall clock, both processes)."""
     session = Session()
     await session.start()
     begin = time.perf_counter()
-    session.open(URI, assembly(LINES))
+    session.open(URI, assembly(lines))
     opened = (await session.published.get())[0] - begin
 
     pick, seconds, line = random.Random(1), [], 0
-    for version in range(1, EDITS + 1):
+    for version in range(1, number + 1):
         # A wrong line comes, and goes with the next edit.
         if version % 2:
-            line = pick.randrange(2, LINES)
+            line = pick.randrange(2, lines)
         start, end = types.Position(line, 0), types.Position(line + 1 - version % 2, 0)
         begin = time.perf_counter()
         place = types.Range(start, end)
@@ -167,7 +166,7 @@ REQUESTS: dict[str, Request] = {
 }
 
 
-async def requests() -> dict[str, list[float]]:
+async def requests(rounds: int) -> dict[str, list[float]]:
     """Seconds from each request to its answer, in a program of four files (wall clock).
 
     Before each request a line of main.s has changed, so that the program is assembled again.
@@ -187,7 +186,7 @@ async def requests() -> dict[str, list[float]]:
             pass
         seconds: dict[str, list[float]] = {kind: [] for kind in REQUESTS}
         version = 0
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for kind, ask in REQUESTS.items():
                 version += 1
                 place = types.Range(types.Position(0, 0), types.Position(1, 0))
@@ -211,35 +210,13 @@ async def until(session: Session, uri: str, version: int) -> None:
             return
 
 
-def main() -> None:
-    """Measure and print."""
-    opened, seconds = asyncio.run(edits())
-    print("### Language server\n")
-    print(
-        f"Milliseconds of wall clock between a message and the diagnostics, {LINES:,} lines;"
-        " a wrong line is put in at random and taken out.\n"
-    )
-    rows = [
-        ["opened", f"{1000 * opened:.0f}"],
-        [f"an edit, median of {EDITS}", f"{1000 * median(seconds):.0f}"],
-        ["the slowest edit", f"{1000 * max(seconds):.0f}"],
-    ]
-    print(table(["", "ms"], rows))
-    middle = 1000 * median(seconds)
-    print(target(f"{middle:.0f} ms after an edit, at most 50", middle <= 50))
-    answers = asyncio.run(requests())
-    print(
-        "Milliseconds of wall clock between a request and its answer, in a program of 1,300 lines"
-        f" in four files, just after an edit; {ROUNDS} of each kind.\n"
-    )
-    rows = [
-        [kind, f"{1000 * median(found):.0f}", f"{1000 * max(found):.0f}"]
-        for kind, found in answers.items()
-    ]
-    print(table(["", "median ms", "slowest ms"], rows))
-    slowest = 1000 * max(median(found) for found in answers.values())
-    print(target(f"{slowest:.0f} ms at the median of the slowest, at most 100", slowest <= 100))
-
-
-if __name__ == "__main__":
-    main()
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the milliseconds of edits and of requests."""
+    lines, number = (100, 2) if effort.small else (LINES, EDITS)
+    opened, seconds = asyncio.run(edits(lines, number))
+    yield Figure("opened", "ms", (1000 * opened,), LOWER)
+    yield Figure("an edit", "ms", tuple(1000 * x for x in seconds), LOWER)
+    yield Figure("the slowest edit", "ms", (1000 * max(seconds),), LOWER)
+    for kind, found in asyncio.run(requests(effort.rounds(ROUNDS))).items():
+        yield Figure(kind, "median ms", tuple(1000 * x for x in found), LOWER, table="requests")
+        yield Figure(kind, "slowest ms", (1000 * max(found),), LOWER, table="requests")

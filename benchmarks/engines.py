@@ -6,11 +6,12 @@ Both engines run the same program to the same state.
 
 from __future__ import annotations
 
-from statistics import median
+from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.measure import ROUNDS, table, thousands, timed
+from benchmarks.figures import HIGHER, LOWER, Effort, Figure, count, ratio
+from benchmarks.measure import ROUNDS, timed
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.pe import build
@@ -67,8 +68,8 @@ def packet(mnemonic: str, clusters: int, segments: list[tuple[str, str, int, byt
     return made
 
 
-def measured(clusters: int, kind: str) -> list[str]:
-    """A line of the table."""
+def measured(clusters: int, kind: str, rounds: int) -> Iterator[Figure]:
+    """The figures of a kind of product on so many clusters."""
     density, nonzero, balance = KINDS[kind]
     rng = np.random.default_rng(1)
     shape = (clusters * PES, INPUTS)
@@ -85,7 +86,7 @@ def measured(clusters: int, kind: str) -> list[str]:
     seconds, ends = {}, {}
     for engine in ENGINES:
         times = []
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             device = Device(Configuration("engines", settings), [build], engine)
             half = device.memory.feeding_address(0)
             for offset, data in contents.items():
@@ -100,30 +101,23 @@ def measured(clusters: int, kind: str) -> list[str]:
         counters = device.counters()["pe[0]"]
         row.sync()
         ends[engine] = row.state.hash()
-        seconds[engine] = median(times)
+        seconds[engine] = times
         cycles = counters["cycles"] - done["cycles"]
         macs = counters["macs"] - done["macs"]
     fast, reference = ENGINES
     assert ends[fast] == ends[reference]
     assert counters["macs"] == effective
-    return [
-        f"{clusters * PES} PEs, {kind}",
-        f"{cycles:,}",
-        *(f"{seconds[name] / cycles * 1e6:.1f}" for name in ENGINES),
-        *(thousands(macs / seconds[name]) for name in ENGINES),
-        f"{seconds[reference] / seconds[fast]:.0f}",
-    ]
+    row = f"{clusters * PES} PEs, {kind}"
+    yield count(row, "row cycles", cycles)
+    for name, times in seconds.items():
+        yield Figure(row, f"{name}: µs", tuple(x / cycles * 1e6 for x in times), LOWER)
+    for name, times in seconds.items():
+        yield Figure(row, f"{name}: MACs", tuple(macs / x / 1000 for x in times), HIGHER)
+    yield ratio(row, "times as fast", seconds[reference], seconds[fast], HIGHER, "reference")
 
 
-def main() -> None:
-    """Measure and print."""
-    print("### The engines of the PE array\n")
-    print("µs a row cycle, and thousands of effective MACs a second, while a row multiplies.\n")
-    head = ["", "row cycles", *(f"{name}: µs" for name in ENGINES)]
-    head += [*(f"{name}: MACs" for name in ENGINES), "times as fast"]
-    rows = [measured(clusters, kind) for clusters in (1, 4, 16) for kind in KINDS]
-    print(table(head, rows))
-
-
-if __name__ == "__main__":
-    main()
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the figures of rows of 16, 64 and 256 PEs."""
+    for clusters in (1,) if effort.small else (1, 4, 16):
+        for kind in ("a tenth, half",) if effort.small else KINDS:
+            yield from measured(clusters, kind, effort.rounds(ROUNDS))

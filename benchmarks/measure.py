@@ -63,17 +63,7 @@ def output_of(command: Sequence[str]) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def thousands(value: float) -> str:
-    """A rate in thousands, with as many digits as it is good for."""
-    return f"{value / 1000:,.0f}" if value >= 100_000 else f"{value / 1000:,.1f}"
-
-
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; all columns but the first are right-aligned."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def target(text: str, met: bool) -> str:
-    """A line that says whether a target is met."""
-    return f"- {'target met' if met else '**target missed**'}: {text}\n"

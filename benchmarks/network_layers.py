@@ -1,7 +1,5 @@
 """Layers of networks on the array: emulated dense MACs a second, without bias, with bias, K split.
 
-    python -m benchmarks.network_layers [--devices base,large] [--smoke]
-
 Each layer is lowered in three forms: sums that start at zero; with a bias, relu and requantise; the
 same with the inputs split over the clusters, which add their partial sums (split f). The images are
 smaller than those of the networks where only the time of a run would grow. Runs are whole: cp and
@@ -10,14 +8,13 @@ the dma included. The results of each run are compared with NumPy's.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
-from statistics import median
 
 import numpy as np
 
 import macaw
-from benchmarks.measure import table, target, timed
+from benchmarks.figures import HIGHER, Effort, Figure, count, ratio
+from benchmarks.measure import ROUNDS, timed
 from macaw.emu.device import Device
 from macaw.layer_lowering import Lowering
 from macaw.lowering import reference
@@ -39,8 +36,6 @@ LAYERS: dict[str, Layer] = {
     "MobileNet, 1×1, 96 → 24 at 24²": ("conv2d", (24, 1, 1, 96), 24, 1, 0),
 }
 SMOKE: dict[str, Layer] = {"1×1, 32 → 8 at 6²": ("conv2d", (8, 1, 1, 32), 6, 1, 0)}
-ROUNDS = 3
-LEAST = 0.8  # of the rate without bias
 K_SPLIT = "f"
 DEEP = 64  # input channels from which a layer is also measured with them split
 
@@ -64,8 +59,8 @@ def lowered(layer: Layer, device: str, bias: bool, split: str | None) -> Lowerin
     )
 
 
-def rates(forms: Sequence[Lowering], rounds: int) -> list[float]:
-    """Return the dense MACs a second of each form: medians, one run of each after the other."""
+def rates(forms: Sequence[Lowering], rounds: int) -> list[list[float]]:
+    """Return the dense MACs a second of each form, one run of each after the other."""
     times: list[list[float]] = [[] for _ in forms]
     programs = [form.assemble() for form in forms]
     for _ in range(rounds):
@@ -77,42 +72,21 @@ def rates(forms: Sequence[Lowering], rounds: int) -> list[float]:
             taken.append(timed(device.run))
             wanted = reference.result(form.product, form.config, x)
             assert np.array_equal(device.read_tensor("y"), wanted)
-    return [form.product.macs / median(taken) for form, taken in zip(forms, times, strict=True)]
+    return [
+        [form.product.macs / x for x in taken] for form, taken in zip(forms, times, strict=True)
+    ]
 
 
-def measured(device: str, layers: dict[str, Layer], rounds: int) -> Iterator[str]:
-    """Yield the lines of a device's table one by one, then whether the targets are met."""
-    yield table([device, "MACs", "without bias", "with bias", "bias, split f"], []).rstrip("\n")
-    targets = []
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the rates of each layer in its forms, and their ratios to that without a bias."""
+    device, layers = ("tiny", SMOKE) if effort.small else ("base", LAYERS)
     for name, layer in layers.items():
         forms = [lowered(layer, device, bias, None) for bias in (False, True)]
         if layer[0] == "conv2d" and layer[1][3] >= DEEP:
             forms.append(lowered(layer, device, True, K_SPLIT))
-        plain, *others = rates(forms, rounds)
-        cells = [f"{rate / 1e6:.1f} ({rate / plain:.2f})" for rate in others]
-        cells = [name, f"{forms[0].product.macs:,}", f"{plain / 1e6:.1f}", *cells]
-        yield "| " + " | ".join([*cells, *[""] * (5 - len(cells))]) + " |"
-        for what, rate in zip(("bias", "split f"), others, strict=False):
-            share = f"{rate / plain:.2f} of the rate without, at least {LEAST}"
-            targets.append(target(f"{device}, {name}, {what}: {share}", rate >= LEAST * plain))
-    yield "\n" + "".join(targets)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--devices", default="base")
-    parser.add_argument("--smoke", action="store_true", help="one small layer, one round, on tiny")
-    words = parser.parse_args(arguments)
-    print("### Layers of networks on the array\n")
-    print(
-        "Million dense MACs a second of whole runs; in parentheses as a share of the first rate.\n"
-    )
-    for device in ["tiny"] if words.smoke else words.devices.split(","):
-        layers, rounds = (SMOKE, 1) if words.smoke else (LAYERS, ROUNDS)
-        for text in measured(device, layers, rounds):
-            print(text, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        yield count(name, "MACs", forms[0].product.macs)
+        found = rates(forms, effort.rounds(ROUNDS))
+        for column, values in zip(("without bias", "with bias", "split f"), found, strict=False):
+            yield Figure(name, column, tuple(x / 1e6 for x in values), HIGHER)
+        for column, values in zip(("bias, ratio", "split f, ratio"), found[1:], strict=False):
+            yield ratio(name, column, values, found[0], HIGHER, "without bias")

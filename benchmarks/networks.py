@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 import macaw
-from benchmarks.models import LIGHT, fetched
+from benchmarks.models import LIGHT, UnavailableError, fetched
 
 HEAD = (
     "| network | layers | equal | cycles | times the bound | compiled, s | run, s | lines | MiB |"
@@ -104,7 +104,10 @@ def _numbers(
 
 def text_direction(count: int, zeros: float = 0.0) -> Case:
     """The network that tells a text's direction; `zeros`: without its smallest weights."""
-    from benchmarks.text_images import images  # needs Pillow
+    try:
+        from benchmarks.text_images import images
+    except ImportError:
+        raise UnavailableError("text-direction needs Pillow: pip install pillow") from None
 
     model = onnx.load(fetched("text-direction"))
     constants = [x.attribute[0].t for x in model.graph.node if x.op_type == "Constant"]
@@ -219,4 +222,7 @@ def _pruning(chosen: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except UnavailableError as error:
+        sys.exit(str(error))

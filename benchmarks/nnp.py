@@ -8,20 +8,19 @@ rounded.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from statistics import median
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 import macaw
-from benchmarks.measure import ROUNDS, table, target, timed
+from benchmarks.figures import LOWER, Effort, Figure, ratio
+from benchmarks.measure import ROUNDS, timed
 from macaw.asm.source import Source
 from macaw.emu.device import Device
 from macaw.isa.config import Configuration
 
 LEAST_SECONDS = 0.1  # CPU time of one measurement: a call is far shorter than the clock's tick
-MOST = 5.0  # times plain NumPy, which the project holds itself to
 WIDTHS = (16, 8, 5)
 NATIVE = 128
 
@@ -68,17 +67,17 @@ STATE = ("InitialVrf, 0", "InitialVrf, {1k}", "AddSubVrf1, 0", "AddSubVrf1, {1k}
          "AddSubVrf1, {2k}", "AddSubVrf1, {3k}", "MulVrf, {2k}")  # fmt: skip
 
 
-def seconds(action: Callable[[], object]) -> float:
-    """CPU seconds of a call, the median of some measurements of many calls each."""
+def seconds(action: Callable[[], object], rounds: int) -> list[float]:
+    """CPU seconds of a call, from measurements of many calls each."""
     action()
     found = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         calls, start = 0, time.process_time()
         while (spent := time.process_time() - start) < LEAST_SECONDS:
             action()
             calls += 1
         found.append(spent / calls)
-    return median(found)
+    return found
 
 
 def device(bits: int, tiles: int) -> Configuration:
@@ -96,22 +95,22 @@ def tiled(matrices: Floats) -> NDArray[np.float16]:
     return cut.reshape(-1, NATIVE, NATIVE).astype(np.float16)
 
 
-def lstm_source() -> str:
+def lstm_source(hidden: int = HIDDEN, number: int = STEPS) -> str:
     """Weights into MatrixRf, then the steps; h of each step goes to NetOutQ."""
-    k = HIDDEN // NATIVE
+    k = hidden // NATIVE
     of_matrix = k * k
     places = {f"{i}k": i * k for i in range(1, 8)}
     lines = [
         f"        .input  w, float16, {8 * of_matrix}, {NATIVE}, {NATIVE}",
         f"        .input  q, float16, {7 * k}, {NATIVE}, at=netin",
-        f"        .output h, float16, {STEPS * k}, {NATIVE}, at=netout",
+        f"        .output h, float16, {number * k}, {NATIVE}, at=netout",
         f"        .core   nnp\n        SetRows({k})\n        SetCols({k})",
     ]
     for matrix in range(8):
         at = matrix * of_matrix
         lines.append(f"        m_rd    Dram, {at}\n        m_wr    MatrixRf, {at}")
     lines += [f"        v_rd    NetInQ\n        v_wr    {to.format(**places)}" for to in STATE]
-    lines.append(f"        .rept   {STEPS}")
+    lines.append(f"        .rept   {number}")
     for gate, (function, result) in enumerate(GATES):
         lines.append(
             GATE.format(
@@ -139,14 +138,15 @@ def lstm_plain(weights: Floats, vectors: Floats, steps: int) -> Floats:
     return np.asarray(h)
 
 
-def lstm(bits: int) -> tuple[float, float]:
+def lstm(bits: int, hidden: int, number: int, rounds: int) -> tuple[list[float], list[float]]:
     """CPU seconds of a step, emulated and plain. Loading the weights does not count."""
     random = np.random.default_rng(1)
-    scale = np.float32(HIDDEN**-0.5)
-    weights = random.standard_normal((8, HIDDEN, HIDDEN), np.float32) * scale
-    vectors = np.tanh(random.standard_normal((7, HIDDEN), np.float32))
-    config = device(bits, 8 * (HIDDEN // NATIVE) ** 2)
-    program = macaw.assemble(Source(lstm_source(), "lstm.s"), device=config)
+    scale = np.float32(hidden**-0.5)
+    weights = random.standard_normal((8, hidden, hidden), np.float32) * scale
+    vectors = np.tanh(random.standard_normal((7, hidden), np.float32))
+    config = device(bits, 8 * (hidden // NATIVE) ** 2)
+    program = macaw.assemble(Source(lstm_source(hidden, number), "lstm.s"), device=config)
+    cycles = CYCLES if hidden == HIDDEN else 500
     machine = Device(config)
     machine.load(program)
     tiled_weights = tiled(weights)
@@ -158,17 +158,17 @@ def lstm(bits: int) -> tuple[float, float]:
         return core.counters()["tiles"] / len(tiled_weights)
 
     while steps() < 1:  # weights are loaded, and prepared when they are first used
-        machine.run(max_cycles=CYCLES)
+        machine.run(max_cycles=cycles)
     spent = []
-    while steps() < STEPS:
+    while steps() < number:
         before = steps()
-        of_run = timed(lambda: machine.run(max_cycles=CYCLES))
-        if steps() - before > 1:  # else it has waited for weights
+        of_run = timed(lambda: machine.run(max_cycles=cycles))
+        if steps() - before > 1 or hidden < HIDDEN:  # else it has waited for weights
             spent.append(of_run / (steps() - before))
     machine.run()
-    h = machine.read_tensor("h").reshape(STEPS, -1)
+    h = machine.read_tensor("h").reshape(number, -1)
     check("LSTM", np.abs(h[0] - lstm_plain(weights, vectors, 1)).max())
-    return median(spent), seconds(lambda: lstm_plain(weights, vectors, 1))
+    return spent, seconds(lambda: lstm_plain(weights, vectors, 1), rounds)
 
 
 def check(layer: str, error: float) -> None:
@@ -195,26 +195,30 @@ CONVOLUTION = """
 """
 
 
-def convolution_source() -> str:
+def convolution_source(positions: int = POSITIONS, channels: int = CHANNELS) -> str:
     """A 1×1 convolution with relu, from Dram to Dram."""
-    k = CHANNELS // NATIVE
+    k = channels // NATIVE
     at = k * k * NATIVE  # in native vectors: where x begins
     return CONVOLUTION.format(
-        tiles=k * k, native=NATIVE, positions=POSITIONS, channels=CHANNELS, k=k,
-        x=at, y=at + POSITIONS * k,
+        tiles=k * k, native=NATIVE, positions=positions, channels=channels, k=k,
+        x=at, y=at + positions * k,
     )  # fmt: skip
 
 
-def convolution(bits: int) -> tuple[float, float]:
+def convolution(
+    bits: int, positions: int, channels: int, rounds: int
+) -> tuple[list[float], list[float]]:
     """CPU seconds of the convolution emulated, and plain."""
     random = np.random.default_rng(2)
-    weights = random.standard_normal((CHANNELS, CHANNELS), np.float32) * np.float32(CHANNELS**-0.5)
-    image = np.maximum(random.standard_normal((POSITIONS, CHANNELS), np.float32), 0)
-    config = device(bits, (CHANNELS // NATIVE) ** 2)
-    program = macaw.assemble(Source(convolution_source(), "convolution.s"), device=config)
+    weights = random.standard_normal((channels, channels), np.float32) * np.float32(channels**-0.5)
+    image = np.maximum(random.standard_normal((positions, channels), np.float32), 0)
+    config = device(bits, (channels // NATIVE) ** 2)
+    program = macaw.assemble(
+        Source(convolution_source(positions, channels), "convolution.s"), device=config
+    )
     machine = Device(config)
     spent = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         machine.load(program)
         machine.write_tensor("w", tiled(weights[None]))
         machine.write_tensor("x", image.astype(np.float16))
@@ -224,23 +228,20 @@ def convolution(bits: int) -> tuple[float, float]:
         return np.asarray(np.maximum(image @ weights.T, 0))
 
     check("convolution", np.abs(machine.read_tensor("y") - plain()).max())
-    return median(spent), seconds(plain)
+    return spent, seconds(plain, rounds)
 
 
-def main() -> None:
-    """Print the table."""
-    rows, worst = [], 0.0
-    for name, layer in ((f"LSTM step, {HIDDEN}", lstm), ("1×1 convolution", convolution)):
-        for bits in WIDTHS:
-            ours, plain = layer(bits)
-            worst = max(worst, ours / plain)
-            times = (f"{ours * 1000:.2f}", f"{plain * 1000:.2f}", f"{ours / plain:.1f}")
-            rows.append([name, f"{bits}", *times])
-    print("## Layers on nnp\n")
-    print(f"Programs in block floating point and fp16, N {NATIVE}, beside NumPy float32.\n")
-    print(table(["layer", "mantissa bits", "ms", "NumPy, ms", "times"], rows))
-    print(target(f"at most {MOST:g} times plain NumPy: {worst:.1f}", worst <= MOST))
-
-
-if __name__ == "__main__":
-    main()
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the times of both layers, emulated and in NumPy, by mantissa bits."""
+    rounds = effort.rounds(ROUNDS)
+    hidden, number = (NATIVE, 4) if effort.small else (HIDDEN, STEPS)
+    positions, channels = (16, NATIVE) if effort.small else (POSITIONS, CHANNELS)
+    for bits in WIDTHS[:1] if effort.small else WIDTHS:
+        for name, (ours, plain) in (
+            (f"LSTM step, {hidden}", lstm(bits, hidden, number, rounds)),
+            ("1×1 convolution", convolution(bits, positions, channels, rounds)),
+        ):
+            row = f"{name}, {bits} bits"
+            yield Figure(row, "ms", tuple(1000 * x for x in ours), LOWER)
+            yield Figure(row, "NumPy, ms", tuple(1000 * x for x in plain))
+            yield ratio(row, "times", ours, plain, LOWER, "NumPy float32")

@@ -7,11 +7,12 @@ of CPU time of this machine.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from types import ModuleType
 
-from benchmarks.measure import ROUNDS, table, thousands, timed
+from benchmarks.figures import HIGHER, Effort, Figure, count
+from benchmarks.measure import ROUNDS, timed
 from macaw import Run
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "digits_protected" / "protected.py"
@@ -27,8 +28,8 @@ def network() -> ModuleType:
     return module
 
 
-def measured(protected: ModuleType, name: str) -> tuple[Run, float]:
-    """A run on eighty images, and CPU seconds, the median of some."""
+def measured(protected: ModuleType, name: str, rounds: int) -> tuple[Run, list[float]]:
+    """A run on eighty images, and CPU seconds."""
     images, _ = protected.reference.load_test_set()
     program = protected.program(name)
     values = protected.plain_inputs()
@@ -39,27 +40,23 @@ def measured(protected: ModuleType, name: str) -> tuple[Run, float]:
     def once() -> None:
         runs.append(protected.run(program, values, images[0]))
 
-    seconds = median(timed(once) for _ in range(ROUNDS))
+    seconds = [timed(once) for _ in range(rounds)]
     if (runs[-1].outputs["y"] != protected.reference.forward(images[0])).any():
         raise SystemExit(f"{name}: the outputs are not those of the plain network")
     return runs[-1], seconds
 
 
-def main() -> None:
-    """Print the table."""
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the cycles and rates of each scope."""
     protected = network()
-    rows, plain = [], 0
-    for name in ("plain", *protected.SCOPES):
-        run, seconds = measured(protected, name)
+    plain = 0
+    for name in ("plain",) if effort.small else ("plain", *protected.SCOPES):
+        run, seconds = measured(protected, name, effort.rounds(ROUNDS))
         plain = plain or run.cycles
-        rate = run.counters["vc"]["products"] / seconds
-        more = f"{run.cycles / plain - 1:+.2%}" if name != "plain" else ""
-        scope = protected.SCOPES.get(name, "plain")
-        rows.append([scope, f"{run.cycles:,}", more, thousands(rate)])
-    print("## Weight protection\n")
-    print("80 images of the digits network on the SIMD core, weights permuted and plain.\n")
-    print(table(["scope", "cycles", "more than plain", "thousand products/s"], rows))
-
-
-if __name__ == "__main__":
-    main()
+        scope, products = protected.SCOPES.get(name, "plain"), run.counters["vc"]["products"]
+        yield count(scope, "cycles", run.cycles)
+        if name != "plain":
+            yield count(scope, "more than plain, %", 100 * (run.cycles / plain - 1))
+        yield Figure(
+            scope, "thousand products/s", tuple(products / x / 1000 for x in seconds), HIGHER
+        )

@@ -78,7 +78,9 @@ def write(path: Path, results: Mapping[str, Result]) -> None:
 
 def replace_file(path: Path, text: str) -> None:
     """Write a file under a temporary name beside it, then rename it."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as stream:
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, delete=False
+    ) as stream:
         stream.write(text)
     Path(stream.name).chmod(0o644)
     Path(stream.name).replace(path)

@@ -6,12 +6,13 @@ translator).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import macaw
-from benchmarks.measure import ROUNDS, table, target, thousands, timed
+from benchmarks.figures import HIGHER, Effort, Figure, Skipped, ratio
+from benchmarks.measure import ROUNDS, timed
 from macaw.asm.source import Source
 from macaw.emu.device import Device
 
@@ -129,27 +130,27 @@ PY65 = bytes((
 
 
 def rate_of(
-    text: str, core: str = "cp", counter: str = "instructions", engine: str = "fast"
-) -> float:
+    text: str, core: str = "cp", counter: str = "instructions", engine: str = "fast", rounds: int = ROUNDS
+) -> list[float]:  # fmt: skip
     """What a core counts a second on the preset `base`, nothing traced."""
     program = macaw.assemble(Source(text, "bench.s"), device="base")
     rates = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         device = Device(macaw.configuration("base"), engine=engine)
         device.load(program)
         seconds = timed(device.run)
         rates.append(device.counters()[core][counter] / seconds)
-    return median(rates)
+    return rates
 
 
-def py65_rate() -> float | None:
+def py65_rate(rounds: int = ROUNDS) -> list[float] | None:
     """Instructions a second of py65; None if it is not here."""
     try:
         from py65.devices.mpu6502 import MPU
     except ImportError:
         return None
     rates = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         mpu = MPU()
         mpu.memory[0x1000 : 0x1000 + len(PY65)] = list(PY65)
         mpu.memory[0x11] = PY65_PASSES
@@ -158,7 +159,7 @@ def py65_rate() -> float | None:
         seconds = timed(partial(_run_py65, mpu, counted))
         assert not mpu.memory[0x11]
         rates.append(counted[0] / seconds)
-    return median(rates)
+    return rates
 
 
 def _run_py65(mpu: MPU, counted: list[int]) -> None:
@@ -170,7 +171,7 @@ def _run_py65(mpu: MPU, counted: list[int]) -> None:
     counted.append(steps)
 
 
-def unicorn_rate() -> float | None:
+def unicorn_rate(rounds: int = ROUNDS) -> list[float] | None:
     """Instructions a second of Unicorn on cp's program; None if it is not here."""
     try:
         from unicorn import UC_ARCH_RISCV, UC_MODE_RISCV32, Uc
@@ -181,7 +182,7 @@ def unicorn_rate() -> float | None:
     code, data = program.section(".text.cp"), program.section(".data.cp")
     instructions = PASSES * (4 + 10 * 128 + 2)
     rates = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         machine = Uc(UC_ARCH_RISCV, UC_MODE_RISCV32)
         machine.mem_map(code.address & ~0xFFF, 1 << 16)
         machine.mem_write(code.address, code.data)
@@ -189,10 +190,10 @@ def unicorn_rate() -> float | None:
         seconds = timed(partial(machine.emu_start, program.entry, code.end - 4))  # the ecall
         assert machine.reg_read(UC_RISCV_REG_A0)
         rates.append(instructions / seconds)
-    return median(rates)
+    return rates
 
 
-def tinyrv_rate() -> float | None:
+def tinyrv_rate(rounds: int = ROUNDS) -> list[float] | None:
     """Instructions a second of tinyrv on cp's program; None if it is not here."""
     try:
         from tinyrv import sim
@@ -201,7 +202,7 @@ def tinyrv_rate() -> float | None:
     program = macaw.assemble(Source(CP, "bench.s"), device="base")
     end = program.section(".text.cp").end - 4  # the ecall
     rates = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         machine = sim(xlen=32)
         for section in program.sections:
             machine.copy_in(section.address, section.data)
@@ -211,7 +212,7 @@ def tinyrv_rate() -> float | None:
         assert counted[0] == PEER_STEPS
         assert machine.x[8] < PASSES
         rates.append(counted[0] / seconds)
-    return median(rates)
+    return rates
 
 
 def _run_tinyrv(machine: Any, end: int, counted: list[int]) -> None:
@@ -223,7 +224,7 @@ def _run_tinyrv(machine: Any, end: int, counted: list[int]) -> None:
     counted.append(steps)
 
 
-def riscv_model_rate() -> float | None:
+def riscv_model_rate(rounds: int = ROUNDS) -> list[float] | None:
     """Instructions a second of riscv-model on cp's program; None if it is not here."""
     try:
         from riscvmodel.code import decode
@@ -236,7 +237,7 @@ def riscv_model_rate() -> float | None:
     words = [int.from_bytes(text.data[at : at + 4], "little") for at in range(0, text.size - 4, 4)]
     code = {text.address + 4 * place: decode(word) for place, word in enumerate(words)}
     rates = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         model = Model(RV32IM)
         for place, byte in enumerate(data.data):
             model.state.memory.sb(data.address + place, byte)
@@ -247,7 +248,7 @@ def riscv_model_rate() -> float | None:
         assert counted[0] == PEER_STEPS
         assert int(model.state.intreg[8]) < PASSES
         rates.append(counted[0] / seconds)
-    return median(rates)
+    return rates
 
 
 def _run_model(model: Any, code: dict[int, Any], counted: list[int]) -> None:
@@ -262,45 +263,45 @@ def _run_model(model: Any, code: dict[int, Any], counted: list[int]) -> None:
     counted.append(steps)
 
 
-def main() -> None:
-    """Measure and print."""
+FORMATS = ("u8", "s8", "u16", "s16", "u32", "s32", "f16", "f32")
+LOOP = "macaw, cp on base"
+VC_LOOP = "macaw, vc on base, the same loop"
+COLUMN = "thousand instructions/s"
+
+
+def measure(effort: Effort) -> Iterator[Figure | Skipped]:
+    """Yield the rates of cp and vc, of the peers, and of the products of pmac."""
+    rounds = effort.rounds(ROUNDS)
     engines = {"fast": "", "reference": ", reference engine"}
-    rates: dict[str, float | None] = {}
+    rates: dict[str, list[float]] = {}
     for engine, said in engines.items():
-        rates[f"macaw, cp on base{said}"] = rate_of(CP, engine=engine)
-        rates[f"the same, data in the page of the code{said}"] = rate_of(ONE_PAGE, engine=engine)
-        rates[f"macaw, vc on base, the same loop{said}"] = rate_of(VC, "vc", engine=engine)
-        rates[f"macaw, vc, registers alone{said}"] = rate_of(VC_REGISTERS, "vc", engine=engine)
-    rates["py65 (a 6502)"] = py65_rate()
-    rates["tinyrv"] = tinyrv_rate()
-    rates["riscv-model"] = riscv_model_rate()
-    rates["Unicorn"] = unicorn_rate()
-    print(
-        "### cp and vc\n\nThousands of instructions a second, nothing traced; cycles exact in Macaw.\n"
-    )
-    rows = [[name, thousands(rate)] for name, rate in rates.items() if rate is not None]
-    print(table(["", "thousand instructions/s"], rows))
-    cp, vc, py65 = (
-        rates[name]
-        for name in ("macaw, cp on base", "macaw, vc on base, the same loop", "py65 (a 6502)")
-    )
-    if cp is not None and py65 is not None:
-        print(target(f"{cp / py65:.2f} times py65's rate, at least 1.30", cp >= 1.3 * py65))
-    for core, rate in (("cp", cp), ("vc", vc)):
-        assert rate is not None
-        print(target(f"{core}: {rate / 1e6:.1f} million a second, at least 3", rate >= 3e6))
-    print(
-        "\nThousands of products of pmac a second: a loop of two loads, a pmac, three sums and a branch.\n"
-    )
-    names = ("u8", "s8", "u16", "s16", "u32", "s32", "f16", "f32")
-    rows = [[name, *(thousands(pmac_rate(name, engine)) for engine in engines)] for name in names]
-    print(table(["", "fast", "reference"], rows))
-
-
-def pmac_rate(name: str, engine: str) -> float:
-    """Products a second of pmac of a format."""
-    return rate_of(PMAC.format(name=name, passes=PMAC_PASSES), "vc", "products", engine)
-
-
-if __name__ == "__main__":
-    main()
+        for name, text, core in (
+            (LOOP, CP, "cp"),
+            ("the same, data in the page of the code", ONE_PAGE, "cp"),
+            (VC_LOOP, VC, "vc"),
+            ("macaw, vc, registers alone", VC_REGISTERS, "vc"),
+        ):
+            if effort.small:
+                text = text.replace(f"s0, {PASSES}", "s0, 4").replace("100000", "100")
+            rates[name + said] = rate_of(text, core, engine=engine, rounds=rounds)
+    peers = {
+        "py65 (a 6502)": py65_rate, "tinyrv": tinyrv_rate, "riscv-model": riscv_model_rate,
+        "Unicorn": unicorn_rate,
+    }  # fmt: skip
+    for name, measured in peers.items():
+        found = measured(rounds)
+        if found is None:
+            yield Skipped(name, "it is not installed")
+        else:
+            rates[name] = found
+    for name, values in rates.items():
+        yield Figure(name, COLUMN, tuple(x / 1000 for x in values), HIGHER)
+    for peer, column in (("Unicorn", "of Unicorn's rate"), ("py65 (a 6502)", "of py65's rate")):
+        for name in (LOOP, VC_LOOP) if peer in rates else ():
+            yield ratio(name, column, rates[name], rates[peer], HIGHER, peer)
+    passes = 1 if effort.small else PMAC_PASSES
+    for name in FORMATS[:1] if effort.small else FORMATS:
+        for engine in engines:
+            text = PMAC.format(name=name, passes=passes)
+            found = rate_of(text, "vc", "products", engine, rounds)
+            yield Figure(name, engine, tuple(x / 1000 for x in found), HIGHER, table="pmac")

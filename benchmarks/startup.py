@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.measure import middle, output_of, side_by_side, table, target
+from benchmarks.figures import LOWER, Effort, Figure, ratio
+from benchmarks.measure import output_of, side_by_side
+
+ROUNDS = 21
 
 _EMPTY = """
 import click
@@ -30,8 +34,8 @@ for name in sys.argv[1:]:
 """
 
 
-def main() -> None:
-    """Measure and print."""
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the milliseconds of each start."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have the bytecode of an installation
     with tempfile.TemporaryDirectory() as name:
         source = Path(name, "empty.s")
@@ -51,16 +55,13 @@ def main() -> None:
                 "python with its standard imports": [sys.executable, "-c", _IMPORTS, *modules],
                 "python -c pass": [sys.executable, "-c", "pass"],
             },
-            21,
+            effort.rounds(ROUNDS),
         )
-    found = {name: middle(taken).seconds for name, taken in costs.items()}
-    print("### Start\n\nMilliseconds, median of 21.\n")
-    print(table(["", "ms"], [[name, f"{1000 * x:.1f}"] for name, x in found.items()]))
-    part = found["macaw --help"] / found["an empty click group's --help"]
-    print(target(f"{part:.2f} times an empty click group's, at most 1.30", part <= 1.3))
-    part = found["macaw asm of an empty program"] / found["python with its standard imports"]
-    print(target(f"{part:.2f} times Python with the same imports, at most 2.50", part <= 2.5))
-
-
-if __name__ == "__main__":
-    main()
+    found = {name: tuple(1000 * x.seconds for x in taken) for name, taken in costs.items()}
+    for name, values in found.items():
+        yield Figure(name, "ms", values, LOWER)
+    for ours, theirs in (
+        ("macaw --help", "an empty click group's --help"),
+        ("macaw asm of an empty program", "python with its standard imports"),
+    ):
+        yield ratio(ours, "times its peer", found[ours], found[theirs], LOWER, theirs)

@@ -11,18 +11,19 @@ its speed if it takes less than 1 / 0.7 times as long.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from numpy.typing import NDArray
 
 import macaw
 from benchmarks import array, dma, fim, nnp, scalar
-from benchmarks.measure import ROUNDS, table, target, timed
+from benchmarks.figures import LOWER, Effort, Figure
+from benchmarks.measure import ROUNDS, timed
 from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.emu.device import Device
@@ -41,7 +42,6 @@ REPEATS = 8  # of the loops: their code is hot most of the time
 # Names of recordings, and what is written into the parameters of a core's block that begins so
 # many instructions, in a case with groups of `group`; None: it cannot record.
 Parameters = Callable[[int, int], dict[str, int]]
-BOUND = 1 / 0.7
 
 
 def cycling(group: int) -> dict[str, int]:
@@ -158,18 +158,24 @@ def seconds(case: Case, recording: Parameters | None, counts: Mapping[str, int])
     return timed(device.run)
 
 
-def measured(case: Case, recordings: Mapping[str, Parameters | None]) -> dict[str, float]:
-    """Median CPU seconds of `off`, and of the others the median of what they take of it.
+def measured(
+    case: Case, recordings: Mapping[str, Parameters | None], effort: Effort
+) -> dict[str, list[float]]:
+    """CPU seconds of `off`, and of the others what they take of it, of each round.
 
     In each round all take turns, in another order each time, until `off` has run for SHORTEST: what
     the machine does meanwhile hits all of them.
     """
     counts = begun(case)
-    times = max(1, math.ceil(SHORTEST / seconds(case, recordings["off"], counts)))
+    times = (
+        1
+        if effort.small
+        else max(1, math.ceil(SHORTEST / seconds(case, recordings["off"], counts)))
+    )
     names = list(recordings)
     ratios: dict[str, list[float]] = {name: [] for name in names}
     alone = []
-    for _ in range(ROUNDS):
+    for _ in range(effort.rounds(ROUNDS)):
         spent = dict.fromkeys(names, 0.0)
         for _ in range(times):
             for name in names:
@@ -178,36 +184,19 @@ def measured(case: Case, recordings: Mapping[str, Parameters | None]) -> dict[st
         alone.append(spent["off"] / times)
         for name in names:
             ratios[name].append(spent[name] / spent["off"])
-    return {name: median(found) for name, found in ratios.items()} | {"off": median(alone)}
+    return ratios | {"off": alone}
 
 
-def row(name: str, times: dict[str, float]) -> list[str]:
-    """Seconds off, and the others as multiples of it."""
-    rest = [f"{times[other]:.2f}" for other in RECORDINGS if other != "off"]
-    return [name, f"{times['off']:.3f}", *rest]
-
-
-def main() -> None:
-    """Measure and print."""
-    print("### Recording\n")
-    print("CPU seconds of a run that cannot record, and how many times as long others take.\n")
-    found = {case.name: measured(case, RECORDINGS) for case in cases()}
-    head = ["", "off, s", *(name for name in RECORDINGS if name != "off")]
-    print(table(head, [row(*item) for item in found.items()]))
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the seconds of runs that cannot record, and how many times as long others take."""
+    chosen = itertools.islice(cases(), 1 if effort.small else None)
+    for case in chosen:
+        found = measured(case, RECORDINGS, effort)
+        yield Figure(case.name, "off, s", tuple(found.pop("off")), LOWER)
+        for name, ratios in found.items():
+            yield Figure(case.name, name, tuple(ratios), LOWER, "off")
     base = macaw.configuration("base")
     marked = Case("marked", macaw.assemble(Source(MARKED, "bench.s"), device="base"), base)
-    ratio = measured(marked, MARKING)["marked"]
-    print(
-        target(f"cp between trace_begin and trace_end: {ratio:.2f} times as long", ratio <= BOUND)
-    )
-    for name, bound in (
-        ("at rest", 1.02), ("one window", BOUND), ("as profiled", BOUND), ("groups", BOUND),
-    ):  # fmt: skip
-        ratios = {case: times[name] for case, times in found.items()}
-        worst = max(ratios, key=lambda case: ratios[case])
-        said = f"{name}: {ratios[worst]:.3f} times as long at most ({worst}); target: {bound:.3f} or less"
-        print(target(said, ratios[worst] <= bound))
-
-
-if __name__ == "__main__":
-    main()
+    ratios = measured(marked, MARKING, effort)["marked"]
+    row = "cp between trace_begin and trace_end"
+    yield Figure(row, "times", tuple(ratios), LOWER, "off", "marked")
