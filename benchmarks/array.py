@@ -85,7 +85,7 @@ def product(device: str, density: float) -> tuple[Lowering, NDArray[np.int8]]:
 def balanced(found: Lowering) -> Program:
     """The program with `balance` at every mac, as one writes it into the source."""
     lines = [
-        f"{line}, balance" if line.split()[:1] == ["mac"] else line
+        f"{line}, balance" if line.split()[:1] == ["mac"] and "balance" not in line else line
         for line in found.source.splitlines()
     ]
     return assemble_lowered(replace(found.program, source="\n".join(lines) + "\n"), found.name)
