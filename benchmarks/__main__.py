@@ -48,6 +48,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "protection": (),
     "editing": ("pygls", "lsprotocol"),
     "startup": (),
+    "sweeps": (),
 }
 
 

@@ -107,13 +107,13 @@ def measured(clusters: int, kind: str, rounds: int) -> Iterator[Figure]:
     fast, reference = ENGINES
     assert ends[fast] == ends[reference]
     assert counters["macs"] == effective
-    row = f"{clusters * PES} PEs, {kind}"
-    yield count(row, "row cycles", cycles)
-    for name, times in seconds.items():
-        yield Figure(row, f"{name}: µs", tuple(x / cycles * 1e6 for x in times), LOWER)
-    for name, times in seconds.items():
-        yield Figure(row, f"{name}: MACs", tuple(macs / x / 1000 for x in times), HIGHER)
-    yield ratio(row, "times as fast", seconds[reference], seconds[fast], HIGHER, "reference")
+    name = f"{clusters * PES} PEs, {kind}"
+    yield count(name, "row cycles", cycles)
+    for engine, times in seconds.items():
+        yield Figure(name, f"{engine}: µs", tuple(x / cycles * 1e6 for x in times), LOWER)
+    for engine, times in seconds.items():
+        yield Figure(name, f"{engine}: MACs", tuple(macs / x / 1000 for x in times), HIGHER)
+    yield ratio(name, "times as fast", seconds[reference], seconds[fast], HIGHER, "reference")
 
 
 def measure(effort: Effort) -> Iterator[Figure]:

@@ -55,8 +55,8 @@ def measure(effort: Effort) -> Iterator[Figure]:
     """Yield the time of the product, emulated and in NumPy."""
     groups, tiles = (1, 4) if effort.small else (GROUPS, TILES)
     random = np.random.default_rng(1)
-    matrix = random.standard_normal((groups * BANKS * SIDE, tiles * SIDE)) / 64
-    matrix = matrix.astype(np.float16)
+    numbers = random.standard_normal((groups * BANKS * SIDE, tiles * SIDE))
+    matrix = (numbers / 64).astype(np.float16)
     vector = random.standard_normal(tiles * SIDE).astype(np.float16)
     program = macaw.assemble(Source(source(groups, tiles), "product.s"))
     data = memory(matrix, vector)

@@ -1,7 +1,4 @@
-"""`macaw sweep` of digits_mlp in two processes beside one: the same points, wall-clock time.
-
-`python -m benchmarks.sweeps 200` measures 200 points, as issue O asks; by default there are 20.
-"""
+"""`macaw sweep` of digits_mlp in two processes beside one: the same points, wall-clock time."""
 
 from __future__ import annotations
 
@@ -9,12 +6,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.measure import table, target
+from benchmarks.figures import HIGHER, LOWER, Effort, Figure, ratio
+from benchmarks.measure import ROUNDS
 
 ROOT = Path(__file__).parents[1]
-POINTS, GOAL = 20, 1.8
+POINTS = 20
 WIDTHS = (16, 32)  # of the dma; the other setting has half as many values as there are points
 
 
@@ -36,18 +35,15 @@ def seconds(points: int, jobs: int) -> float:
     return found
 
 
-def main() -> None:
-    """Measure and print."""
-    points = int(sys.argv[1]) if len(sys.argv) > 1 else POINTS
-    one, two = seconds(points, 1), seconds(points, 2)
-    rows = [
-        (f"{points} points of digits_mlp, one process", f"{one:.1f} s"),
-        (f"{points} points of digits_mlp, two processes", f"{two:.1f} s"),
-    ]
-    print(table(("", "wall-clock time"), rows))
-    ratio = one / two
-    print(target(f"two processes at {ratio:.2f} times one (at least {GOAL})", ratio >= GOAL))
-
-
-if __name__ == "__main__":
-    main()
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the seconds of one process and of two, and the ratio round by round."""
+    points = 2 if effort.small else POINTS
+    one: list[float] = []
+    two: list[float] = []
+    for _ in range(effort.rounds(ROUNDS)):
+        one.append(seconds(points, 1))
+        two.append(seconds(points, 2))
+    row = f"{points} points of digits_mlp"
+    yield Figure(row, "one process, s", tuple(one), LOWER)
+    yield Figure(row, "two processes, s", tuple(two), LOWER)
+    yield ratio(row, "times one process", one, two, HIGHER, "one process")

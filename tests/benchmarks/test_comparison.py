@@ -15,6 +15,7 @@ from benchmarks.figures import HIGHER, LOWER, Figure, ratio
 from benchmarks.results import Origin, Result, ResultsError
 
 FIGURES = 12
+PAIRS = 10  # of pages that are compared
 
 
 def page(seed: int, noise: float, factor: float = 1, better: str = LOWER) -> dict[str, Result]:
@@ -32,17 +33,21 @@ def page(seed: int, noise: float, factor: float = 1, better: str = LOWER) -> dic
 @pytest.mark.parametrize(("factor", "noise"), [(1.02, 0.003), (1.05, 0.008), (1.2, 0.03)])
 @pytest.mark.parametrize("better", [LOWER, HIGHER])
 def test_a_planted_slowdown_is_named(factor: float, noise: float, better: str) -> None:
-    found = compare(page(1, noise, better=better), page(2, noise, factor, better))
-    assert [x.figure for x in found.slower] == ["row 3: ms"]
-    assert found.slower[0].factor == pytest.approx(factor, rel=3 * noise)
-    assert not found.faster
-    assert found.compared == FIGURES
+    found = [
+        compare(page(seed, noise, better=better), page(seed + 1, noise, factor, better))
+        for seed in range(0, 2 * PAIRS, 2)
+    ]
+    named = [[x.figure for x in item.slower] for item in found]
+    assert sum("row 3: ms" in names for names in named) >= 0.8 * PAIRS
+    assert all(item.compared == FIGURES for item in found)
+    factors = [x.factor for item in found for x in item.slower if x.figure == "row 3: ms"]
+    assert factors == pytest.approx([factor] * len(factors), rel=4 * noise)
 
 
 @pytest.mark.parametrize("noise", [0.002, 0.02, 0.1])
 def test_noise_is_no_change(noise: float) -> None:
-    found = compare(page(5, noise), page(6, noise))
-    assert (found.slower, found.faster) == ((), ())
+    found = [compare(page(n, noise), page(n + 1, noise)) for n in range(0, 2 * PAIRS, 2)]
+    assert sum(bool(x.slower or x.faster) for x in found) <= 1
 
 
 def test_a_faster_figure_is_no_failure() -> None:
