@@ -13,16 +13,17 @@ from benchmarks.figures import HIGHER, LOWER, Effort, Figure, ratio
 from benchmarks.measure import ROUNDS
 
 ROOT = Path(__file__).parents[1]
-POINTS = 20
+PROGRAM, POINTS = "digits_mlp", 20
+SMALL = "layer"  # both sweeps took 2 s of CPU time, those of digits_mlp 14
 WIDTHS = (16, 32)  # of the dma; the other setting has half as many values as there are points
 
 
-def seconds(points: int, jobs: int) -> float:
-    """Wall-clock seconds of a sweep, with the start of its processes."""
+def seconds(program: str, points: int, jobs: int) -> float:
+    """Wall-clock seconds of a sweep of a program, with the start of its processes."""
     setups = ",".join(str(1 + n) for n in range(points // len(WIDTHS)))
     with tempfile.TemporaryDirectory() as folder:
         command = [
-            sys.executable, "-m", "macaw", "sweep", str(ROOT / "programs" / "digits_mlp"),
+            sys.executable, "-m", "macaw", "sweep", str(ROOT / "programs" / program),
             "--set", f"dma.width={','.join(map(str, WIDTHS))}", "--set", f"dma.setup={setups}",
             "--jobs", str(jobs), "--csv", str(Path(folder, "points.csv")), "--limit", "0",
         ]  # fmt: skip
@@ -37,13 +38,13 @@ def seconds(points: int, jobs: int) -> float:
 
 def measure(effort: Effort) -> Iterator[Figure]:
     """Yield the seconds of one process and of two, and the ratio round by round."""
-    points = 2 if effort.small else POINTS
+    program, points = (SMALL, 2) if effort.small else (PROGRAM, POINTS)
     one: list[float] = []
     two: list[float] = []
     for _ in range(effort.rounds(ROUNDS)):
-        one.append(seconds(points, 1))
-        two.append(seconds(points, 2))
-    row = f"{points} points of digits_mlp"
+        one.append(seconds(program, points, 1))
+        two.append(seconds(program, points, 2))
+    row = f"{points} points of {program}"
     yield Figure(row, "one process, s", tuple(one), LOWER)
     yield Figure(row, "two processes, s", tuple(two), LOWER)
     yield ratio(row, "times one process", one, two, HIGHER, "one process")
