@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import machine, results
-from benchmarks.figures import Effort, Figure, Skipped
+from benchmarks.figures import Effort, Figure, Skipped, parse_figure
 from benchmarks.results import Origin, Result
 
 RESULTS = machine.ROOT / "docs" / "benchmarks.json"
@@ -119,8 +119,8 @@ def _in_a_process(name: str) -> Measured:
         if status := subprocess.run(command).returncode:
             sys.exit(f"{name} ended with {status}; the results before it are saved: --resume")
         found = json.loads(path.read_text("utf-8"))
-    figures = (Figure(**{**x, "samples": tuple(x["samples"])}) for x in found["figures"])
-    return Measured(tuple(figures), tuple(Skipped(**x) for x in found["skipped"]))
+    figures = tuple(map(parse_figure, found["figures"]))
+    return Measured(figures, tuple(Skipped(**x) for x in found["skipped"]))
 
 
 def compared(paths: list[str]) -> int:
@@ -129,10 +129,7 @@ def compared(paths: list[str]) -> int:
 
     if len(paths) > 2:
         sys.exit("--compare needs one or two files")
-    try:
-        old, new = (results.read(Path(x)) for x in [*paths, str(RESULTS)][:2])
-    except results.ResultsError as error:
-        sys.exit(str(error))
+    old, new = (results.read(Path(x)) for x in [*paths, str(RESULTS)][:2])
     found = compare(old, new)
     print(report(found), end="")
     return int(bool(found.slower))
@@ -163,4 +160,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except results.ResultsError as error:
+        sys.exit(str(error))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import macaw
-from benchmarks.figures import HIGHER, LOWER, Effort, Figure, count
+from benchmarks.figures import HIGHER, LOWER, Effort, Figure, count, parse_figure
 from benchmarks.measure import ROUNDS, output_of, timed
 from macaw.asm.program import Program
 from macaw.emu.device import Device
@@ -157,7 +157,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
     else:
         for device in ("base", "large"):  # first, while this process is small
             found = output_of([sys.executable, "-m", "benchmarks.array", device])
-            yield from (Figure(**{**x, "samples": tuple(x["samples"])}) for x in json.loads(found))
+            yield from map(parse_figure, json.loads(found))
     for device in ("tiny",) if effort.small else ("base", "large"):
         yield from products(device, effort)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 HIGHER, LOWER = "higher", "lower"  # which of two values is better
 
@@ -60,6 +61,11 @@ class Effort:
     def rounds(self, count: int) -> int:
         """So many rounds, or one."""
         return 1 if self.small else count
+
+
+def parse_figure(item: Mapping[str, Any]) -> Figure:
+    """The figure that `dataclasses.asdict` and JSON have written."""
+    return Figure(**{**item, "samples": tuple(item["samples"])})
 
 
 def count(row: str, column: str, value: float, table: str = "") -> Figure:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import tempfile
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import Figure, Skipped
+from benchmarks.figures import Figure, Skipped, parse_figure
+from macaw import files
 
 FORMAT = 1
 LOADED = 1.5  # the 1-minute load average above which a figure says so; a case alone makes 1.0
@@ -41,10 +42,6 @@ class Result:
     figures: tuple[Figure, ...]
     skipped: tuple[Skipped, ...] = ()
 
-    def matching(self, row: str, column: str) -> list[Figure]:
-        """The figures of a column, of one row or (`*`) of all rows."""
-        return [x for x in self.figures if x.column == column and row in ("*", x.row)]
-
 
 class ResultsError(Exception):
     """The error for a file that has no results."""
@@ -71,19 +68,8 @@ def write(path: Path, results: Mapping[str, Result]) -> None:
         for key in ("figures", "skipped"):
             case[key] = [_marked(item, marks) for item in case[key]]
     text = json.dumps({"format": FORMAT, "cases": cases}, indent=1, ensure_ascii=False)
-    for mark, line in marks.items():
-        text = text.replace(f'"{mark}"', line)
-    replace_file(path, text + "\n")
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a file under a temporary name beside it, then rename it."""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, delete=False
-    ) as stream:
-        stream.write(text)
-    Path(stream.name).chmod(0o644)
-    Path(stream.name).replace(path)
+    text = re.sub(r'"(@\d+@)"', lambda match: marks[match[1]], text)
+    files.write_bytes(path, f"{text}\n".encode())
 
 
 def _marked(item: Mapping[str, Any], marks: dict[str, str]) -> str:
@@ -97,5 +83,5 @@ def _marked(item: Mapping[str, Any], marks: dict[str, str]) -> str:
 def _result(item: Mapping[str, Any]) -> Result:
     origin = Origin(**item["origin"])
     origin = replace(origin, load=tuple(origin.load))
-    figures = (Figure(**{**x, "samples": tuple(x["samples"])}) for x in item["figures"])
-    return Result(origin, tuple(figures), tuple(Skipped(**x) for x in item["skipped"]))
+    figures = tuple(map(parse_figure, item["figures"]))
+    return Result(origin, figures, tuple(Skipped(**x) for x in item["skipped"]))

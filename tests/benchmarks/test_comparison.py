@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from benchmarks.comparison import compare
 from benchmarks.figures import HIGHER, LOWER, Figure, ratio
 from benchmarks.results import Origin, Result, ResultsError
 
+ROOT = Path(__file__).parents[2]
 FIGURES = 12
 PAIRS = 10  # of pages that are compared
 
@@ -99,6 +102,14 @@ def test_a_file_without_results(tmp_path: Path) -> None:
     path.write_text('{"format": 9, "cases": {}}')
     with pytest.raises(ResultsError, match="its format is 9, not 1"):
         results.read(path)
+
+
+def test_the_command_names_a_file_without_results(tmp_path: Path) -> None:
+    path = tmp_path / "r.json"
+    command = [sys.executable, "-m", "benchmarks", "--compare", str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"{path}: there is no such file\n"
 
 
 def test_a_ratio_is_formed_round_by_round() -> None:
