@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.figures import HIGHER, LOWER, Effort, Figure, Skipped, ratio
-from benchmarks.measure import Cost, middle, output_of, side_by_side
+from benchmarks.measure import ROUNDS, Cost, middle, output_of, side_by_side
 from benchmarks.sources import assembly
 
 SIZES = (10_000, 100_000)
@@ -109,7 +109,8 @@ def measure(effort: Effort) -> Iterator[Figure | Skipped]:
             if tool not in found:
                 yield Skipped(tool, "it is not installed")
         empty = {
-            tool: middle(costs) for tool, costs in side_by_side(found, effort.rounds(5)).items()
+            tool: middle(costs)
+            for tool, costs in side_by_side(found, effort.rounds(ROUNDS)).items()
         }
         first: dict[str, list[float]] = {}
         for size in (300,) if effort.small else SIZES:
@@ -121,21 +122,24 @@ def _of_size(
     size: int,
     effort: Effort,
     empty: Mapping[str, Cost],
-    small: dict[str, list[float]],
+    smaller: dict[str, list[float]],
 ) -> Iterator[Figure]:
-    """The figures of a source of so many lines. `small` has the rates of smaller ones."""
+    """The figures of a source of so many lines. `smaller` has the rates of smaller ones."""
     lines = write(folder, f"lines{size}", assembly(size, core=""))
     found, slow = commands(folder, f"lines{size}"), {}
     if size > SIZES[0] and "bronzebeard" in found:
         slow["bronzebeard"] = found.pop("bronzebeard")
     rates: dict[str, list[float]] = {"macaw asm": []}
-    for tool, taken in {**side_by_side(found, effort.rounds(5)), **side_by_side(slow, 1)}.items():
+    for tool, taken in {
+        **side_by_side(found, effort.rounds(ROUNDS)),
+        **side_by_side(slow, 1),
+    }.items():
         row, rates[tool] = f"{tool}, {size:,} lines", [lines / x.seconds for x in taken]
         yield _rate(row, rates[tool])
         memory = [(x.peak - empty[tool].peak) / lines for x in taken]
         yield Figure(row, "bytes/line", tuple(memory), LOWER)
     source = str(folder / f"lines{size}.macaw.s")
-    for _ in range(effort.rounds(5)):
+    for _ in range(effort.rounds(ROUNDS)):
         again = output_of([sys.executable, "-c", _AGAIN, source, "2" if effort.small else "4"])
         one, *more = (lines / float(x) for x in again.split())
         rates.setdefault("macaw, from Python, first time", []).append(one)
@@ -144,10 +148,10 @@ def _of_size(
         row = f"{tool}, {size:,} lines"
         if tool != "macaw asm":
             yield _rate(row, rates[tool])
-            if tool in small:
+            if tool in smaller:
                 column = "of the rate at 10,000 lines"
-                yield ratio(row, column, rates[tool], small[tool], HIGHER, "10,000 lines")
-            small[tool] = rates[tool]
+                yield ratio(row, column, rates[tool], smaller[tool], HIGHER, "10,000 lines")
+            smaller[tool] = rates[tool]
         if "llvm-mc -g" in rates:
             column = "of llvm-mc's rate"
             yield ratio(row, column, rates[tool], rates["llvm-mc -g"], HIGHER, "llvm-mc")
