@@ -9,11 +9,13 @@ from dataclasses import replace
 
 import pytest
 
+from macaw.asm.assembler import assemble
 from macaw.asm.disassembler import DisassemblyError, disassemble
 from macaw.asm.disassembly.data import chunk
 from macaw.asm.program import Program, Section, Symbol, Tensor
-from macaw.isa import config
-from tests.asm.objects import cp_program, pe_program, symbol, words
+from macaw.asm.source import Source
+from macaw.isa import config, pe, registry
+from tests.asm.objects import cp_program, packet, pe_program, symbol, words
 
 
 def lines(program: Program) -> list[str]:
@@ -311,3 +313,25 @@ def test_the_disassembler_is_light() -> None:
         "sys.exit(', '.join(heavy) or 0)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_bytes_after_the_end_of_a_list_are_data() -> None:
+    """Even if they could be a packet: nothing leads to them."""
+    data = bytes([pe.END_OF_LIST]).ljust(pe.PACKET_ALIGN, b"\0") + packet("trace_begin", g=5)
+    name = registry.core("pe").section.format(0)
+    section = Section(name, "pe", 0, 0x10000000, 0x80000000, data, len(data), 4, "a")
+    toml = config.load("tiny").to_toml()
+    found = lines(Program(sections=(section,), config_toml=toml, device="tiny"))
+    assert [line.split()[0] for line in found[2:]] == [".list", ".endlist", ".byte", ".core"]
+
+
+def test_bytes_after_the_last_word_of_nnp_are_data() -> None:
+    program = assemble(
+        Source("        .device tiny\n        .core nnp\n        end_chain\n", "p.s")
+    )
+    part = program.section(".nnp")
+    longer = replace(part, data=part.data + b"\1\2", size=part.size + 2)
+    sections = tuple(longer if item is part else item for item in program.sections)
+    found = lines(replace(program, sections=sections))
+    place = found.index("        end_chain")
+    assert found[place + 1 : place + 3] == ["        .byte   0x01", "        .byte   0x02"]

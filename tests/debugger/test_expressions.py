@@ -15,8 +15,10 @@ from macaw import api
 from macaw.asm import expressions as of_sources
 from macaw.asm.elf import write as write_elf
 from macaw.debugger import grammar
+from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.expressions import ExpressionError, compile_expression
 from macaw.debugger.session import Session
+from macaw.debugging import DebuggerFiles
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
 from tests.debugger.programs import of_source, session
@@ -390,3 +392,14 @@ def test_an_executable_s_file_does_not_say_types(tmp_path):
     debug = Session(again, configuration_of(again))
     assert debug.read("table") == program.symbol("table").value
     assert debug.read("table.i16").shape == (6,)
+
+
+def test_a_unit_beside_the_focused_one():
+    """The index of a level replaces the focused unit of that level."""
+    run = Interpreter(session("fim_mlp"), DebuggerFiles())
+    run.execute("goto 3000")
+    run.execute("focus fim[0].3")
+    beside = run.execute("print bank[2].rop").rows[0][1]
+    assert beside == run.execute("print fim[0].2.rop").rows[0][1]
+    assert any(beside)
+    assert beside != run.execute("print rop").rows[0][1]

@@ -312,3 +312,9 @@ def test_the_part_of_an_island_that_is_not_the_first():
     code = FrameBuilder(debug, debug.arrangement)
     debug.execute("focus fim[1]")
     assert [row.address for row in code.code().rows if row.current] == [place + 8]
+
+
+def test_a_line_of_x_has_16_bytes(run):
+    rows = run.execute("x/20xb numbers").rows
+    assert [sum(cell is not None for cell in row[1:]) for row in rows] == [16, 4]
+    assert rows[0][1:5] == ("0x44", "0x43", "0x42", "0x41")

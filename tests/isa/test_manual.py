@@ -137,6 +137,8 @@ def test_summary_has_a_line_for_everything(core):
     for rows in core.rows.values():
         for row in rows:
             assert f"\n  {codec.syntax(row)}" in summary
+    for directive in core.directives:
+        assert f"\n  {directive.syntax}" in summary
     for group in (
         core.structures,
         core.queues,

@@ -95,6 +95,8 @@ def test_rows_of_different_widths_do_not_overlap():
         2,
     )
     checked(core(row(), row("other", wide)))
+    third = row("third", fixed={"op": 0, "a": 1}, syntax="b")  # its mask comes after the wide one
+    refused(core(row(), row("other", wide), third), "toy: one and third overlap")
 
 
 def test_unspecified_bits():

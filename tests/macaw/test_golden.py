@@ -283,3 +283,21 @@ def test_pytest_says_what_is_wrong_with_the_folder(recorded: Path) -> None:
     assert done.returncode == 1
     assert "none.s" in done.stdout
     assert "macaw/golden_tests.py" not in done.stdout
+
+
+@pytest.mark.parametrize(("workers", "wanted"), [(1, []), (2, [2]), (9, [3])])
+def test_several_workers_are_several_processes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, workers: int, wanted: list[int]
+) -> None:
+    """At most one process a folder; one worker needs none."""
+    numbers = []
+
+    def in_processes(run, folders, number):
+        numbers.append(number)
+        return map(run, folders)
+
+    monkeypatch.setattr(golden_tests, "map_in_processes", in_processes)
+    folders = [tmp_path / name for name in "abc"]
+    outcomes = golden_tests.run_folders(folders, update=False, workers=workers, on_load=None)
+    assert [item.folder for item in outcomes] == folders
+    assert numbers == wanted

@@ -57,3 +57,12 @@ def test_no_colours_where_nobody_wants_them(variable: dict[str, Any], source: So
     said = Terminal("asm", path, **variable).read()
     assert "\x1b[36m" not in said
     assert "\x1b[35m" not in said
+
+
+@pytest.mark.once
+def test_a_long_source_in_colours_is_whole(macaw: Macaw, source: Source, tmp_path: Path) -> None:
+    """It is printed by pieces of 200 lines."""
+    elf = tmp_path / "long.elf"
+    path = source(".core cp\n" + "".join(f" addi a0, a0, {n}\n" for n in range(450)) + " ebreak\n")
+    assert macaw("asm", path, "-o", elf).returncode == 0
+    assert plain(Terminal("dis", elf).read()) == macaw("dis", elf).stdout

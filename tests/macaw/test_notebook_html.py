@@ -244,6 +244,9 @@ def test_a_chart_of_a_series_keeps_peaks() -> None:
         assert column_maxima(points, cycles, columns) == wanted
     assert column_maxima([], 10, 3) == [0.0] * 3
     assert column_maxima([(0, 1.0)], 0, 2) == [0.0] * 2
+    assert column_maxima([(0, 2.0)], 1, 2) == [2.0] * 2
+    points = [(0, 1.0), (5, 9.0), (5, 2.0), (8, 3.0)]  # the second lasts 0 cycles
+    assert column_maxima(points, 10, 10) == [1.0] * 5 + [2.0] * 3 + [3.0] * 2
 
 
 def test_a_step_chart_has_a_step_for_each_value() -> None:
@@ -266,6 +269,8 @@ def test_a_map_of_many_units_has_means() -> None:
     assert "a cell is the mean of 4 × 2 units" in page.text
     odd = Page.of(heat.heat_map(heat.UnitCounts(counter, ("pe[0]",), (1, 2049), values.reshape(1, -1)[:, :2049])).html)  # fmt: skip
     assert odd.titles[-1] == "pe[0,0].2048: 2,048"
+    small = heat.UnitCounts(counter, cores[:2], (5, 10), values[:2])
+    assert "a cell is the mean" not in Page.of(heat.heat_map(small).html).text
 
 
 @pytest.mark.parametrize("most", [1, 8, 2**40])

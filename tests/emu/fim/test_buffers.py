@@ -143,6 +143,26 @@ def test_a_lock_guards_the_columns(engine, word):
     assert "block 0 has its lock" in str(found)
 
 
+def test_a_lock_of_another_buffer_guards_its_columns(engine):
+    """The columns of buffer 0 are elsewhere; those of buffer 1 are guarded all the same."""
+    produce = [".block banks=0", "mmr b0_low, 0x40030400", "mmr b0_high, 0x40030600",
+               "mmr b1_low, 0x40030000", "mmr b1_high, 0x40030200",
+               "lock 1", "push gio, 1", *WAITING, "unlock 1", "end"]  # fmt: skip
+    found = fault([*produce, ".block banks=3", *A_WHILE, "act 0", "iosa[0] <- gio", "end"], engine)
+    assert "a column of buffer 1: block 0 has its lock" in str(found)
+
+
+def test_the_wait_for_a_lock_is_counted(engine):
+    """A block waits for the lock from the cycle of its `lock` until another block gives it back."""
+    lines = [*PRODUCER, ".block banks=3", *A_WHILE, "lock", "unlock", "end"]
+    machine = Machine(lines, engine=engine)
+    seen = fetch_times(machine)
+    machine.done()
+    # The last words of both blocks: unlock, end; (act 0) lock, unlock, end.
+    given_back, asked = seen[9], seen[14]
+    assert machine.island.counters()["cycles_lock"] == given_back - asked == 136 - 21
+
+
 def test_columns_beside_the_buffer_are_free(engine):
     lines = [*PRODUCER, ".block banks=3", "act 0", "iosa[16:32] <- gio", "act 1",
              "iosa[0:32] <- gio", "end"]  # fmt: skip

@@ -106,3 +106,22 @@ def test_words_are_printed_as_they_are_written():
         assert " ".join(line.split()) in " ".join(printed.split())
     again = assemble(Source(printed, "p.s"))
     assert again.section(".fim.0").data == program.section(".fim.0").data
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_step_of_the_slot_that_leaves_rz_stops_at_its_repeat(engine):
+    """Slots 0, 8, 0, 8: island 1 has slices 0 and 1 of Rz. The first repeat is done, no later one."""
+    lines = [
+        ".block banks=0",
+        "mmr rz_slot, 0",
+        "mmr rz_step, 8",
+        "act 0",
+        "iosa[0:4] <- rz",
+        "end",
+    ]
+    machine = Machine(lines, engine=engine, island=1)
+    machine.put(0, 0, 0, np.arange(1, 65, dtype=np.float16))
+    stop = machine.start().run()
+    assert (stop.reason, stop.fault.kind) == ("fault", "not available")
+    assert "slice 8 of Rz" in str(stop.fault)
+    assert machine.get(0, 0, 0, 64).tolist() == [0] * 16 + list(range(17, 65))

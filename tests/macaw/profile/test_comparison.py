@@ -427,3 +427,9 @@ def test_the_table_of_lines_cuts_no_place() -> None:
     assert text[-1] == "  3 more lines changed"
     (_, row, _) = line_table([LineDifference("cp", "", "", None, 5, {})], 60)
     assert row.endswith("cp (no line)")
+
+
+def test_a_line_that_took_no_cycle_is_new() -> None:
+    now = (*OLD_LINES, ("a.s:4", "nop", 0, {}))
+    found = line_differences([account("cp", *OLD_LINES)], [account("cp", *now)])
+    assert found == (LineDifference("cp", "a.s:4", "nop", None, 0, {}),)

@@ -136,3 +136,14 @@ def test_an_interrupt_ends_the_processes() -> None:
     for process in set(multiprocessing.active_children()) - before:
         process.join(10)
         assert not process.is_alive()
+
+
+def test_progress_starts_at_0_and_ends_with_all() -> None:
+    told: list[tuple[str, int, int]] = []
+    profile(copies(2), {}, OPTIONS, watch=lambda *step: told.append(step))
+    for what in dict.fromkeys(name for name, _, _ in told):
+        done = [number for name, number, _ in told if name == what]
+        assert done[0] == 0, what
+        assert done == sorted(done), what
+    runs = [step for step in told if step[0] == told[0][0]]
+    assert runs[-1][1] == runs[-1][2]

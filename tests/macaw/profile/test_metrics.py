@@ -12,7 +12,8 @@ from macaw.errors import InputError
 from macaw.isa.descriptors.nnp import vector_bytes
 from macaw.profiling import metrics
 from macaw.profiling.metrics import KEYS_WITH_THRESHOLD, METRICS, DeviceSizes
-from macaw.profiling.model import Metric, Slice
+from macaw.profiling.model import Metric, Slice, Track
+from macaw.profiling.replay import bandwidth
 from macaw.profiling.timeline import CoreTraits, core_traits
 from tests.macaw.profile.records import record
 
@@ -197,3 +198,17 @@ def test_an_unknown_threshold() -> None:
     with pytest.raises(InputError, match="'reads'"):
         metrics.thresholds({"reads": 1})
     assert set(metrics.thresholds({})) == set(KEYS_WITH_THRESHOLD)
+
+
+def test_bandwidth_is_bytes_over_cycles() -> None:
+    """5 beats of 16 bytes from cycle 0 to 10 are 8 bytes a cycle; 4 from 10 to 12 are 32."""
+    read = {"t_rd_begin": 0, "t_rd_end": 10, "e_bus": 5, "t_wr_begin": 0, "t_wr_end": 0, "e_xwr": 0}
+    written = {**read, "e_bus": 0, "t_wr_begin": 10, "t_wr_end": 12, "e_xwr": 4}
+    slices = tuple(
+        Slice("pe", "pe", 0, 12, n, 1, "exe", "", each) for n, each in enumerate((read, written))
+    )
+    reads, writes = bandwidth([Track("pe", "pe", slices, ((0, 12),))], 20, 16)
+    assert (reads.points, writes.points) == (
+        ((0, 8.0), (10, 0.0)),
+        ((0, 0.0), (10, 32.0), (12, 0.0)),
+    )
