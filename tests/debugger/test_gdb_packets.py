@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.gdb import packets
 from macaw.debugger.gdb.link import Link
+from macaw.debugger.gdb.machine import Machine
 from macaw.debugger.gdb.packets import (
     BAD,
     INTERRUPT,
@@ -24,6 +26,7 @@ from macaw.debugger.gdb.packets import (
 )
 from macaw.debugger.gdb.server import SocketChannel
 from macaw.debugger.gdb.target import Target
+from macaw.debugging import DebuggerFiles
 from tests.debugger.gdb_client import Client, Serving, target_of
 from tests.debugger.programs import of_source, session
 from tests.debugger.sources import VERY_LONG_LOOP
@@ -177,3 +180,17 @@ def test_programs_of_the_tree_are_served():
     )
     run.client.send("k")
     assert run.end() == "gdb has killed the program"
+
+
+def test_the_thread_of_a_stop_is_that_of_its_core():
+    """Though the core of a lower number runs, too."""
+    debug = session("vector_dot")
+    place = next(x.address for x in debug.program.sections if x.core == "vc")
+    machine = Machine(debug)
+    assert machine.stopped_thread() == debug.device.cores["cp"].number + 1
+    interpreter = Interpreter(debug, DebuggerFiles())
+    interpreter.execute(f"break *{place}")
+    interpreter.execute("continue")
+    assert debug.last_stop.where.core == "vc"
+    assert machine.threads() == [1, 3]
+    assert machine.stopped_thread() == 3

@@ -288,3 +288,61 @@ def test_targets_and_pictures_that_are_not_there(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("macaw.concordance.generated_file.find_spec", lambda name: None)
     with pytest.raises(api.InputError, match="numpy cannot be run here: there is no package numpy"):
         found.run(found.random())
+
+
+def test_two_results_of_a_round_are_regrouped_at_once(tmp_path: Path) -> None:
+    """Rows that alternate between two operations of a loop: one join, not a list of 12 rows."""
+    rounds = "".join(
+        f" v_rd InitialVrf, {t}\n mv_mul 0\n v_relu\n v_wr InitialVrf, {20 + 2 * t}\n"
+        f" v_rd InitialVrf, {t}\n mv_mul 1\n v_tanh\n v_wr InitialVrf, {21 + 2 * t}\n"
+        for t in range(6)
+    )
+    path = tmp_path / "rounds.s"
+    path.write_text(f"""
+        .device tiny
+        .data
+memory: .array  float16, 256, 4
+        .output results, float16, 6, 4, at=netout
+        .core   nnp
+        .hint   tensor w, MatrixRf, 0, 8, 4
+        .hint   tensor x, Dram, 128, 6, 4
+_start: SetRowsCols(2, 1)
+        m_rd    Dram, 0
+        m_wr    MatrixRf, 0
+        SetRowsCols(1, 1)
+        SetIterations(6)
+        v_rd_inc Dram, 128, 1
+        v_wr_inc InitialVrf, 0, 1
+        SetIterations(1)
+{rounds}
+        SetRowsCols(1, 2)
+        SetIterations(6)
+        v_rd_inc InitialVrf, 20, 2
+        mv_mul  0
+        v_wr    NetOutQ
+        end_chain
+""")
+    found = api.concord(path)
+    assert "joined = join(reshape(result_all, 6, 4), reshape(result_all_2, 6, 4))" in found.text
+    assert found.text.count("v_tanh(product") == 1
+    assert found.check(found.random()) is None
+
+
+def test_the_text_of_a_box_is_in_its_middle(layer: Concordance) -> None:
+    """The base lines of its parts, 13 apart, are around the middle of the box, 4 below it."""
+    root = ET.fromstring(layer.picture("svg"))
+    boxes = [
+        tuple(float(x.get(key, "0")) for key in ("x", "y", "width", "height"))
+        for x in root.iter()
+        if x.tag.endswith("rect") and x.get("rx") == "4"
+    ]
+    texts = [
+        (float(x.get("x", "0")), float(x.get("y", "0")))
+        for x in root.iter()
+        if x.tag.endswith("text") and x.get("text-anchor") == "middle"
+    ]
+    assert boxes
+    for left, top, width, height in boxes:
+        inside = [y for x, y in texts if x == left + width / 2 and top < y < top + height]
+        assert inside
+        assert sum(inside) / len(inside) == pytest.approx(top + height / 2 + 4, abs=0.01)

@@ -430,6 +430,6 @@ def test_the_table_of_lines_cuts_no_place() -> None:
 
 
 def test_a_line_that_took_no_cycle_is_new() -> None:
-    now = (*OLD_LINES, ("a.s:4", "nop", 0, {}))
+    now: tuple[tuple[str, str, int, dict[str, int]], ...] = (*OLD_LINES, ("a.s:4", "nop", 0, {}))
     found = line_differences([account("cp", *OLD_LINES)], [account("cp", *now)])
     assert found == (LineDifference("cp", "a.s:4", "nop", None, 0, {}),)
