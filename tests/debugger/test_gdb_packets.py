@@ -191,6 +191,8 @@ def test_the_thread_of_a_stop_is_that_of_its_core():
     interpreter = Interpreter(debug, DebuggerFiles())
     interpreter.execute(f"break *{place}")
     interpreter.execute("continue")
-    assert debug.last_stop.where.core == "vc"
+    where = debug.last_stop.where
+    assert where is not None
+    assert where.core == "vc"
     assert machine.threads() == [1, 3]
     assert machine.stopped_thread() == 3
