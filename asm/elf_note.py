@@ -132,9 +132,10 @@ def _parse(text: bytes) -> Any:
 def _check(note: Any) -> Note:
     version = _member(note, "the note", "version", int)
     if not 1 <= version <= NOTE_VERSION:
+        newer = ", a newer one made the file: upgrade Macaw, or assemble it again"
         raise ElfError(
             f"{SECTION}: version {version}; this program reads versions 1 to {NOTE_VERSION}"
-            + (", a newer one made the file" if version > NOTE_VERSION else "")
+            + (newer if version > NOTE_VERSION else "")
         )
     tensors: dict[str, Tensor] = {}
     for item in _member(note, "the note", "tensors", list):

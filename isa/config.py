@@ -19,11 +19,13 @@ from typing import Any
 
 from macaw.isa import reading, registry, trace
 from macaw.isa.errors import MacawError
+from macaw.isa.format_versions import version_problem
 from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Setting
 
 Value = bool | int | float | str
 
+FORMAT = 1  # version of a device file
 MAPPINGS = ("input", "weight", "output")  # the operand that stays in the PEs (seed 000 Fig. 7)
 
 # Settings of the memory. A core's own settings are in its descriptor.
@@ -217,6 +219,9 @@ def parse(text: str, name: str = "device") -> Configuration:
         raise ConfigError(f"is not TOML: {message}") from None
     except RecursionError:
         raise ConfigError("is not TOML: nested too deeply") from None
+    problem = version_problem(tree.pop("format", 1), FORMAT, "`macaw device`")
+    if problem:
+        raise ConfigError(f"{problem[0]}; {problem[1]}")
     own = tree.pop("name", name)
     if not isinstance(own, str):
         raise ConfigError(f"name: {_text(own)} is not a word")

@@ -15,6 +15,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.completion import completions
 from macaw.debugger.commands.gdb_spellings import HABITS
 from macaw.debugger.commands.line import CommandError, Line
+from macaw.debugger.commands.session_format import check_version
 from macaw.debugger.commands.table import COMMANDS, GROUPS, Command, candidates, command, find
 from macaw.debugger.events import events_of
 
@@ -90,6 +91,7 @@ def _history(context: Context, line: Line) -> Answer:
 def _source(context: Context, line: Line) -> Answer:
     path = line.get("FILE") or ""
     lines = context.files.read_text(path).splitlines()
+    check_version(lines, path)
     replies: list[Answer] = []
     for number, answer in context.run_lines(lines, path):
         if answer.kind == "error":

@@ -12,6 +12,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.points import point_text
 from macaw.debugger.commands.screen import STEP
+from macaw.debugger.commands.session_format import FORMAT, FORMAT_LINE, HEAD
 from macaw.debugger.commands.table import command
 from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.history import Position
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
 SESSION = "session.macaw"  # the default name of a session's file
-HEAD = "# A session of macaw debug"
 _SIZES = 20  # more than the steps from a panel's least to its greatest height
 
 
@@ -100,6 +100,7 @@ def session_lines(context: Context) -> Iterator[str]:
     session = context.session
     files = ", ".join(PurePath(file).name for file in session.program.source_files)
     yield f"{HEAD}{f': {files}' if files else ''}, at cycle {session.device.cycle:,}"
+    yield f"{FORMAT_LINE}{FORMAT}"
     yield "start"
     yield from _layout_lines(context.arrangement)
     yield from _run_lines(context)

@@ -73,7 +73,7 @@ PARTS = (
         "look-up",
         "Look up",
         "Every command, directive, instruction, setting and function.",
-        ("cli", "language", "isa/README", "debugger-commands", "format-pe", "api"),
+        ("cli", "language", "isa/README", "debugger-commands", "format-pe", "compatibility", "api"),
     ),
     Part(
         "understand",

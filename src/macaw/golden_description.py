@@ -11,9 +11,11 @@ from typing import Any
 
 from macaw.errors import InputError
 from macaw.files import read_bytes
+from macaw.isa.format_versions import version_problem
 from macaw.phrases import did_you_mean
 
 DESCRIPTION_FILE = "golden.toml"
+FORMAT = 1  # version of golden.toml
 RECORDABLE = ("outputs", "registers", "cycles", "counters", "stdout")
 DEFAULT_RECORD = ("outputs", "cycles")
 EXPECTED_FOLDER = "expected"  # of the recording
@@ -72,6 +74,9 @@ def read_description(folder: Path) -> GoldenTest:
         data = tomllib.loads(read_bytes(place).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{place}: {error}") from None
+    problem = version_problem(data.get("format", 1), FORMAT, "see docs/golden-tests.md")
+    if problem:
+        raise InputError(f"{place}: {problem[0]}", problem[1])
     _check_names(f"{place}: ", data, _FIELDS)
     sources = data.get("source")
     sources = [sources] if isinstance(sources, str) else sources
@@ -107,7 +112,7 @@ def read_description(folder: Path) -> GoldenTest:
     )
 
 
-_FIELDS = ("source", "inputs", "device", "max_cycles", "jitter", "record", "expected")
+_FIELDS = ("format", "source", "inputs", "device", "max_cycles", "jitter", "record", "expected")
 _REFERENCE_FIELDS = ("file", *(item.name for item in fields(Tolerance)))
 
 

@@ -5,12 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from macaw import files
 from macaw.asm.network import ProgramLayer, ProgramNetwork
 from macaw.errors import InputError
+from macaw.isa.format_versions import version_problem
 
 NETWORK_FILE = "net.json"
+FORMAT = 1  # version of net.json
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """Return the contents of a net.json. Raises `InputError`."""
+    try:
+        description = json.loads(files.read_bytes(path))
+    except ValueError as error:
+        raise InputError(f"{path} is no JSON: {error}") from None
+    if not isinstance(description, dict) or "format" not in description:
+        raise InputError(f"{path} is no description of a network")
+    problem = version_problem(description["format"], FORMAT, "`macaw compile`")
+    if problem:
+        raise InputError(f"{path}: {problem[0]}", problem[1])
+    return description
 
 
 def network_folder(sources: Sequence[str]) -> Path | None:
@@ -31,8 +48,8 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
     if folder is None:
         return None
     path = folder / NETWORK_FILE
+    description = read_description(path)
     try:
-        description = json.loads(files.read_bytes(path))
         if "core" in description:
             return None
         layers = tuple(
@@ -52,8 +69,9 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
 def network_sources(folder: Path) -> tuple[str, ...]:
     """Return the sources that a folder's net.json names. Raises `InputError`."""
     path = folder / NETWORK_FILE
+    description = read_description(path)
     try:
-        names = json.loads(files.read_bytes(path))["sources"]
+        names = description["sources"]
         return tuple(str(folder / Path(name).name) for name in names)
     except (ValueError, TypeError, KeyError):
         raise InputError(f"{path} is no description of a network") from None

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from macaw import arguments, files
 from macaw.arguments import check_arguments
 from macaw.errors import InputError
+from macaw.isa.format_versions import version_problem
 from macaw.lowering import protect as lowering
 from macaw.lowering.errors import LowerError
 from macaw.lowering.protect import Layout, Orders, Weights
@@ -31,6 +32,7 @@ from macaw.phrases import plural
 
 FilePath = str | os.PathLike[str]
 DEFAULT_SCOPE = "net"
+FORMAT = 1  # version of the note beside the orders
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,6 +237,7 @@ def _note_text(protection: Protection, names: Sequence[str], order: FilePath) ->
     lines = [
         f"# By macaw protect: what {Path(order).name!a} belongs to. Keep it with the orders,",
         "# apart from the weights.",
+        f"format = {FORMAT}",
         f'scope = "{plan.scope}"',
         f"lanes = {plan.lanes}",
         f'sha256 = "{_digest(protection.order)}"',
@@ -265,6 +268,9 @@ def _read_note(path: Path) -> dict[str, Any]:
         note = tomllib.loads(files.read_bytes(path).decode())
     except ValueError as error:
         raise InputError(f"{path} cannot be read: {error}") from None
+    problem = version_problem(note.get("format", 1), FORMAT, "`macaw protect`")
+    if problem:
+        raise InputError(f"{path}: {problem[0]}", problem[1])
     good = _has_fields(note, {"scope": str, "lanes": int, "sha256": str, "weights": list})
     kinds = {"file": str, "shape": list, "sha256": str}
     if not good or not all(

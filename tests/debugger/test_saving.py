@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.commands.saving import HEAD, SESSION
+from macaw.debugger.commands.saving import SESSION
+from macaw.debugger.commands.session_format import HEAD
 from macaw.debugger.places import compact, places
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session

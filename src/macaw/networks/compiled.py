@@ -32,13 +32,12 @@ from macaw.lowering.net.report import LayerReport
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx import reference
 from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
-from macaw.network_description import NETWORK_FILE
+from macaw.network_description import FORMAT, NETWORK_FILE
 from macaw.networks.layer_runs import LayerRun, busy_shares, run_layers
 from macaw.networks.model_inputs import model_arrays
 from macaw.networks.native_definitions import native_definitions
 
 MODEL = "model.onnx"
-FORMAT = 1
 
 
 @dataclass(frozen=True)

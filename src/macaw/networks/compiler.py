@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from macaw import api, arguments, files
+from macaw import api, arguments
 from macaw.arguments import check_arguments
 from macaw.errors import InputError
 from macaw.isa.config import Configuration, parse
 from macaw.lowering.errors import LowerError
-from macaw.network_description import NETWORK_FILE, network_folder
+from macaw.network_description import NETWORK_FILE, network_folder, read_description
 from macaw.networks import model_files
 
 if TYPE_CHECKING:
@@ -190,16 +189,3 @@ def program_inputs(
     """
     folder = network_folder(sources)
     return arrays if folder is None else load_network(folder).device_inputs(arrays)
-
-
-def read_description(path: Path) -> dict[str, Any]:
-    """Return the contents of a net.json. Raises `InputError`."""
-    from macaw.networks.compiled import FORMAT
-
-    try:
-        description = json.loads(files.read_bytes(path))
-    except ValueError as error:
-        raise InputError(f"{path} is no JSON: {error}") from None
-    if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise InputError(f"{path} is no description of a network of format {FORMAT}")
-    return description

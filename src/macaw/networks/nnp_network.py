@@ -25,7 +25,7 @@ from macaw.layer_lowering import write_sources
 from macaw.lowering.nnp.operations import Model
 from macaw.lowering.nnp.reading import HOST
 from macaw.lowering.nnp.source import SOURCE, Lowered
-from macaw.network_description import NETWORK_FILE
+from macaw.network_description import FORMAT, NETWORK_FILE
 from macaw.networks.model_inputs import model_arrays
 
 MODEL = "model.onnx"
@@ -92,7 +92,7 @@ class NnpNetwork:
         write_sources(self.lowered.files, path / SOURCE)
         files.write_bytes(path / MODEL, self.model)
         description = {
-            "format": 1,
+            "format": FORMAT,
             "core": CORE,
             "name": self.name,
             "device_name": self.config.name,

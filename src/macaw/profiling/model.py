@@ -12,6 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from macaw.errors import InputError
+from macaw.isa.format_versions import version_problem
 from macaw.phrases import one_line, plural
 from macaw.profiling.account import Account
 from macaw.profiling.annotation import AnnotatedLine, Annotation
@@ -323,9 +324,9 @@ def from_json(data: object, source: str = "the profile") -> Profile:
     """
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise InputError(f"{source} holds no profile", "`macaw profile --json FILE` writes one")
-    if data.get("format") != FORMAT:
-        text = f"{source} is a profile of format {data.get('format')}, this macaw reads {FORMAT}"
-        raise InputError(text, "make it again with this macaw")
+    problem = version_problem(data.get("format"), FORMAT, "`macaw profile --json FILE`", FORMAT)
+    if problem:
+        raise InputError(f"{source}: {problem[0]}", problem[1])
     try:
         return _parse_dataclass(
             Profile, {k: v for k, v in data.items() if k not in ("kind", "format")}

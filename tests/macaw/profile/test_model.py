@@ -56,7 +56,7 @@ SMALL = Profile("a.s", "tiny", 9, (Track("cp", "cp", (Slice("cp", "cp", 0, 9, 0,
         (lambda data: {**data, "kind": "a letter"}, "x.json holds no profile"),
         (
             lambda data: {**data, "format": 99},
-            f"x.json is a profile of format 99, this macaw reads {model.FORMAT}",
+            f"x.json: format 99, this Macaw reads format {model.FORMAT}",
         ),
         (
             lambda data: {**data, "colour": 1},

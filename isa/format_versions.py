@@ -1,0 +1,24 @@
+"""Compares the version of a file's format with the versions that this Macaw reads."""
+
+from __future__ import annotations
+
+
+def version_problem(
+    version: object, newest: int, again: str, oldest: int = 1
+) -> tuple[str, str] | None:
+    """Return why a file of this version cannot be read, and what to do; None if it can be read.
+
+    Macaw reads the versions `oldest` to `newest`. `again` says what writes the file again.
+    """
+    if type(version) is not int or version < 1:
+        return "its format is not a whole number from 1", f"write it again: {again}"
+    reads = f"format {version}, this Macaw reads {_versions(oldest, newest)}"
+    if version > newest:
+        return reads, f"upgrade Macaw, or write it again: {again}"
+    if version < oldest:
+        return reads, f"write it again: {again}"
+    return None
+
+
+def _versions(oldest: int, newest: int) -> str:
+    return f"format {newest}" if oldest == newest else f"formats {oldest} to {newest}"
