@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 1 << 28  # the greatest number of bytes of memory that one command searches
 PIECE = 1 << 20  # bytes that are read at a time
 MOST_PLACES = 100
+_MOST_DIGITS = 6  # of the number of results
 
 
 @command(
@@ -59,9 +60,10 @@ def _suffix(text: str) -> tuple[int, int]:
 
     Raises `CommandError`.
     """
-    digits = "".join(filter(str.isdigit, text))[:6]
+    digits = "".join(filter(str.isdigit, text))
     letters = "".join(one for one in text if not one.isdigit())
-    if len(letters) > 1 or (letters and letters not in UNITS) or digits == "0":
+    is_unit = not letters or (len(letters) == 1 and letters in UNITS)
+    if not is_unit or digits == "0" or len(digits) > _MOST_DIGITS:
         raise CommandError(f"'{text}' is no format of find", "find/b, find/w4")
     return UNITS.get(letters, 4), int(digits or MOST_PLACES)
 

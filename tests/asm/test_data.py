@@ -293,3 +293,16 @@ def test_a_statement_may_have_as_many_bytes_as_the_limit(
     program = assemble(Source(f".data\n{line.format(64)}\n", "a.s"))
     assert program.section(".data").size == 64
     assert error_of(f".data\n{line.format(66)}\n", None)
+
+
+def test_a_negative_value_of_fill_that_its_bytes_hold() -> None:
+    """Two's complement of `size` bytes; a smaller value is cut, with a warning."""
+    for size, least in ((1, -128), (2, -32768), (4, -(1 << 31))):
+        fits, cut = (
+            assemble(Source(f".core cp\n.data\n.fill 2, {size}, {value}\n", "t.s"))
+            for value in (least, least - 1)
+        )
+        assert not fits.warnings
+        (data,) = (item.data for item in fits.sections if item.name.startswith(".data"))
+        assert data == least.to_bytes(size, "little", signed=True) * 2
+        assert [warning.name for warning in cut.warnings] == ["fill-value"]

@@ -531,3 +531,9 @@ def test_a_correction_in_an_expansion_changes_the_call() -> None:
     assert (fix.title, fix.span.line) == ("Change 'adi' to 'andi'", 5)
     assert fix.diagnostic.severity == ERROR
     assert list(source.fixes(4, 4)) == []
+
+
+def test_links_after_lines_without_strings(tmp_path: Path) -> None:
+    (tmp_path / "w.npy").write_bytes(b"")
+    text = 'nop\n\n.npy "w.npy"\n'
+    assert [x.span.line for x in Document(text, "t.s", tmp_path).links()] == [3]

@@ -403,3 +403,18 @@ def test_what_is_squeezed_keeps_its_places(text: str) -> None:
         assert 5 <= start < end <= len(text) + 6
         if char in "ab()[]+-:~%é" and "'" not in text:
             assert text[start - 5] == char
+
+
+def test_a_quote_in_a_string_begins_no_character() -> None:
+    """What follows it is replaced: in a string, `'` is a character like others."""
+    text = """
+        .macro  m name
+        .ascii  "it's \\name, '\\name'"
+        .endm
+        .core cp
+        .data
+        m abc
+"""
+    program = assemble(Source(text, "t.s"))
+    (data,) = (item.data for item in program.sections if item.name.startswith(".data"))
+    assert data == b"it's abc, 'abc'"

@@ -93,6 +93,15 @@ numbers: .word 0x7f800000, 0x3f800000, 0, 0, 0x7f800000, 0, 0, 0
 """
 
 
+def test_an_event_beside_the_place_of_an_earlier_catch():
+    debug = session("layer")
+    elsewhere = debug.points.add("catch", "queue-empty", place="pe[0,1]")
+    here = debug.points.add("catch", "queue-empty", place="dma")
+    (stop,) = stops_until_exit(debug, 1)
+    assert {hit.number for hit in stop.hits} == {here.number}
+    assert (elsewhere.hits, here.hits) == (0, 1)
+
+
 def test_a_vector_register_that_is_no_number():
     """inf - inf of lane 0, twice: between both nothing of vr2 is a real number's."""
     found = caught(lambda engine: of_source(VECTOR, engine), "nan", "vc")

@@ -16,7 +16,7 @@ from tests.emu.pe_builder import SUMS, Segment, Unit
 
 RQ = 1
 BLOCKS = 16
-PRODUCT, FINAL, HOLD, JOIN, ROW = 4, 3, 0, 1, 5
+PRODUCT, FINAL, HOLD, JOIN, ROW, SET = 4, 3, 0, 1, 5, 2
 
 
 @dataclass
@@ -41,8 +41,8 @@ class Loop:
 class LoopMaker:
     """Makes a random loop; `order` says when activations come: first, in turns, in two places.
 
-    `sums` says what sums begin with: nothing, a bias (one segment for all iterations) or partial
-    sums of their own ("each"). With `join`, cluster 0 adds something to its first results.
+    `sums` says what sums begin with: nothing, a bias (one segment for all iterations), partial
+    sums of their own ("each"), or, in the first iteration, what an earlier exe left ("before"). With `join`, cluster 0 adds something to its first results.
     """
 
     def __init__(
@@ -139,6 +139,12 @@ class LoopMaker:
         shape = self.clusters, self.pes, self.iterations, self.at_once
         if self.sums == "none":
             return np.zeros((*shape[:2], self.m), int), []
+        if self.sums == "before":
+            values = self.rng.integers(-999, 1000, (*shape[:2], self.at_once))
+            self.unit.exe(SET, self.unit.psums(values))
+            start = np.zeros(shape, int)
+            start[:, :, 0] = values
+            return start.reshape(*shape[:2], -1), []
         count = 1 if self.sums == "bias" else self.iterations
         values = self.rng.integers(-999, 1000, (*shape[:2], count, self.at_once))
         segments: list[Segment] = [self.unit.psums(values[:, :, number]) for number in range(count)]
@@ -164,7 +170,9 @@ class LoopMaker:
         rows = range(self.at_once)
         macs = [f"mac base={row * self.blocks} acc={row}{self.flag}" for row in rows]
         moves = [f"spu nonsf src={row} dst=0" for row in rows]
-        psums = [] if self.sums == "none" else [f"ld psums base={BLOCKS - 1}"]
+        psums = [f"ld psums base={BLOCKS - 1}"] if self.sums in ("bias", "each") else []
+        if self.sums == "before":
+            unit.config_packet(SET, "ld psums base=0")
         loads = ["ld activations base=0", "ld weights"]
         if self.order == "first":
             lines = [*psums, *loads] if self.sums_first else [*loads, *psums]
@@ -202,4 +210,4 @@ class LoopMaker:
 
 
 LOOP_ORDERS = st.sampled_from(["first", "turns", "two places"])
-START_SUMS = st.sampled_from(["none", "bias", "each"])
+START_SUMS = st.sampled_from(["none", "bias", "each", "before"])

@@ -202,6 +202,7 @@ def test_settings_that_differ_on_a_shipped_device_say_so():
     (page,) = found("pe.clusters")
     assert f"{config.load('tiny')['pe.clusters']} on tiny" in page
     assert f"{config.load('large')['pe.clusters']} on large" in page
+    assert " by default, " in page  # a short list
 
 
 def test_registers_that_mean_different_things_say_what_they_hold():

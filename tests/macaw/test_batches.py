@@ -8,6 +8,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 import macaw
+from macaw.lowering.onnx.batches import with_batch
 from tests.lowering.net.models import residual_model, small_model
 from tests.lowering.onnx.models import NODE
 from tests.lowering.onnx.models import model as onnx_model
@@ -98,3 +99,12 @@ def test_inputs_without_a_batch_are_refused():
         real(nodes, (2, 4), ["y"])
     with pytest.raises(macaw.InputError, match="a batch of 3, and its dimension b is 5"):
         real(nodes, ("b", 4), ["y"], dims={"b": 5})
+
+
+def test_a_batch_of_one_has_its_size_in_the_model():
+    """Its named dimension is 1, and the sizes of other dimensions are left to the caller."""
+    x = {"x": ("N", 3, "L")}
+    net = onnx_model([NODE("Relu", ["x"], ["y"])], x, {"y": (("N", 3, "L"), 1)})
+    one, rest = with_batch(net, 1, {"L": 5})
+    dims = one.graph.input[0].type.tensor_type.shape.dim
+    assert (dims[0].dim_value, dims[2].dim_param, rest) == (1, "L", {"L": 5})

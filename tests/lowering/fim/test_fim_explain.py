@@ -81,6 +81,7 @@ def test_reasons():
     # One of two alike tasks takes the slower island: 40 cycles more alone, sooner in the plan.
     assert "40 cycles more than island 1 by dot would take alone, which would end the plan" in text
     assert "producer and consumer at once, with a buffer of 8 columns" in text
+    assert text.count("producer and consumer") == 1
     # Apart: 20 copying, 10 + 80 + 5, against 12 + 70 + 5.
     assert "as steps of their own they would end the plan 28 cycles later" in text
     assert "the host: 6 cycles copying and 30 cycles computing" in text

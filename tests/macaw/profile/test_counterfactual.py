@@ -73,6 +73,11 @@ def test_a_log_forgets_what_is_after_the_run() -> None:
     assert max(number for number, _ in made.cycles) == 3
 
 
+def test_a_log_joins_what_overlaps() -> None:
+    made = log((40, 60, WORK), (0, 10, WORK), (50, 70, STALL), (5, 20, STALL), (60, 65, WORK))
+    assert made.busy == [(0, 20), (40, 70)]
+
+
 def test_a_log_of_a_long_run_has_a_bounded_number_of_periods() -> None:
     assert period_of(100) == 1
     assert period_of(10_000_000) * MOST_PERIODS >= 10_000_000
