@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 from macaw.isa.config import load
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.vector.boxes import Box, copies
+from macaw.lowering.net.vector.movement import moves_of
 from macaw.lowering.net.vector.operations import (
     Concat,
     Pad,
@@ -177,3 +180,12 @@ def test_refusals(operation, message):
     with pytest.raises(LowerError) as error:
         operation.check()
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(("old", "new"), [(4, 6), (5, 3), (3, 7), (7, 8), (4, 8)])
+def test_a_resize_writes_each_element_once(old, new):
+    """The columns of all rows, then the rows; runs of the input's places may be longer than one."""
+    written = Counter()
+    for box in moves_of(Resize("int8", (old, old, 3), (new, new))).boxes:
+        written[box.dst[0]] += math.prod(count for count, _, _ in box.axes)
+    assert written == {"vc_scratch": old * new * 3, "y": new * new * 3}
