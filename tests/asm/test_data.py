@@ -303,6 +303,5 @@ def test_a_negative_value_of_fill_that_its_bytes_hold() -> None:
             for value in (least, least - 1)
         )
         assert not fits.warnings
-        (data,) = (item.data for item in fits.sections if item.name.startswith(".data"))
-        assert data == least.to_bytes(size, "little", signed=True) * 2
+        assert fits.section(".data").data == least.to_bytes(size, "little", signed=True) * 2
         assert [warning.name for warning in cut.warnings] == ["fill-value"]

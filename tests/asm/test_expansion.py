@@ -416,5 +416,4 @@ def test_a_quote_in_a_string_begins_no_character() -> None:
         m abc
 """
     program = assemble(Source(text, "t.s"))
-    (data,) = (item.data for item in program.sections if item.name.startswith(".data"))
-    assert data == b"it's abc, 'abc'"
+    assert program.section(".data").data == b"it's abc, 'abc'"

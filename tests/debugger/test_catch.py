@@ -93,10 +93,11 @@ numbers: .word 0x7f800000, 0x3f800000, 0, 0, 0x7f800000, 0, 0, 0
 """
 
 
-def test_an_event_beside_the_place_of_an_earlier_catch():
+@pytest.mark.parametrize("places", [("dma", "pe[1]"), ("pe[1]", "dma")])
+def test_an_event_beside_the_place_of_another_catch(places):
     debug = session("layer")
-    elsewhere = debug.points.add("catch", "queue-empty", place="pe[0,1]")
-    here = debug.points.add("catch", "queue-empty", place="dma")
+    points = {place: debug.points.add("catch", "queue-empty", place=place) for place in places}
+    here, elsewhere = points["dma"], points["pe[1]"]
     (stop,) = stops_until_exit(debug, 1)
     assert {hit.number for hit in stop.hits} == {here.number}
     assert (elsewhere.hits, here.hits) == (0, 1)

@@ -232,3 +232,23 @@ def test_what_is_no_number_is_refused(registers):
         registers.why("fim[0].blocks")
     row = only(registers.why("fim[0].bank[1].iosa[5]"))
     assert (row.how, row.cycle) == ("row 2", None)
+
+
+def test_an_elementwise_product_is_made_of_its_two_operands():
+    """Only a sum of products has steps that are products of their own."""
+    run = session("fim_gru")
+    run.cont()
+    seen = set()
+
+    def walk(cause, depth):
+        said = settings(cause)
+        if "op" in said:
+            roles = tuple(item.role for item in inputs(cause))[:2]
+            seen.add((said["op"], said["arrange"], said.get("accumulate"), roles))
+        for below in cause.causes if depth else ():
+            walk(below, depth - 1)
+
+    walk(only(run.why("h[0, 0]")), 12)
+    assert ("mul", "elementwise", 0, ("rop", "gio")) in seen
+    assert ("mul", "dot", 0, ("product", "product")) in seen
+    assert {op for op, _, _, roles in seen if "product" in roles} == {"mul"}

@@ -185,7 +185,7 @@ def test_refusals(operation, message):
 @pytest.mark.parametrize(("old", "new"), [(4, 6), (5, 3), (3, 7), (7, 8), (4, 8)])
 def test_a_resize_writes_each_element_once(old, new):
     """The columns of all rows, then the rows; runs of the input's places may be longer than one."""
-    written = Counter()
+    written: Counter[str] = Counter()
     for box in moves_of(Resize("int8", (old, old, 3), (new, new))).boxes:
         written[box.dst[0]] += math.prod(count for count, _, _ in box.axes)
     assert written == {"vc_scratch": old * new * 3, "y": new * new * 3}
