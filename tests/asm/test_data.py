@@ -304,4 +304,4 @@ def test_a_negative_value_of_fill_that_its_bytes_hold() -> None:
         )
         assert not fits.warnings
         assert fits.section(".data").data == least.to_bytes(size, "little", signed=True) * 2
-        assert [warning.name for warning in cut.warnings] == ["fill-value"]
+        assert "bits are kept" in "".join(map(str, cut.warnings))

@@ -93,14 +93,17 @@ numbers: .word 0x7f800000, 0x3f800000, 0, 0, 0x7f800000, 0, 0, 0
 """
 
 
-@pytest.mark.parametrize("places", [("dma", "pe[1]"), ("pe[1]", "dma")])
-def test_an_event_beside_the_place_of_another_catch(places):
-    debug = session("layer")
-    points = {place: debug.points.add("catch", "queue-empty", place=place) for place in places}
-    here, elsewhere = points["dma"], points["pe[1]"]
-    (stop,) = stops_until_exit(debug, 1)
-    assert {hit.number for hit in stop.hits} == {here.number}
-    assert (elsewhere.hits, here.hits) == (0, 1)
+@pytest.mark.parametrize("names", [("pe[0,0]", "pe[0,1]"), ("pe[0,1]", "pe[0,0]")])
+def test_catches_at_two_places_hide_no_event_of_each_other(names):
+    def hits(*places):
+        debug = session("layer")
+        points = [debug.points.add("catch", "exe", place=place) for place in places]
+        for _ in stops_until_exit(debug, 99):
+            pass
+        return [point.hits for point in points]
+
+    assert hits(*names) == [*hits(names[0]), *hits(names[1])]
+    assert all(hits(*names))
 
 
 def test_a_vector_register_that_is_no_number():

@@ -61,6 +61,7 @@ def test_each_pair_of_a_small_device(shape):
         found = [x for x in options(graph.tasks, TINY, form=shape.form) if isinstance(x, Option)]
         assert len(found) == (3 if shape.form else 6)
         for option in found:
+            assert not option.pair
             check(option, graph, a, b, TINY, "tiny")
 
 
