@@ -36,9 +36,13 @@ def _reference() -> dict[str, str]:
 
 
 def _house() -> dict[str, str]:
-    from docs import modules, rooms
+    from docs import modules, profile_schema, rooms
 
-    return {"docs/modules.md": modules.page(), "docs/rooms.svg": rooms.picture()}
+    return {
+        "docs/modules.md": modules.page(),
+        "docs/rooms.svg": rooms.picture(),
+        "src/macaw/profiling/profile.schema.json": profile_schema.text(),
+    }
 
 
 def _commands() -> str:

@@ -63,7 +63,10 @@ if TYPE_CHECKING:
     from macaw.profiling.annotating import annotate as annotate
     from macaw.profiling.annotation import Annotation as Annotation
     from macaw.profiling.model import Profile as Profile
+    from macaw.profiling.profiler import ProfileOptions as ProfileOptions
     from macaw.profiling.profiler import profile as profile
+    from macaw.profiling.schema import profile_schema as profile_schema
+    from macaw.profiling.tables import profile_tables as profile_tables
     from macaw.protection import Protection as Protection
     from macaw.protection import protect as protect
     from macaw.protection import unprotect as unprotect
@@ -91,6 +94,7 @@ _HOMES = {
     "NnpNetwork": "macaw.networks.nnp_network",
     "NnpRun": "macaw.networks.nnp_network",
     "Profile": "macaw.profiling.model",
+    "ProfileOptions": "macaw.profiling.profiler",
     "Program": "macaw.asm.program",
     "Protection": "macaw.protection",
     "QuantisedModel": "macaw.quantisation",
@@ -120,6 +124,8 @@ _HOMES = {
     "native_tiles": "macaw.nnp_tiles",
     "native_vectors": "macaw.nnp_tiles",
     "profile": "macaw.profiling.profiler",
+    "profile_schema": "macaw.profiling.schema",
+    "profile_tables": "macaw.profiling.tables",
     "protect": "macaw.protection",
     "quantise": "macaw.quantisation",
     "run": "macaw.execution",
@@ -137,7 +143,9 @@ _DISPLAYED = {
     "macaw.debugger.session": "Session",
     "macaw.emu.device": "Device",
     "macaw.execution": "Run",
+    "macaw.profiling.annotation": "Annotation",
     "macaw.profiling.model": "Profile",
+    "macaw.sweeps.results": "Sweep",
 }
 
 __version__ = "0.1.0"

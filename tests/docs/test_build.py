@@ -17,6 +17,7 @@ OTHERS = [
     "docs/rooms.svg",
     "editors/vscode/language-configuration.json",
     "editors/vscode/macaw.tmLanguage.json",
+    "src/macaw/profiling/profile.schema.json",
 ]
 HELD = sorted(
     path.relative_to(build.ROOT).as_posix()

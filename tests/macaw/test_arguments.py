@@ -124,6 +124,8 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "options": (7, "auto", {}), "device": NOT_DEVICES,
         "watch": (7, "a", None), "name": NOT_WORDS, "keyword_inputs": (),
     }),
+    "profile_schema": ((), {}, {}),
+    "profile_tables": ((None,), {}, {"profile": (7, "x.json", None)}),
     "protect": ((EYE,), {}, {
         "weights": NOT_ARRAYS, "scope": NOT_WORDS, "lanes": ("a", 0, -1, 1.5), "seed": NOT_SEEDS,
     }),

@@ -15,7 +15,7 @@ from macaw.emu.pe.state import shape_of
 from macaw.isa import config
 from macaw.notebook import displays, heat, markup
 from macaw.notebook.markup import CHART_COLUMNS, column_maxima
-from macaw.profiling.profiler import Options
+from macaw.profiling.profiler import ProfileOptions
 from tests.macaw.conftest import LAYER
 from tests.macaw.html_pages import Page, refers_to_nothing
 
@@ -211,7 +211,7 @@ def test_a_profile(profile: macaw.Profile) -> None:
 
 
 def test_all_of_a_profile_is_shown(profile: macaw.Profile) -> None:
-    options = Options(
+    options = ProfileOptions(
         segments=2, jitter=3, goals={"cycles": 10}, guide=True, against=profile, against_name="old"
     )
     full = macaw.profile(LAYER / "layer.s", {"x": np.load(LAYER / "x.npy")}, options)
@@ -388,6 +388,35 @@ def test_colours_do_for_light_and_dark_pages(run: macaw.Run, profile: macaw.Prof
         for page in ("#ffffff", "#111111", "#1e1e1e"):
             low, high = sorted((luminance(colour), luminance(page)))
             assert (high + 0.05) / (low + 0.05) >= 3, (colour, page)
+
+
+def test_an_annotation(program: macaw.Program) -> None:
+    made = macaw.annotate(program, x=np.load(LAYER / "x.npy"))
+    page = page_of(made)
+    assert f"Annotation of {made.program}, {made.cycles:,} cycles" in page.text
+    costly = max(made.lines, key=lambda line: line.run)
+    others = [line for line in made.lines if 0 < line.run < costly.run]
+    assert others
+    assert f"{costly.run:,}" in page.text
+    assert page.text.index(costly.text) < min(page.text.index(line.text) for line in others)
+
+
+def test_a_sweep() -> None:
+    """The point with fewest cycles comes first; a refused one is named with its reason."""
+    made = macaw.sweep(
+        LAYER / "layer.s",
+        settings={"dist.bus_bytes": [4, 32], "pe.rows": [1, 2]},
+        inputs={"x": LAYER / "x.npy"},
+    )
+    page = page_of(made)
+    assert f"Sweep of {made.subject}, 4 points" in page.text
+    cycles = sorted(made.column("cycles"))
+    places = [page.text.index(f"{value:,}") for value in cycles]
+    assert places == sorted(places)
+    assert "1.00" in page.text
+    refused = next(row for row in made.outcomes if row.refused)
+    assert refused.point.name in page.text
+    assert refused.refused[:40] in page.text
 
 
 def test_other_objects_have_no_html() -> None:

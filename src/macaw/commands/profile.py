@@ -219,7 +219,7 @@ def command(
     from macaw.networks.compiler import program_inputs
     from macaw.profiling.energy_table import default_table, load_table
     from macaw.profiling.model import from_json
-    from macaw.profiling.profiler import Options, profile
+    from macaw.profiling.profiler import ProfileOptions, profile
     from macaw.terminal.progress_bar import ProgressBar
 
     outputs = [name for name in (json_file, perfetto_file, html_file) if name and name != "-"]
@@ -230,7 +230,7 @@ def command(
     program = load_program(sources, device, inputs_read, outputs, "another name", choice=choice)
     if layers and program.network is None:
         raise click.UsageError("--layers is for the folder of a compiled network")
-    options = Options(
+    options = ProfileOptions(
         mode,
         num,
         groups,

@@ -60,7 +60,7 @@ def default_record_size(executed: int) -> int:
 
 
 @dataclass(frozen=True)
-class Options:
+class ProfileOptions:
     """The options of a profile.
 
     `num` has the number of instructions in a record, by core; the name "" is for all other cores.
@@ -119,7 +119,8 @@ Progress = Callable[[str, int, int], object]  # activity, steps done, steps in a
     inputs=arguments.optional(arguments.mapping(arguments.anything, "arrays by name")),
     options=arguments.optional(
         arguments.instance(
-            "an Options of macaw.profiling.profiler", "macaw.profiling.profiler:Options"
+            "a ProfileOptions of macaw",
+            "macaw.profiling.profiler:ProfileOptions",
         )
     ),
     device=arguments.optional(arguments.device),
@@ -130,7 +131,7 @@ Progress = Callable[[str, int, int], object]  # activity, steps done, steps in a
 def profile(
     program: Program | api.FilePath,
     inputs: Mapping[str, object] | None = None,
-    options: Options | None = None,
+    options: ProfileOptions | None = None,
     *,
     device: api.DeviceLike | None = None,
     watch: Progress = lambda what, done, total: None,
@@ -144,7 +145,7 @@ def profile(
     options or inputs that do not fit, `ProfileError` if the program does not exit, and for a file
     the errors of `macaw.load`.
     """
-    options = options or Options()
+    options = options or ProfileOptions()
     options.check()
     inputs = join_inputs(inputs, keyword_inputs)
     if not isinstance(program, Program):
@@ -156,7 +157,9 @@ def profile(
     return _Profiler(name, program, config, arrays, options, watch).profile()
 
 
-def _config(program: Program, device: api.DeviceLike | None, options: Options) -> Configuration:
+def _config(
+    program: Program, device: api.DeviceLike | None, options: ProfileOptions
+) -> Configuration:
     """Return the device's configuration with the number of register groups in `options`."""
     config = configuration_of(program, device)
     try:
@@ -178,7 +181,7 @@ class _Profiler:
         program: Program,
         config: Configuration,
         inputs: Mapping[str, NDArray[Any]],
-        options: Options,
+        options: ProfileOptions,
         watch: Progress,
     ) -> None:
         self.name, self.program, self.config, self.options = name, program, config, options

@@ -18,7 +18,7 @@ from macaw.profiling import accounting, html
 from macaw.profiling.account import Account, CauseCycles
 from macaw.profiling.account_report import tree_lines
 from macaw.profiling.model import from_json, to_json
-from macaw.profiling.profiler import Options, profile
+from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import make_job
 from macaw.profiling.terminal_report import print_report
 from tests.macaw.profile.programs import vector_loop
@@ -30,7 +30,7 @@ ZEROS = np.zeros(1024, np.int8)
 @pytest.fixture(scope="module")
 def report() -> macaw.Profile:
     program = vector_loop(TURNS, "waits.s")
-    return profile(program, {"x": ZEROS}, Options(causes=True))
+    return profile(program, {"x": ZEROS}, ProfileOptions(causes=True))
 
 
 def account_of(report: macaw.Profile, core: str) -> Account:

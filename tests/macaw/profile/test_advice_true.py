@@ -12,7 +12,7 @@ import macaw
 from macaw import api, golden_description
 from macaw.asm.source import Source
 from macaw.profiling.model import Finding, Profile
-from macaw.profiling.profiler import Options, profile
+from macaw.profiling.profiler import ProfileOptions, profile
 from tests.macaw.profile.programs import six_profile
 from tests.programs.profiled import LAYER, make_layer
 
@@ -24,7 +24,7 @@ ADVICE = (": ", "headroom", "choose", "let ", "move ", "pad ", "give each", "kee
 
 @cache
 def layer(name: str) -> Profile:
-    options = Options(guide=True, thresholds={"blocked": 0.2})
+    options = ProfileOptions(guide=True, thresholds={"blocked": 0.2})
     return profile(LAYER / f"{name}.s", {"x": make_layer.images()}, options)
 
 
@@ -32,7 +32,7 @@ def layer(name: str) -> Profile:
 def sample(name: str) -> Profile:
     made = golden_description.read_description(PROGRAMS / name)
     inputs = {tensor: np.load(path) for tensor, path in made.inputs.items()}
-    return profile(made.sources[0], inputs, Options(guide=True))
+    return profile(made.sources[0], inputs, ProfileOptions(guide=True))
 
 
 def of(made: Profile, key: str) -> list[Finding]:
@@ -98,7 +98,7 @@ again:
 
 def vector(stride: int, **defines: int) -> Profile:
     program = macaw.assemble(Source(VECTOR.format(stride=stride), "v.s"), defines=defines)
-    return profile(program, {}, Options(guide=True))
+    return profile(program, {}, ProfileOptions(guide=True))
 
 
 @pytest.mark.parametrize(("stride", "defines"), [(8, {"FAR": 1}), (128, {})])

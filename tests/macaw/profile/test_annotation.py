@@ -27,7 +27,7 @@ from macaw.profiling.annotation import Annotation, LineCost, to_json
 from macaw.profiling.annotation_page import annotation_data, annotation_table
 from macaw.profiling.model import from_json
 from macaw.profiling.model import to_json as profile_to_json
-from macaw.profiling.profiler import Options, profile
+from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import ProfileError, make_job
 from macaw.profiling.terminal_report import print_report
 from macaw.profiling.work_page import work_sections
@@ -253,7 +253,7 @@ def test_errors() -> None:
 
 @pytest.fixture(scope="module")
 def report() -> macaw.Profile:
-    return profile(vector_loop(TURNS, "waits.s"), {"x": ZEROS}, Options(lines=True))
+    return profile(vector_loop(TURNS, "waits.s"), {"x": ZEROS}, ProfileOptions(lines=True))
 
 
 def test_lines_of_a_profile(report: macaw.Profile, loop: Annotation) -> None:

@@ -24,7 +24,7 @@ from macaw.profiling.energy_report import energy_lines, energy_text
 from macaw.profiling.energy_table import default_table, load_table, parse_table
 from macaw.profiling.measuring import Measured
 from macaw.profiling.model import from_json, to_json
-from macaw.profiling.profiler import Options, profile
+from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import Job, make_job
 from macaw.profiling.terminal_report import print_report
 from tests.lowering.net.models import ModelBuilder
@@ -252,7 +252,7 @@ ZEROS = {"x": np.zeros(64, np.int8)}
 
 def test_static_energy_is_that_of_the_cycles(small: Program) -> None:
     text = f"{UNIT}scale = 0\n[activities]\nmul_int32 = 5\n[static]\ncp = 2\npe = 3"
-    report = profile(small, ZEROS, Options(energy=parse_table(text, "t.toml"), causes=True))
+    report = profile(small, ZEROS, ProfileOptions(energy=parse_table(text, "t.toml"), causes=True))
     energy = report.energy
     assert energy is not None
     assert energy.static == pytest.approx(report.cycles * (2 + 3 + 3))  # tiny has two rows
@@ -293,13 +293,13 @@ def test_layers_of_a_network(tmp_path: Path) -> None:
     builder.add("sum", "in_dq")
     network = macaw.compile(builder.model(), device="tiny", name="net")
     inputs = network.device_inputs({"x": np.ones((1, 2, 4, 4), np.float32)})
-    report = profile(network.program, inputs, Options(energy=default_table()))
+    report = profile(network.program, inputs, ProfileOptions(energy=default_table()))
     assert report.energy is not None
     check_sums(report.energy)
     assert list(report.energy.layers)[:2] == ["/stem/Conv", "/sum/Add"]
     # each product of the array is in the layer that uses the array
     table = parse_table(f"{UNIT}scale = 0\n[activities]\nmul_int8 = 1", "t.toml")
-    only = profile(network.program, inputs, Options(energy=table)).energy
+    only = profile(network.program, inputs, ProfileOptions(energy=table)).energy
     assert only is not None
     assert only.layers.keys() == {"/stem/Conv"}
     lines = list(energy_lines(report.energy, 80))
@@ -324,7 +324,7 @@ def test_texts_of_energies(energy: float, text: str) -> None:
 
 
 def test_json_and_an_ascii_terminal(small: Program) -> None:
-    report = profile(small, ZEROS, Options(energy=default_table()))
+    report = profile(small, ZEROS, ProfileOptions(energy=default_table()))
     assert from_json(json.loads(json.dumps(to_json(report)))) == report
     data = io.TextIOWrapper(io.BytesIO(), "ascii")
     print_report(report, Console(width=80, file=data, highlight=False))

@@ -18,14 +18,14 @@ from macaw.errors import InputError
 from macaw.execution import configuration_of
 from macaw.profiling import jobs, recording
 from macaw.profiling.model import Profile
-from macaw.profiling.profiler import Options, profile
+from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import Job, Recording, make_job
 from tests.macaw.profile.programs import copies
 
-OPTIONS = Options(segments=3, jitter=7)
+OPTIONS = ProfileOptions(segments=3, jitter=7)
 
 
-def made(options: Options) -> Profile:
+def made(options: ProfileOptions) -> Profile:
     return profile(copies(6), {}, options)
 
 
@@ -121,7 +121,7 @@ def test_a_program_that_does_not_end() -> None:
     with pytest.raises(
         recording.ProfileError, match="the program does not end by itself: cycle limit: 50 cycles"
     ):
-        made(Options(max_cycles=50))
+        made(ProfileOptions(max_cycles=50))
 
 
 def test_an_interrupt_ends_the_processes() -> None:

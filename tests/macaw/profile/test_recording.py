@@ -18,7 +18,7 @@ from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import AUTO, RECORD
 from macaw.profiling import recording, replay
 from macaw.profiling.model import Profile
-from macaw.profiling.profiler import Options, profile
+from macaw.profiling.profiler import ProfileOptions, profile
 from tests.macaw.profile.programs import copies, six_profile
 
 pytestmark = pytest.mark.once
@@ -76,7 +76,7 @@ def test_a_sample(name: str) -> None:
 
 def test_more_register_groups_lose_nothing() -> None:
     program, inputs = sample("fim_gru")
-    few, more = (profile(program, inputs, Options(groups=count)) for count in (4, 16))
+    few, more = (profile(program, inputs, ProfileOptions(groups=count)) for count in (4, 16))
     assert sum(item.lost for item in few.rows) > 0
     assert sum(item.lost for item in more.rows) == 0
 
@@ -134,7 +134,7 @@ again:  addi    t0, t0, -1
         li      a7, 93
         ecall
 """
-    found = profile(api.assemble(Source(text, "p.s")), {}, Options(mode="mark"))
+    found = profile(api.assemble(Source(text, "p.s")), {}, ProfileOptions(mode="mark"))
     ((slice_,),) = (item.slices for item in found.rows if item.slices)
     assert (slice_.core, slice_.first, slice_.instructions, slice_.place) == ("cp", 2, 6, "p.s:6")
     assert (found.mode, found.bottleneck) == ("mark", None)
@@ -143,7 +143,7 @@ again:  addi    t0, t0, -1
 @pytest.mark.parametrize("num", [{"cp": 7}, {"": 7}])
 def test_how_many_instructions_make_a_record(num: dict[str, int]) -> None:
     """The rule of seed 001 ¶132."""
-    found = profile(copies(2), {}, Options(num=num))
+    found = profile(copies(2), {}, ProfileOptions(num=num))
     sizes = {
         item.core: {x.instructions for x in item.slices[:-1]} for item in found.rows if item.slices
     }
@@ -163,7 +163,7 @@ def test_register_groups() -> None:
     auto = recording.cycling_parameters(5, 4)
     assert {auto[name] for name in (recording.NUM, recording.STEP)} == {5}
     assert (auto[recording.MODE], auto[recording.OVERHEAD], auto[recording.LOOPS]) == (AUTO, 20, 0)
-    assert profile(copies(2), {}, Options(groups=1)).tracks == profile(copies(2)).tracks
+    assert profile(copies(2), {}, ProfileOptions(groups=1)).tracks == profile(copies(2)).tracks
 
 
 def test_areas_lie_apart_behind_the_program() -> None:
@@ -259,33 +259,36 @@ def test_a_device_that_does_not_record() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (Options(mode="loud"), "no mode is called 'loud', there are auto, mark"),
+        (ProfileOptions(mode="loud"), "no mode is called 'loud', there are auto, mark"),
         (
-            Options(repeat=3),
+            ProfileOptions(repeat=3),
             "--repeat takes the mean of runs that differ, and without jitter all are the same",
         ),
-        (Options(mode="mark", num={"": 3}), "--num is for auto mode"),
-        (Options(mode="mark", segments=3), "--segments is for auto mode"),
-        (Options(segments=3, num={"": 3}), "--segments says how many instructions make a record"),
-        (Options(goals={"cylces": 3}), "no goal is called 'cylces'"),
-        (Options(thresholds={"block": 3}), "no metric with a threshold is called 'block'"),
-        (Options(item=2), "there is no item 2, the last one is 0"),
-        (Options(groups=99), "trace.groups"),
-        (Options(segments=2, shared=4), "segments cannot share 4 of 4 register groups"),
-        (Options(num={"ccp": 3}), "no core is called 'ccp'"),
+        (ProfileOptions(mode="mark", num={"": 3}), "--num is for auto mode"),
+        (ProfileOptions(mode="mark", segments=3), "--segments is for auto mode"),
+        (
+            ProfileOptions(segments=3, num={"": 3}),
+            "--segments says how many instructions make a record",
+        ),
+        (ProfileOptions(goals={"cylces": 3}), "no goal is called 'cylces'"),
+        (ProfileOptions(thresholds={"block": 3}), "no metric with a threshold is called 'block'"),
+        (ProfileOptions(item=2), "there is no item 2, the last one is 0"),
+        (ProfileOptions(groups=99), "trace.groups"),
+        (ProfileOptions(segments=2, shared=4), "segments cannot share 4 of 4 register groups"),
+        (ProfileOptions(num={"ccp": 3}), "no core is called 'ccp'"),
     ],
 )
-def test_options_that_do_not_fit(options: Options, message: str) -> None:
+def test_options_that_do_not_fit(options: ProfileOptions, message: str) -> None:
     with pytest.raises(InputError, match=message):
         profile(copies(1), {}, options)
 
 
 def test_the_mean_of_jittered_runs() -> None:
-    found = profile(copies(5), {}, Options(jitter=3, repeat=4))
+    found = profile(copies(5), {}, ProfileOptions(jitter=3, repeat=4))
     assert len(found.runs) == 4
     assert len(set(found.runs)) > 1
     assert found.cycles == round(sum(found.runs) / 4)
-    one = profile(copies(5), {}, Options(jitter=3))
+    one = profile(copies(5), {}, ProfileOptions(jitter=3))
     assert one.runs == found.runs[:1]
     last = next(item for item in found.rows if item.core == "cp").busy[-1][1]
     assert abs(last - found.cycles) <= 1

@@ -15,7 +15,7 @@ from macaw.errors import InputError
 from macaw.execution import configuration_of
 from macaw.profiling import measuring
 from macaw.profiling.model import from_json, to_json
-from macaw.profiling.profiler import Options, profile
+from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import make_job
 from macaw.profiling.roofline_report import LETTERS, memory_lines, roofline_lines
 from macaw.profiling.terminal_report import print_report
@@ -31,7 +31,7 @@ INPUTS = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
 
 @pytest.fixture(scope="module")
 def six() -> macaw.Profile:
-    return profile(SIX_CORES / "six_cores.s", INPUTS, Options(roofline=True))
+    return profile(SIX_CORES / "six_cores.s", INPUTS, ProfileOptions(roofline=True))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def roof_of(report: macaw.Profile, core: str) -> Roof:
 
 def test_vc_by_hand() -> None:
     program = vector_loop(TURNS, "turns.s")
-    report = profile(program, {"x": np.zeros(1024, np.int8)}, Options(roofline=True))
+    report = profile(program, {"x": np.zeros(1024, np.int8)}, ProfileOptions(roofline=True))
     roof = roof_of(report, "vc")
     # a turn: 16 additions of bytes and 2 of words; outside: 2 additions for each la, of which the
     # first instruction is a lui or auipc, and one for each li

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from macaw.errors import InputError
 from macaw.profiling import recording as recording
 from macaw.profiling import segments
-from macaw.profiling.profiler import Options, profile
+from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import Record
 from tests.macaw.profile.programs import copies
 from tests.macaw.profile.records import record
@@ -150,11 +150,11 @@ def test_a_merged_run_without_jitter_is_the_run() -> None:
     """Whatever the shares: to the cycle, in every core (seed 001 ¶106)."""
     program = copies(12)
     for shared in (1, 3):
-        found = profile(program, {}, Options(segments=5, shared=shared))
+        found = profile(program, {}, ProfileOptions(segments=5, shared=shared))
         assert found.merge is not None
         assert (found.merge.error, found.merge.shift, set(found.merge.offsets)) == (0, 0, {0})
         sizes = {row.core: row.slices[0].instructions for row in found.rows if row.slices}
-        whole = profile(program, {}, Options(num=sizes))
+        whole = profile(program, {}, ProfileOptions(num=sizes))
         assert found.cycles == found.merge.true == whole.cycles
         assert found.tracks == whole.tracks
         assert found.bottleneck == whole.bottleneck
@@ -165,7 +165,7 @@ def test_a_merged_run_without_jitter_is_the_run() -> None:
 @pytest.mark.parametrize("seed", [1, 40, 900])
 def test_jittered_segments_are_within_a_hundredth_of_their_runs(seed: int) -> None:
     """The transfers take nearly all of the time, so that hardly a cycle is without noise (seed 001 ¶107)."""
-    found = profile(copies(100), {}, Options(segments=6, jitter=seed, repeat=2)).merge
+    found = profile(copies(100), {}, ProfileOptions(segments=6, jitter=seed, repeat=2)).merge
     assert found is not None
     assert len(set(found.runs)) > 6  # they do differ
     assert min(found.runs) >= 10_000
