@@ -165,6 +165,8 @@ class Track:
         The latter are results that are still in the banks of the option's island. An eager track
         also fetches all results that are ready.
         """
+        if not self.pending:
+            return
         sources = {
             step
             for task in option.tasks

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from macaw.emu.rules.fim_dram import align_up
 from macaw.emu.rules.transfers import beat_length, channel_beats, transfer_end
@@ -31,7 +32,7 @@ class Location:
 
     def at(self, offset: int) -> Location:
         """Return the location `offset` bytes after this one."""
-        return replace(self, offset=self.offset + offset)
+        return Location(self.memory, self.symbol, self.offset + offset, self.island)
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,15 @@ class Copy:
         return self.row_bytes, self.rows, self.dst_stride, self.src_stride
 
 
+@lru_cache(maxsize=64)
+def _cycles_of_shapes(settings: tuple[int, ...]) -> dict[tuple[object, ...], int]:
+    """Return the cycles of copies that no bank takes part in, by their shape; empty at first.
+
+    Timing models with the same settings share the dictionary and add to it.
+    """
+    return {}
+
+
 class DmaTiming:
     """A timing model of the dma, which makes copies one after the other."""
 
@@ -70,7 +80,9 @@ class DmaTiming:
         self._onchip = int(config["mem.onchip_latency"])
         self._latency = int(config["mem.external_latency"])
         self._line = int(config["mem.external_width"])
-        self._alike: dict[tuple[object, ...], int] = {}
+        settings = (self._step, self._setup, self._width, self._depth)
+        latencies = (self._onchip, self._latency, self._line)
+        self._alike = _cycles_of_shapes(settings + latencies)
 
     def copies(self, several: Iterable[Copy], begin: int) -> int:
         """Return the cycle in which the last of several copies completes.
