@@ -49,6 +49,20 @@ COMMANDS = {
 # They end before the garbage collector would pay: they make hardly any reference cycles.
 SHORT_COMMANDS = ("asm", "dis", "header", "fmt", "isa", "device", "completion", "help")
 
+FIRST_STEPS = """\
+Macaw assembles, runs, profiles and debugs programs for neural-network accelerators.
+
+First steps:
+  macaw new demo           make a folder with a small program and its input
+  macaw run demo           run it and print its outputs
+  macaw profile demo       see where its cycles go
+  macaw debug demo         step through it, forwards and backwards
+  macaw estimate net.onnx  predict what each layer of a network costs
+
+All commands:  macaw --help
+One command:   macaw help run
+"""
+
 EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2 wrong input."
 
 
@@ -77,6 +91,12 @@ class LazyGroup(click.Group):
     def make_context(self, *arguments: Any, **keywords: Any) -> click.Context:
         with _raise_reader_gone():
             return super().make_context(*arguments, **keywords)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            click.echo(FIRST_STEPS, nl=False, err=True)
+            ctx.exit(EXIT_WRONG_INPUT)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         with _raise_reader_gone():

@@ -1,14 +1,17 @@
 """The command: help, wrong command lines, errors, exit statuses. No traceback reaches a user."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import click
+import onnx
 import pytest
 
 from macaw import cli
 from macaw.errors import InputError
+from tests.lowering.net.models import small_model
 from tests.macaw.command_runs import run_here
 
 
@@ -58,10 +61,23 @@ def test_every_command_has_help(name: str) -> None:
     assert done.stdout.startswith(f"Usage: macaw {name} ")
 
 
-def test_without_a_command_the_help_is_shown() -> None:
+def test_without_a_command_the_first_steps_are_shown(tmp_path: Path) -> None:
+    """Each of them can be typed as it stands."""
     done = macaw()
-    assert done.returncode == 2
-    assert "Commands:" in done.stdout + done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    steps = re.findall(r"macaw (\S+ \S+)", done.stderr)
+    assert [step.split()[0] for step in steps] == [
+        "new",
+        "run",
+        "profile",
+        "debug",
+        "estimate",
+        "help",
+    ]
+    onnx.save(small_model(), tmp_path / "net.onnx")
+    for step in steps:
+        taken = run_here(step.split(), tmp_path, text="quit\n")
+        assert taken.returncode == 0, (step, taken.stderr)
 
 
 @pytest.mark.parametrize(

@@ -103,3 +103,15 @@ def test_copies_as_the_emulator_does_them(seed, device, name, tmp_path):
     done = macaw.run(macaw.assemble(tmp_path / "p.s"))
     # cp begins the first in cycle 3; behind the last one it waits and leaves in 4 instructions.
     assert done.cycles == pytest.approx(3 + carrier(device).copies(copies, 0) + 4, abs=1)
+
+
+def test_cycles_that_models_share_are_bounded(monkeypatch):
+    """The next model of the same device knows what the first one has computed, up to a limit."""
+    monkeypatch.setattr("macaw.lowering.fim.dma_timing._MOST_SHAPES", 3)
+    there, here = Location(EXTERNAL, "x"), Location(LOCAL, "y")
+    device = BASE.changed({"dma.setup": 7})
+    copies = [Copy(here, there, 32 * beats) for beats in range(1, 9)]
+    first = [carrier(device).copy(copy, 0) for copy in copies]
+    assert first == [7 + 20 + 1 + 1 + (beats - 1) for beats in range(1, 9)]
+    assert [carrier(device).copy(copy, 0) for copy in reversed(copies)] == first[::-1]
+    assert len(carrier(device)._alike) <= 3

@@ -59,11 +59,14 @@ class Copy:
         return self.row_bytes, self.rows, self.dst_stride, self.src_stride
 
 
+_MOST_SHAPES = 1 << 14
+
+
 @lru_cache(maxsize=64)
 def _cycles_of_shapes(settings: tuple[int, ...]) -> dict[tuple[object, ...], int]:
     """Return the cycles of copies that no bank takes part in, by their shape; empty at first.
 
-    Timing models with the same settings share the dictionary and add to it.
+    Timing models with the same settings share the dictionary. They add at most `_MOST_SHAPES`.
     """
     return {}
 
@@ -106,6 +109,8 @@ class DmaTiming:
             copy.src_stride % width, copy.dst_stride % width, copy.row_bytes, copy.rows,
         )  # fmt: skip
         if key not in self._alike:
+            if len(self._alike) >= _MOST_SHAPES:
+                self._alike.clear()
             self._alike[key] = self._follow(copy, 0)
         return begin + self._alike[key]
 
