@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.mutants.choosing import Lines, Test
+from tests.mutants.choosing import Lines, RecordedTest
 from tests.mutants.paths import LINES, ROOT
 
 LIST = ROOT / "tests" / "quick.txt"
@@ -24,9 +24,9 @@ OVERHEAD = 0.02  # seconds of pytest itself for each case
 OF_A_FILE = 0.2  # seconds: two processes import it
 
 
-def functions(tests: Sequence[Test]) -> list[Test]:
+def functions(tests: Sequence[RecordedTest]) -> list[RecordedTest]:
     """The test functions of Python files, each with the seconds and the lines of all its cases."""
-    cases: dict[str, list[Test]] = defaultdict(list)
+    cases: dict[str, list[RecordedTest]] = defaultdict(list)
     for test in tests:
         if test.file.endswith(".py"):
             cases[test.function].append(test)
@@ -41,13 +41,15 @@ def functions(tests: Sequence[Test]) -> list[Test]:
     ]
 
 
-def choose(tests: Sequence[Test], places: int, budget: float) -> tuple[list[Test], int]:
+def choose(
+    tests: Sequence[RecordedTest], places: int, budget: float
+) -> tuple[list[RecordedTest], int]:
     """Tests within `budget` seconds of processor time, and how many of the `places` they execute."""
     executed = np.zeros(places, bool)
     files: set[str] = set()
     left = dict(enumerate(tests))
 
-    def cost(test: Test) -> float:
+    def cost(test: RecordedTest) -> float:
         return test.seconds + (0 if test.file in files else OF_A_FILE)
 
     def rate(number: int) -> tuple[float, int]:
@@ -57,7 +59,7 @@ def choose(tests: Sequence[Test], places: int, budget: float) -> tuple[list[Test
 
     heap = [rate(number) for number in left]
     heapq.heapify(heap)
-    chosen: list[Test] = []
+    chosen: list[RecordedTest] = []
     while heap:
         _, number = heapq.heappop(heap)
         if number not in left or cost(left[number]) > budget:
@@ -80,7 +82,7 @@ def choose(tests: Sequence[Test], places: int, budget: float) -> tuple[list[Test
     return chosen, int(np.count_nonzero(executed))
 
 
-def write(tests: Sequence[Test], path: Path = LIST) -> None:
+def write(tests: Sequence[RecordedTest], path: Path = LIST) -> None:
     """A line a test, in the form that `pytest @FILE` reads."""
     path.write_text("".join(f"{test.name}\n" for test in tests), "utf-8")
 

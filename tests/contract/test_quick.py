@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tests import quick
-from tests.mutants.choosing import Test
+from tests.mutants.choosing import RecordedTest
 from tests.mutants.paths import ROOT
 
 
@@ -26,8 +26,8 @@ def test_each_test_of_the_list_exists() -> None:
         assert names <= there, path
 
 
-def case(name: str, seconds: float, *places: int) -> Test:
-    return Test(name, seconds, np.array(places, np.uint32))
+def case(name: str, seconds: float, *places: int) -> RecordedTest:
+    return RecordedTest(name, seconds, np.array(places, np.uint32))
 
 
 CASES = [

@@ -234,6 +234,8 @@ def test_a_script_ends_where_it_is_interrupted(tmp_path):
 def test_the_system_and_python_when_allowed():
     run = interpreter(allow_shell=True)
     assert run.execute("shell echo a; exit 3").lines == ("a", "exit status 3")
+    (long,) = run.execute("shell head -c 70000 /dev/zero | tr '\\0' x").lines
+    assert long == "x" * (1 << 16)
     assert run.execute("python print(session.device.cycle)").lines == ("0",)
     assert run.execute("python 1/0").message == "ZeroDivisionError: division by zero"
     assert [len(line) for line in run.execute("python print('a' * 65_537)").lines] == [65_536]

@@ -42,12 +42,15 @@ def test_registers_equal_those_of_a_session(client, write):
 
 def test_variables_are_set(client, write):
     thread = client.entry(write(CALLS))
+    before = client.frame(thread)["line"]
     registers = client.scope(thread, "Registers")
     assert client.request("setVariable", variablesReference=registers, name="s1", value="2 + 5")[
         "value"] == "7"  # fmt: skip
     assert client.event("invalidated")["areas"] == ["stacks", "variables"]
     assert client.request("setExpression", expression="cp.s2", value="s1")["value"] == "7"
     assert client.request("evaluate", expression="s1 + s2", context="watch")["result"] == "14"
+    client.request("setVariable", variablesReference=registers, name="pc", value="pc + 4")
+    assert client.frame(thread)["line"] == before + 1
     assert refused(client, "setVariable", variablesReference=registers, name="q", value="1") == (
         "there is no variable q"
     )

@@ -12,6 +12,7 @@ from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import answer_text, table_lines, value_lines
 from macaw.debugger.frame_builder import FrameBuilder
 from macaw.debugging import DebuggerFiles
+from macaw.emu.faults import Fault
 from tests.debugger.programs import of_source, session
 
 DATA = """
@@ -318,3 +319,19 @@ def test_a_line_of_x_has_16_bytes(run):
     rows = run.execute("x/20xb numbers").rows
     assert [sum(cell is not None for cell in row[1:]) for row in rows] == [16, 4]
     assert rows[0][1:5] == ("0x44", "0x43", "0x42", "0x41")
+
+
+def test_a_text_that_ends_where_its_memory_ends(run):
+    """Fewer bytes are left than are read at a time; the text ends with the last of them."""
+    device = run.session.device
+    end = 0x80000000
+    while True:  # the first address after external memory
+        try:
+            device.memory.peek(end, 1)
+        except Fault:
+            break
+        end += 1 << 16
+    device.memory.poke(end - 5, b"last\0")
+    assert run.execute(f"x/s {end - 5}").rows[0][-1].strip("'\"") == "last"
+    device.memory.poke(end - 5, b"lasts")
+    assert run.execute(f"x/s {end - 5}").kind == "error"

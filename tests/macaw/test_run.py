@@ -328,3 +328,9 @@ def test_what_no_output_takes_is_said(macaw: Macaw, source: Source, count: int) 
     assert done.returncode == 0
     left = f"{8 * (3 - count)} bytes that nnp wrote are still in netout: no output or transfer read them"
     assert done.stderr == (f"macaw: warning: {left}\n" if count < 3 else "")
+
+
+def test_an_input_without_elements_is_refused_by_its_shape(layer: Path) -> None:
+    for empty in ([], np.zeros((0, 4)), np.zeros(0, np.int8)):
+        with pytest.raises(api.InputError, match="x"):
+            api.run(layer, x=empty)

@@ -24,7 +24,7 @@ BUDGET = 60.0  # of all tests of a mutant together, as they were recorded
 
 
 @dataclass(frozen=True)
-class Test:
+class RecordedTest:
     """A test, the seconds that it takes, and the places (`Lines.place`) that it executes."""
 
     name: str
@@ -45,7 +45,7 @@ class Lines:
 
     def __init__(self, folder: Path) -> None:
         self.numbers: dict[tuple[str, int], int] = {}
-        self.tests: list[Test] = []
+        self.tests: list[RecordedTest] = []
         self.at_collection: set[int] = set()  # places executed before the first test
         for file in sorted(folder.glob("*.npz")):
             self._read(file)
@@ -63,7 +63,7 @@ class Lines:
                 if name == COLLECTION:
                     self.at_collection.update(places.tolist())
                 elif passed and seconds <= SLOWEST:
-                    self.tests.append(Test(name, seconds, places))
+                    self.tests.append(RecordedTest(name, seconds, places))
 
     def places(self, path: str, lines: Iterable[int]) -> set[int]:
         """The numbers of those lines of a file that any test executes."""
@@ -78,7 +78,7 @@ class Lines:
     def _all(self) -> npt.NDArray[np.uint32]:
         return np.concatenate([each.places for each in self.tests])
 
-    def tests_of(self, places: set[int]) -> list[Test]:
+    def tests_of(self, places: set[int]) -> list[RecordedTest]:
         """The tests that execute any of the places."""
         met = np.isin(self._all, np.array(sorted(places), np.uint32))
         return [self.tests[number] for number in np.unique(self._owners[met])]
@@ -151,14 +151,14 @@ class Chooser:
         names = set(mutant.names)
         return chain(*(_lines(each) for each in functions if _names(each) & names))
 
-    def _ordered(self, path: str, tests: Sequence[Test]) -> Iterable[str]:
+    def _ordered(self, path: str, tests: Sequence[RecordedTest]) -> Iterable[str]:
         """Names of tests up to the budget: near files first; of each function one case, then another."""
         near = {each.file: self._nearness(path, each.file) for each in tests}
-        by_function: dict[str, list[Test]] = defaultdict(list)
+        by_function: dict[str, list[RecordedTest]] = defaultdict(list)
         for each in sorted(tests, key=lambda each: (each.seconds, each.name)):
             by_function[each.function].append(each)
 
-        def order(group: list[Test]) -> tuple[int, int, str]:
+        def order(group: list[RecordedTest]) -> tuple[int, int, str]:
             return -near[group[0].file], len(group[0].places), group[0].name
 
         rounds = zip_longest(*sorted(by_function.values(), key=order))

@@ -14,6 +14,7 @@ import shutil
 import signal
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -63,7 +64,9 @@ class Server:
         """What a child says of a job: the test that fails, or nothing; `TIME`, `AFRESH`."""
         folder = tempfile.mkdtemp(prefix="mutant-")
         reading, writing = os.pipe()
-        child = os.fork()
+        with warnings.catch_warnings():  # of threads: a child that hangs ends by its time
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
         if not child:
             os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
             said = "the child ended by an exception"

@@ -5,7 +5,7 @@ from __future__ import annotations
 PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d", "→": "->", "µ": "u"}
 
 
-def printable_text(text: str, ascii_only: bool = False) -> str:
+def printable_text(text: str, ascii_only: bool) -> str:
     """Return a text without control characters but line ends; with `ascii_only`, in ASCII."""
     text = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
     if ascii_only:

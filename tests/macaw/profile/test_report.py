@@ -251,3 +251,7 @@ def test_the_busiest_of_many_cores() -> None:
     wanted = [[f"pe[{n}]", str(busy[n])] for n in range(41) if n not in least]
     assert named == wanted
     assert "9 more cores not shown" in lines
+
+
+def test_an_interval_outside_of_the_run_hides_no_later_one() -> None:
+    assert chart.column_shares([(-5, 0), (2, 4), (9, 30), (40, 50)], 10, 5) == [0, 1, 0, 0, 0.5]
