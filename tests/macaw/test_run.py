@@ -331,6 +331,7 @@ def test_what_no_output_takes_is_said(macaw: Macaw, source: Source, count: int) 
 
 
 def test_an_input_without_elements_is_refused_by_its_shape(layer: Path) -> None:
-    for empty in ([], np.zeros((0, 4)), np.zeros(0, np.int8)):
+    empties: tuple[object, ...] = ([], np.zeros((0, 4)), np.zeros(0, np.int8))
+    for empty in empties:
         with pytest.raises(api.InputError, match="x"):
             api.run(layer, x=empty)

@@ -20,7 +20,7 @@ from macaw.profiling.earlier import EarlierRun, LineDifference
 from macaw.profiling.energy import Energy
 from macaw.profiling.work import Work
 
-FORMAT = 8  # version of the JSON format
+FORMAT = 9  # version of the JSON format
 KIND = "macaw profile"
 
 Interval = tuple[int, int]
@@ -275,6 +275,7 @@ class Profile:
     mode: str = ""  # "mark", "auto"
     jitter: int | None = None  # the first run's seed
     runs: tuple[int, ...] = ()  # cycles of each run of the mean
+    exit_code: int = 0  # of the program; with `repeat`, of the first run
     ratios: Mapping[str, tuple[Metric, ...]] = field(
         default_factory=dict
     )  # by row, from all its records

@@ -25,7 +25,8 @@ def share_text(part: float, whole: float) -> str:
 def run_summary(profile: Profile) -> str:
     """Return a phrase with device and cycles, such as `on tiny: 1,000 cycles`.
 
-    For several runs it also has their number and range and, with jitter, the seed.
+    For several runs it also has their number and range and, with jitter, the seed. It ends with the
+    program's exit code unless that is 0.
     """
     text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
     if len(profile.runs) > 1:
@@ -33,6 +34,8 @@ def run_summary(profile: Profile) -> str:
         text += f", the mean of {len(profile.runs)} runs of {low:,} to {high:,}"
     if profile.jitter is not None:
         text += f", jitter from seed {profile.jitter}"
+    if profile.exit_code:
+        text += f"; the program failed with exit code {profile.exit_code}"
     return text
 
 

@@ -417,6 +417,7 @@ class _Profiler:
             mode=options.mode,
             jitter=options.jitter,
             runs=runs,
+            exit_code=full_runs[0].exit_code,
             ratios=rows,
             subject=self.subject,
             layers=layers,

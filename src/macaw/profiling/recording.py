@@ -113,6 +113,7 @@ class Recording:
     lost: Mapping[str, int]  # by core, records without room
     failure: str = ""
     layers: Mapping[int, int] = field(default_factory=dict)  # begins of a network's, by number
+    exit_code: int = 0
 
 
 def endless(reason: object) -> tuple[str, str]:
@@ -186,6 +187,7 @@ def run_job(job: Job) -> Recording:
         {name: device.cores[name].trace.read("trace_lost") for name in job.parameters},
         "" if stop.reason == "exit" else str(stop),
         layers,
+        stop.exit_code or 0,
     )
 
 

@@ -252,3 +252,15 @@ def test_a_batch_has_items(tool: Tool, layer: Path) -> None:
         for item in (0, 1)
     )
     assert one["cycles"] == 237 != two["cycles"]
+
+
+def test_a_program_that_failed_is_profiled_and_says_so(tool: Tool) -> None:
+    text = ".core cp\n_start: li a0, {}\n li a7, 93\n ecall\n"
+    for code in (0, 3):
+        Path("layer.s").write_text(text.format(code))
+        done = tool("--json", "p.json", "--html", "p.html")
+        assert done.returncode == 0
+        said = "; the program failed with exit code 3" in " ".join(done.stdout.split())
+        assert said == bool(code)
+        assert json.loads(Path("p.json").read_text("utf-8"))["exit_code"] == code
+        assert ("failed with exit code 3" in Path("p.html").read_text("utf-8")) == bool(code)
