@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -161,3 +162,13 @@ def test_the_description_names_them() -> None:
         " padding 1 × 2 before and 3 × 4 after, of 5 images of 8 × 9 × 4 to 4 channels"
     )
     assert found.product.macs == 5 * 8 * 11 * 4 * 9 * 2
+
+
+def test_each_transfer_of_results_says_which_results_it_copies():
+    """Kernels of 2 x 3 on an image of 8 x 8: 7 rows of 4 outputs, on two rows of two clusters."""
+    lowered = macaw.lower("conv2d", np.ones((4, 2, 3, 3), np.int8), image=(8, 8), device="tiny")
+    pattern = r"# (row \d, cluster \d): of O\[(\d+):(\d+), :, (\d+):(\d+)\]"
+    found = [(name, *map(int, ends)) for name, *ends in re.findall(pattern, lowered.source)]
+    assert {name for name, *_ in found} == {f"row {p}, cluster {q}" for p in (0, 1) for q in (0, 1)}
+    cells = {(m, n) for _, m0, m1, n0, n1 in found for m in range(m0, m1) for n in range(n0, n1)}
+    assert cells == {(m, n) for m in range(7) for n in range(4)}

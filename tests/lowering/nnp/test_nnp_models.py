@@ -147,10 +147,10 @@ def perceptron(*sizes: int):
 
 def conv1d():
     nodes = [
-        NODE("Conv", ["x", "W", "b"], ["c"], "conv", pads=[1, 2], strides=[2], dilations=[2]),
+        NODE("Conv", ["x", "W", "b"], ["c"], "conv", pads=[1, 2], strides=[2], dilations=[3]),
         NODE("Tanh", ["c"], ["t"], "tanh"), NODE("MaxPool", ["t"], ["y"], "pool", kernel_shape=[2]),
     ]  # fmt: skip
-    return model(nodes, {"x": (1, 6, 12)}, outputs(y=(1, 3, 5)), W=numbers(3, 6, 3), b=numbers(3))
+    return model(nodes, {"x": (1, 6, 12)}, outputs(y=(1, 3, 4)), W=numbers(3, 6, 3), b=numbers(3))
 
 
 MODELS = {

@@ -132,7 +132,7 @@ def _dense_weights(weights: Array, groups_: int, channels: int) -> Array:
 
 
 def convolution(
-    builder: Builder, node: Node, weights: Array, bias: Array | None, divide: int = 1
+    builder: Builder, node: Node, weights: Array, bias: Array | None, divide: int
 ) -> Value:
     """Append a convolution with `weights` (outputs, channels / groups, ...). Return its result."""
     geometry = _geometry(builder, node, weights.shape[2:])
