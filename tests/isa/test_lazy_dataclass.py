@@ -41,10 +41,10 @@ def made(decorate: Callable[..., Any], **options: bool) -> Any:
         a: int
         b: str = "text"
         c: list[int] = field(default_factory=list)
+        kind: ClassVar[str] = "row"
         d: int = field(default=7, repr=False, compare=False)
         e: int = field(default=8, kw_only=True)
         f: list[int] = field(default_factory=list, init=False)
-        kind: ClassVar[str] = "row"
 
         def twice(self) -> int:
             return 2 * self.a

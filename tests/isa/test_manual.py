@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -149,7 +150,11 @@ def test_summary_has_a_line_for_everything(core):
     ):
         for item in group:
             assert f"\n  {item.name}" in summary
-    assert max(map(len, summary.splitlines())) <= 100
+    lines = summary.splitlines()
+    assert max(map(len, lines)) <= 100
+    for line, following in pairwise([*lines, ""]):  # a name, then its meaning in a column
+        if line[:2] == "  " != line[2:4] and line[26:28].strip():
+            assert following.startswith(" " * 28), line
 
 
 def test_names_for_completion():
