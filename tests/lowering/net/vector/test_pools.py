@@ -125,3 +125,12 @@ def test_refusals(pool, message):
     with pytest.raises(LowerError) as error:
         pool.check()
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize("shape", [(17, 16, 24), (29, 9, 3), (16, 32, 16)])
+def test_a_mean_of_more_positions_than_are_added_in_16_bits(shape):
+    """272, 261 and 512 positions: one or two groups of 256, and 16, 5 or no positions more."""
+    pool = GlobalAveragePool("int8", shape)
+    inputs = random_inputs(pool, 1)
+    found, _ = run(pool, *inputs)
+    np.testing.assert_array_equal(found, compute(pool, *inputs))
