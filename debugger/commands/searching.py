@@ -62,8 +62,7 @@ def _suffix(text: str) -> tuple[int, int]:
     """
     digits = "".join(filter(str.isdigit, text))
     letters = "".join(one for one in text if not one.isdigit())
-    is_unit = not letters or (len(letters) == 1 and letters in UNITS)
-    if not is_unit or digits == "0" or len(digits) > _MOST_DIGITS:
+    if letters not in ("", *UNITS) or digits == "0" or len(digits) > _MOST_DIGITS:
         raise CommandError(f"'{text}' is no format of find", "find/b, find/w4")
     return UNITS.get(letters, 4), int(digits or MOST_PLACES)
 

@@ -42,7 +42,8 @@ class LoopMaker:
     """Makes a random loop; `order` says when activations come: first, in turns, in two places.
 
     `sums` says what sums begin with: nothing, a bias (one segment for all iterations), partial
-    sums of their own ("each"), or, in the first iteration, what an earlier exe left ("before"). With `join`, cluster 0 adds something to its first results.
+    sums of their own ("each"), or, in the first iteration, what an earlier exe left ("before").
+    With `join`, cluster 0 adds something to its first results.
     """
 
     def __init__(

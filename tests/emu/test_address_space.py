@@ -1,10 +1,18 @@
-"""Memories of dead devices return to the process; what cannot be had is said in one sentence."""
+"""Memories of dead devices return to the process; mapped registers are at their addresses."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from macaw.asm.assembler import assemble
+from macaw.asm.source import Source
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.isa import config
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 4_000_000 << 10  # bytes: `ulimit -v 4000000`
@@ -66,3 +74,29 @@ Device(configuration("base"))
     assert text.startswith("DeviceError no address space for a memory of ")
     assert text.count("\n") == 1
     assert text.strip().endswith("bytes in this process")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_core_reads_its_mapped_registers(engine):
+    """At 0x2000_0000: id, status, next, cycles and cyclesh, as docs/isa/device.md says.
+
+    While an instruction is executed, it is the next one.
+    """
+    text = """
+        .core cp
+_start: li   t0, 0x20000000
+        lw   a0, 0(t0)
+        lw   a1, 4(t0)
+here:   lw   a2, 8(t0)
+        lw   a3, 12(t0)
+        lw   a4, 12(t0)
+        lw   a5, 16(t0)
+        ebreak
+"""
+    device = Device(config.load("tiny"), engine=engine)
+    program = assemble(Source(text, "p.s"), device=config.load("tiny"))
+    device.load(program)
+    assert device.run(max_cycles=1000).reason == "breakpoint"
+    x = device.cores["cp"].state.x
+    assert (x[10], x[11], x[12], x[15]) == (0, 1, program.symbol("here").value, 0)
+    assert 0 < x[13] < x[14] <= device.cycle

@@ -12,16 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from macaw.asm.assembler import assemble
 from macaw.asm.program import Line, Program, Section, Tensor
-from macaw.asm.source import Source
 from macaw.emu import plain
 from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.faults import DeviceError, Stop
 from macaw.emu.state import StateError
 from macaw.emu.waits import NEVER
-from macaw.isa import config
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, times, toy
 
 REGISTERS = 0x2000_0000
@@ -601,24 +598,3 @@ def test_a_file_of_wrong_values_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StateError, match=r"b\.npz: is no saved device: "):
             device.load_state(tmp_path / "b.npz")
         assert device.hash() == fresh
-
-
-def test_a_core_reads_its_mapped_registers():
-    """At 0x2000_0000: id, status, next, cycles and cyclesh, as docs/device.md says."""
-    text = """
-        .core cp
-_start: li   t0, 0x20000000
-        lw   a0, 0(t0)
-        lw   a1, 4(t0)
-        lw   a2, 8(t0)
-here:   lw   a3, 12(t0)
-        lw   a4, 12(t0)
-        lw   a5, 16(t0)
-        ebreak
-"""
-    device = Device(config.load("tiny"))
-    device.load(assemble(Source(text, "p.s"), device=config.load("tiny")))
-    assert device.run(max_cycles=1000).reason == "breakpoint"
-    x = device.cores["cp"].state.x
-    assert (x[10], x[11], x[15]) == (0, 1, 0)
-    assert 0 < x[13] < x[14] <= device.cycle

@@ -62,7 +62,7 @@ def test_every_command_has_help(name: str) -> None:
 
 
 def test_without_a_command_the_first_steps_are_shown(tmp_path: Path) -> None:
-    """Each of them can be typed as it stands."""
+    """A user can type each step without a change, one after the other."""
     done = macaw()
     assert (done.returncode, done.stdout) == (2, "")
     steps = re.findall(r"macaw (\S+ \S+)", done.stderr)

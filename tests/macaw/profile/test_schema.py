@@ -1,4 +1,4 @@
-"""The JSON Schema of profiles: real and random profiles fit it, what `from_json` refuses does not."""
+"""The JSON Schema of profiles: real and made profiles fit it, what `from_json` refuses does not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from macaw.profiling.energy_table import default_table
 from macaw.profiling.model import FORMAT, from_json, to_json
 from macaw.profiling.profiler import ProfileOptions, profile
 from tests.macaw.profile.programs import copies
-from tests.macaw.profile.synthetic import by_hand
+from tests.macaw.profile.synthetic import by_chance, by_hand
 
 Json = dict[str, Any]
 
@@ -47,7 +47,8 @@ def whole() -> Json:
 
 def test_profiles_fit_the_schema(validator: Any, whole: Json) -> None:
     validator.validate(whole)
-    validator.validate(json.loads(json.dumps(to_json(by_hand()))))
+    for made in (by_hand(), *(by_chance(seed) for seed in range(5))):
+        validator.validate(json.loads(json.dumps(to_json(made))))
     filled = {name for name, value in whole.items() if value not in ([], {}, None, "")}
     assert filled >= {"accounts", "annotation", "work", "energy", "goals", "differences", "earlier"}
 
