@@ -260,9 +260,8 @@ class CorePart:
     def default_source(self) -> Source | None:
         """Return the default program of this core, for sources without a part for it.
 
-        Return None if it has none.
-
-        Only the control core has a default program.
+        Return None for any other core than the control core, because only that one has a default
+        program.
         """
         return None
 

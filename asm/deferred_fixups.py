@@ -47,7 +47,7 @@ def statement_start(match: re.Match[str]) -> int:
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """Return a line that a pattern matched as the `LogicalLine` that the reader would make."""
+    """Return the `LogicalLine` that the reader would make of a line that a pattern matched."""
     start = statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 

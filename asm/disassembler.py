@@ -46,17 +46,7 @@ def disassemble(
             code.make_targets(section, tables[section.core], labels[section.name])
         if not program.note_version and program.entry is not None and section.holds(program.entry):
             labels[section.name].make(program.entry)
-
-    def exact(address: int) -> str | None:
-        section = program.section_at(address)
-        return labels[section.name].at(address) if section else None
-
-    def near(address: int) -> str | None:
-        symbol = program.symbol_at(address)
-        if symbol is None:
-            return None
-        return names.of(symbol[0]) + (f" + {symbol[1]}" if symbol[1] else "")
-
+    exact, near = _namings(program, labels, names)
     homes = {TENSORS, *(tensor.section for tensor in program.tensors)}
     lines = [
         *_origin(program),
@@ -93,6 +83,22 @@ def disassemble(
         lines += _empty_control(program)
         lines += _entry(program, exact)
     return "\n".join(lines).strip("\n") + "\n"
+
+
+def _namings(program: Program, labels: Mapping[str, Labels], names: Names) -> tuple[Naming, Naming]:
+    """Return two functions that name an address: by its own label, by the nearest symbol before."""
+
+    def exact(address: int) -> str | None:
+        section = program.section_at(address)
+        return labels[section.name].at(address) if section else None
+
+    def near(address: int) -> str | None:
+        symbol = program.symbol_at(address)
+        if symbol is None:
+            return None
+        return names.of(symbol[0]) + (f" + {symbol[1]}" if symbol[1] else "")
+
+    return exact, near
 
 
 def _chosen_sections(program: Program, core: str | None, only: str | None) -> list[Section]:
@@ -173,7 +179,7 @@ def _is_fixed(program: Program) -> bool:
 
 
 def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
-    """Return where the disassembly puts a section of another tool to keep its address.
+    """Return where the disassembly puts a section that another tool has made at a fixed address.
 
     The result is a section of cp and an offset in it. It is None if the section needs no such line.
     """

@@ -1,7 +1,7 @@
 """Converts a `Program` to an ELF executable and back.
 
-The file is ELF32, little-endian, RISC-V. It has one section for each part, symbols with sizes,
-`.note.macaw` (`asm/elf_note.py`) and line information (`asm/dwarf.py`). `read` also accepts
+The file is ELF32, little-endian, RISC-V. The file has one section for each part, symbols with
+sizes, `.note.macaw` (`asm/elf_note.py`) and line information (`asm/dwarf.py`). `read` also accepts
 freestanding RV32 executables of other tools. From equal programs, `write` makes equal bytes.
 """
 

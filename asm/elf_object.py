@@ -19,6 +19,28 @@ from macaw.asm.relocatable import PREFIX, Relocatable, Relocation
 _HIGH_PART = ".Lpcrel_hi"  # and a number: the instruction to which a low part belongs
 
 
+def _object_symbols(
+    item: Relocatable, numbers: Mapping[str, int], starts: Mapping[str, int]
+) -> list[NamedSymbol]:
+    """Return the program's symbols, the symbol of the layout, and the undefined symbols."""
+    layout, absolute = item.layout_symbol, form.SHN_ABS
+    return [
+        *elf.symbol_entries(item.program.symbols, numbers, starts),
+        NamedSymbol(layout, item.layout, 0, form.STT_NOTYPE, absolute, form.STB_GLOBAL),
+        *(
+            NamedSymbol(
+                name,
+                0,
+                0,
+                form.STT_NOTYPE,
+                form.SHN_UNDEF,
+                form.STB_WEAK if name in item.weak else form.STB_GLOBAL,
+            )
+            for name in item.undefined
+        ),
+    ]
+
+
 def write(item: Relocatable, *, lines: bool = True) -> bytes:
     """Return the ELF object, with or without line information. Raises `ElfError`."""
     program = item.program
@@ -38,20 +60,7 @@ def write(item: Relocatable, *, lines: bool = True) -> bytes:
     marks = sorted({x.symbol for x in item.relocations if isinstance(x.symbol, int)})
     symbols += _marks(program, marks, numbers, starts)
     high_parts = {address: len(sections) + place for place, address in enumerate(marks, 1)}
-    own = list(elf.symbol_entries(program.symbols, numbers, starts))
-    layout, absolute = item.layout_symbol, form.SHN_ABS
-    own.append(NamedSymbol(layout, item.layout, 0, form.STT_NOTYPE, absolute, form.STB_GLOBAL))
-    own += [
-        NamedSymbol(
-            name,
-            0,
-            0,
-            form.STT_NOTYPE,
-            form.SHN_UNDEF,
-            form.STB_WEAK if name in item.weak else form.STB_GLOBAL,
-        )
-        for name in item.undefined
-    ]
+    own = _object_symbols(item, numbers, starts)
     named = {
         symbol.name: place
         for place, symbol in enumerate(own, 1 + len(symbols))

@@ -37,7 +37,7 @@ def check(data: bytes, number: int, segment: Segment) -> None:
 
 
 def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
-    """Return the load address of a section minus its address, in bytes, from its segment.
+    """Return a section's load address minus its address, in bytes, as its segment gives them.
 
     Raises `ElfError` if no segment contains the section; `what` names the section in the message.
     """

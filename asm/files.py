@@ -17,7 +17,7 @@ class FileError(MacawError, ValueError):
 
 
 def find(name: str, folders: Iterable[Path]) -> Path:
-    """Return the path of the regular file `name` in the first of the folders that has it.
+    """Return the path of the regular file `name` in the first of the folders that contains it.
 
     Raises `FileError` if there is none, or if links lead the path out of all the folders.
     """

@@ -249,7 +249,7 @@ def _lay_out(paragraph: list[_Line]) -> list[str]:
 
 
 def _statement_text(line: _Line) -> str:
-    """Return a line's labels and statements, each in its column."""
+    """Return a line's labels and statements, aligned to their columns."""
     if not line.first:
         return line.labels + line.others
     first = line.first

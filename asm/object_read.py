@@ -168,7 +168,7 @@ def _name(entries: dict[int, _NamedEntry], symbol: int) -> str:
 
 
 def _place(entries: dict[int, _NamedEntry], symbol: int, addend: int) -> tuple[int, int]:
-    """Return the section, as its number, and the offset in it of a symbol plus `addend`."""
+    """Return the number of a symbol's section, and the symbol's offset in it plus `addend`."""
     if not symbol:
         return 0, addend
     entry = entries[symbol].entry

@@ -45,7 +45,7 @@ class Caller:
 class SourceText:
     """A text and its name. The text may include files below `folder`; None: no files.
 
-    If the text is included or expanded, `caller` is the line that does so.
+    If the text is included or expanded, `caller` is the line that includes or expands it.
     """
 
     is_repeated = False  # it is a round of a repetition, whose diagnostics are reported once

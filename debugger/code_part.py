@@ -111,7 +111,7 @@ class _Rows:
 
 
 def _points(session: Session) -> Mapping[int, str]:
-    """Return "on" or "off" by address of each point."""
+    """Return, for the address of each point, whether the point is "on" or "off"."""
     points: dict[int, str] = {}
     for point in session.points:
         for target in session.point_targets(point):

@@ -151,8 +151,9 @@ class FrameBuilder:
         return {core.name: _state(core) for core in self.interpreter.session.device.order}
 
     def _note_states(self) -> int:
-        """Record the present core states during a run or a replay; return when to do so next, as a
-        cycle.
+        """Record the present core states during a run or a replay.
+
+        Return the cycle of the next record.
         """
         cycle = self.interpreter.session.device.cycle
         self._past.add(Moment(cycle, self._states(), {}))

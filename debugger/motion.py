@@ -307,8 +307,8 @@ class Motion:
     def _lines_back(self, name: str, retired: int, done: int) -> int:
         """Return the number of lines that a step back has gone, at most `done`.
 
-        The last line does not count if a point has stopped the core before the start of this line,
-        where the core had completed `retired` instructions.
+        If a point has stopped the core on the way, the last line does not count. `retired` is the
+        number of instructions that the core had completed at the start of the last line.
         """
         return done if self.device.cores[name].retired == retired else done - 1
 

@@ -59,9 +59,9 @@ def instruction_ends(
 ) -> list[InstructionEnd]:
     """Return the ends of a core's last `count` or more instructions before `end`, earliest first.
 
-    `retired` is the number of instructions that the core had executed at `end`. If the core has one
-    unit, the last of these ends is left out, because the caller does not need it. If the run has
-    fewer instructions, the first item is the start of the run. Raises `Interruption`.
+    `retired` is the number of instructions that the core had executed at `end`. For a core with
+    only one unit the result lacks the last of these ends, which the caller does not need. If the
+    run has fewer instructions, the first item is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []
     while True:

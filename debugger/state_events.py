@@ -213,6 +213,6 @@ STATE_EVENTS: dict[str, type[StateEvent]] = {
 
 
 def state_event_of(name: str, device: Device, core: Core, where: list[Place]) -> StateEvent | None:
-    """Return an event of `macaw.isa.common.EVENTS` on a core; None if its state has no such one."""
+    """Return an event of `macaw.isa.common.EVENTS` on a core; None if the core cannot have it."""
     kind = STATE_EVENTS.get(name)
     return None if kind is None else kind(device, core, where)

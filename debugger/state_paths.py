@@ -311,24 +311,9 @@ class Members:
             return field_range(core.state, row, (*first, *fill_subscripts(steps, indices)))
 
         whole = (row.scalar and not steps) or (one and row.dtype.startswith(("int", "uint")))
-        if not live:
-            own = frozenset((core.name,))
-            return Access(
-                text, read, write, own, whole=whole, bits=bits or 64, field_range=own_range
-            )
-        assert isinstance(core, Instrumented)
-        values, number, half = getattr(core, core.inlines), inside[-1], 1 << bits - 1
-        value_text = f"{core.inlines}[{number}]"
-        sign = f"(({value_text} ^ {half}) - {half})" if is_signed else value_text
-
-        def now() -> int:
-            value = int(values[number])
-            return (value ^ half) - half if is_signed else value
-
         own = frozenset((core.name,))
-        return Access(
-            text, now, write, own, whole=True, bits=bits, live=sign, field_range=own_range
-        )
+        access = Access(text, read, write, own, whole=whole, bits=bits or 64, field_range=own_range)
+        return _inlined(access, core, inside[-1], is_signed) if live else access
 
 
 def identifier(name: str) -> str:
@@ -373,6 +358,24 @@ def _at(value: Any, inside: tuple[int, ...]) -> Any:
     for index in inside:
         value = value[index]
     return value
+
+
+def _inlined(access: Access, core: Core, number: int | tuple[Any, ...], is_signed: bool) -> Access:
+    """Return `access` with a faster `read`, from the core's list of its registers' present values.
+
+    `number` is the register's index in the list.
+    """
+    assert isinstance(core, Instrumented)
+    assert isinstance(number, int)
+    values, half = getattr(core, core.inlines), 1 << access.bits - 1
+    text = f"{core.inlines}[{number}]"
+
+    def now() -> int:
+        value = int(values[number])
+        return (value ^ half) - half if is_signed else value
+
+    live = f"(({text} ^ {half}) - {half})" if is_signed else text
+    return replace(access, read=now, whole=True, live=live)
 
 
 def _sign_extend(value: Any, bits: int) -> int:

@@ -54,9 +54,9 @@ class CoreLog:
             self.numbers.append(number)
 
     def divide(self, begin: int, end: int, weights: Mapping[Charge, int]) -> None:
-        """Add charges for the cycles from `begin` to `end`, each for its share by weight.
+        """Divide the cycles from `begin` to `end` among charges, by their weights.
 
-        Charges without an address get cycles only if no charge has one.
+        If some charges have an address, those without one get no cycles.
         """
         some = {charge: weight for charge, weight in weights.items() if charge.address is not None}
         some = some or dict(weights)

@@ -1,10 +1,10 @@
 """Copied code: finds the program's symbols and lines for code that a core executes in a copy.
 
 A core may execute a copy of code that the program has for another core of the same kind. Rows of
-the array often do so. Each row or island has its own address range for code: a row has its unit, an
-island its instruction memory. The starts of these ranges differ by a power of two. An address in
-one range gets the symbol and source line of the same offset in another range, if the bytes at both
-offsets are nearly equal.
+the array often execute such copies. Each row or island has its own address range for code: a row
+has its unit, an island its instruction memory. The starts of these ranges differ by a power of two.
+An address in one range gets the symbol and source line of the same offset in another range, if the
+bytes at both offsets are nearly equal.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def _equal(core: Core, address: int, section: Section, at: int) -> float:
 
 
 def _present(core: Core, address: int, length: int) -> Iterator[bytes]:
-    """Yield the `length` bytes at each address at which the core may be executing `address`.
+    """Yield the `length` bytes that the core would execute at `address`.
 
-    If an on-chip unit feeds the core, there are two items, one for each half; else there is one.
+    A core that an on-chip unit feeds may execute either half of it, so there are two items.
     """
     memory = core.device.memory
     places = [address]

@@ -6,7 +6,7 @@ and their occurrences. At other times it reports nothing, and the block does not
 `start_count` has their number. Ports report the accesses that they see. An access belongs to the
 instruction `port.instruction`, or to the instruction that began last.
 
-A core may report late, but not later than its `sync`. Fast engines do so. The dma does so, too,
+A core may report late, but not later than its `sync`. Fast engines do so. The dma does this, too,
 because it adds up the uses of a transfer.
 """
 

@@ -248,9 +248,10 @@ class Check:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
 
     def _moves_slice(self, moves: bool, what: str, count: int = 1) -> None:
-        """Take a word that copies the slice RZ_SLOT of Rz `count` times, if `moves`.
+        """Add a caution if a word, which `what` names, copies a slice of Rz without any result.
 
-        Dot products fill the first numbers of Rz, so another slice than the first is a caution.
+        `moves` says whether the word copies the slice that RZ_SLOT selects; it does so `count`
+        times. Dot products fill the first slices only.
         """
         if not moves:
             return

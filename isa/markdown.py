@@ -116,22 +116,8 @@ def device_file() -> str:
     return sheet.text()
 
 
-def trace_file(cores: Sequence[Core]) -> str:
-    """Return the Markdown file about the trace block, from the tables of `macaw.isa.trace`."""
-    sheet = Sheet("The trace block")
-    sheet.blocks.append(
-        "Every core has a block of register groups, parameters and a timer (seed 001; addresses and"
-        f" the record are ours). {_reached(cores)}"
-    )
-    sheet.blocks.append(
-        "An instruction begins with the try that succeeds: what it waits for before, a transfer,"
-        " another core or a window, is not part of it. It ends when its result is there, an access"
-        " when the memory has it. In mark mode markers are not recorded themselves; in auto mode"
-        " they are instructions as any other. Recording costs no cycle."
-    )
-    chapters = ("Registers of a group", "Parameters", "Compute units", "Structures")
-    sheet.blocks.append("\n".join(f"- [{name}](#{slug(name)})" for name in chapters))
-    sheet.heading(2, chapters[0])
+def _group_registers(sheet: Sheet) -> None:
+    """Add the table of the registers of a group, and the rule for the other groups' addresses."""
     events = {item.name: item.meaning for item in trace.OCCURRENCES}
     sheet.table(
         ("register", "CSR", "offset", "what it holds", "of", "seed 001"),
@@ -155,7 +141,10 @@ def trace_file(cores: Sequence[Core]) -> str:
             f" (groups 0 to {trace.MAPPED_REACHED - 1})."
         )
     )
-    sheet.heading(2, chapters[1])
+
+
+def _trace_parameters(sheet: Sheet) -> None:
+    """Add the table of the trace block's parameters."""
     sheet.table(
         ("register", "CSR", "offset", "access", "unit", "legal", "meaning"),
         (
@@ -171,6 +160,27 @@ def trace_file(cores: Sequence[Core]) -> str:
             for row in trace.PARAMETERS
         ),
     )
+
+
+def trace_file(cores: Sequence[Core]) -> str:
+    """Return the Markdown file about the trace block, from the tables of `macaw.isa.trace`."""
+    sheet = Sheet("The trace block")
+    sheet.blocks.append(
+        "Every core has a block of register groups, parameters and a timer (seed 001; addresses and"
+        f" the record are ours). {_reached(cores)}"
+    )
+    sheet.blocks.append(
+        "An instruction begins with the try that succeeds: what it waits for before, a transfer,"
+        " another core or a window, is not part of it. It ends when its result is there, an access"
+        " when the memory has it. In mark mode markers are not recorded themselves; in auto mode"
+        " they are instructions as any other. Recording costs no cycle."
+    )
+    chapters = ("Registers of a group", "Parameters", "Compute units", "Structures")
+    sheet.blocks.append("\n".join(f"- [{name}](#{slug(name)})" for name in chapters))
+    sheet.heading(2, chapters[0])
+    _group_registers(sheet)
+    sheet.heading(2, chapters[1])
+    _trace_parameters(sheet)
     sheet.heading(2, chapters[2])
     sheet.table(
         ("core", "what `t_cu_begin`, `t_cu_end`, `e_cu` and `e_array` count"),

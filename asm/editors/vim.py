@@ -58,9 +58,6 @@ let b:undo_ftplugin = 'setlocal commentstring< comments<'
 
 
 def _syntax() -> str:
-    every = words.every()
-    directives = words.directives().union(*(core.directives for core in every.values()))
-    operators = r"[-+*/%~!&|^<>=]"
     lines = [
         _MADE,
         "if exists('b:current_syntax')",
@@ -69,6 +66,27 @@ def _syntax() -> str:
         "syntax case match",
         "syntax iskeyword @,48-57,_,.,$",
         "",
+        *_statements(),
+        "",
+        *_operands(),
+        "",
+        # A match, no region: the operands in front of it end with the line.
+        r"syntax match macawComment +\%(#\|//\).*+",
+        r"syntax region macawComment start=+/\*+ end=+\*/+",
+        "syntax sync ccomment macawComment",
+        "",
+        *(f"highlight default link macaw{name} {look}" for name, look in _LOOK.items()),
+        "",
+        "let b:current_syntax = 'macaw'",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _statements() -> list[str]:
+    """Return the syntax items of labels, assignments, moves, directives and mnemonics."""
+    every = words.every()
+    directives = words.directives().union(*(core.directives for core in every.values()))
+    return [
         f"syntax match macawMacro /{_NAME}/ contains=macawMnemonic,macawDirective"
         " nextgroup=macawOperands",
         # The last match that fits has precedence: a label, then an assignment.
@@ -90,7 +108,13 @@ def _syntax() -> str:
         " contains=@macawOperand,macawComment",
         *_keywords("Directive", directives),
         *(line for core in every.values() for line in _keywords("Mnemonic", core.mnemonics)),
-        "",
+    ]
+
+
+def _operands() -> list[str]:
+    """Return the syntax items of what operands consist of."""
+    operators = r"[-+*/%~!&|^<>=]"
+    return [
         "syntax cluster macawOperand contains=macawSymbol,macawNamed,"
         "macawFunction,macawNumber,macawFloat,macawLocal,macawString,macawCharacter,"
         "macawArgument,macawOperator",
@@ -110,17 +134,7 @@ def _syntax() -> str:
         r"syntax match macawEscape /\\\%(x\x\+\|[0-7]\{1,3}\|.\)/ contained",
         *_keywords("Register", words.registers()),
         *_keywords("Word", words.operand_words()),
-        "",
-        # A match, no region: the operands in front of it end with the line.
-        r"syntax match macawComment +\%(#\|//\).*+",
-        r"syntax region macawComment start=+/\*+ end=+\*/+",
-        "syntax sync ccomment macawComment",
-        "",
-        *(f"highlight default link macaw{name} {look}" for name, look in _LOOK.items()),
-        "",
-        "let b:current_syntax = 'macaw'",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def _alternatives() -> str:

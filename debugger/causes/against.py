@@ -113,7 +113,7 @@ def walk_back(
 
 
 def _unwritten(finder: CauseFinder, ends: Sequence[Cause]) -> Iterator[tuple[Cause, list[Cause]]]:
-    """Yield the ends that no step wrote, each with what was written next to it.
+    """Yield each end that no step wrote, with what was written next to it.
 
     Of state they are the first ones, and those next to which something was written.
     """

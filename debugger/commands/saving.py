@@ -163,7 +163,7 @@ def _points_lines(context: Context) -> Iterator[str]:
 
 
 def _displays_lines(context: Context) -> Iterator[str]:
-    """Yield the commands that set the displays with their numbers, each in its own focus."""
+    """Yield the commands that set each display again, with its number and in its focus."""
     session, displays = context.session, context.displays
     gaps: list[int] = []
     for number, (text, form) in displays.rows.items():

@@ -92,8 +92,9 @@ def paired_walk(this: Causes, other: Causes, text: str) -> PairedWalk:
 
 
 def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep | None:
-    """Return the first pair of causes that differs; None if the walk ends here. Then set its
-    reason.
+    """Return the first pair of causes that differs.
+
+    If there is none, the walk ends here: set its reason and return None.
     """
     if one.ends or two.ends:
         walk.reason = "origin"

@@ -58,7 +58,7 @@ def flag(arguments: Mapping[str, Any], name: str, default: bool = False) -> bool
 
 
 def record(arguments: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return an argument that is an object; an empty one if the argument is missing."""
+    """Return the argument `name`, a JSON object; an empty object if the argument is missing."""
     value = arguments.get(name)
     if value is None:
         return {}

@@ -44,8 +44,9 @@ class Spec(NamedTuple):
 
 @dataclass
 class EditorPoint:
-    """A point of the editor. `number` is the number of the session's point, or None if it is not
-    set.
+    """A breakpoint that the editor has sent.
+
+    `number` is the number of the session's point for it, or None if that could not be set.
     """
 
     id: int

@@ -80,7 +80,7 @@ def bar(width: int) -> str:
 
 
 def bar_keys(width: int) -> list[tuple[Key, str]]:
-    """Return the keys of the bar, each with its text; two blanks are between them.
+    """Return the keys that the bar shows, with their texts. Two blanks separate the texts.
 
     If not all texts fit into `width` columns, the last keys have short texts (`^P`).
     """

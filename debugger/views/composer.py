@@ -102,7 +102,7 @@ class Composer:
         return Area(rectangle.width, max(0, rectangle.height - 1), self.signs, scroll, active)
 
     def _merge(self, frame: Frame, rectangles: Iterable[Rectangle], width: int) -> list[Row]:
-        """Return the rows of all panels, each with the pieces of its panels from left to right."""
+        """Join the pieces of panels that are in the same row of the screen, from left to right."""
         pieces: dict[int, list[tuple[int, int, Row]]] = {}
         for rectangle in rectangles:
             for y, piece in enumerate(self._panel(frame, rectangle), rectangle.y):

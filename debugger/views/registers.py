@@ -104,7 +104,7 @@ def _columns(short: Sequence[Register], area: Area) -> list[Parts]:
 
 
 def _wrapped(long: Sequence[Register], area: Area) -> list[list[str]]:
-    """Return the text of long registers in rows. If there are many, each has one row."""
+    """Return the rows of each register. If there are many registers, each one gets a single row."""
     width = max(1, area.width - _name_width(long) - 1)
     if len(long) > FEW:
         return [[area.cut(row.text, width)] for row in long]

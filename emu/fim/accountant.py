@@ -16,7 +16,7 @@ _WAITS = {"lock": "locks", "buffer": "data"}  # by the kind of what a block wait
 
 
 class _Progress:
-    """What is known of a block whose cycles before `at` are charged."""
+    """The state of a block when it was charged last. Its cycles before `at` are charged."""
 
     def __init__(self, block: Block) -> None:
         self.block, self.banks, self.at = block, len(block.banks), block.time

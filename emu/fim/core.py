@@ -89,7 +89,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         return 0 if column == NOWHERE else self.memory.address(column)
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """Set a register in the circuits of all banks that no block uses. Raises `Fault`."""
+        """Set a register of the circuits, in each bank that no block uses. Raises `Fault`."""
         host_operations.write_register(self, name, value, time)
 
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:

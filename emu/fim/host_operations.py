@@ -147,7 +147,7 @@ def read_register(island: Island, name: str) -> int:
 
 
 def write_register(island: Island, name: str, value: int, time: int) -> None:
-    """Set a register in the circuits of all banks that no block uses. Raises `Fault`."""
+    """Set a register of the circuits, in each bank that no block uses. Raises `Fault`."""
     place = CIRCUIT_REGISTERS.index(name)
     greatest = REGISTERS[place].greatest
     if value > greatest:

@@ -64,11 +64,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         at = island.dram.command(begin, step, len(block.banks))
     else:
         at = begin
-    island.counts["cycles_pull"] += arrived - block.time
-    island.counts["cycles_alu"] += begin - there
-    if there > arrived:
-        island.dram.waits["t_column"] += there - arrived
-        island.dram.bank_waits += (there - arrived) * len(block.banks)
+    _count_waits(island, block, arrived, there, begin)
     latency = island.latency(mode.op, mode.arrange, mode.format, mode.accumulates)
     if lead:
         latency = latency._replace(result=latency.result + lead // step)
@@ -81,12 +77,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
         island.batch = Batch(at, period, count, waits, latency, mode)
     first = values["col"] + values["inc"] * block.repeat
     columns = first + values["inc"] * np.arange(count)
-    origins = island.island_origins
-    if origins is not None:
-        origins.begin_operation(block, operation, int(columns[0]), slots[0])
-    island.data.operate(block, Repeats(operation, mode, columns, slots[:count], block.pc))
-    if origins is not None:
-        origins.end_operation()
+    _compute(island, block, Repeats(operation, mode, columns, slots[:count], block.pc))
     block.time = last + step
     if operation.computes:
         block.alu_free = last + lead + latency.busy * step
@@ -94,16 +85,44 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
     if lead:
         block.columns_ready = last + lead + step
     _advance_slot(block, operation, mode, count)
-    island.counts["operations"] += count * len(block.banks)
-    if operation.has_column:
-        kind = "column_writes" if operation.to == IOSA else "column_reads"
-        island.counts[kind] += count * len(block.banks)
-    block.repeat += count
+    _count_repeats(island, block, operation, count)
     if block.repeat == values["repeat"]:
         block.repeat = 0
         block.pc += 4
         island.retired += 1
     return False
+
+
+def _compute(island: Island, block: Block, repeats: Repeats) -> None:
+    """Compute the results of repeats, which have the origins that are tracked for an operation."""
+    origins = island.island_origins
+    if origins is not None:
+        origins.begin_operation(block, repeats.operation, int(repeats.columns[0]), repeats.slots[0])
+    island.data.operate(block, repeats)
+    if origins is not None:
+        origins.end_operation()
+
+
+def _count_waits(island: Island, block: Block, arrived: int, there: int, begin: int) -> None:
+    """Count the waits before an operation.
+
+    Its operands have arrived from other blocks in cycle `arrived`, the column is there in cycle
+    `there`, and the circuits start in cycle `begin`.
+    """
+    island.counts["cycles_pull"] += arrived - block.time
+    island.counts["cycles_alu"] += begin - there
+    if there > arrived:
+        island.dram.waits["t_column"] += there - arrived
+        island.dram.bank_waits += (there - arrived) * len(block.banks)
+
+
+def _count_repeats(island: Island, block: Block, operation: Operation, count: int) -> None:
+    """Count `count` repeats that the block has done in all its banks."""
+    island.counts["operations"] += count * len(block.banks)
+    if operation.has_column:
+        kind = "column_writes" if operation.to == IOSA else "column_reads"
+        island.counts[kind] += count * len(block.banks)
+    block.repeat += count
 
 
 def _check_mode(island: Island, mode: Mode) -> None:

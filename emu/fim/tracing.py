@@ -37,14 +37,9 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
 
     For a `fim`, `act` does only the repeats that are requested before cycle `limit`.
     """
-    marks = word.row.writes == "trace"
-    starts = not block.repeat
-    if (
-        island.is_single
-        and not marks
-        and not island.listeners
-        and (starts or island.tally_block is block)
-    ):
+    marks, starts = word.row.writes == "trace", not block.repeat
+    tallies = starts or island.tally_block is block
+    if island.is_single and tallies and not marks and not island.listeners:
         if block.pending is not None:
             report_until(island, block.time, block.index)
             if not island.tracing:
@@ -80,27 +75,28 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
             if begun != BEFORE:
                 island.trace.begin(begun, number)
         else:
+            operation_uses = _batch_uses(island, block, operation, time, bank_waits)
             until = 0 if block.repeat else block.time
-            _report(
-                island,
-                block,
-                _batch_uses(island, block, operation, time, bank_waits),
-                until,
-                address,
-                begun,
-            )
+            _report(island, block, operation_uses, until, address, begun)
         return ended
     pushed, pulled = counts["pushed"] - pushed, counts["pulled"] - pulled
     uses: Sequence[Use] = ()
     if pushed or pulled or bank_waits:
-        uses = (
-            ("external_reads", time, dram.data_end, pulled),
-            ("external_writes", time, dram.data_end, pushed),
-            ("writes_blocked" if pushed else "reads_blocked", time, block.time, bank_waits),
-        )
+        uses = _transfer_uses(block, time, dram.data_end, pushed, pulled, bank_waits)
     until = block.time if block.running else time + island.divider
     _report(island, block, uses, until, address, begun)
     return ended
+
+
+def _transfer_uses(
+    block: Block, time: int, data_end: int, pushed: int, pulled: int, bank_waits: int
+) -> Sequence[Use]:
+    """Return the uses of a word that starts in cycle `time`, and pushes and pulls columns."""
+    return (
+        ("external_reads", time, data_end, pulled),
+        ("external_writes", time, data_end, pushed),
+        ("writes_blocked" if pushed else "reads_blocked", time, block.time, bank_waits),
+    )
 
 
 # --- one block runs: a tally adds up what its words use ---

@@ -42,7 +42,7 @@ def _act(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _next_row(island: Island, block: Block, values: Values) -> int:
-    """Return the row that an `act` opens. If a register has it, advance the register.
+    """Return the number of the row that an `act` opens. Advance its row register, if it names one.
 
     Raises `Fault` if the bank does not have the row.
     """

@@ -1,8 +1,8 @@
 """The accountant of a row: what each PE did in each cycle, and for what its cluster waited.
 
 The counters of the PEs say what the cycles of a mac were. For the other cycles of a run, the stall
-report of the row says for what the cluster's oldest step waits. A change of it takes an act of the
-row, so the report after an act is valid until the next one.
+report of the row says for what the cluster's oldest step waits. The report changes only when the
+row acts, so each report is valid until the next act.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class RowAccountant(Accountant):
         self.unlogged[charge] = self.unlogged.get(charge, 0) + count
 
     def _log(self) -> None:
-        """Log the charges since the last call, each for its share.
+        """Log the charges since the last call, and divide the cycles among them.
 
         Engines may count the cycles of macs later than other cycles. Until then nothing is logged.
         """

@@ -245,8 +245,8 @@ class DataLoading:
     ) -> None:
         """Append the entries of each PE's slice to its weight queue. Raises `Fault`.
 
-        `takers` are the clusters that take the segment, each with its run and its ld step. `data`
-        are the bytes of the segment, which only the record of origins needs.
+        `takers` has the clusters that take the segment, with the run and the ld step of each.
+        `data` are the bytes of the segment, which only the record of origins needs.
         """
         state, queue = self.state, self.shape.weight_queue
         clusters = [cluster for cluster, _, _ in takers]

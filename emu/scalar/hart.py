@@ -1,6 +1,6 @@
 """The interpreter of a scalar core of RV32IM: single instructions, accesses and waits.
 
-Instructions execute one after the other, each for its cost in cycles.
+Instructions execute one after the other. The timing of the core says how many cycles each takes.
 """
 
 from __future__ import annotations

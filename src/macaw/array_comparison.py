@@ -85,7 +85,7 @@ class _Errors:
     units: NDArray[np.float64]
 
     def text(self, place: int, tolerance: Tolerance) -> str:
-        """Return the error of the element with the flat index `place`, as the end of a line."""
+        """Return the end of a line with the error of the element whose flat index is `place`."""
         size = self.sizes.reshape(-1)[place]
         text = f", error {_number(size)}"
         unit = float(self.units.reshape(-1)[place])

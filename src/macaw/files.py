@@ -124,7 +124,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
-    """Replace all files; if one of them cannot be written, replace none. Raises `InputError`."""
+    """Replace all files, or none of them if one cannot be written. Raises `InputError`."""
     with contextlib.ExitStack() as stack:
         for path, data in contents:
             stack.enter_context(replace_file(path)).write(data)

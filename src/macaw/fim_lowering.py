@@ -376,7 +376,7 @@ def _option_source(
 def _alone_and_shared(
     answers: Sequence[Option | Refusal],
 ) -> tuple[list[Option | Refusal], list[Option | Refusal]]:
-    """Return the answers for each island and layout, and the options that islands share."""
+    """Divide answers into those about one island, and the options that several islands share."""
     alone: list[Option | Refusal] = []
     shared: list[Option | Refusal] = []
     for row in answers:

@@ -1,5 +1,5 @@
-"""Directives of a core that every part accepts: one module for each core that has some.
+"""Directives of cores that every part accepts. Each core with such directives has a module here.
 
-`SHARED` of a module has the directives. Their code is in the core's forms, which are imported when
+The module's `SHARED` is a table of them. Their code is in the core's forms, which are imported when
 a source first uses the directive.
 """

@@ -151,8 +151,8 @@ class BlockCache:
     def note_exit(self, address: int, count: int) -> None:
         """Record that the block at `address` returned after `count` instructions.
 
-        If a block does so too early too often, for example because it accesses on-chip memory, this
-        method removes it.
+        A block may often return long before its end, for example because it accesses on-chip
+        memory. Then this method removes it.
         """
         failures = 0 if count >= FEW else self._failures.get(address, 0) + 1
         self._failures[address] = failures

@@ -69,7 +69,7 @@ class Translator(Counting):
     def block(self, code: bytes) -> Block:
         """Return the compiled block of instructions whose words are `code`.
 
-        Raises `OSError` if the acts have no source.
+        Raises `OSError` if Python cannot read the source of the functions that execute them.
         """
         self.begin()
         head = [f"if t + {self.rest[0]} >= limit:", *indent_lines(self.leave())]

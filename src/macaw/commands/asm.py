@@ -99,12 +99,7 @@ def command(
     from macaw.files import refuse_same_file, write_bytes
     from macaw.terminal.diagnostics_output import print_diagnostics
 
-    if memory and format == "elf":
-        raise click.UsageError("--memory goes with --format bin or hex")
-    if relocatable and format != "elf":
-        raise click.UsageError("-c makes an ELF file: it does not go with --format")
-    if script and not relocatable:
-        raise click.UsageError("--ld-script goes with -c")
+    _check_format(memory, format, relocatable, script)
     target = output or Path(sources[0]).with_suffix(".o" if relocatable else f".{format}")
     beside = None if listing == "-" else listing
     others = {"--listing": beside, "--ld-script": script}
@@ -148,6 +143,17 @@ def command(
         data = text(program, record).encode("utf-8", "backslashreplace")
         click.echo(data, nl=False) if beside is None else write_bytes(beside, data)
     return 0
+
+
+def _check_format(
+    memory: str | None, file_format: str, relocatable: bool, script: str | None
+) -> None:
+    if memory and file_format == "elf":
+        raise click.UsageError("--memory goes with --format bin or hex")
+    if relocatable and file_format != "elf":
+        raise click.UsageError("-c makes an ELF file: it does not go with --format")
+    if script and not relocatable:
+        raise click.UsageError("--ld-script goes with -c")
 
 
 def _keep_files(

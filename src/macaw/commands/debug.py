@@ -134,9 +134,10 @@ def command(
 
     Exit status of --batch and --json: 1 if a command failed, or if a `diff` found a difference.
     """
+    others = (*other_sources, *other_inputs.values(), other_device, other_engine)
     if gdb is not None and (batch or as_json or plain or scripts or lines):
         raise click.UsageError("--gdb goes with none of --batch, --json, --plain, -x and -e")
-    if gdb is not None and (other_sources or other_inputs or other_device or other_engine):
+    if gdb is not None and any(others):
         raise click.UsageError("--gdb serves one run, it goes with none of --against...")
     has_screen = not (batch or as_json or plain or gdb is not None) and _is_screen()
 
@@ -163,7 +164,7 @@ def command(
     from macaw import debugging
 
     interpreter = load()
-    if other_sources or other_inputs or other_device or other_engine:
+    if any(others):
         from macaw import files
         from macaw.networks.compiler import program_inputs
 
@@ -175,15 +176,10 @@ def command(
             engine=other_engine or engine,
             protected=[*other_sources, *other_inputs.values()],
         )
-        names = debugging.run_names(
-            (*other_sources, *other_inputs.values(), other_device, other_engine), sources
-        )
-        debugging.join_runs(interpreter, other, *names)
+        debugging.join_runs(interpreter, other, *debugging.run_names(others, sources))
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:
-        if not first:
-            first = _read_commands()
-        return _run_batch(interpreter, first, as_json)
+        return _run_batch(interpreter, first or _read_commands(), as_json)
     with debugging.exit_on_sigterm():
         if has_screen:
             debugging.run_screen(interpreter, first)

@@ -17,6 +17,7 @@ from macaw.commands.options import (
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
+    from macaw.asm.program import Program
     from macaw.asm.warnings import WarningChoice
     from macaw.emu.device import Device
     from macaw.execution import Run
@@ -83,11 +84,8 @@ def command(
     if layers:
         raise click.UsageError("--layers is for the folder of a compiled network", ctx)
     program = load_program(sources, device, inputs.values(), list(results.values()), choice=choice)
-    if device and program.config_toml:
-        ours = execution.configuration_of(program, device)
-        made_for = execution.configuration_of(program)
-        if ours != made_for:
-            console.warning(f"the program was made for {made_for.name} and runs on {ours.name}")
+    if device:
+        _warn_of_other_device(program, device)
     input_binding.check_outputs(program, results)
     arrays = files.read_arrays(inputs)
     streams = None if as_json else execution.Streams(console.write_stdout, console.write_stderr)
@@ -118,18 +116,13 @@ def command(
         files.write_array(path, run.outputs[name])
     if as_json:
         click.echo(run_report.run_json(run, results))
-    elif not results:
+        return _status(run, quiet=True)
+    if not results:
         run_report.print_outputs(run)
-    if stats and not as_json:
+    if stats:
         run_report.print_stats(run)
-    if not as_json:
-        run_report.print_cautions(run)
-        for name in run.unwritten:
-            console.warning(f"nothing was written to the output '{name}'; it is as before the run")
-        for core, window, count in execution.unread_window_bytes(run.device):
-            text = f"{count:,} bytes that {core} wrote are still in {window}"
-            console.warning(f"{text}: no output or transfer read them")
-    return _status(run, quiet=as_json)
+    _warn_of_results(run)
+    return _status(run)
 
 
 def _check_network_options(ctx: click.Context, **values: object) -> None:
@@ -139,7 +132,30 @@ def _check_network_options(ctx: click.Context, **values: object) -> None:
             raise click.UsageError(f"--{name} does not go with a compiled network", ctx)
 
 
-def _status(run: Run, *, quiet: bool) -> int:
+def _warn_of_other_device(program: Program, device: str) -> None:
+    from macaw import execution
+    from macaw.terminal import console
+
+    if program.config_toml:
+        ours = execution.configuration_of(program, device)
+        made_for = execution.configuration_of(program)
+        if ours != made_for:
+            console.warning(f"the program was made for {made_for.name} and runs on {ours.name}")
+
+
+def _warn_of_results(run: Run) -> None:
+    from macaw import execution, run_report
+    from macaw.terminal import console
+
+    run_report.print_cautions(run)
+    for name in run.unwritten:
+        console.warning(f"nothing was written to the output '{name}'; it is as before the run")
+    for core, window, count in execution.unread_window_bytes(run.device):
+        text = f"{count:,} bytes that {core} wrote are still in {window}"
+        console.warning(f"{text}: no output or transfer read them")
+
+
+def _status(run: Run, *, quiet: bool = False) -> int:
     from macaw.terminal import console
 
     if not run.exit_code:

@@ -32,8 +32,8 @@ def includes(text: str) -> tuple[str, ...]:
     return tuple(_INCLUDE.findall(text))
 
 
-def says_who_belongs_together(path: Path) -> bool:
-    """Return whether a change of a file can change the programs to which other files belong."""
+def determines_programs(path: Path) -> bool:
+    """Return whether a change of this file can move other files from one program to another."""
     return path.name == DESCRIPTION_FILE or path.suffix in SOURCE_ENDINGS
 
 

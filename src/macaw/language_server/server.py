@@ -24,7 +24,7 @@ from macaw.language_server.answers import Answers
 from macaw.language_server.client_options import read_options
 from macaw.language_server.open_file import OpenFile
 from macaw.language_server.positions import Positions
-from macaw.language_server.program_finder import says_who_belongs_together
+from macaw.language_server.program_finder import determines_programs
 from macaw.language_server.protocol import (
     NotificationHandler,
     Peer,
@@ -202,7 +202,7 @@ class LanguageServer:
         """
         workspace = self.workspace
         workspace.changed_on_disk(path)
-        is_for_all = path is not None and says_who_belongs_together(path)
+        is_for_all = path is not None and determines_programs(path)
         for file in list(workspace.files.values()):
             program = workspace.program_of(file.uri)
             if file.uri == uri or is_for_all or program is None or program.reads(path):

@@ -204,7 +204,7 @@ def _plans_of_image(
 def _sliding_plans(
     product: Convolution, config: Configuration, mapping: Mapping, part: Partition, limit: float
 ) -> Iterator[ImagePlan]:
-    """Yield plans with sliding windows, for several tile widths, each with as many rows as fit."""
+    """Yield plans with sliding windows, one for each tile width. A tile has as many rows as fit."""
     if product.layout == "hwc":  # the dma moves strips element by element
         moved = product.m * product.kernel[0] * product.width * product.channels
         if moved * config["dma.divider"] > limit:

@@ -272,7 +272,7 @@ def convolution(
 
 
 def _turned(product: Convolution) -> Convolution:
-    """Return the convolution with rows for columns: both are the same in memory if one is 1."""
+    """Exchange rows and columns. An image with one row or one column stays the same in memory."""
     return replace(
         product,
         m=product.columns,

@@ -146,7 +146,7 @@ def _common(form: _Form) -> set[str]:
 
 
 def _parsed(lines: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return statements with gaps, the atoms of all gaps, and the comment of each statement.
+    """Return the statements with a gap for each atom, all atoms, and each statement's comment.
 
     A line that is only a comment is left out.
     """

@@ -101,7 +101,7 @@ class Layout:
 
     @cached_property
     def shares(self) -> tuple[tuple[slice, tuple[int, ...]], ...]:
-        """Ranges of order numbers, each with the layers whose nodes use these orders."""
+        """Ranges of order numbers. Each has the layers whose nodes use these orders."""
         layers = tuple(range(len(self.shapes)))
         if self.scope.kind == "net":
             return ((slice(0, 1), layers),)

@@ -122,17 +122,8 @@ class Packets:
     what: str
 
 
-def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
-    """Write the part of the rows (`.core pe, row=0`).
-
-    Its arrays are views of the memory at the symbol `memory`, or separate memory if that is empty.
-    In that case the text does not depend on numbers that differ among layers of one shape: weights
-    are the last array, and symbols stand for their bytes and the shift.
-    """
-    if not memory:
-        out.title("the array: every row runs this part")
-    out.mark("arrays")
-    out.put(".core pe, row=0", "every row runs this part" if memory else "")
+def _write_arrays(out: Listing, plan: ProductPlan, memory: str) -> None:
+    """Write the arrays of the part, as `write_rows` describes them."""
     at = 0
     weights_last = sorted(all_arrays(plan), key=lambda array: array.name == WEIGHTS)
     for array in weights_last if memory else all_arrays(plan):
@@ -145,6 +136,20 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
             at = align_up(at + array.size, DATA_ALIGN)
         else:
             out.put(f".array {array.dtype}, {shape}", array.what, label=array.name)
+
+
+def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
+    """Write the part of the rows (`.core pe, row=0`).
+
+    Its arrays are views of the memory at the symbol `memory`, or separate memory if that is empty.
+    In that case the text does not depend on numbers that differ among layers of one shape: weights
+    are the last array, and symbols stand for their bytes and the shift.
+    """
+    if not memory:
+        out.title("the array: every row runs this part")
+    out.mark("arrays")
+    out.put(".core pe, row=0", "every row runs this part" if memory else "")
+    _write_arrays(out, plan, memory)
     buffers = sequences(plan)
     for sequence in buffers:
         header = sequence.header

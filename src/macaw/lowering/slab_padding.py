@@ -231,7 +231,7 @@ def write_padded_rows(out: Listing, plan: ImagePlan) -> None:
 
 
 def _parameter(number: int) -> str:
-    """Return a number that may differ between layers that share code: a zero, too."""
+    """Return a number's text, from which layers that share code can make a parameter, even of 0."""
     return str(number) if number else "0x0"
 
 

@@ -127,8 +127,8 @@ class NnpNetwork:
     ) -> NnpRun:
         """Run the network in the emulator.
 
-        The inputs have their names, types and shapes of the model. `max_cycles` limits the run.
-        Raises `InputError` for inputs that do not fit, `RunError` if it stops.
+        The inputs have the names, types and shapes that the model declares. `max_cycles` limits the
+        run. Raises `InputError` for inputs that do not fit, `RunError` if it stops.
         """
         arrays = self.device_inputs(join_inputs(inputs, keyword_inputs))
         result = execution.run(

@@ -1,4 +1,4 @@
-"""Files of finished points, so that a sweep which was interrupted goes on where it was."""
+"""Files of finished points, with which an interrupted sweep continues."""
 
 from __future__ import annotations
 

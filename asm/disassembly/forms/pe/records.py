@@ -63,8 +63,8 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
 def _sequences(section: Section, labels: Labels, end: int, offsets: set[int]) -> Iterator[Record]:
     """Yield the records of the sequences at or after offset `end`.
 
-    A config packet names each of the `offsets`. After these sequences, further ones are included if
-    they follow directly and have a label.
+    These are the sequences at `offsets`, to which config packets refer. A sequence with a label is
+    included, too, if it directly follows the previous one.
     """
     data, start = section.data, section.address
     for offset in sorted({address - start for address in labels.addresses()} | offsets):

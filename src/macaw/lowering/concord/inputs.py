@@ -60,9 +60,9 @@ class Inputs:
         return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
-        """Make inputs of cells that are only copied, named by the hints for their destinations.
+        """Make inputs of cells that the program only copies, with the names of their destinations.
 
-        A hint for the place from which the cells are read has priority.
+        `pieces` has the hints for the destinations. A hint for the cells themselves has priority.
         """
         for offset, hint in pieces:
             place = flat[offset : offset + self._size(hint, tiles=tiles)]
@@ -171,7 +171,7 @@ class Inputs:
         return Hint(label, name, first, rows, columns * native)
 
     def _unnamed_rows(self, name: str, lines: Ints) -> Hint:
-        """Return a hint for the first unwritten rows of a tile, named after their address."""
+        """Return a hint with a new tensor for the first rows of a tile that nothing has written."""
         first, run = int(lines[0]), 1
         while run < len(lines) and lines[run] == first + run:
             run += 1

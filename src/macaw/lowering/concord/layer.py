@@ -65,6 +65,17 @@ def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
                 yield item, loop.chains.get(item.number, [item.chain] * loop.count)[turn]
 
 
+def _repeat_result(collected: Node, result: Node, count: int) -> None:
+    """Turn a node that collects a loop's results into `count` copies of the one `result`."""
+    if result.is_matrix:
+        collected.operation, collected.inputs = "stack_tiles", (result,) * count
+        collected.values = ()
+        return
+    lines = tuple(range(result.rows)) * count
+    collected.operation, collected.inputs = "take", (result,)
+    collected.values = (("lines", lines),)
+
+
 def deduplicate(layer: Layer) -> Layer:
     """Merge equal operations, and move operations that are the same in each round out of a loop."""
     same: dict[int, Node] = {}
@@ -107,13 +118,7 @@ def deduplicate(layer: Layer) -> Layer:
                 if item.inputs == (node,) and item.operation == "collected":
                     original = current(loop.results[item.value["result"]])
                     if original.number not in varies:
-                        if original.is_matrix:
-                            item.operation, item.inputs = "stack_tiles", (original,) * loop.count
-                            item.values = ()
-                            continue
-                        lines = tuple(range(original.rows)) * loop.count
-                        item.operation, item.inputs = "take", (original,)
-                        item.values = (("lines", lines),)
+                        _repeat_result(item, original, loop.count)
             uses = any(node in item.inputs for item in layer.nodes)
             if not uses:
                 continue

@@ -1,7 +1,7 @@
 """Forms chains of nnp from operations. An operation extends the chain that computes its input.
 
-It does so if no other operation reads that input, and if the multi-function units have a free
-block. A chain is executed at the place of its last operation, when all its operands have been
+It extends a chain only if no other operation reads that input, and the multi-function units have a
+free block. A chain is executed at the place of its last operation, when all its operands have been
 computed.
 """
 

@@ -48,7 +48,7 @@ class Value:
 
     @property
     def place(self) -> Place:
-        """The rows on the device."""
+        """The place of the rows in the device's memory."""
         return Place(self.tensor, self.rows, self.vectors, self.first, self.stride)
 
 

@@ -109,7 +109,7 @@ def _chains(writer: ChainWriter) -> None:
 
 
 def _used(model: Model, memory: Memory, config: Configuration) -> dict[str, tuple[int, int]]:
-    """Return (used, all) native tiles or vectors of each memory: up to the last address."""
+    """Return, for each memory, the end of its used tiles or vectors, and the number that it has."""
     used = {}
     tiles = [start + _tiles(model, name) for name, start in memory.matrices.items()]
     used["MatrixRf"] = (max(tiles, default=0), int(config["nnp.matrix_rf"]))

@@ -192,7 +192,7 @@ def _unknown(name: str, names: Collection[str], what: str) -> LowerError:
 
 
 def _chained(graph: Graph, chosen: Mapping[str, str]) -> frozenset[str]:
-    """Return the values between two functions of one type, which become one table."""
+    """Return the values between two functions of one type: one table computes both functions."""
     made = producers(graph.nodes)
     read: dict[str, int] = {}
     for node in graph.nodes:

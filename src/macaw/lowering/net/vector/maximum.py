@@ -169,7 +169,7 @@ class _Maximum(Windows):
                 k.put(f"vmov {register}, {value}")
 
     def _plain(self, count: int) -> int:
-        """Write interior elements, each of which loads its whole window."""
+        """Write code for the interior elements, which loads the whole window for each element."""
         columns = [column * self.pitch for column in range(self.pool.kernel[1])]
 
         def body() -> None:

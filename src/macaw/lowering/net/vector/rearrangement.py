@@ -110,7 +110,7 @@ def _parts(places: Places, first: int, steps: Shape) -> Iterator[Part]:
 
 
 def _change(places: Places, axis: int) -> int | None:
-    """Return by how much the numbers grow along an axis; None if this is not constant."""
+    """Return the constant difference of neighbours along an axis; None if the differences vary."""
     if places.shape[axis] == 1:
         return 0
     changes = np.diff(places, axis=axis)
