@@ -10,19 +10,33 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from macaw.profiling import html
 from tests.macaw.profile.browser import Browser, Page
-from tests.macaw.profile.many_records import many_records
+from tests.macaw.profile.many_records import CORES, many_records, with_waits
 
 RECORDS = 1_000_000
 SHARE = 0.95
+TITLES = {  # of what the page measures
+    "frame": "drawing",
+    "search": "search",
+    "search in all": "search in all",
+    "sort": "sorting",
+    "sort in all": "sort in all",
+    "statistics": "statistics",
+    "statistics in all": "stat. in all",
+}
 WATCH = """(() => {
   window.frames_ = []; window.stop_ = false; let before = null;
   const note = now => { if (before !== null) frames_.push(now - before); before = now; if (!stop_) requestAnimationFrame(note); };
   requestAnimationFrame(note);
 })()"""
+IDLE = """new Promise(done => {
+  const look = () => document.getElementById("grid").ariaBusy === "true" ? setTimeout(look, 5) : done();
+  look();
+})"""
 
 
 def share_of(values: list[float], share: float) -> float:
@@ -46,11 +60,10 @@ class Measured:
         for turn in range(60):
             act(turn)
         found = self.page.run(
-            "(stop_ = true, [frames_, ...['frame', 'search', 'sort', 'statistics'].map(name =>"
+            f"(stop_ = true, [frames_, ...{list(TITLES)}.map(name =>"
             " performance.getEntriesByName(name).map(one => one.duration))])"
         )
-        titles = ("between frames", "drawing", "search", "sorting", "statistics")
-        for title, values in zip(titles, found, strict=True):
+        for title, values in zip(("between frames", *TITLES.values()), found, strict=True):
             if values:
                 print(
                     f"{name:<18} {title:<15} {len(values):>5} {share_of(values, 0.5):>8.1f}"
@@ -76,6 +89,7 @@ class Measured:
         """Type a search, letter by letter, and delete it."""
         word = "lw net.s:1 t0 fim transfer cp"
         self.page.key(word[turn] if turn < len(word) else "Backspace")
+        self.page.run(IDLE)
 
     def scroll(self, turn: int) -> None:
         """Scroll the table of records."""
@@ -86,17 +100,21 @@ class Measured:
         """Click on headings."""
         if turn % 15 == 0:
             column = ("cycles", "where", "core", "waited")[turn // 15]
-            self.page.run(f"document.querySelector('[data-column={column}] button').click()")
+            left, top, width, height = self.page.box(f"[data-column={column}] button")
+            self.page.click(left + width / 2, top + height / 2)
+            self.page.run(IDLE)
 
 
 def main(count: int) -> None:
     """Print all measurements for `count` records."""
     start = time.perf_counter()
-    profile = many_records(count)
+    plain = many_records(count, gaps=(1, 6))
+    profile = replace(plain, tracks=tuple(with_waits(track) for track in plain.tracks))
     made = time.perf_counter()
     text = html.page(profile)
     print(
-        f"records {sum(len(t.slices) for t in profile.tracks if '[' in t.core or t.core in ('cp', 'dma', 'vc', 'nnp')):,}"
+        f"records {sum(len(track.slices) for track in plain.tracks if track.core in CORES):,}"
+        f", waits {sum(len(track.waits) for track in profile.tracks if track.core in CORES):,}"
     )
     print(f"html.page {time.perf_counter() - made:.1f} s (profile {made - start:.1f} s)")
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:

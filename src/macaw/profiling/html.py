@@ -11,18 +11,25 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
+
 from macaw.html_pages import fill, script_data
 from macaw.profiling.account_report import cause_rows
 from macaw.profiling.annotation_page import annotation_data
-from macaw.profiling.model import Finding, Group, Profile, Slice, Track
+from macaw.profiling.model import Finding, Metric, Profile, Slice, Track
 from macaw.profiling.page_lines import line_totals
-from macaw.profiling.page_records import RecordColumns, StringTable, column, interval_columns
+from macaw.profiling.page_records import (
+    RecordColumns,
+    StringTable,
+    column,
+    fractions,
+    interval_columns,
+)
 from macaw.profiling.phrases import (
     cost_note,
     finding_sentence,
     heaviest_sentence,
     merge_sentence,
-    metric_keys,
     run_summary,
     verdict,
 )
@@ -31,6 +38,7 @@ from macaw.profiling.work_page import work_sections
 # of page/, concatenated to one module
 SCRIPTS = (
     "base",
+    "slices",
     "records",
     "view",
     "drawing",
@@ -102,8 +110,7 @@ class _PageData:
             "findings": [self.finding(finding) for finding in profile.findings],
             "annotation": annotation_data(profile.annotation),
             "causes": [row for account in profile.accounts for row in cause_rows(account)],
-            "keys": metric_keys(list(profile.groups)),
-            "groups": [self.group(group) for group in profile.groups],
+            "metrics": self.metrics(),
             "goals": [("met" if goal.met else "missed", goal.sentence) for goal in profile.goals],
             "against": profile.against,
             "earlier": self.earlier(),
@@ -113,6 +120,7 @@ class _PageData:
             "merge": profile.merge and merge_sentence(profile.merge),
             "step": profile.step and (profile.step.number, profile.step.title, profile.step.text),
             "strings": self.strings.texts(),
+            "ranks": self.strings.ranks(),
         }
 
     def track(self, track: Track) -> dict[str, Any]:
@@ -177,10 +185,24 @@ class _PageData:
         """Return what a link into the page needs: a core, a line, and a span of cycles."""
         return {"core": item.core, "place": item.place, "begin": item.begin, "until": item.end}
 
-    def group(self, group: Group) -> tuple[int | None, dict[str, tuple[float, bool | None]]]:
-        """Return the number of a record, and its metrics: value, and whether it is good enough."""
-        return self.records.numbers.get(group.slice.key), {
-            metric.key: (metric.value, metric.ok)
-            for metric in group.metrics
-            if metric.value is not None
+    def metrics(self) -> list[dict[str, Any]]:
+        """Return each metric of the groups, as columns of the records that have a value of it."""
+        found: dict[str, dict[int, Metric]] = {}
+        for group in self.profile.groups:
+            record = self.records.numbers.get(group.slice.key)
+            if record is None:
+                continue
+            for metric in group.metrics:
+                if metric.value is not None:
+                    found.setdefault(metric.key, {})[record] = metric
+        return [self.metric(key, dict(sorted(metrics.items()))) for key, metrics in found.items()]
+
+    @staticmethod
+    def metric(key: str, metrics: Mapping[int, Metric]) -> dict[str, Any]:
+        """Return a metric as columns; `metrics` is in the order of the records."""
+        return {
+            "key": key,
+            "records": column(np.diff(list(metrics), prepend=0)),
+            "values": fractions([metric.value for metric in metrics.values()]),
+            "missed": column([metric.ok is False for metric in metrics.values()]),
         }

@@ -35,6 +35,11 @@ class StringTable:
         """Return all strings in the order of their numbers."""
         return list(self._numbers)
 
+    def ranks(self) -> Column:
+        """Return the place of each string in the order of the alphabet, as a column."""
+        order = sorted(self._numbers.items())
+        return column(np.argsort([number for _, number in order]))
+
 
 def column(values: ArrayLike) -> Column:
     """Return a column of whole numbers in the smallest type that has room for all of them.
@@ -50,6 +55,15 @@ def column(values: ArrayLike) -> Column:
         for name in _TYPES
         if name == "f8" or (np.iinfo(name).min <= low and high <= np.iinfo(name).max)
     )
+    return _encoded(array, kind)
+
+
+def fractions(values: ArrayLike) -> Column:
+    """Return a column of any numbers."""
+    return _encoded(np.asarray(values), "f8")
+
+
+def _encoded(array: NDArray[Any], kind: str) -> Column:
     data = np.ascontiguousarray(array, np.dtype(kind).newbyteorder("<"))
     return {"type": kind, "data": base64.b64encode(data.tobytes()).decode()}
 

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 
-from macaw.profiling.model import Group, Metric, Profile, Slice, Track
+from macaw.profiling.model import CoreWait, Group, Metric, Profile, Slice, Track
 from tests.macaw.profile.synthetic import ROWS, union
 
 CORES = ("cp", "dma", "pe[0]", "pe[1]", "vc", "nnp", "fim[0]")
 NAMES = ("lw t0, 4(a0)", "exe ib=0, last", "transfer 7", "v_rd_inc Dram", "", "ADD t1, t1, t2")
 
 
-def many_records(count: int, seed: int = 1) -> Profile:
-    """Return a profile of about `count` records, which overlap in vc and wait in cp."""
+def with_waits(track: Track) -> Track:
+    """Return a core's track with a wait in each gap between its records."""
+    gaps = [(a.end, b.begin) for a, b in zip(track.slices, track.slices[1:], strict=False)]
+    waits = [
+        CoreWait(begin, end, (("pe[0]",), ("dma", "nnp"), ())[place % 3])
+        for place, (begin, end) in enumerate(gaps)
+        if end > begin
+    ]
+    return replace(track, waits=tuple(waits))
+
+
+def many_records(count: int, seed: int = 1, gaps: Sequence[int] = (0, 0, 1, 6)) -> Profile:
+    """Return a profile of about `count` records, which overlap in vc and wait in cp.
+
+    `gaps` are the cycles between records, from which one is drawn each time.
+    """
     chance = random.Random(seed)
     each = -(-count // len(CORES))
     per_core: dict[str, list[Slice]] = {}
@@ -35,7 +51,7 @@ def many_records(count: int, seed: int = 1) -> Profile:
                     waited=cycles // 2 if core == "cp" else 0,
                 )
             )
-            time += 1 if core == "vc" and first % 5 else cycles + chance.choice((0, 0, 1, 6))
+            time += 1 if core == "vc" and first % 5 else cycles + chance.choice(gaps)
         per_core[core] = slices
     tracks = []
     for row in ROWS:

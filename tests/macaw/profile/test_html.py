@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from macaw.profiling import html
@@ -309,10 +312,22 @@ def test_profiles_by_chance_and_large_ones_open_without_an_error(
         assert page.troubles() == []
 
 
+def numbers_of(column: dict[str, Any]) -> np.ndarray:
+    """The numbers of a column of the page."""
+    if "same" in column:
+        return np.full(column["count"], column["same"])
+    return np.frombuffer(base64.b64decode(column["data"]), f"<{column['type']}")
+
+
 def test_a_record_has_the_ratios_of_its_own_group() -> None:
     text = html.page(by_hand())
     data = json.loads(text.split('id="data">')[1].split("</script>")[0])
-    found = {number: {key: value for key, (value, _) in m.items()} for number, m in data["groups"]}
+    found: dict[int, dict[str, float]] = {}
+    for metric in data["metrics"]:
+        records = np.cumsum(numbers_of(metric["records"]))
+        for number, value in zip(records, numbers_of(metric["values"]), strict=True):
+            found.setdefault(int(number), {})[metric["key"]] = value
+        assert numbers_of(metric["missed"]).tolist() == [metric["key"] == "unit_use"] * len(records)
     slices = sorted(
         (item for track in by_hand().tracks if "[" in track.core or track.core in "cp dma vc nnp"
          for item in track.slices),

@@ -18,33 +18,20 @@ from macaw.profiling.account import Account, CauseCycles, LineCycles
 from macaw.profiling.earlier import EarlierRun, EarlierTrack
 from macaw.profiling.model import (
     Bottleneck,
-    CoreWait,
     Finding,
     Metric,
     Profile,
     Series,
-    Track,
     to_json,
 )
 from tests.macaw.profile.browser import Browser, needs_browser
-from tests.macaw.profile.many_records import many_records
+from tests.macaw.profile.many_records import many_records, with_waits
 from tests.macaw.profile.pages import OpenedProfile, Records
 
 pytestmark = pytest.mark.once
 
 SOURCE = "".join(f"        add t{line % 7}, t0, t1   # line {line}\n" for line in range(1, 121))
 TOTALS = {12: (300, {"work": 700, "latency": 200}), 44: (5, {"work": 5})}
-
-
-def with_waits(track: Track) -> Track:
-    """Return the track of cp with a wait after each tenth record."""
-    gaps = [(a.end, b.begin) for a, b in zip(track.slices, track.slices[1:], strict=False)]
-    waits = [
-        CoreWait(begin, end, (("pe[0]",), ("dma", "nnp"), ())[place % 3])
-        for place, (begin, end) in enumerate(gaps)
-        if end > begin
-    ]
-    return replace(track, waits=tuple(waits))
 
 
 @pytest.fixture(scope="module")

@@ -208,3 +208,93 @@ def test_a_question_mark_lists_all_keys(page: OpenedProfile) -> None:
     assert page.view() == view
     page.page.key("Escape")
     assert not page.run("document.getElementById('keys').open")
+
+
+CLOCK = """(() => {
+  let time = performance.now();
+  performance.now = () => (time += 1000);
+})()"""
+BUSY = "document.getElementById('grid').ariaBusy"
+DONE = f"""new Promise(done => {{
+  const look = () => {BUSY} === "true" ? setTimeout(look) : done();
+  look();
+}})"""
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OpenedProfile, Records]]:
+    """A page on whose clock each step takes a second, so that long work has many slices."""
+    profile = many_records(70_000)
+    with Browser() as browser:
+        path = tmp_path_factory.mktemp("slow") / "profile.html"
+        page = OpenedProfile(browser, profile, path)
+        page.run(CLOCK)
+        yield page, Records.of(profile)
+        assert page.page.troubles() == []
+
+
+@needs_browser
+def test_a_sort_goes_on_between_frames(slow: tuple[OpenedProfile, Records]) -> None:
+    page, records = slow
+    heading = "document.querySelector('[data-column={}] button').click()"
+    assert page.run(f"({heading.format('cycles')}, {BUSY})") == "true"
+    page.run(DONE)
+    longest = np.argsort(-records.cycles, kind="stable")
+    assert shown(page) == records.cells(longest[:ROWS])
+    # a second click before the end: the first order is not shown any more
+    page.run(f"({heading.format('cycles')}, {heading.format('waited')})")
+    page.run(DONE)
+    assert shown(page) == records.cells(np.argsort(-records.waited, kind="stable")[:ROWS])
+    assert page.run("document.querySelector('[data-column=waited]').ariaSort") == "descending"
+    page.run(heading.format("begin"))
+    page.run(DONE)
+
+
+@needs_browser
+def test_a_new_search_takes_the_place_of_an_unfinished_one(
+    slow: tuple[OpenedProfile, Records],
+) -> None:
+    page, records = slow
+    search = (
+        "(i => { i.focus(); for (const words of ['lw', 'nnp v_rd']) {"
+        " i.value = words; i.dispatchEvent(new Event('input')); } })"
+        "(document.getElementById('search-words'))"
+    )
+    assert page.run(f"({search}, {BUSY})") == "true"
+    page.run(DONE)
+    fits = (records.core == "nnp") & (np.char.find(records.where, "v_rd") >= 0)
+    assert page.text("#matches") == f"{fits.sum():,} of {len(fits):,} records"
+    assert shown(page) == records.cells(np.flatnonzero(fits)[:ROWS])
+
+
+@needs_browser
+def test_enter_waits_for_the_end_of_the_search(slow: tuple[OpenedProfile, Records]) -> None:
+    page, records = slow
+    enter = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))"
+    search = (
+        "(i => { i.focus(); i.value = 'dma transfer'; i.dispatchEvent(new Event('input')); })"
+        "(document.getElementById('search-words'))"
+    )
+    assert page.run(f"({search}, {enter}, {BUSY})") == "false"
+    first = np.flatnonzero(
+        (records.core == "dma") & (np.char.find(records.where, "transfer") >= 0)
+    )[0]
+    assert f"cycles {records.begin[first]:,} to {records.end[first]:,}: " in page.text("#tip")
+
+
+@needs_browser
+def test_statistics_of_many_records_in_slices(slow: tuple[OpenedProfile, Records]) -> None:
+    page, records = slow
+    last = int(records.end.max())
+    page.run("document.activeElement.blur()")
+    page.page.key("0")
+    page.page.key("s")
+    done = """new Promise(done => {
+      const look = () => document.getElementById("statistics").ariaBusy === "true" ? setTimeout(look) : done();
+      setTimeout(look, 200);
+    })"""
+    page.run(done)
+    rows = {row[0]: row[3].replace(",", "") for row in page.table("#range-cores")}
+    wanted = {core: str((records.core == core).sum()) for core in set(records.core)}
+    assert {core: rows[core] for core in wanted} == wanted
+    assert page.text("#range").startswith(f"cycles 0 to {records.end.max():,}")

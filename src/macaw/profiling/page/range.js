@@ -60,27 +60,28 @@ const recordsIn = (track, begin, end) => lanes[track.place].reduce((sum, lane) =
   sum + Math.max(countUpTo(lane.begins, end - 1) - lane.endingAfter(begin), 0), 0);
 
 /** For whom a track waited in a range: cycles by name. */
-function waitsIn(track, begin, end) {
-  const whom = new Map(), { begins, ends, length } = track.waits;
-  for (let place = track.waits.endingAfter(begin); place < length && begins[place] < end; place++) {
-    const name = text(track.whom[place]) || "bytes of another core";
-    whom.set(name, (whom.get(name) ?? 0) + Math.min(ends[place], end) - Math.max(begins[place], begin));
-  }
-  return [...whom].sort((one, other) => other[1] - one[1]);
+function* waitsIn(track, begin, end) {
+  const cycles = new Map(), { begins, ends } = track.waits, first = track.waits.endingAfter(begin);
+  yield* inParts(Math.max(countUpTo(begins, end - 1) - first, 0), (from, until) => {
+    for (let place = first + from; place < first + until; place++)
+      cycles.set(track.whom[place], (cycles.get(track.whom[place]) ?? 0) + Math.min(ends[place], end) - Math.max(begins[place], begin));
+  });
+  return [...cycles].sort(([, one], [, other]) => other - one).map(([name, count]) => [text(name) || "bytes of another core", count]);
 }
 
 /** The lines of the source with most cycles of records in a range: [track, a record, cycles, records]. */
-function linesIn(begin, end) {
+function* linesIn(begin, end) {
   const strings = data.strings.length, size = strings * data.tracks.length;
-  const cycles = new Float64Array(size), counts = new Uint32Array(size), one = new Uint32Array(size);
-  const until = countUpTo(records.begin, end - 1), used = [];
-  for (let record = 0; record < until; record++) {
-    const last = records.end[record];
-    if (last <= begin) continue;
-    const key = records.track[record] * strings + (records.place[record] || records.name[record]);
-    if (!counts[key]++) { one[key] = record; used.push(key); }
-    cycles[key] += Math.min(last, end) - Math.max(records.begin[record], begin);
-  }
+  const cycles = new Float64Array(size), counts = new Uint32Array(size), one = new Uint32Array(size), used = [];
+  yield* inParts(countUpTo(records.begin, end - 1), (from, until) => {
+    for (let record = from; record < until; record++) {
+      const last = records.end[record];
+      if (last <= begin) continue;
+      const key = records.track[record] * strings + (records.place[record] || records.name[record]);
+      if (!counts[key]++) { one[key] = record; used.push(key); }
+      cycles[key] += Math.min(last, end) - Math.max(records.begin[record], begin);
+    }
+  });
   return used.sort((first, second) => cycles[second] - cycles[first] || first - second).slice(0, MOST_LINES)
     .map((key) => [data.tracks[records.track[one[key]]], one[key], cycles[key], counts[key]]);
 }
@@ -98,34 +99,36 @@ function seriesIn(series, begin, end) {
   return [sum / (end - begin), most];
 }
 
+const counting = new Task("statistics", () => document.getElementById("statistics").setAttribute("aria-busy", String(!counting.isDone)));
 function showStatistics() {
-  const [begin, end] = rangeOrView(), size = end - begin;
+  const [begin, end] = rangeOrView();
   document.getElementById("h-range").textContent = range ? "Selected range" : "In view";
-  document.getElementById("range").textContent = `cycles ${number(begin)} to ${number(end)}: ${number(size)}`;
+  document.getElementById("range").textContent = `cycles ${number(begin)} to ${number(end)}: ${number(end - begin)}`;
   for (const [name, value] of [["begin", begin], ["end", end]])
     if (document.activeElement !== rangeFields[name]) rangeFields[name].value = value;
-  timed("statistics", () => {
-    const cores = data.tracks.map((track) => {
-      const busy = track.busy.cyclesIn(begin, end), waits = waitsIn(track, begin, end);
-      const count = data.tracks.filter((one) => one === track || (track.core === track.row && one.row === track.row))
-        .reduce((sum, one) => sum + recordsIn(one, begin, end), 0);
-      const before = track.earlier ? [element("td", "", number(track.earlier.cyclesIn(begin, end)))] : data.earlier ? [element("td")] : [];
-      return element("tr", "", "", element("td", "name", track.core), element("td", "", number(busy)), element("td", "", percent(busy, size)), ...before,
-        element("td", "", number(count)), element("td", "", number(waits.reduce((sum, [, cycles]) => sum + cycles, 0))),
-        element("td", "name", waits.map(([name, cycles]) => `${name} (${number(cycles)})`).join(", ")));
-    });
-    const headings = ["core", "busy cycles", "share", ...(data.earlier ? ["busy before"] : []), "records", "waited", "waited for"];
-    const lines = linesIn(begin, end).map(([track, record, cycles, count]) => element("tr", "", "", element("td", "name", track.core),
-      element("td", "name", lineText(record)), element("td", "", number(cycles)), element("td", "", number(count))));
-    const series = data.series.map((one) => {
-      const [mean, most] = seriesIn(one, begin, end);
-      return element("tr", "", "", element("td", "name", `${one.name}, ${one.unit}`), element("td", "", number(mean)), element("td", "", number(most)));
-    });
-    document.getElementById("statistics").replaceChildren(
-      named("range-cores", "What the timeline shows", table(headings, cores, 1, ["waited for"])),
-      named("range-lines", "Lines with most cycles of records", table(["core", "line", "cycles", "records"], lines, 2)),
-      ...(series.length ? [named("range-series", "Queues and bandwidth", table(["series", "mean", "most"], series))] : []));
+  counting.start(statistics(begin, end));
+}
+function* statistics(begin, end) {
+  const cores = [], size = end - begin, cell = (content, kind = "") => element("td", kind, content);
+  for (const track of data.tracks) {
+    const busy = track.busy.cyclesIn(begin, end), waits = yield* waitsIn(track, begin, end);
+    const count = data.tracks.filter((one) => one === track || (track.core === track.row && one.row === track.row))
+      .reduce((sum, one) => sum + recordsIn(one, begin, end), 0);
+    const before = track.earlier ? [cell(number(track.earlier.cyclesIn(begin, end)))] : data.earlier ? [cell("")] : [];
+    cores.push(element("tr", "", "", cell(track.core, "name"), cell(number(busy)), cell(percent(busy, size)), ...before, cell(number(count)),
+      cell(number(waits.reduce((sum, [, cycles]) => sum + cycles, 0))), cell(waits.map(([name, cycles]) => `${name} (${number(cycles)})`).join(", "), "name")));
+  }
+  const headings = ["core", "busy cycles", "share", ...(data.earlier ? ["busy before"] : []), "records", "waited", "waited for"];
+  const lines = (yield* linesIn(begin, end)).map(([track, record, cycles, count]) =>
+    element("tr", "", "", cell(track.core, "name"), cell(lineText(record), "name"), cell(number(cycles)), cell(number(count))));
+  const series = data.series.map((one) => {
+    const [mean, most] = seriesIn(one, begin, end);
+    return element("tr", "", "", cell(`${one.name}, ${one.unit}`, "name"), cell(number(mean)), cell(number(most)));
   });
+  document.getElementById("statistics").replaceChildren(
+    named("range-cores", "What the timeline shows", table(headings, cores, 1, ["waited for"])),
+    named("range-lines", "Lines with most cycles of records", table(["core", "line", "cycles", "records"], lines, 2)),
+    ...(series.length ? [named("range-series", "Queues and bandwidth", table(["series", "mean", "most"], series))] : []));
 }
 /** A table with an id and a caption. */
 function named(id, title, node) {

@@ -10,7 +10,7 @@ const records = (() => {
     next[track[place]] = first[place] + instructions[place];
   }
   return { count, track, level, begin, end, cycles, first, instructions, waited: decode(columns.waited),
-    name: decode(columns.name), place: decode(columns.place), layer: decode(columns.layer), metrics: new Map(data.groups) };
+    name: decode(columns.name), place: decode(columns.place), layer: decode(columns.layer) };
 })();
 data.records.begin = data.records.cycles = data.records.first = null; // their texts are large
 
@@ -64,37 +64,27 @@ const members = data.tracks.map(() => []), lanes = data.tracks.map(() => []);
   });
 })();
 
+// ------------------------------------------------------------ metrics
+
+// Of each metric: the records that have it, in the order of time, their values, and whether these miss the threshold.
+const metrics = data.metrics.map(({ key, records: places, values, missed }) => ({ key, records: sums(decode(places)), values: decode(values), missed: decode(missed) }));
+data.metrics = null; // its texts are large
+
+/** The value of a metric of a record, and whether it misses its threshold; nothing if the record does not have it. */
+function metricOf(metric, record) {
+  const place = countUpTo(metric.records, record) - 1;
+  return place >= 0 && metric.records[place] === record ? [metric.values[place], metric.missed[place] === 1] : [];
+}
+const metricsOf = (record) => metrics.map((metric) => [metric.key, ...metricOf(metric, record)]).filter(([, value]) => value !== undefined);
+
 // ------------------------------------------------------------ order
 
-/** Sort records by keys below 2^32, equal ones in their order before: two rounds of 16 bits. */
-function sortByKeys(order, keys) {
-  let from = order, to = new Uint32Array(order.length);
-  const starts = new Uint32Array(65537);
-  for (const shift of [0, 16]) {
-    starts.fill(0);
-    for (const record of from) starts[(keys[record] >>> shift & 0xffff) + 1]++;
-    if (starts.includes(from.length, 1)) continue; // all have the same digit
-    for (let digit = 0; digit < 65536; digit++) starts[digit + 1] += starts[digit];
-    for (const record of from) to[starts[keys[record] >>> shift & 0xffff]++] = record;
-    [from, to] = [to, from === order ? new Uint32Array(order.length) : from];
-  }
-  return from;
-}
-
 const inTime = Uint32Array.from({ length: records.count }, (_, record) => record);
+const ranks = decode(data.ranks); // of the strings, in the order of the alphabet
 // What the table can be sorted by: a function of a record each.
 const KEYS_OF_ORDER = {
   core: (record) => records.track[record],
-  where: (() => {
-    let ranks = null; // of the strings, in the order of the alphabet
-    const rank = () => {
-      const order = data.strings.map((_, place) => place).sort((one, other) => (data.strings[one] < data.strings[other] ? -1 : 1));
-      ranks = new Uint32Array(order.length);
-      order.forEach((place, position) => { ranks[place] = position; });
-      return ranks;
-    };
-    return (record) => (ranks ?? rank())[records.place[record] || records.name[record]];
-  })(),
+  where: (record) => ranks[records.place[record] || records.name[record]],
   begin: (record) => records.begin[record],
   cycles: (record) => records.cycles[record] - records.waited[record],
   waited: (record) => records.waited[record],
@@ -102,62 +92,82 @@ const KEYS_OF_ORDER = {
 const orders = new Map(); // those already made, by column and direction
 
 /** All records sorted by a column; those without a value come last. */
-function sortedBy(column, descending) {
+function* sortedBy(column, descending) {
   const key = `${column} ${descending}`;
-  if (!orders.has(key)) orders.set(key, column in KEYS_OF_ORDER ? sortedByKey(KEYS_OF_ORDER[column], descending) : sortedByMetric(column, descending));
+  if (!orders.has(key)) orders.set(key, yield* sortedByValues(yield* valuesOf(column, descending ? -1 : 1)));
   return orders.get(key);
 }
-function sortedByKey(keyOf, descending) {
-  if (Cycles === Float64Array) // keys have more than 32 bits
-    return inTime.slice().sort((one, other) => (descending ? keyOf(other) - keyOf(one) : keyOf(one) - keyOf(other)) || one - other);
-  const keys = new Uint32Array(records.count);
-  for (let record = 0; record < records.count; record++) keys[record] = descending ? ~keyOf(record) : keyOf(record);
-  return sortByKeys(inTime, keys);
+function* valuesOf(column, sign) {
+  const metric = metrics.find((one) => one.key === column), keyOf = KEYS_OF_ORDER[column];
+  const values = new Float64Array(records.count).fill(Infinity);
+  yield* inParts(metric ? metric.records.length : records.count, (from, until) => {
+    for (let place = from; place < until; place++)
+      if (metric) values[metric.records[place]] = sign * metric.values[place]; else values[place] = sign * keyOf(place);
+  });
+  return values;
 }
-function sortedByMetric(key, descending) {
-  const value = (record) => records.metrics.get(record)[key][0], has = new Uint8Array(records.count);
-  const known = [...records.metrics.keys()].filter((record) => record !== null && key in records.metrics.get(record));
-  known.sort((one, other) => (descending ? value(other) - value(one) : value(one) - value(other)) || one - other);
-  for (const record of known) has[record] = 1;
-  const order = new Uint32Array(records.count);
-  order.set(known);
-  let place = known.length;
-  for (let record = 0; record < records.count; record++) if (!has[record]) order[place++] = record;
+/** The records by their values, equal ones in the order of time: rounds of 16 bits, the lowest first. Changes `values`. */
+function* sortedByValues(values) {
+  const count = values.length, digits = new Uint16Array(values.buffer); // four of each value
+  yield* inParts(count, (from, until) => { // the order of the bits becomes that of the values
+    for (let top = 4 * from + 3; top < 4 * until; top += 4) {
+      if (digits[top] < 0x8000) digits[top] ^= 0x8000;
+      else for (let digit = top - 3; digit <= top; digit++) digits[digit] ^= 0xffff;
+    }
+  });
+  let order = inTime, spare = new Uint32Array(count);
+  for (let round = 0; round < 4; round++) {
+    const starts = new Uint32Array(0x10001), before = order, after = spare;
+    yield* inParts(count, (from, until) => { for (; from < until; from++) starts[digits[4 * from + round] + 1]++; });
+    if (starts.includes(count, 1)) continue; // all have the same digit
+    for (let digit = 0; digit < 0x10000; digit++) starts[digit + 1] += starts[digit];
+    yield* inParts(count, (from, until) => {
+      for (; from < until; from++) after[starts[digits[4 * before[from] + round]]++] = before[from];
+    });
+    [order, spare] = [after, before === inTime ? new Uint32Array(count) : before];
+  }
   return order;
 }
 
 // ------------------------------------------------------------ search
 
-/** A mask of the records that fit a search: bit 0 of each. */
-function matching({ words, track, least, begin, end, missed }) {
+/** A mask of the records that fit a search, 1 for each, and their number. */
+function* matching({ words, track, least, begin, end, missed }) {
   const needed = words.length ? 2 ** words.length - 1 : 0; // a bit for each word
   const has = (content, word) => (word.startsWith("=") ? content === word.slice(1) : content.includes(word));
   const bits = (content) => words.reduce((mask, word, place) => mask | (has(content.toLowerCase(), word) ? 1 << place : 0), 0);
-  const ofStrings = words.length ? Uint32Array.from(data.strings, bits) : null;
+  const ofStrings = new Uint32Array(words.length ? data.strings.length : 0);
+  yield* inParts(ofStrings.length, (from, until) => { for (; from < until; from++) ofStrings[from] = bits(data.strings[from]); });
   const ofTracks = data.tracks.map((one) => (words.length ? bits(one.core) : 0));
   const fits = data.tracks.map((one) => track === "" || one.core === track || one.row === track);
-  const mask = new Uint8Array(records.count);
+  const mask = new Uint8Array(records.count), candidates = missed ? recordsThatMiss() : null;
   let count = 0;
-  for (let record = 0; record < records.count; record++) {
-    const place = records.track[record];
-    if (!fits[place]) continue;
-    if (needed && ((ofTracks[place] | ofStrings[records.name[record]] | ofStrings[records.place[record]] | ofStrings[records.layer[record]]) & needed) !== needed) continue;
-    if (least && records.cycles[record] - records.waited[record] < least) continue;
-    if (begin !== null && !(records.begin[record] < end && records.end[record] > begin)) continue;
-    if (missed && !misses(record)) continue;
-    mask[record] = 1;
-    count++;
-  }
+  yield* inParts(records.count, (from, until) => {
+    for (let record = from; record < until; record++) {
+      const place = records.track[record];
+      if (!fits[place] || (candidates && !candidates[record])) continue;
+      if (needed && ((ofTracks[place] | ofStrings[records.name[record]] | ofStrings[records.place[record]] | ofStrings[records.layer[record]]) & needed) !== needed) continue;
+      if (least && records.cycles[record] - records.waited[record] < least) continue;
+      if (begin !== null && !(records.begin[record] < end && records.end[record] > begin)) continue;
+      mask[record] = 1;
+      count++;
+    }
+  });
   return { mask, count };
 }
+/** A mask of the records with a metric that misses its threshold. */
+function recordsThatMiss() {
+  const mask = new Uint8Array(records.count);
+  for (const metric of metrics) metric.records.forEach((record, place) => { mask[record] |= metric.missed[place]; });
+  return mask;
+}
 const MOST_WORDS = 30; // of a search: one bit each
-const misses = (record) => Object.values(records.metrics.get(record) ?? {}).some(([, ok]) => ok === false);
+
 
 /** The records of a mask in an order. */
-function selected(order, mask, count) {
-  if (count === order.length) return order;
+function* selected(order, mask, count) {
   const found = new Uint32Array(count);
   let place = 0;
-  for (const record of order) if (mask[record]) found[place++] = record;
+  yield* inParts(order.length, (from, until) => { for (; from < until; from++) if (mask[order[from]]) found[place++] = order[from]; });
   return found;
 }

@@ -54,6 +54,7 @@ function goToPlace(place) {
 /** Search for the records of the active line. */
 function showLine() {
   searchFor(`=${source.place(sourceGrid.active + 1)}`);
+  finishSearch();
   if (found.count) goToMatch(0);
 }
 /** Show the line of the chosen record. */

@@ -1,6 +1,6 @@
 // The table of all records: search, filter and order.
 const COLUMNS = [["core", "core", true], ["where", "instructions", true], ["begin", "begin"], ["cycles", "cycles"], ["waited", "waited"],
-  ...data.keys.map((key) => [key, key.replaceAll("_", " ")])];
+  ...metrics.map(({ key }) => [key, key.replaceAll("_", " ")])];
 const found = { order: ["begin", false], records: inTime, mask: null, count: 0, begins: [] };
 const search = Object.fromEntries(["words", "track", "least", "inside", "missed"].map((name) => [name, document.getElementById(`search-${name}`)]));
 const recordGrid = new Grid(document.getElementById("grid"), {
@@ -8,13 +8,13 @@ const recordGrid = new Grid(document.getElementById("grid"), {
 });
 
 function recordCells(record) {
-  const metrics = records.metrics.get(record) ?? {}, where = whereOf(record);
+  const where = whereOf(record);
   const cells = [element("td", "name", data.tracks[records.track[record]].core), element("td", "name", where),
     ...[records.begin[record], records.cycles[record] - records.waited[record], records.waited[record] || ""].map((value) =>
       element("td", "", value === "" ? "" : number(value))),
-    ...data.keys.map((key) => {
-      const [value, ok] = metrics[key] ?? [];
-      return element("td", ok === false ? "bad" : "", value === undefined ? "" : number(value) + (ok === false ? " !" : ""));
+    ...metrics.map((metric) => {
+      const [value, missed] = metricOf(metric, record);
+      return element("td", missed ? "bad" : "", value === undefined ? "" : number(value) + (missed ? " !" : ""));
     })];
   cells[1].title = where;
   return cells;
@@ -33,44 +33,53 @@ function criteria() {
   return { words: search.words.value.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS), track: search.track.value,
     least: Number(search.least.value) || 0, begin, end, missed: search.missed.checked };
 }
+const noteBusy = () => recordGrid.container.setAttribute("aria-busy", String(!finding.isDone || !sorting.isDone));
+const finding = new Task("search", noteBusy), sorting = new Task("sort", noteBusy);
 function searchAgain() {
-  timed("search", () => {
-    const wanted = criteria();
-    const isAll = !wanted.words.length && wanted.track === "" && !wanted.least && wanted.begin === null && !wanted.missed;
-    Object.assign(found, isAll ? { mask: null, count: records.count } : matching(wanted));
-    noteBegins();
+  const wanted = criteria();
+  const isAll = !wanted.words.length && wanted.track === "" && !wanted.least && wanted.begin === null && !wanted.missed;
+  finding.start((function* () {
+    const { mask, count } = isAll ? { mask: null, count: records.count } : yield* matching(wanted);
+    const begins = [];
+    for (const track of data.tracks) begins.push(mask && (yield* beginsIn(mask, members[track.place])));
+    Object.assign(found, { mask, count, begins });
+    document.getElementById("matches").textContent = (mask ? `${number(count)} of ` : "") + plural(records.count, "record");
+    scheduleFrame();
     arrange();
-  });
-  document.getElementById("matches").textContent = (found.mask ? `${number(found.count)} of ` : "") + plural(records.count, "record");
-  scheduleFrame();
+  })());
 }
 /** Search for words, and put them into the field. */
 function searchFor(words) {
   search.words.value = words;
   searchAgain();
 }
-/** Keep the begins of the records that a search found, by track, for marks in the timeline. */
-function noteBegins() {
-  found.begins = data.tracks.map((track) => {
-    if (!found.mask) return null;
-    const all = members[track.place], begins = new Cycles(all.length);
-    let count = 0;
-    for (const record of all) if (found.mask[record]) begins[count++] = records.begin[record];
-    return begins.subarray(0, count);
-  });
+/** The begins of those records of a track that a search found, for marks in the timeline. */
+function* beginsIn(mask, all) {
+  const begins = new Cycles(all.length);
+  let count = 0;
+  yield* inParts(all.length, (from, until) => { for (; from < until; from++) if (mask[all[from]]) begins[count++] = records.begin[all[from]]; });
+  return begins.slice(0, count);
 }
 function sortTable(column) {
   const [now, descending] = found.order, isText = ["core", "where", "begin"].includes(column);
   found.order = now === column ? [column, !descending] : [column, !isText]; // numbers: the largest first
-  timed("sort", arrange);
+  arrange();
 }
+/** Bring the records that the search found into their order, and show them. */
 function arrange() {
-  const [column, descending] = found.order;
-  const order = column === "begin" && !descending ? inTime : sortedBy(column, descending);
-  found.records = found.mask ? selected(order, found.mask, found.count) : order;
+  const [column, descending] = found.order, { mask, count } = found;
   for (const head of recordGrid.head.children)
     head.setAttribute("aria-sort", head.dataset.column !== column ? "none" : descending ? "descending" : "ascending");
-  recordGrid.fill(found.records.length);
+  sorting.start((function* () {
+    const order = column === "begin" && !descending ? inTime : yield* sortedBy(column, descending);
+    found.records = mask ? yield* selected(order, mask, count) : order;
+    recordGrid.fill(found.records.length);
+  })());
+}
+/** Wait until the table has what the search found. */
+function finishSearch() {
+  finding.finish();
+  sorting.finish();
 }
 /** Show the active record in the timeline. */
 function showRecord() {
@@ -81,6 +90,7 @@ function showRecord() {
 }
 /** Go to the next or previous record that a search found. */
 function goToMatch(step) {
+  finishSearch();
   const isHere = recordGrid.count && found.records[recordGrid.active] === chosen;
   recordGrid.activate(recordGrid.active + (isHere ? step : 0));
   showRecord();

@@ -23,11 +23,10 @@ const spanText = (begin, end) => `cycles ${number(begin)} to ${number(end)}: ${n
 function describe(record) {
   const place = text(records.place[record]), layer = text(records.layer[record]), waited = records.waited[record];
   const name = text(records.name[record]), which = whichInstructions(record);
-  const metrics = Object.entries(records.metrics.get(record) ?? {}).map(([key, [value]]) => [key.replaceAll("_", " "), value]);
   return [name || which, [
     `${data.tracks[records.track[record]].core}, ${which}${place ? `, ${place}` : ""}${layer ? `, layer ${layer}` : ""}`,
     spanText(records.begin[record], records.end[record]) + (waited ? `, ${number(waited)} of them waiting for others` : ""),
-  ], [...countersOf(record), ...metrics]];
+  ], [...countersOf(record), ...metricsOf(record).map(([key, value]) => [key.replaceAll("_", " "), value])]];
 }
 
 /** The record of lanes at a cycle, within a pixel, or -1. */

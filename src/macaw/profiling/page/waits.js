@@ -1,10 +1,19 @@
 // Who waited for whom: hatching where a core waited, and arrows from the cores that it waited for.
 const MOST_ARROWS = 60, LEAST_ARROW = 5; // in the view; pixels of a wait that gets one
+const BLOCK = 256; // waits of which only the longest is looked at first
 const arrowCanvas = element("canvas", "arrows");
 let hasArrows = true;
 for (const track of data.tracks) {
   track.waits = Intervals.of(track.waits);
   track.whom = decode(track.whom);
+  track.longest = longestOfBlocks(track.waits);
+}
+/** The cycles of the longest wait in each block. */
+function longestOfBlocks({ begins, ends, length }) {
+  const longest = new Cycles(Math.ceil(length / BLOCK));
+  for (let place = 0; place < length; place++)
+    longest[place / BLOCK | 0] = Math.max(longest[place / BLOCK | 0], ends[place] - begins[place]);
+  return longest;
 }
 const hasWaits = data.tracks.some((track) => track.waits.length);
 const waitText = (track, place) => `${track.core} waits for ${text(track.whom[place]) || "bytes of another core"}`;
@@ -32,6 +41,7 @@ function waitsInView(most, shortest) {
   for (const track of data.tracks) {
     const { begins, ends, length } = track.waits;
     for (let place = track.waits.endingAfter(view[0]); place < length && begins[place] < view[1]; place++) {
+      if (place % BLOCK === 0 && track.longest[place / BLOCK] < shortest) { place += BLOCK - 1; continue; }
       const cycles = Math.min(ends[place], view[1]) - Math.max(begins[place], view[0]);
       if (cycles >= shortest && ends[place] <= view[1] && track.whom[place]) found.push([cycles, track, place]);
     }
