@@ -142,6 +142,15 @@ class GraphLowering:
         """Assemble the source in a temporary folder, and return the program."""
         return layer_lowering.assemble_lowered(self.program, self.name)
 
+    def random_inputs(self, seed: int) -> dict[str, NDArray[Any]]:
+        """Return random numbers from -1 to 1 for all inputs, by name."""
+        random = np.random.default_rng(seed)
+        dtype = FORMATS[self.graph.form].dtype
+        return {
+            tensor.name: random.uniform(-1, 1, self.graph.shape(tensor)).astype(dtype)
+            for tensor in self.graph.inputs
+        }
+
     @check_arguments(inputs=arguments.optional(arguments.arrays), seed=arguments.seed)
     def measure(
         self, inputs: Mapping[str, ArrayLike] | None = None, *, seed: int = 0
@@ -151,12 +160,8 @@ class GraphLowering:
         An input that is not given gets random numbers from -1 to 1. Raises `RunError`, and
         `InputError` for inputs that do not fit.
         """
-        random = np.random.default_rng(seed)
         dtype = FORMATS[self.graph.form].dtype
-        arrays = {
-            tensor.name: random.uniform(-1, 1, self.graph.shape(tensor)).astype(dtype)
-            for tensor in self.graph.inputs
-        }
+        arrays = self.random_inputs(seed)
         for name, array in (inputs or {}).items():
             try:
                 arrays[name] = np.asarray(array, dtype)

@@ -197,7 +197,7 @@ def command(
     """
     from macaw import files, layer_lowering
 
-    _check_target_options(ctx, target)
+    check_target_options(ctx, target)
     if target == "fim":
         from macaw.commands import lower_fim
 
@@ -253,7 +253,7 @@ def command(
     return EXIT_SUCCESS if measurement.equal else EXIT_FAILURE
 
 
-def _check_target_options(ctx: click.Context, target: str) -> None:
+def check_target_options(ctx: click.Context, target: str) -> None:
     """Raise `UsageError` for an option that is only for another target."""
     for other, names in ONLY.items():
         for option in ctx.command.params:

@@ -293,6 +293,30 @@ def jitter_option(text: str) -> Callable[[Command], Command]:
     return click.option("--jitter", type=click.IntRange(min=0), metavar="SEED", help=text)
 
 
+def _energy_table(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Refuse a name that is no table: without `=`, --energy takes the word after it."""
+    if value and not value.endswith(".toml"):
+        raise click.BadParameter(
+            f"'{value}' is no table, whose name ends with .toml; write --energy after the FILEs"
+        )
+    return value
+
+
+def energy_option(text: str) -> Callable[[Command], Command]:
+    """Return the option --energy with the help `text`.
+
+    Its value is the file of a table, an empty text for the default table, or None.
+    """
+    return click.option(
+        "--energy",
+        is_flag=False,
+        flag_value="",
+        callback=_energy_table,
+        metavar="[TABLE.toml]",
+        help=text,
+    )
+
+
 def max_cycles_option(command: Command) -> Command:
     """Add the option --max-cycles to a command; without the option, its value is None."""
     return click.option(

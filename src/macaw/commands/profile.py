@@ -10,6 +10,7 @@ import click
 from macaw.commands.options import (
     LazyChoice,
     collect,
+    energy_option,
     jitter_option,
     load_program,
     max_cycles_option,
@@ -56,15 +57,6 @@ def _core_and_size(text: str) -> tuple[str, int]:
     if not digits.isascii() or not digits.isdigit() or not 0 < int(digits) < 1 << 32:
         raise click.BadParameter(f"'{text}' is not N or CORE=N, a number from 1 on")
     return core, int(digits)
-
-
-def _energy(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """Refuse a name that is no table: without `=`, --energy takes the word after it."""
-    if value and not value.endswith(".toml"):
-        raise click.BadParameter(
-            f"'{value}' is no table, whose name ends with .toml; write --energy after the FILEs"
-        )
-    return value
 
 
 def _allowable() -> tuple[str, ...]:
@@ -147,14 +139,7 @@ def _allowable() -> tuple[str, ...]:
     is_flag=True,
     help="Compare operations and bytes of each core with the peaks of the device.",
 )
-@click.option(
-    "--energy",
-    is_flag=False,
-    flag_value="",
-    callback=_energy,
-    metavar="[TABLE.toml]",
-    help="Estimate the energy, with published figures of 45 nm or those of a table.",
-)
+@energy_option("Estimate the energy, with published figures of 45 nm or those of a table.")
 @click.option(
     "--lines", is_flag=True, help="Say what each line of the source costs, as macaw annotate does."
 )
@@ -217,7 +202,7 @@ def command(
     """
     from macaw import files
     from macaw.networks.compiler import program_inputs
-    from macaw.profiling.energy_table import default_table, load_table
+    from macaw.profiling.energy_table import load_table
     from macaw.profiling.model import from_json
     from macaw.profiling.profiler import ProfileOptions, profile
     from macaw.terminal.progress_bar import ProgressBar
@@ -249,7 +234,7 @@ def command(
         item,
         causes,
         roofline,
-        None if energy is None else load_table(energy) if energy else default_table(),
+        None if energy is None else load_table(energy),
         allow,
         lines,
     )

@@ -9,6 +9,7 @@ import click
 
 from macaw.commands import suggestions
 from macaw.commands.options import (
+    energy_option,
     file_option,
     jitter_option,
     max_cycles_option,
@@ -52,6 +53,7 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
     metavar="N",
     help="Run each point N times, with the seeds SEED, SEED+1, ...",
 )
+@energy_option("Estimate the energy of each point, in a second run.")
 @max_cycles_option
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Run N processes at a time."
@@ -90,6 +92,7 @@ def command(
     device: str | None,
     jitter: int | None,
     repeat: int,
+    energy: str | None,
     max_cycles: int | None,
     jobs: int,
     scheduler: str | None,
@@ -132,6 +135,7 @@ def command(
             device=device,
             zipped=zipped,
             repeat=repeat,
+            energy=energy,
             jitter=jitter,
             max_cycles=max_cycles,
             jobs=jobs,
@@ -167,19 +171,31 @@ def _axes(rows: list[tuple[str, Any]], ctx: click.Context) -> dict[str, Any]:
 
 
 def _lower_options(text: str, ctx: click.Context) -> dict[str, Any]:
-    """Return the arguments of `macaw.lower` that the words of `macaw lower` mean."""
-    from macaw.commands import lower
+    """Return the arguments of `macaw.lower` or `macaw.lower_graph` that words mean.
+
+    The words are those of `macaw lower`.
+    """
+    from macaw.commands import lower, lower_fim
 
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise click.UsageError(f"--lower: {error}", ctx) from None
-    given = lower.command.make_context("macaw sweep --lower", words, parent=ctx).params
-    if given["target"] != "pe":
-        raise click.UsageError("--lower takes operations of the array (--target pe)", ctx)
+    inner = lower.command.make_context("--lower", words, parent=ctx)
+    given = inner.params
+    lower.check_target_options(inner, given["target"])
     for name in ("output", "explain", "measure"):
         if given[name]:
             raise click.UsageError(f"--{name} of `macaw lower` has no meaning in a sweep", ctx)
+    if given["target"] == "fim":
+        return {
+            "graph": given["operation"],
+            "device": given["device"],
+            "number_format": given["number_format"],
+            "dims": lower_fim.dimensions(given["dims"]),
+            "dynamic": given["dynamic"],
+            "resident": lower_fim.budget(given["resident"]),
+        }
     options = {key: value for key, value in given.items() if key not in lower.NOT_OF_LOWERING}
     image = options["image"]
     options["image"] = (image, image) if isinstance(image, int) else image

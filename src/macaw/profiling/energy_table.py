@@ -49,7 +49,12 @@ def default_table() -> EnergyTable:
 
 
 def load_table(path: str) -> EnergyTable:
-    """Return the table in a TOML file, over the default table. Raises `InputError`."""
+    """Return the table in a TOML file, over the default table, or without a path the default table.
+
+    Raises `InputError`.
+    """
+    if not path:
+        return default_table()
     try:
         text = files.read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:

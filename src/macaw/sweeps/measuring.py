@@ -4,48 +4,106 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from macaw import api, execution, files, layer_lowering
+from numpy.typing import NDArray
+
+from macaw import api, execution, files, fim_lowering, layer_lowering
+from macaw.asm.program import Program
 from macaw.errors import InputError
 from macaw.execution import Counters
+from macaw.input_binding import bind
 from macaw.isa.config import Configuration
 from macaw.isa.errors import MacawError
+from macaw.lowering import reference
 from macaw.networks import compiler
-from macaw.networks.compiled import MODEL, NetworkRun
-from macaw.networks.nnp_network import NnpNetwork
+from macaw.networks.compiled import MODEL, CompiledNetwork, NetworkRun
 from macaw.phrases import one_line
+from macaw.profiling.energy_estimate import estimate_energy
+from macaw.profiling.energy_table import load_table
+from macaw.profiling.measuring import measure_job
+from macaw.profiling.recording import make_job
 from macaw.sweeps.points import Outcome, Point
-from macaw.sweeps.subjects import LoweringSubject, NetworkSubject, ProgramSubject, Subject
+from macaw.sweeps.subjects import (
+    GraphSubject,
+    LoweringSubject,
+    NetworkSubject,
+    ProgramSubject,
+    Subject,
+)
+
+ENERGY = "picojoules"
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run that ended: its metrics, the files that it read, and what it takes to run it again.
+
+    `inputs` has those of each item of a batch.
+    """
+
+    metrics: Mapping[str, float]
+    files: Sequence[str]
+    program: Program
+    inputs: Sequence[Mapping[str, NDArray[Any]]]
 
 
 def measure(subject: Subject, point: Point) -> Outcome:
     """Run a subject at a point. What the point cannot do is the outcome's `refused`."""
     try:
         config = subject.config.changed(dict(point.settings))
-        if isinstance(subject, ProgramSubject):
-            metrics, read = _run_program(subject, point, config)
-        elif isinstance(subject, LoweringSubject):
-            metrics, read = _run_lowering(subject, point, config)
-        else:
-            metrics, read = _run_network(subject, point, config)
+        run = _run(subject, point, config)
+        metrics = {**run.metrics, **_energy_metrics(subject, point, config, run)}
     except MacawError as error:
         # A program's errors have a line each, with the text of the source: the first one is enough.
         text = str(error).strip().partition("\n")[0]
         return Outcome(point, refused=one_line(text), files=digests(_own_files(subject)))
-    return Outcome(point, metrics, files=digests(read))
+    return Outcome(point, metrics, files=digests(run.files))
 
 
-def _run_program(
-    subject: ProgramSubject, point: Point, config: Configuration
-) -> tuple[dict[str, float], list[str]]:
+def _run(subject: Subject, point: Point, config: Configuration) -> _Run:
+    if isinstance(subject, ProgramSubject):
+        return _run_program(subject, point, config)
+    if point.seed is not None:
+        raise InputError("only programs run with noise, not what is lowered or compiled here")
+    if isinstance(subject, LoweringSubject):
+        return _run_lowering(subject, config)
+    if isinstance(subject, GraphSubject):
+        return _run_graph(subject, config)
+    return _run_network(subject, config)
+
+
+def _energy_metrics(
+    subject: Subject, point: Point, config: Configuration, run: _Run
+) -> dict[str, float]:
+    """Return the estimate of the energy in picojoules, in all and by core; nothing without a table.
+
+    The meters need a run of their own. A batch has the sum of all items, as for cycles.
+    """
+    if subject.energy is None:
+        return {}
+    table, sums = load_table(subject.energy), {ENERGY: 0.0}
+    for inputs in run.inputs:
+        job = make_job(run.program, config, inputs).with_jitter(point.seed)
+        energy = estimate_energy(job, measure_job(job), table)
+        sums[ENERGY] += energy.total
+        for core in energy.cores:
+            name = f"{core.core}.{ENERGY}"
+            sums[name] = sums.get(name, 0.0) + core.energy
+    return sums
+
+
+def _run_program(subject: ProgramSubject, point: Point, config: Configuration) -> _Run:
     executable = len(subject.sources) == 1 and api.is_object(subject.sources[0])
     program = api.load(*subject.sources, device=None if executable else config)
+    arrays = files.read_arrays(subject.inputs)
     run = execution.run(
         program,
-        files.read_arrays(subject.inputs),
+        arrays,
         device=config,
         max_cycles=subject.max_cycles,
         jitter=point.seed,
@@ -53,7 +111,9 @@ def _run_program(
     if run.exit_code:
         raise InputError(f"the program exited with code {run.exit_code}")
     metrics = {"cycles": float(run.cycles), **counter_metrics(run.counters)}
-    return metrics, [*_own_files(subject), *program.read_files]
+    binding = bind(program, arrays)
+    items = [binding.item(index) for index in range(binding.items or 1)]
+    return _Run(metrics, [*_own_files(subject), *program.read_files], program, items)
 
 
 def counter_metrics(counters: Counters) -> dict[str, float]:
@@ -68,11 +128,7 @@ def counter_metrics(counters: Counters) -> dict[str, float]:
     return {"macs": float(macs), **metrics} if macs else metrics
 
 
-def _run_lowering(
-    subject: LoweringSubject, point: Point, config: Configuration
-) -> tuple[dict[str, float], list[str]]:
-    if point.seed is not None:
-        raise InputError("an operation that is lowered runs without noise")
+def _run_lowering(subject: LoweringSubject, config: Configuration) -> _Run:
     options = dict(subject.options)
     operation, weights = options.pop("operation"), files.read_array(options.pop("weights"))
     bias = options.pop("bias", None)
@@ -83,7 +139,8 @@ def _run_lowering(
         device=config,
         **options,
     )
-    measurement = lowering.measure()
+    x = reference.random_activations(lowering.product, config, seed=0)
+    measurement = lowering.measure(x)
     if not measurement.equal:
         raise InputError("the outputs differ from NumPy's")
     metrics = {
@@ -93,41 +150,61 @@ def _run_lowering(
         "dma.busy": float(measurement.dma),
         "external_bytes": float(measurement.external_bytes),
     }
-    return metrics, _own_files(subject)
+    program = lowering.assemble()
+    return _Run(metrics, _own_files(subject), program, [{program.inputs[0].name: x}])
 
 
-def _run_network(
-    subject: NetworkSubject, point: Point, config: Configuration
-) -> tuple[dict[str, float], list[str]]:
-    if point.seed is not None:
-        raise InputError("a compiled network runs without noise")
-    network = compiler.compile(
-        Path(subject.folder) / MODEL, device=config, dims=subject.dims or None
-    )
-    assert not isinstance(network, NnpNetwork)
-    run = network.run(files.read_arrays(subject.inputs), max_cycles=subject.max_cycles)
-    assert isinstance(run, NetworkRun)
+def _run_graph(subject: GraphSubject, config: Configuration) -> _Run:
+    options = dict(subject.options)
+    lowering = fim_lowering.lower_graph(options.pop("graph"), device=config, **options)
+    inputs = lowering.random_inputs(seed=0)
+    measurement = lowering.measure(inputs)
+    metrics = {
+        "cycles": float(measurement.cycles),
+        "predicted": float(lowering.cycles),
+        "dma.busy": float(measurement.dma),
+        "resident_bytes": float(lowering.resident_bytes),
+        "error": measurement.error,
+    }
+    return _Run(metrics, _own_files(subject), lowering.assemble(), [inputs])
+
+
+def _run_network(subject: NetworkSubject, config: Configuration) -> _Run:
+    model, arrays = Path(subject.folder) / MODEL, files.read_arrays(subject.inputs)
+    network = compiler.compile(model, device=config, dims=subject.dims or None, core=subject.core)
+    run = network.run(arrays, max_cycles=subject.max_cycles)
+    metrics = {"cycles": float(run.cycles)}
+    if isinstance(run, NetworkRun):
+        assert isinstance(network, CompiledNetwork)
+        metrics |= _layer_metrics(network, run)
+    else:
+        metrics |= {f"{subject.core}.{name}": float(count) for name, count in run.counters.items()}
+    return _Run(metrics, _own_files(subject), network.program, [network.device_inputs(arrays)])
+
+
+def _layer_metrics(network: CompiledNetwork, run: NetworkRun) -> dict[str, float]:
+    """Return the sums of a network's layers. Raises `InputError` if a result is wrong."""
     wrong = [layer.report.name for layer in run.layers if not layer.equal]
     if wrong:
         raise InputError(f"the layer {wrong[0]} differs from its definition")
-    metrics = {
-        "cycles": float(run.cycles),
+    return {
         "predicted": float(sum(layer.predicted for layer in network.layers)),
         "bound": float(sum(layer.bound for layer in network.layers)),
         "macs": float(sum(layer.macs for layer in network.layers)),
         "external_bytes": float(sum(layer.external_bytes for layer in network.layers)),
         **{f"{core}.busy": share for core, share in run.busy.items()},
     }
-    return metrics, _own_files(subject)
 
 
 def _own_files(subject: Subject) -> list[str]:
     """Return the files that a subject names."""
+    table = [subject.energy] if subject.energy else []
     if isinstance(subject, ProgramSubject):
-        return [*subject.sources, *subject.inputs.values()]
+        return [*subject.sources, *subject.inputs.values(), *table]
     if isinstance(subject, NetworkSubject):
-        return [str(Path(subject.folder) / MODEL), *subject.inputs.values()]
-    return [str(subject.options[name]) for name in ("weights", "bias") if subject.options.get(name)]
+        return [str(Path(subject.folder) / MODEL), *subject.inputs.values(), *table]
+    options = [subject.options.get(name) for name in ("weights", "bias", "graph")]
+    return [*(str(path) for path in options if path), *table]
 
 
 def digests(paths: Iterable[str | os.PathLike[str]]) -> Mapping[str, str]:

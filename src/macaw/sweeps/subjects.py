@@ -1,4 +1,8 @@
-"""What a sweep runs at each point: a program, a lowered operation, or a compiled network."""
+"""What a sweep runs at each point: a program, a lowered operation or graph, or a network.
+
+`energy` is None, or the file of the table with which the energy is estimated, too; an empty text
+means the default table.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,7 @@ class ProgramSubject:
     inputs: Mapping[str, str]
     config: Configuration
     max_cycles: int | None = None
+    energy: str | None = None
 
     @property
     def name(self) -> str:
@@ -36,6 +41,7 @@ class LoweringSubject:
 
     options: Mapping[str, Any]
     config: Configuration
+    energy: str | None = None
 
     @property
     def name(self) -> str:
@@ -44,10 +50,28 @@ class LoweringSubject:
 
 
 @dataclass(frozen=True)
+class GraphSubject:
+    """A graph, which is lowered to a program for the islands again for each device.
+
+    `options` are arguments of `macaw.lower_graph`; the graph is the path of an ONNX file.
+    """
+
+    options: Mapping[str, Any]
+    config: Configuration
+    energy: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The subject in titles."""
+        return str(self.options["graph"])
+
+
+@dataclass(frozen=True)
 class NetworkSubject:
     """A network, whose model in the folder is compiled again for each device.
 
-    `inputs` has the .npy file of each input of the model.
+    `inputs` has the .npy file of each input of the model. `core` computes the whole network, if it
+    is not None.
     """
 
     folder: str
@@ -55,6 +79,8 @@ class NetworkSubject:
     config: Configuration
     dims: Mapping[str, int]
     max_cycles: int | None = None
+    core: str | None = None
+    energy: str | None = None
 
     @property
     def name(self) -> str:
@@ -62,4 +88,4 @@ class NetworkSubject:
         return self.folder
 
 
-Subject = ProgramSubject | LoweringSubject | NetworkSubject
+Subject = ProgramSubject | LoweringSubject | GraphSubject | NetworkSubject

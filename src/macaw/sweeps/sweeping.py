@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,22 @@ from macaw.clusters import map_on_cluster
 from macaw.errors import InputError
 from macaw.input_binding import bind
 from macaw.isa.config import Value
-from macaw.network_description import network_folder
+from macaw.network_description import NETWORK_FILE, network_folder, read_description
 from macaw.networks import compiler
-from macaw.networks.compiled import CompiledNetwork
 from macaw.processes import map_in_processes
+from macaw.profiling.energy_table import load_table
 from macaw.program_folder import find_program
 from macaw.sweeps.measuring import measure
 from macaw.sweeps.point_files import FOLDER, point_path, read_point, write_point
 from macaw.sweeps.points import Outcome, Point, check_axis, points
 from macaw.sweeps.results import Sweep
-from macaw.sweeps.subjects import LoweringSubject, NetworkSubject, ProgramSubject, Subject
+from macaw.sweeps.subjects import (
+    GraphSubject,
+    LoweringSubject,
+    NetworkSubject,
+    ProgramSubject,
+    Subject,
+)
 
 _VALUES = arguments.sequence(
     arguments.either("a value of a setting", arguments.flag, arguments.number, arguments.word),
@@ -43,6 +49,7 @@ _VALUES = arguments.sequence(
     max_cycles=arguments.optional(arguments.whole(0)),
     jobs=arguments.whole(1),
     scheduler=arguments.optional(arguments.word),
+    energy=arguments.optional(arguments.path),
     folder=arguments.optional(arguments.path),
     watch=arguments.optional(arguments.function),
 )
@@ -58,6 +65,7 @@ def sweep(
     max_cycles: int | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
+    energy: api.FilePath | None = None,
     folder: api.FilePath | None = None,
     watch: Callable[[int, int], object] = lambda done, total: None,
 ) -> Sweep:
@@ -65,14 +73,17 @@ def sweep(
 
     `sources` are those of a program, one ELF file, a folder with a golden test, or the folder of a
     compiled network, whose model is compiled again for each device. Instead of sources, `lower` has
-    arguments of `macaw.lower`, of which weights and bias are paths of .npy files. `inputs` are
-    paths of .npy files by name.
+    arguments of `macaw.lower`, of which weights and bias are paths of .npy files, or those of
+    `macaw.lower_graph` with the path of the `graph`. `inputs` are paths of .npy files by name.
 
     The points are all combinations of the values, or with `zipped` the first value of each setting,
     the second of each, and so on. With a seed `jitter`, each runs `repeat` times with noise in the
     timing of DRAM. `jobs` processes run them, or the Dask cluster at `scheduler`. With a `folder`,
     each finished point has a file there, and a later sweep runs only the points whose file is
     missing, or whose inputs have changed. `watch(done, total)` is called after each point.
+
+    With `energy`, the file of a table or "" for the default table, each point also has an estimate
+    of its energy in picojoules, from a second run.
 
     A point that cannot run is in the result with its reason (`Outcome.refused`). Raises
     `InputError` for settings that do not exist, and the errors of `macaw.load` for the subject.
@@ -92,6 +103,9 @@ def sweep(
         subject: Subject = lowering_subject(lower, device)
     else:
         subject = source_subject(names, paths, device, max_cycles)
+    if energy is not None:
+        load_table(os.fspath(energy))  # an error in the table is an error at once
+        subject = replace(subject, energy=os.fspath(energy))
     results = run_points(
         subject, chosen, workers=jobs, scheduler=scheduler, folder=folder, watch=watch
     )
@@ -126,24 +140,30 @@ def network_subject(
     device: api.DeviceLike | None,
     max_cycles: int | None,
 ) -> NetworkSubject:
-    """Return the subject of a compiled network. Raises `InputError` for a network on nnp."""
+    """Return the subject of a compiled network. Raises `InputError`."""
     network = compiler.load_network(folder)
-    if not isinstance(network, CompiledNetwork):
-        raise InputError(f"{folder} is a network on nnp, which a sweep does not compile again")
     network.device_inputs(files.read_arrays(inputs))
     config = network.config if device is None else api.configuration(device)
-    return NetworkSubject(str(folder), inputs, config, network.dims, max_cycles)
+    core = read_description(folder / NETWORK_FILE).get("core")
+    return NetworkSubject(str(folder), inputs, config, network.dims, max_cycles, core)
 
 
 def lowering_subject(
     options: Mapping[str, Any], device: api.DeviceLike | None = None
-) -> LoweringSubject:
-    """Return the subject for arguments of `macaw.lower`.
+) -> LoweringSubject | GraphSubject:
+    """Return the subject for arguments of `macaw.lower`, or of `macaw.lower_graph`.
 
-    Raises `InputError` if the operation, or the weights' path, is missing.
+    Raises `InputError` if the operation, the weights' path, or the graph's path, is missing.
     """
     given = {name: value for name, value in options.items() if value is not None}
     named = given.pop("device", None)
+    config = api.configuration(device if device is not None else named or api.DEFAULT_DEVICE)
+    if "graph" in given:
+        if not isinstance(given["graph"], str | os.PathLike):
+            raise InputError("a graph to lower is the path of an ONNX file")
+        given["graph"] = os.fspath(given["graph"])
+        files.read_bytes(given["graph"])
+        return GraphSubject(given, config)
     for name in ("operation", "weights"):
         if not isinstance(given.get(name), str | os.PathLike):
             raise InputError(f"an operation to lower needs '{name}'", "a name, and a .npy file")
@@ -151,8 +171,7 @@ def lowering_subject(
         if name in given:
             given[name] = os.fspath(given[name])
             files.read_array(given[name])
-    chosen = device if device is not None else named
-    return LoweringSubject(given, api.configuration(chosen or api.DEFAULT_DEVICE))
+    return LoweringSubject(given, config)
 
 
 @dataclass(frozen=True)

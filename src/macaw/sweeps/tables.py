@@ -15,7 +15,7 @@ from macaw.sweeps.points import Outcome
 from macaw.sweeps.results import Sweep, pareto, plain_number
 
 FORMAT = 1
-DEFAULT_METRICS = ("cycles", "predicted", "macs", "external_bytes")
+DEFAULT_METRICS = ("cycles", "predicted", "macs", "external_bytes", "picojoules")
 MOST_REFUSED = 8  # refused points in the table
 FRONT = "*"
 

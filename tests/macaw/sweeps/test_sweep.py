@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 import macaw
 from macaw.errors import InputError
 from macaw.isa import config
+from macaw.profiling.energy_table import default_table
 from macaw.sweeps import measuring, sweeping
 from macaw.sweeps.points import Outcome, Point
 from macaw.sweeps.sweeping import _Job
@@ -268,6 +271,108 @@ def test_lower_takes_the_words_of_macaw_lower(macaw: Macaw, tmp_path: Path) -> N
     ]  # fmt: skip
 
 
+def saved_graph(path: Path) -> None:
+    """Write a product of 20 rows with a matrix, as an ONNX file."""
+    weights = np.random.default_rng(7).integers(-3, 4, (16, 8)).astype(np.float32)
+    info, real = helper.make_tensor_value_info, TensorProto.FLOAT
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "W"], ["y"])],
+        "product",
+        [info("x", real, ["n", 16])],
+        [info("y", real, ["n", 8])],
+        [numpy_helper.from_array(weights, "W")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), path)
+
+
+def test_a_graph_is_lowered_to_islands_for_each_device(tmp_path: Path) -> None:
+    saved_graph(tmp_path / "m.onnx")
+    lower = {"graph": tmp_path / "m.onnx", "dims": {"n": 20}}
+    found = macaw.sweep(settings={"fim.islands": [1, 2]}, lower=lower, device="tiny")
+    for outcome in found.outcomes:
+        device = config.load("tiny").changed(dict(outcome.point.settings))
+        lowering = macaw.lower_graph(tmp_path / "m.onnx", dims={"n": 20}, device=device)
+        measurement = lowering.measure()
+        assert outcome.metrics == {
+            "cycles": measurement.cycles,
+            "predicted": lowering.cycles,
+            "dma.busy": measurement.dma,
+            "resident_bytes": lowering.resident_bytes,
+            "error": measurement.error,
+        }
+    assert len({outcome.metrics["cycles"] for outcome in found.outcomes}) == 2
+
+
+def test_the_command_lowers_to_islands(macaw: Macaw, tmp_path: Path) -> None:
+    saved_graph(tmp_path / "m.onnx")
+    words = "m.onnx --target fim --dim n=20 --format fp32 --device tiny"
+    done = macaw("sweep", "--lower", words, "--set", "fim.islands=1,2", "--metric", "cycles")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [len(line.split()) for line in done.stdout.splitlines()] == [2, 2, 2, 4]
+
+
+def test_a_network_on_nnp_is_compiled_for_each_device(tmp_path: Path) -> None:
+    saved_graph(tmp_path / "m.onnx")
+    network = macaw.compile(tmp_path / "m.onnx", core="nnp", device="tiny", dims={"n": 20})
+    network.write(tmp_path / "net")
+    x = np.random.default_rng(8).normal(size=(20, 16)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    settings = {"nnp.lanes": [1, 2]}
+    found = macaw.sweep(tmp_path / "net", settings=settings, inputs={"x": tmp_path / "x.npy"})
+    for outcome in found.outcomes:
+        device = config.load("tiny").changed(dict(outcome.point.settings))
+        again = macaw.compile(tmp_path / "m.onnx", core="nnp", device=device, dims={"n": 20})
+        run = again.run(x=x)
+        assert outcome.metrics["cycles"] == run.cycles
+        assert outcome.metrics["nnp.instructions"] == run.counters["instructions"]
+
+
+def test_each_point_has_its_energy(layer: Path, tmp_path: Path) -> None:
+    """The energies are those of a profile of the same program on the same device."""
+    found = sweep_layer(layer, energy="")
+    for outcome in found.outcomes:
+        device = config.load("tiny").changed(dict(outcome.point.settings))
+        energy = macaw.profile(
+            macaw.assemble(layer / "layer.s", device=device),
+            x=np.load(layer / "x.npy"),
+            options=macaw.ProfileOptions(energy=default_table()),
+        ).energy
+        assert energy is not None
+        assert outcome.metrics["picojoules"] == pytest.approx(energy.total)
+        for core in energy.cores:
+            assert outcome.metrics[f"{core.core}.picojoules"] == pytest.approx(core.energy)
+    (tmp_path / "half.toml").write_text("scale = 0.5\n")
+    half = sweep_layer(layer, energy=tmp_path / "half.toml")
+    for one, other in zip(found.outcomes, half.outcomes, strict=True):
+        assert other.metrics["picojoules"] == pytest.approx(one.metrics["picojoules"] / 2)
+    assert str(tmp_path / "half.toml") in half.outcomes[0].files
+
+
+def test_the_energy_of_a_batch_is_the_sum_of_its_items(layer: Path, tmp_path: Path) -> None:
+    x = np.load(layer / "x.npy")
+    np.save(tmp_path / "two.npy", np.stack([x, x]))
+    energies = [
+        macaw.sweep(layer / "layer.s", settings={"dma.width": [16]}, inputs={"x": path}, energy="")
+        .outcomes[0]
+        .metrics["picojoules"]
+        for path in (layer / "x.npy", tmp_path / "two.npy")
+    ]
+    assert energies[1] == pytest.approx(2 * energies[0])
+
+
+def test_energies_of_lowered_operations(tmp_path: Path) -> None:
+    saved_graph(tmp_path / "m.onnx")
+    np.save(tmp_path / "w.npy", np.ones((8, 16), np.int8))
+    for lower, core in (
+        ({"operation": "spmm", "weights": tmp_path / "w.npy", "rows": 4}, "pe[0]"),
+        ({"graph": tmp_path / "m.onnx", "dims": {"n": 20}, "device": "tiny"}, "fim[0]"),
+    ):
+        (outcome,) = macaw.sweep(settings={"dma.width": [32]}, lower=lower, energy="").outcomes
+        parts = [value for name, value in outcome.metrics.items() if name.endswith(".picojoules")]
+        assert outcome.metrics[f"{core}.picojoules"] > 0
+        assert sum(parts) == pytest.approx(outcome.metrics["picojoules"])
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -286,9 +391,14 @@ def test_lower_takes_the_words_of_macaw_lower(macaw: Macaw, tmp_path: Path) -> N
             ["--lower", "spmm -w 'x", "--set", "dma.width=16"],
             "--lower: No closing quotation",
         ),
+        (["--lower", "m.onnx --target fim", "--set", "dma.width=16"], "cannot read m.onnx"),
         (
-            ["--lower", "m.onnx --target fim", "--set", "dma.width=16"],
-            "--lower takes operations of the array (--target pe)",
+            ["--lower", "m.onnx --target fim --rows 4", "--set", "dma.width=16"],
+            "--rows is of --target pe",
+        ),
+        (
+            ["layer.s", "-i", "x=x.npy", "--set", "dma.width=16", "--energy", "no.toml"],
+            "cannot read no.toml",
         ),
         (
             ["--lower", "spmm -w x.npy --explain", "--set", "dma.width=16"],
@@ -314,5 +424,9 @@ def test_subjects_that_are_refused(tmp_path: Path) -> None:
         macaw.sweep(settings={"dma.width": [16]})
     with pytest.raises(InputError, match="has no sources and no inputs"):
         macaw.sweep("a.s", settings={"dma.width": [16]}, lower={"operation": "spmm"})
+    with pytest.raises(InputError, match="a graph to lower is the path of an ONNX file"):
+        macaw.sweep(settings={"dma.width": [16]}, lower={"graph": 5})
+    found = macaw.sweep(settings={"fim.islands": [1]}, lower={"graph": ROOT / "README.md"})
+    assert "README.md" in found.outcomes[0].refused
     with pytest.raises(InputError, match=r"dma\.width has no values"):
         macaw.sweep("a.s", settings={"dma.width": []})
