@@ -55,7 +55,6 @@ ALLOWED = {
     ("src/macaw/commands/lower.py", "fim"): "what graphs are lowered for",
     ("src/macaw/commands/sweep.py", "pe"): "what operations are lowered for",
     ("src/macaw/sweeps/measuring.py", "dma"): "reports on lowered programs, as `lower`",
-    ("src/macaw/sweeps/sweeping.py", "nnp"): "a sentence: whose networks are not compiled again",
     ("src/macaw/concordance/layer_tensors.py", "nnp"): "its settings: its programs become software",
     ("src/macaw/concordance/emulation.py", "nnp"): "its events",
     ("src/macaw/commands/concord.py", "nnp"): "a sentence: whose programs become software",

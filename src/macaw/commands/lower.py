@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -28,7 +28,7 @@ ONLY = {
 }
 
 # Parameters of the command that are no arguments of `macaw.lower` for the array.
-NOT_OF_LOWERING = (*ONLY["fim"], "target", "output", "explain", "measure")
+_NOT_OF_LOWERING = (*ONLY["fim"], "target", "output", "explain", "measure")
 
 
 def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
@@ -251,6 +251,25 @@ def command(
     measurement = lowering.measure()
     click.echo(_measurement_table(lowering, measurement))
     return EXIT_SUCCESS if measurement.equal else EXIT_FAILURE
+
+
+def lowering_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `macaw.lower`, or of `macaw.lower_graph`, for the parameters."""
+    if given["target"] == "fim":
+        from macaw.commands import lower_fim
+
+        return {
+            "graph": given["operation"],
+            "device": given["device"],
+            "number_format": given["number_format"],
+            "dims": lower_fim.dimensions(given["dims"]),
+            "dynamic": given["dynamic"],
+            "resident": lower_fim.budget(given["resident"]),
+        }
+    found = {key: value for key, value in given.items() if key not in _NOT_OF_LOWERING}
+    image = found["image"]
+    found["image"] = (image, image) if isinstance(image, int) else image
+    return found
 
 
 def check_target_options(ctx: click.Context, target: str) -> None:

@@ -175,7 +175,7 @@ def _lower_options(text: str, ctx: click.Context) -> dict[str, Any]:
 
     The words are those of `macaw lower`.
     """
-    from macaw.commands import lower, lower_fim
+    from macaw.commands import lower
 
     try:
         words = shlex.split(text)
@@ -187,16 +187,4 @@ def _lower_options(text: str, ctx: click.Context) -> dict[str, Any]:
     for name in ("output", "explain", "measure"):
         if given[name]:
             raise click.UsageError(f"--{name} of `macaw lower` has no meaning in a sweep", ctx)
-    if given["target"] == "fim":
-        return {
-            "graph": given["operation"],
-            "device": given["device"],
-            "number_format": given["number_format"],
-            "dims": lower_fim.dimensions(given["dims"]),
-            "dynamic": given["dynamic"],
-            "resident": lower_fim.budget(given["resident"]),
-        }
-    options = {key: value for key, value in given.items() if key not in lower.NOT_OF_LOWERING}
-    image = options["image"]
-    options["image"] = (image, image) if isinstance(image, int) else image
-    return options
+    return lower.lowering_arguments(given)
