@@ -285,7 +285,6 @@ def test_enter_waits_for_the_end_of_the_search(slow: tuple[OpenedProfile, Record
 @needs_browser
 def test_statistics_of_many_records_in_slices(slow: tuple[OpenedProfile, Records]) -> None:
     page, records = slow
-    last = int(records.end.max())
     page.run("document.activeElement.blur()")
     page.page.key("0")
     page.page.key("s")
