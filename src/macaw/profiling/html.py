@@ -16,7 +16,7 @@ import numpy as np
 from macaw.html_pages import fill, script_data
 from macaw.profiling.account_report import cause_rows
 from macaw.profiling.annotation_page import annotation_data
-from macaw.profiling.model import Finding, Metric, Profile, Slice, Track
+from macaw.profiling.model import Finding, Profile, Slice, Track
 from macaw.profiling.page_lines import line_totals
 from macaw.profiling.page_records import (
     RecordColumns,
@@ -187,22 +187,22 @@ class _PageData:
 
     def metrics(self) -> list[dict[str, Any]]:
         """Return each metric of the groups, as columns of the records that have a value of it."""
-        found: dict[str, dict[int, Metric]] = {}
+        found: dict[str, dict[int, tuple[float, bool]]] = {}
         for group in self.profile.groups:
             record = self.records.numbers.get(group.slice.key)
             if record is None:
                 continue
             for metric in group.metrics:
                 if metric.value is not None:
-                    found.setdefault(metric.key, {})[record] = metric
-        return [self.metric(key, dict(sorted(metrics.items()))) for key, metrics in found.items()]
+                    found.setdefault(metric.key, {})[record] = metric.value, metric.ok is False
+        return [self.metric(key, dict(sorted(rows.items()))) for key, rows in found.items()]
 
     @staticmethod
-    def metric(key: str, metrics: Mapping[int, Metric]) -> dict[str, Any]:
-        """Return a metric as columns; `metrics` is in the order of the records."""
+    def metric(key: str, rows: Mapping[int, tuple[float, bool]]) -> dict[str, Any]:
+        """Return a metric as columns. `rows` has value and whether it misses, by record."""
         return {
             "key": key,
-            "records": column(np.diff(list(metrics), prepend=0)),
-            "values": fractions([metric.value for metric in metrics.values()]),
-            "missed": column([metric.ok is False for metric in metrics.values()]),
+            "records": column(np.diff(list(rows), prepend=0)),
+            "values": fractions([value for value, _ in rows.values()]),
+            "missed": column([missed for _, missed in rows.values()]),
         }
