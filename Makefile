@@ -23,7 +23,7 @@ help:
 	@echo "make quick    ruff, import-linter and the tests that find most: under a minute"
 	@echo "make lint     ruff, mypy --strict, import-linter"
 	@echo "make check    what CI does: lint and test"
-	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
+	@echo "make bench    speed beside peers, and docs/benchmarks.md from it (BENCH=... to choose)"
 	@echo "make docs     docs/isa, docs/seeds, docs/findings.md and editors from the tables"
 	@echo "make site     build/site/html: all of docs as a site with a search"
 	@echo "make test-long  the tests that CI leaves out, and more examples of all (hours)"

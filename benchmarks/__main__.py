@@ -1,16 +1,21 @@
-"""All benchmarks, or those that are named.
+"""All benchmarks, or those that are named; docs/benchmarks.md is written from the results.
 
-    python -m benchmarks [--resume] [NAME ...]      measure; docs/benchmarks.json keeps the results
-    python -m benchmarks --smoke [NAME ...]         run each once, on small inputs; nothing is kept
+    python -m benchmarks [--short] [--resume] [NAME ...]     docs/benchmarks.json keeps the results
+    python -m benchmarks --load N [NAME ...]    with N busy processes beside: benchmarks-load.json
+    python -m benchmarks --page                 write the page alone
+    python -m benchmarks --smoke [NAME ...]     run each once, on small inputs; nothing is kept
     python -m benchmarks --compare OLD.json [NEW.json]
 
 A result is saved when its benchmark ends. `--resume` leaves out what has a result of this commit.
-Exit status 1 of `--compare`: something became slower by more than the noise.
+`--short` leaves out the long ones. `--load` measures those with a goal. So does a Python that is not
+3.11, whose results (benchmarks-3.13.json) are a column of the page. Exit status 1 of `--compare`:
+something became slower by more than the noise.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import json
 import os
@@ -19,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +33,11 @@ from benchmarks import machine, results
 from benchmarks.figures import Effort, Figure, Skipped, parse_figure
 from benchmarks.results import Origin, Result
 
-RESULTS = machine.ROOT / "docs" / "benchmarks.json"
+DOCS = machine.ROOT / "docs"
+RESULTS = DOCS / "benchmarks.json"
+PAGE = DOCS / "benchmarks.md"
+PYTHON = (3, 11)  # of the page; results of another are a column of its goals
+LONG = ("network_layers", "deepbench", "tracing", "resnet50")  # --short leaves them out
 # By name: the modules and commands without which a benchmark cannot run.
 CASES: dict[str, tuple[str, ...]] = {
     "calibration": (),
@@ -43,13 +53,18 @@ CASES: dict[str, tuple[str, ...]] = {
     "nnp": (),
     "deepbench": (),
     "fim": (),
+    "floors": (),
     "tracing": (),
     "debugger": (),
     "debugger_screen": (),
+    "causes": (),
     "protection": (),
     "editing": ("pygls", "lsprotocol"),
     "startup": (),
+    "commands": (),
+    "golden": (),
     "sweeps": (),
+    "resnet50": ("onnx",),
 }
 
 
@@ -91,11 +106,11 @@ def smoke(names: list[str]) -> None:
             print(f"{name}: skipped {item.what}: {item.reason}", flush=True)
 
 
-def measure(names: list[str], resume: bool) -> None:
+def measure(names: list[str], resume: bool, path: Path) -> None:
     """Run each in a process of its own, so that none inherits another's memory; save each result."""
     from benchmarks.calibration import mix, speeds
 
-    saved = results.read(RESULTS) if RESULTS.exists() else {}
+    saved = results.read(path) if path.exists() else {}
     commit, speed, versions = machine.commit(), speeds(mix()), machine.versions()
     for name in names:
         if resume and name in saved and saved[name].origin.commit == commit:
@@ -108,8 +123,30 @@ def measure(names: list[str], resume: bool) -> None:
             speed, round(time.perf_counter() - begin, 1),
         )  # fmt: skip
         saved[name] = Result(origin, found.figures, found.skipped)
-        results.write(RESULTS, saved)
+        results.write(path, saved)
         print(f"{name}: {len(found.figures)} figures, {origin.seconds:.0f} s", flush=True)
+
+
+@contextlib.contextmanager
+def busy(processes: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """So many processes that compute beside the block."""
+    code = "while True: sum(range(100_000))"
+    started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(processes)]
+    try:
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def write_page() -> None:
+    """Write docs/benchmarks.md from the results."""
+    from benchmarks.page import page
+    from macaw import files
+
+    files.write_bytes(PAGE, page(DOCS).encode())
+    print(f"wrote {PAGE.relative_to(machine.ROOT)}", flush=True)
 
 
 def _in_a_process(name: str) -> Measured:
@@ -135,28 +172,51 @@ def compared(paths: list[str]) -> int:
     return int(bool(found.slower))
 
 
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )  # fmt: skip
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--load", type=int, default=0, metavar="N")
+    for option in ("--short", "--resume", "--page", "--smoke", "--compare"):
+        parser.add_argument(option, action="store_true")
+    parser.add_argument("--figures", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
 def main() -> int:
     """Measure, or compare."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--smoke", action="store_true")
-    parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--compare", action="store_true")
-    parser.add_argument("--figures", help=argparse.SUPPRESS)
-    words = parser.parse_args()
+    words = _words()
     if words.compare:
         return compared(words.names)
     for name in words.names:
         if name not in CASES:
             sys.exit(f"no benchmark is called '{name}', there are {', '.join(CASES)}")
-    names = words.names or list(CASES)
+    names = words.names or [x for x in CASES if not (words.short and x in LONG)]
     if words.figures:
         Path(words.figures).write_text(json.dumps(asdict(measured(names[0], Effort()))), "utf-8")
     elif words.smoke:
         smoke(names)
+    elif words.page:
+        write_page()
     else:
-        measure(names, words.resume)
+        _measure_and_write(names, words)
     return 0
+
+
+def _measure_and_write(names: list[str], words: argparse.Namespace) -> None:
+    from benchmarks.goals import GOALS
+    from benchmarks.page import LOADED_RESULTS
+
+    path = RESULTS
+    if words.load or sys.version_info[:2] != PYTHON:
+        name = "benchmarks-{}.{}.json".format(*sys.version_info[:2])
+        path = DOCS / (LOADED_RESULTS if words.load else name)
+        with_goal = {goal.case for goal in GOALS} - set(LONG)
+        names = words.names or [x for x in CASES if x in with_goal]
+    with busy(words.load):
+        measure(names, words.resume, path)
+    write_page()
 
 
 if __name__ == "__main__":

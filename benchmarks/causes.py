@@ -1,0 +1,51 @@
+"""The first `why` of a session beside the plain run: digits_mlp with eighty images.
+
+The first question records the run once more; later questions read that record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import macaw
+from benchmarks.figures import LOWER, Effort, Figure, ratio
+from benchmarks.measure import ROUNDS, timed
+from macaw.debugger.session import Session
+from macaw.emu.device import Device
+from macaw.execution import configuration_of
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+# A program, the file of its input x, and two questions.
+DIGITS = ("digits_mlp", "images.npy", "y[0,3]", "y[0,4]")
+SMALL = ("layer", "x.npy", "y[3]", "y[4]")
+
+
+def measure(effort: Effort) -> Iterator[Figure]:
+    """Yield the times of the plain run, of the first question and of a later one."""
+    name, file, question, another = SMALL if effort.small else DIGITS
+    program = macaw.assemble(PROGRAMS / name / f"{name}.s")
+    x = np.load(PROGRAMS / name / file)
+    inputs: dict[str, object] = {"x": x if effort.small else x[0]}
+    plain, first, later = [], [], []
+    for _ in range(effort.rounds(ROUNDS)):
+        device = Device(configuration_of(program))
+        device.load(program)
+        device.write_tensor("x", inputs["x"])
+        plain.append(timed(device.run))
+        session = Session(program, configuration_of(program), inputs)
+        stop = session.cont()
+        assert stop.reason == "exit", stop
+        first.append(timed(partial(session.why, question)))
+        later.append(timed(partial(session.why, another)))
+    for row, values in (
+        ("plain run, no session", plain),
+        (f"first why {question}", first),
+        (f"then why {another}", later),
+    ):
+        yield Figure(row, "ms", tuple(1000 * x for x in values), LOWER)
+        if values is not plain:
+            yield ratio(row, "times the plain run", values, plain, LOWER, "plain run")
