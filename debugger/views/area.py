@@ -41,8 +41,9 @@ ASCII = Signs(
     "-", "|", " .:-=+*%#", " .:*#", "#", ".", ">", "}", "*", "o", "`-", "~", "^", "v", "#", ":", "."
 )
 
-# Only the 16 colours that any terminal has; bold and reverse work without colours.
-FADING = ("bold reverse yellow", "bold yellow", "yellow", "bold")
+# Only the 16 colours that any terminal has. No colour is the only sign of anything: a text or the
+# attributes bold, italic, underline and reverse, which work without colours, say the same.
+FADING = ("bold reverse yellow", "bold underline yellow", "underline yellow", "bold")
 TITLE = "bold"
 ACTIVE = "bold reverse"
 FAINT = "bright_black"

@@ -9,8 +9,8 @@ from rich.text import Text
 from macaw.debugger.frame import Frame, Grid
 from macaw.debugger.views.area import FAINT, NAME, Area, Signs, line
 
-# From low to high. Without colours, the characters alone show the value.
-COLOURS = ("bright_black", "blue", "cyan", "green", "yellow", "red")
+# From low to high, one for each sign of heat: without colours, the signs alone show the value.
+COLOURS = ("bright_black", "blue", "green", "yellow", "red")
 
 
 def need(frame: Frame, width: int, signs: Signs) -> int:
@@ -73,12 +73,11 @@ def _cell(
     part = (value - low) / (high - low) if high > low else (1.0 if value else 0.0)
     signs = area.signs.heat
     step = min(len(signs) - 1, int(part * len(signs)))
-    sign = signs[step] if step or not value else signs[1]
-    sign = sign if sign != " " else area.signs.idle
-    colour = COLOURS[min(len(COLOURS) - 1, int(part * len(COLOURS)))]
+    step = step or (1 if value else 0)
+    sign = signs[step] if signs[step] != " " else area.signs.idle
     if is_focus:
         return ("[" + "]" if wide == 2 else "@"), "bold reverse"
-    return sign * wide, colour
+    return sign * wide, COLOURS[step]
 
 
 def _number(value: float) -> str:

@@ -17,6 +17,7 @@ import click
 
 from macaw.errors import EXIT_INTERRUPTED, EXIT_SUCCESS, EXIT_WRONG_INPUT, status_of
 from macaw.isa.errors import MacawError
+from macaw.terminal.plain import plain_from_environment
 
 # The commands and their short help, so that the list of commands imports none of them. Each is
 # `command` in src/macaw/commands/<name>.py and has the same short help there.
@@ -180,13 +181,14 @@ def run_command(arguments: list[str]) -> int:
     """Run the command line `arguments`, report every error, and return the exit status."""
     _replace_missing_streams()
     debug = "--debug" in arguments[:1] or os.environ.get("MACAW_DEBUG", "") not in {"", "0"}
-    try:
-        status = _run_click(arguments)
-    except Exception as error:
-        if debug:
-            raise
-        status = _report_error(error)
-    return _flush_streams(status)
+    with plain_from_environment():
+        try:
+            status = _run_click(arguments)
+        except Exception as error:
+            if debug:
+                raise
+            status = _report_error(error)
+        return _flush_streams(status)
 
 
 def _run_click(arguments: list[str]) -> int:

@@ -230,6 +230,17 @@ def exit_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def execute(interpreter: Interpreter, line: str) -> Answer:
+    """Execute a line; if it takes longer than a second, a terminal shows a progress bar."""
+    from macaw.terminal.progress_bar import ProgressBar
+
+    if interpreter.context.allow_shell:  # the line may start a program that needs the terminal
+        return interpreter.execute(line)
+    with ProgressBar(line.strip()) as bar:
+        bar.note = lambda: f"cycle {interpreter.session.device.cycle:,}"
+        return interpreter.execute(line)
+
+
 def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) -> None:
     """Read command lines, execute them and show the answers until the user leaves.
 
@@ -253,7 +264,7 @@ def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) 
             return
         interpreter.session.interrupts.take()  # of an earlier line: ignored
         with interruptible(interpreter.session):
-            answer = interpreter.execute(line)
+            answer = execute(interpreter, line)
         show(line, answer)
         if answer.leaves:
             return

@@ -19,9 +19,11 @@ from macaw.arguments import check_arguments
 from macaw.errors import InputError
 from macaw.lowering.errors import LowerError
 from macaw.phrases import one_line, plural, suggestion
+from macaw.terminal.plain import records
 
 FLOATS = 6  # names of floating-point layers that the table lists
 METHODS, SCALES, TYPES = ("mse", "minmax"), ("power-of-two", "real"), ("int8", "int16")
+_HEADINGS = ("layer", "operator", "types", "scale", "own dB", "dB", "mean error")
 
 if TYPE_CHECKING:
     import onnx
@@ -54,25 +56,16 @@ class QuantisedModel:
         with files.replace_file(path) as stream:
             stream.write(self.model.SerializeToString())
 
-    @check_arguments(width=arguments.whole(1))
-    def table(self, width: int = 120) -> list[str]:
+    @check_arguments(width=arguments.optional(arguments.whole(1)))
+    def table(self, width: int | None = 120) -> list[str]:
         """Return a table with one row for each integer layer, as lines of text.
 
-        Lines have at most `width` characters, but names have at least 12.
+        Lines have at most `width` characters, but names have at least 12. If `width` is None, each
+        line is a record, with the heading before each cell.
         """
-        cells = [("layer", "operator", "types", "scale", "own dB", "dB", "mean error")]
-        cells += [
-            (
-                row.name,
-                _end(row.operator, 16),
-                f"{row.input}>{row.output}",
-                _scale_text(row.scale),
-                f"{row.own:.1f}",
-                f"{row.whole:.1f}",
-                f"{row.error:+.4f}",
-            )
-            for row in self.losses
-        ]
+        if width is None:
+            return [*records(_HEADINGS, self._rows()), self._summary()]
+        cells = [_HEADINGS, *self._rows()]
         widths = [max(len(row[column]) for row in cells) for column in range(7)]
         widths[0] = min(widths[0], max(width - sum(widths[1:]) - 7, 12))
         lines = []
@@ -84,13 +77,33 @@ class QuantisedModel:
             ]
             words += [text.rjust(size) for text, size in zip(figures, widths[3:], strict=True)]
             lines.append(f"{words[0]}  {' '.join(words[1:])}".rstrip())
+        wrapped = textwrap.wrap(
+            self._summary(), width, break_long_words=False, break_on_hyphens=False
+        )
+        return [*lines, *wrapped]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                row.name,
+                _end(row.operator, 16),
+                f"{row.input}>{row.output}",
+                _scale_text(row.scale),
+                f"{row.own:.1f}",
+                f"{row.whole:.1f}",
+                f"{row.error:+.4f}",
+            )
+            for row in self.losses
+        ]
+
+    def _summary(self) -> str:
         layers = [row for row in self.losses if row.operator != "QuantizeLinear"]
         end = f"{plural(len(layers), 'layer')} on integers, {len(self.floats)} floating-point"
         if self.floats:
             some = ", ".join(_end(name, 40) for name in self.floats[:FLOATS])
             more = f" and {len(self.floats) - FLOATS} more" if len(self.floats) > FLOATS else ""
             end = f"{end}: {some}{more}"
-        return [*lines, *textwrap.wrap(end, width, break_long_words=False, break_on_hyphens=False)]
+        return end
 
     def to_json(self) -> str:
         """Return the losses as JSON. A ratio without noise or without signal is null."""

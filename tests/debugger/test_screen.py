@@ -228,7 +228,7 @@ def test_styles_in_sixteen_colours(style):
     from rich.style import Style
 
     words = style_of(Style.parse(style)).split()
-    assert all(word in ("bold", "reverse") or word[7:] in COLOURS for word in words)
+    assert all(word in ("bold", "reverse", "underline") or word[7:] in COLOURS for word in words)
     assert len(words) == len(style.split())
     assert style_of(Style.parse("bright_black")) == "fg:ansibrightblack"
 

@@ -56,6 +56,32 @@ def test_goldens(story, size):
     check_golden(screen, story, size)
 
 
+@pytest.mark.parametrize("story", [*SCREEN_STORIES, "why", "island"])
+def test_a_colour_is_never_the_only_sign(story):
+    """In a panel, a text that looks the same without colours has the same colour everywhere.
+
+    The code has the colours of listings, where the place in the line says what a word is.
+    """
+    folder, lines = {**SCREEN_STORIES, **MORE_STORIES}[story]
+    screen = Screen(session(folder))
+    colours: dict[object, set[object]] = {}
+    for at in range(len(lines) + 1):
+        screen.do(*lines[at - 1 : at] if at else ())
+        for size in ((200, 50), (80, 21)):
+            frame = screen.frame(*size)
+            for panel in frame.parts.keys() - {"code"}:
+                for text in draw(panel, frame, Area(size[0] // 2, size[1])):
+                    for piece in text.render(screen.composer._console):
+                        style = piece.style
+                        looks = style and (style.bold, style.italic, style.underline, style.reverse)
+                        looks = tuple(map(bool, looks or (False,) * 4))
+                        colour = style.color if style else None
+                        if word := piece.text.strip():
+                            colours.setdefault((panel, word, looks), set()).add(colour)
+    assert len(colours) > 50
+    assert {key: found for key, found in colours.items() if len(found) > 1} == {}
+
+
 def test_goldens_of_causes():
     """The same, in all sizes of one screen: `why` runs the program a second time."""
     folder, lines = MORE_STORIES["why"]

@@ -11,6 +11,7 @@ from macaw.commands.options import (
     jitter_option,
     load_program,
     max_cycles_option,
+    plain_option,
     program_options,
 )
 from macaw.errors import EXIT_SUCCESS
@@ -63,6 +64,7 @@ def _keys() -> tuple[str, ...]:
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write all lines as JSON; - prints it.")
 @max_cycles_option
+@plain_option
 def command(
     sources: tuple[str, ...],
     inputs: dict[str, str],
@@ -93,6 +95,7 @@ def command(
     from macaw.profiling.annotation_report import print_annotation
     from macaw.profiling.annotation_view import CONTEXT, Choice, of_cores
     from macaw.terminal import console
+    from macaw.terminal.plain import is_plain
     from macaw.terminal.progress_bar import ProgressBar
 
     outputs = [json_file] if json_file and json_file != "-" else []
@@ -117,5 +120,6 @@ def command(
             return EXIT_SUCCESS
         files.write_all([(json_file, text.encode() + b"\n")])
     shown = Choice(sort or "", limit, percent / 100, CONTEXT if context is None else context)
-    print_annotation(part, console.stdout(), shown, own=bool(cores), by_core=by_core)
+    screen = console.stdout()
+    print_annotation(part, screen, shown, own=bool(cores), by_core=by_core, plain=is_plain())
     return EXIT_SUCCESS

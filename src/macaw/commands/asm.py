@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import assembly_options, file_option, sources_argument
+from macaw.commands.options import assembly_options, file_option, plain_option, sources_argument
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 from macaw.errors import EXIT_WRONG_INPUT
 
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     help="Print at most N errors and as many warnings; 0 prints all.",
 )
 @warning_option
+@plain_option
 def command(
     sources: tuple[str, ...],
     output: str | None,
@@ -98,6 +99,7 @@ def command(
     from macaw.asm.relocatable import Relocatable
     from macaw.files import refuse_same_file, write_bytes
     from macaw.terminal.diagnostics_output import print_diagnostics
+    from macaw.terminal.progress_bar import ProgressBar
 
     _check_format(memory, format, relocatable, script)
     target = output or Path(sources[0]).with_suffix(".o" if relocatable else f".{format}")
@@ -115,7 +117,7 @@ def command(
         record = Record()
     assemble = api.assemble_object if relocatable else api.assemble
     try:
-        with chosen_errors(choice):
+        with chosen_errors(choice), ProgressBar("assembling"):
             result = assemble(
                 *sources,
                 device=device,

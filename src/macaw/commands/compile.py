@@ -15,6 +15,7 @@ from macaw.commands.options import (
     device_option,
     dims_option,
     file_option,
+    plain_option,
 )
 from macaw.errors import EXIT_SUCCESS
 
@@ -51,6 +52,7 @@ def _cores() -> Sequence[str]:
     show_default=True,
     help="How to print what each layer costs.",
 )
+@plain_option
 def command(
     model: str,
     output: str | None,
@@ -73,17 +75,19 @@ def command(
     from macaw.networks.compiler import compile as compile_model
     from macaw.networks.nnp_network import NnpNetwork
     from macaw.terminal import console
+    from macaw.terminal.progress_bar import ProgressBar
 
     folder = Path(output or Path(model).stem)
-    network = compile_model(
-        model,
-        device=device,
-        dims=dimensions(dims),
-        name=folder.name or None,
-        batch=batch,
-        core=core,
-        constants=constant_numbers(constants),
-    )
+    with ProgressBar("compiling"):
+        network = compile_model(
+            model,
+            device=device,
+            dims=dimensions(dims),
+            name=folder.name or None,
+            batch=batch,
+            core=core,
+            constants=constant_numbers(constants),
+        )
     network.write(folder)
     if isinstance(network, NnpNetwork):
         nnp_report.print_report(network, report)

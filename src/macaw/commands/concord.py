@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import LazyChoice, file_option, load_program, other_device_option
+from macaw.commands.options import (
+    LazyChoice,
+    file_option,
+    load_program,
+    other_device_option,
+    plain_option,
+)
 from macaw.commands.warning_option import warning_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
@@ -67,6 +73,7 @@ def _entries(
     text="Run emulator and software on the tensors of a .npz file and compare all bits.",
 )
 @warning_option
+@plain_option
 def command(
     file: str,
     output: str | None,
@@ -88,6 +95,7 @@ def command(
     from macaw.errors import InputError
     from macaw.phrases import plural
     from macaw.terminal import console
+    from macaw.terminal.progress_bar import ProgressBar
 
     target_file = Path(output or Path(file).with_suffix(".py"))
     outputs = [target_file, *map(Path, pictures)]
@@ -110,7 +118,8 @@ def command(
     click.echo(f"{console.printable(str(target_file))}: layer({parameters}) gives {results}")
     if data is None:
         return EXIT_SUCCESS
-    difference = concordant.check(data)
+    with ProgressBar("comparing"):
+        difference = concordant.check(data)
     if difference is None:
         elements = sum(tensor.rows * tensor.columns for tensor in concordant.outputs.values())
         click.echo(f"the same bits in {plural(elements, 'element')}")

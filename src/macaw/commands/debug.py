@@ -15,9 +15,11 @@ from macaw.commands.options import (
     file_option,
     load_program,
     name_file_pairs,
+    own_plain_option,
     program_options,
 )
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
+from macaw.terminal.plain import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +99,7 @@ def _gdb_port(_context: click.Context, _option: click.Parameter, value: str | No
 @click.option(
     "--json", "as_json", is_flag=True, help="Like --batch, with one JSON object for each command."
 )
-@click.option("--plain", is_flag=True, help="Prompt for commands, without a screen.")
+@own_plain_option("Prompt for commands, without a screen (also MACAW_PLAIN=1).", is_passed=True)
 @click.option(
     "--allow-shell",
     is_flag=True,
@@ -139,7 +141,7 @@ def command(
         raise click.UsageError("--gdb goes with none of --batch, --json, --plain, -x and -e")
     if gdb is not None and any(others):
         raise click.UsageError("--gdb serves one run, it goes with none of --against...")
-    has_screen = not (batch or as_json or plain or gdb is not None) and _is_screen()
+    has_screen = not (batch or as_json or is_plain() or gdb is not None) and _is_screen()
 
     def load() -> Interpreter:
         from macaw import debugging, files
@@ -234,7 +236,7 @@ def _run_then_prompt(interpreter: Interpreter, first: list[str]) -> None:
 
     with debugging.interruptible(interpreter.session):
         for line in first:
-            answer = interpreter.execute(line)
+            answer = debugging.execute(interpreter, line)
             _print_answer(line, answer)
             if answer.leaves:
                 return
@@ -255,12 +257,12 @@ def _read_commands() -> list[str]:
 
 
 def _run_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
-    from macaw.debugging import interruptible
+    from macaw.debugging import execute, interruptible
 
     differs = False
     with interruptible(interpreter.session):
         for line in filter(str.strip, lines):
-            answer = interpreter.execute(line)
+            answer = execute(interpreter, line)
             if as_json:
                 output = interpreter.take_output()
                 click.echo(json.dumps({"line": line, **answer.json(), **output}))

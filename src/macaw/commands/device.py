@@ -5,10 +5,12 @@ from __future__ import annotations
 import click
 
 from macaw.commands import suggestions
+from macaw.commands.options import plain_option
 
 
 @click.command("device", short_help="Print a device's whole configuration as TOML.")
 @click.argument("device", metavar="NAME|FILE", shell_complete=suggestions.devices)
+@plain_option
 def command(device: str) -> int:
     """Print every field of a device with its value, meaning, unit and range, as TOML.
 

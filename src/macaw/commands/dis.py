@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from macaw.commands import suggestions
+from macaw.commands.options import plain_option
 
 
 @click.command("dis", short_help="Disassemble an executable or an object.")
@@ -25,6 +26,7 @@ from macaw.commands import suggestions
 @click.option(
     "--raw", is_flag=True, help="Print addresses and bytes with their meaning, not source."
 )
+@plain_option
 def command(file: str, core: str | None, section: str | None, raw: bool) -> int:
     """Print source that assembles to the same bytes as FILE, an ELF executable.
 
@@ -33,10 +35,12 @@ def command(file: str, core: str | None, section: str | None, raw: bool) -> int:
     """
     from macaw import api
     from macaw.asm.program import Program
+    from macaw.terminal.progress_bar import ProgressBar
     from macaw.terminal.source_output import print_source
 
-    item = api.read_elf(file)
-    text = api.disassemble(item, core=core, section=section, raw=raw)
+    with ProgressBar("disassembling"):
+        item = api.read_elf(file)
+        text = api.disassemble(item, core=core, section=section, raw=raw)
     if raw or not isinstance(item, Program):
         click.echo(text, nl=False)
     else:

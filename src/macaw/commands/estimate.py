@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from macaw.commands.options import batch_option, device_option, dims_option
+from macaw.commands.options import batch_option, device_option, dims_option, plain_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 
@@ -15,6 +15,7 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 @batch_option
 @click.option("--json", "kind", flag_value="json", help="Print the estimate as JSON.")
 @click.option("--csv", "kind", flag_value="csv", help="Print the layers as CSV.")
+@plain_option
 def command(
     model: str, device: str, dims: tuple[str, ...], batch: int | None, kind: str | None
 ) -> int:
@@ -29,7 +30,9 @@ def command(
     from macaw.commands.lower_fim import dimensions
     from macaw.networks import report
     from macaw.networks.estimator import estimate
+    from macaw.terminal.progress_bar import ProgressBar
 
-    result = estimate(model, device=device, dims=dimensions(dims), batch=batch)
+    with ProgressBar("estimating"):
+        result = estimate(model, device=device, dims=dimensions(dims), batch=batch)
     report.print_report(result, None, kind or "table")
     return EXIT_SUCCESS if result.is_complete else EXIT_FAILURE

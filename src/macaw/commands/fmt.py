@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from macaw.commands.options import plain_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, EXIT_WRONG_INPUT, InputError
 
 _STDIN = "-"
@@ -17,6 +18,7 @@ _STDIN = "-"
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
+@plain_option
 def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
     """Format FILEs and print the names of those that changed.
 

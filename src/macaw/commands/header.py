@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import assembly_options, file_option
+from macaw.commands.options import assembly_options, file_option, plain_option
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @file_option("-o", "output", metavar="OUT", text="Write to a file.")
 @assembly_options
 @warning_option
+@plain_option
 def command(
     sources: tuple[str, ...],
     output: str | None,
@@ -35,12 +36,13 @@ def command(
     from macaw import api
     from macaw.files import refuse_overwriting, write_bytes
     from macaw.terminal.diagnostics_output import print_diagnostics
+    from macaw.terminal.progress_bar import ProgressBar
 
     written = [output] if output else []
     refuse_overwriting(written, [*sources, *([device] if device else [])])
     item = None
     if sources:
-        with chosen_errors(choice):
+        with chosen_errors(choice), ProgressBar("assembling"):
             item = api.assemble_object(
                 *sources, device=device, defines=defines, include_dirs=folders
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from macaw.commands import suggestions
+from macaw.commands.options import plain_option
 from macaw.errors import EXIT_SUCCESS, InputError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def _complete(_ctx: click.Context, _option: click.Parameter, start: str) -> list
 @click.option(
     "--core", "core", metavar="C", help="Search only this core.", shell_complete=suggestions.cores
 )
+@plain_option
 def command(words: tuple[str, ...], core: str | None) -> int:
     """Show an instruction: bits, operands, meaning, cycles, example.
 

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from macaw.commands.options import DIGITS, LazyChoice, device_option, dims_option, file_option
+from macaw.commands.options import (
+    DIGITS,
+    LazyChoice,
+    device_option,
+    dims_option,
+    file_option,
+    plain_option,
+)
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
+from macaw.terminal.plain import is_plain, records
+from macaw.terminal.progress_bar import ProgressBar
 
 if TYPE_CHECKING:
     from macaw.layer_lowering import Lowering, Measurement
@@ -159,6 +168,7 @@ def _mappings() -> Sequence[str]:
     "--measure", is_flag=True, help="Run the program and print measured beside predicted costs."
 )
 @click.pass_context
+@plain_option
 def command(
     ctx: click.Context,
     operation: str,
@@ -218,28 +228,29 @@ def command(
         raise click.UsageError("Missing option '-w' / '--weights'.", ctx)
     path = Path(output or f"{operation}.s")
     inputs = [weights, *([bias] if bias else [])]
-    lowering = layer_lowering.lower(
-        operation,
-        files.read_array(weights),
-        rows=rows,
-        image=(image, image) if isinstance(image, int) else image,
-        stride=stride,
-        padding=padding,
-        pads=pads,
-        dilation=dilation,
-        groups=groups,
-        batch=batch,
-        layout=layout,
-        out_layout=out_layout,
-        bias=files.read_array(bias) if bias else None,
-        activation=activation,
-        shift=shift,
-        device=device,
-        mapping=mapping,
-        split=split,
-        density=density,
-        name=path.stem,
-    )
+    with ProgressBar("lowering"):
+        lowering = layer_lowering.lower(
+            operation,
+            files.read_array(weights),
+            rows=rows,
+            image=(image, image) if isinstance(image, int) else image,
+            stride=stride,
+            padding=padding,
+            pads=pads,
+            dilation=dilation,
+            groups=groups,
+            batch=batch,
+            layout=layout,
+            out_layout=out_layout,
+            bias=files.read_array(bias) if bias else None,
+            activation=activation,
+            shift=shift,
+            device=device,
+            mapping=mapping,
+            split=split,
+            density=density,
+            name=path.stem,
+        )
     beside = [path.parent / name for name in (*lowering.files, *lowering.program.texts)]
     files.refuse_overwriting([path, *beside], inputs)
     lowering.write(path)
@@ -248,7 +259,8 @@ def command(
         click.echo(_choice_table(lowering))
     if not measure:
         return EXIT_SUCCESS
-    measurement = lowering.measure()
+    with ProgressBar("measuring"):
+        measurement = lowering.measure()
     click.echo(_measurement_table(lowering, measurement))
     return EXIT_SUCCESS if measurement.equal else EXIT_FAILURE
 
@@ -285,20 +297,22 @@ def _choice_table(lowering: Lowering) -> str:
     """Return a table of all mappings and splits as text, with the cheapest first."""
     from macaw.lowering.image_plan import ImagePlan
 
-    lines = [
-        f"{'mapping':<8} {'split':<5} {'tile m×n×k':<14} {'iterations':>10} {'cycles':>12}"
-        f" {'bytes':>12}  waits for"
-    ]
+    rows = []
     for item in lowering.choice.others:
         plan, price = item.plan, item.cost
         sides = (plan.tile.m, plan.tile.n, plan.tile.k)
         if isinstance(plan, ImagePlan):
             sides = (plan.tile.outputs, plan.tile.n, plan.slab_channels)
         tile = "×".join(map(str, sides))
-        lines.append(
-            f"{plan.mapping.name:<8} {plan.partition.split:<5} {tile:<14} {plan.steps:>10,}"
-            f" {price.cycles:>12,} {price.traffic.external:>12,}  {price.bottleneck}"
-        )
+        numbers = (f"{n:,}" for n in (plan.steps, price.cycles, price.traffic.external))
+        rows.append((plan.mapping.name, plan.partition.split, tile, *numbers, price.bottleneck))
+    headings = ("mapping", "split", "tile m×n×k", "iterations", "cycles", "bytes", "waits for")
+    if is_plain():
+        return "\n".join(records(headings, rows))
+    lines = (
+        f"{row[0]:<8} {row[1]:<5} {row[2]:<14} {row[3]:>10} {row[4]:>12} {row[5]:>12}  {row[6]}"
+        for row in (headings, *rows)
+    )
     return "\n".join(lines)
 
 
@@ -310,7 +324,10 @@ def _measurement_table(lowering: Lowering, measurement: Measurement) -> str:
         ("dma at work", price.dma, measurement.dma),
         ("bytes, external", price.traffic.external, measurement.external_bytes),
     ]
-    lines = [f"{'':<16} {'predicted':>12} {'measured':>12}"]
-    lines += [f"{name:<16} {guess:>12,} {real:>12,}" for name, guess, real in rows]
+    if is_plain():
+        lines = [f"{name}; predicted {guess:,}; measured {real:,}" for name, guess, real in rows]
+    else:
+        lines = [f"{'':<16} {'predicted':>12} {'measured':>12}"]
+        lines += [f"{name:<16} {guess:>12,} {real:>12,}" for name, guess, real in rows]
     equal = "equal NumPy's" if measurement.equal else "differ from NumPy's"
     return "\n".join([*lines, f"outputs {equal}"])

@@ -12,6 +12,8 @@ import click
 
 from macaw.commands.options import DIGITS
 from macaw.errors import EXIT_SUCCESS
+from macaw.terminal.plain import is_plain, record, records
+from macaw.terminal.progress_bar import ProgressBar
 
 if TYPE_CHECKING:
     from macaw.fim_lowering import GraphLowering, GraphMeasurement
@@ -66,38 +68,55 @@ def lower(
     from macaw.fim_lowering import lower_graph
 
     target = Path(output or f"{Path(graph).stem}.s")
-    lowering = lower_graph(
-        graph,
-        device=device,
-        number_format=number_format,
-        dims=dims,
-        dynamic=dynamic,
-        resident=resident,
-        name=target.stem,
-    )
+    with ProgressBar("lowering"):
+        lowering = lower_graph(
+            graph,
+            device=device,
+            number_format=number_format,
+            dims=dims,
+            dynamic=dynamic,
+            resident=resident,
+            name=target.stem,
+        )
     beside = [target.parent / name for name in (*lowering.files, *lowering.program.texts)]
     files.refuse_overwriting([target, *beside], [graph])
     lowering.write(target)
-    width = shutil.get_terminal_size().columns
+    width = None if is_plain() else shutil.get_terminal_size().columns
     click.echo("\n".join(_plan_lines(lowering, explain, width)))
     if measure:
-        click.echo(_measurement_table(lowering, lowering.measure()))
+        with ProgressBar("measuring"):
+            measurement = lowering.measure()
+        click.echo(_measurement_table(lowering, measurement))
     return EXIT_SUCCESS
 
 
-def _plan_lines(lowering: GraphLowering, explain: bool, width: int) -> Iterator[str]:
+def _plan_lines(lowering: GraphLowering, explain: bool, width: int | None) -> Iterator[str]:
+    """Yield the plan for a screen of `width` columns; if it is None, as records without a chart."""
     if lowering.dynamic:
         yield "cp decides at run time which island does what; decided beforehand it would be:"
-    yield from lowering.steps()
+    yield from _step_records(lowering) if width is None else lowering.steps()
     yield ""
     if explain:
-        for line in lowering.reasons():
-            yield textwrap.fill(line, max(width, 60), subsequent_indent=" " * 7)
+        for reason in lowering.reasons():
+            line = reason
+            if width is not None:
+                line = textwrap.fill(line, max(width, 60), subsequent_indent=" " * 7)
+            yield line
         yield ""
-    yield from lowering.timeline(width)
+    if width is not None:
+        yield from lowering.timeline(width)
     if lowering.resident_bytes:
         yield f"{lowering.resident_bytes:,} bytes of constants stay in the banks (resident)."
     yield f"{lowering.cycles:,} cycles predicted."
+
+
+def _step_records(lowering: GraphLowering) -> Iterator[str]:
+    from macaw.lowering.fim import explain
+
+    headings = ("step", *explain.HEADINGS[1:], "")
+    rows = explain.step_rows(lowering.plan)
+    for row, step in zip(rows, lowering.plan.steps, strict=True):
+        yield record(headings, (*row, ", ".join(map(explain.describe, step.tasks))))
 
 
 def _measurement_table(lowering: GraphLowering, measurement: GraphMeasurement) -> str:
@@ -121,6 +140,8 @@ def _measurement_table(lowering: GraphLowering, measurement: GraphMeasurement) -
         f"  {row[3]:>{widths[3]}}"
         for row in rows
     ]
+    if is_plain():
+        lines = [*records(("step", *rows[0][1:]), rows[1:])]
     lines.append(f"outputs differ from float64 by at most {measurement.error:.2g} of the largest")
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from macaw.commands.options import plain_option
 from macaw.errors import EXIT_SUCCESS
 from macaw.samples import SAMPLES
 
@@ -20,6 +21,7 @@ from macaw.samples import SAMPLES
     show_default=True,
     help="The core that the program is for; c is a program in C with a layer in assembly.",
 )
+@plain_option
 def command(name: str, core: str) -> int:
     """Make the folder NAME with a program that runs, its input, its golden test and a README.
 

@@ -11,6 +11,7 @@ import click
 
 from macaw.commands import suggestions
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
+from macaw.terminal import plain
 
 if TYPE_CHECKING:
     from macaw.asm.program import Program
@@ -239,6 +240,25 @@ def dims_option(owner: str) -> Callable[[Command], Command]:
     )
 
 
+def _choose_plain(_ctx: click.Context, _option: click.Parameter, value: bool) -> bool:
+    if value:
+        plain.choose_plain()
+    return value
+
+
+def own_plain_option(text: str, *, is_passed: bool) -> Callable[[Command], Command]:
+    """Return the option --plain with the help `text`; it reaches the command if `is_passed`."""
+    return click.option(
+        "--plain", is_flag=True, is_eager=True, expose_value=is_passed, callback=_choose_plain,
+        help=text,
+    )  # fmt: skip
+
+
+plain_option = own_plain_option(
+    "Print without colours and drawings, one record on each line (also MACAW_PLAIN=1).",
+    is_passed=False,
+)
+
 batch_option = click.option(
     "--batch",
     type=click.IntRange(min=1),
@@ -343,9 +363,10 @@ def load_program(
     """
     from macaw import api, files
     from macaw.terminal.diagnostics_output import print_diagnostics
+    from macaw.terminal.progress_bar import ProgressBar
 
     files.refuse_overwriting(outputs, [*sources, *inputs, *([device] if device else [])], hint)
-    with chosen_errors(choice):
+    with chosen_errors(choice), ProgressBar("assembling"):
         program = api.load(*sources, device=device)
     files.refuse_overwriting(outputs, program.read_files, hint)
     print_diagnostics(chosen_warnings(program, choice))

@@ -14,6 +14,7 @@ from macaw.commands.options import (
     jitter_option,
     load_program,
     max_cycles_option,
+    plain_option,
     program_options,
 )
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
@@ -163,6 +164,7 @@ def _allowable() -> tuple[str, ...]:
 )
 @click.option("--html", "html_file", metavar="FILE", help="Write the timeline as one HTML page.")
 @max_cycles_option
+@plain_option
 def command(
     sources: tuple[str, ...],
     inputs: dict[str, str],
@@ -302,5 +304,7 @@ def _write(
         click.echo(text)
         return
     from macaw.profiling import terminal_report
+    from macaw.terminal.plain import is_plain
 
-    terminal_report.print_report(profile, console.stdout(), layers=layers, limit=limit)
+    screen = console.stdout()
+    terminal_report.print_report(profile, screen, layers=layers, limit=limit, plain=is_plain())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import file_option
+from macaw.commands.options import file_option, plain_option
 from macaw.errors import EXIT_SUCCESS
 from macaw.phrases import plural
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     help="Draw the orders from a seed: for tests, not for protection.",
 )
 @click.option("--undo", is_flag=True, help="Restore the weights from shuffled weights and orders.")
+@plain_option
 def command(
     weights: tuple[str, ...],
     scope: str | None,

@@ -15,6 +15,7 @@ from macaw.commands.options import (
     dims_option,
     file_option,
     name_pairs,
+    plain_option,
 )
 from macaw.errors import EXIT_SUCCESS
 
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
 @dims_option("the model")
 @constants_option
 @click.option("--json", "as_json", is_flag=True, help="Print what layers lose as JSON.")
+@plain_option
 def command(
     model: str,
     data: tuple[str, ...],
@@ -94,23 +96,26 @@ def command(
     """
     from macaw import files
     from macaw.quantisation import quantise
+    from macaw.terminal.plain import is_plain
+    from macaw.terminal.progress_bar import ProgressBar
 
     arrays, paths = _arrays(data)
     files.refuse_overwriting([output], [model, *paths])
-    result = quantise(
-        model,
-        arrays,
-        method=method,
-        scales=scales,
-        per_channel=per_channel,
-        element_type=element_type,
-        layers=dict(name_pairs(layers, "--layer", "NAME=TYPE")),
-        keep_float=keep_float,
-        dims=dimensions(dims),
-        constants=constant_numbers(constants),
-    )
+    with ProgressBar("quantising"):
+        result = quantise(
+            model,
+            arrays,
+            method=method,
+            scales=scales,
+            per_channel=per_channel,
+            element_type=element_type,
+            layers=dict(name_pairs(layers, "--layer", "NAME=TYPE")),
+            keep_float=keep_float,
+            dims=dimensions(dims),
+            constants=constant_numbers(constants),
+        )
     result.write(output)
-    width = shutil.get_terminal_size((120, 24)).columns
+    width = None if is_plain() else shutil.get_terminal_size((120, 24)).columns
     click.echo(result.to_json() if as_json else "\n".join(result.table(width)))
     return EXIT_SUCCESS
 

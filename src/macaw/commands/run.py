@@ -12,6 +12,7 @@ from macaw.commands.options import (
     load_program,
     max_cycles_option,
     output_pairs,
+    plain_option,
     program_options,
 )
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     "--layers", is_flag=True, help="Of a compiled network: compare each layer, print its cycles."
 )
 @click.pass_context
+@plain_option
 def command(
     ctx: click.Context,
     sources: tuple[str, ...],

@@ -45,7 +45,7 @@ def run(
             raise InputError(f"the model has no output '{name}'", "it has " + ", ".join(names))
     arrays = files.read_arrays(inputs)
     try:
-        result = network.run(arrays, engine=engine, max_cycles=max_cycles)
+        result = _run(network, arrays, engine, max_cycles)
     except RunError as error:
         if as_json:
             click.echo(run_report.failure_json(error))
@@ -62,6 +62,27 @@ def run(
         return _compare_nnp(network, result, arrays, form)
     assert isinstance(result, NetworkRun)
     return _compare(network, result, form)
+
+
+def _run(
+    network: CompiledNetwork | NnpNetwork,
+    arrays: Mapping[str, NDArray[Any]],
+    engine: str,
+    max_cycles: int | None,
+) -> NetworkRun | NnpRun:
+    """Run a network with a progress bar, which counts layers where each is run by itself."""
+    from macaw.networks.compiled import CompiledNetwork
+    from macaw.terminal.progress_bar import ProgressBar
+
+    if not isinstance(network, CompiledNetwork):
+        with ProgressBar("running"):
+            return network.run(arrays, engine=engine, max_cycles=max_cycles)
+    with ProgressBar("running: layers", len(network.layers)) as bar:
+
+        def watch(layers: int) -> None:
+            bar.count = layers
+
+        return network.run(arrays, engine=engine, max_cycles=max_cycles, on_layer=watch)
 
 
 def _compare(network: CompiledNetwork, result: NetworkRun, form: str | None) -> int:

@@ -15,6 +15,7 @@ from macaw.commands.options import (
     max_cycles_option,
     name_file_pairs,
     other_device_option,
+    plain_option,
 )
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
@@ -82,6 +83,7 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 @file_option("--json", "json_file", text="Write all points and metrics as JSON; - prints them.")
 @file_option("--html", "html_file", text="Write plots and a table as one HTML page.")
 @click.pass_context
+@plain_option
 def command(
     ctx: click.Context,
     sources: tuple[str, ...],
@@ -113,6 +115,7 @@ def command(
     from macaw import files
     from macaw.sweeps import sweeping, tables
     from macaw.sweeps.points import axis
+    from macaw.terminal.plain import is_plain
     from macaw.terminal.progress_bar import ProgressBar
 
     if bool(sources) == bool(lower):
@@ -156,7 +159,7 @@ def command(
         files.write_bytes(html_file, html.page(sweep).encode())
     if not printed:
         front = [name.strip() for name in pareto.split(",")] if pareto else []
-        click.echo(tables.table(sweep, metrics, front, limit))
+        click.echo(tables.table(sweep, metrics, front, limit, plain=is_plain()))
     return EXIT_SUCCESS if sweep.measured else EXIT_FAILURE
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from macaw.commands.options import plain_option
 from macaw.commands.warning_option import chosen_warnings, warning_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, EXIT_WRONG_INPUT, InputError
 from macaw.terminal import console
@@ -45,6 +46,7 @@ _VERDICTS = {
 )
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the results as JUnit XML.")
 @warning_option
+@plain_option
 def command(
     paths: tuple[str, ...],
     update: bool,

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -154,6 +154,7 @@ class CompiledNetwork:
         inputs=arguments.optional(arguments.mapping(arguments.array, "arrays by name")),
         engine=arguments.word,
         max_cycles=arguments.optional(arguments.whole(0)),
+        on_layer=arguments.optional(arguments.function),
         keyword_inputs=arguments.anything,
     )
     def run(
@@ -162,29 +163,33 @@ class CompiledNetwork:
         *,
         engine: str = ENGINES[0],
         max_cycles: int | None = None,
+        on_layer: Callable[[int], object] | None = None,
         **keyword_inputs: ArrayLike,
     ) -> NetworkRun:
         """Run the network in the emulator, and compare each layer with the reference evaluator.
 
         The inputs have their names, types and shapes of the model; real numbers are quantised
-        before the run. `max_cycles` limits the run. Raises `InputError` for inputs that do not fit,
-        `RunError` if the program does not exit.
+        before the run. `max_cycles` limits the run. `on_layer` is called with the number of layers
+        that have ended, after each. Raises `InputError` for inputs that do not fit, `RunError` if
+        the program does not exit.
         """
         arrays = model_arrays(self.assignment.inputs, join_inputs(inputs, keyword_inputs))
         expected = reference.evaluate(self.network, arrays, self._definitions)
         edges = self.assignment.inputs
-        runs = list(
-            run_layers(
-                self.program,
-                self._integers(arrays),
-                [layer.symbol for layer in self.layers],
-                [self.symbols[layer.tensor] for layer in self.layers],
-                END,
-                config=self.config,
-                engine=engine,
-                max_cycles=arguments.python_numbers(max_cycles),
-            )
-        )
+        runs: list[LayerRun] = []
+        for run in run_layers(
+            self.program,
+            self._integers(arrays),
+            [layer.symbol for layer in self.layers],
+            [self.symbols[layer.tensor] for layer in self.layers],
+            END,
+            config=self.config,
+            engine=engine,
+            max_cycles=arguments.python_numbers(max_cycles),
+        ):
+            runs.append(run)
+            if on_layer is not None:
+                on_layer(len(runs))
         tensors = {edge.tensor: _integers(edge, arrays[edge.name]) for edge in edges}
         results = []
         for layer, run in zip(self.layers, runs, strict=True):

@@ -7,14 +7,38 @@ from typing import Any
 
 from macaw.profiling.account import Account, CauseCycles
 from macaw.profiling.phrases import share_text
+from macaw.terminal.plain import record
 
 INDENT = 2
 MOST_NAMES = 3  # beside a cause
 
 
-def tree_lines(accounts: Sequence[Account], width: int) -> Iterator[str]:
-    """Yield the trees of causes of the cores that worked, then the names of the other cores."""
+def tree_lines(accounts: Sequence[Account], width: int | None) -> Iterator[str]:
+    """Yield the trees of causes of the cores that worked, then the names of the other cores.
+
+    If `width` is None, each cause is a record with its path in the tree.
+    """
     used = [account for account in accounts if account.idle < account.total]
+    if width is None:
+        for account in used:
+            yield from _cause_records(account)
+    else:
+        yield from _aligned_trees(used, width)
+    unused = [account.core for account in accounts if account.idle == account.total]
+    if unused:
+        yield f"{' ' * INDENT}without work: {', '.join(unused)}"
+
+
+def _cause_records(account: Account) -> Iterator[str]:
+    path: list[str] = []
+    for _, depth, name, cycles, share, whom, lines in cause_rows(account):
+        path[depth:] = [name if depth else account.core]
+        cells = (", ".join(path), f"{cycles:,} {name if not depth else 'cycles'}",
+                 share_text(share, 1), whom, ", ".join(lines))  # fmt: skip
+        yield record(("", "", "", "for", "at"), cells)
+
+
+def _aligned_trees(used: Sequence[Account], width: int) -> Iterator[str]:
     # one width for all, so that the numbers stand below each other
     labels = [_label_width(account.causes, 2 * INDENT) for account in used]
     label = max([*labels, *(INDENT + len(account.core) for account in used)], default=0)
@@ -23,9 +47,6 @@ def tree_lines(accounts: Sequence[Account], width: int) -> Iterator[str]:
         head = f"{' ' * INDENT}{account.core}"
         yield f"{head:<{label}} {account.total:>{number},} {units_text(account)}"
         yield from _cause_lines(account, account.causes, 2 * INDENT, label, number, width)
-    unused = [account.core for account in accounts if account.idle == account.total]
-    if unused:
-        yield f"{' ' * INDENT}without work: {', '.join(unused)}"
 
 
 def cause_rows(account: Account) -> Iterator[tuple[Any, ...]]:

@@ -24,11 +24,13 @@ from macaw.profiling.annotation_view import (
 )
 from macaw.profiling.phrases import share_text
 from macaw.profiling.screen_text import printable_text
+from macaw.terminal.plain import record
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 HEAT, HEAT_ASCII = " ░▒▓█", " .:*#"
+HEAT_COLUMN = 3  # the sign of heat, beside the share
 HEAT_STYLES = ("", "green", "yellow", "red", "bold red")
 LEAST_SOURCE = 12  # cells for the source, however narrow the screen is
 TAB = 8
@@ -47,27 +49,37 @@ def print_annotation(
     *,
     own: bool = False,
     by_core: bool = False,
+    plain: bool = False,
 ) -> None:
-    """Print an annotation in the width of the screen.
+    """Print an annotation in the width of the screen, or, if `plain`, one record on each line.
 
     With `own`, shares and causes are those of the cores' own cycles, for an annotation with some
     of the cores (`annotation_view.of_cores`). With `by_core`, there is a column for each kind of
     core instead of MACs, bytes and causes.
     """
-    _Report(annotation, screen, choice, own=own, by_core=by_core).show()
+    _Report(annotation, screen, choice, own=own, by_core=by_core, plain=plain).show()
 
 
-def print_hottest(annotation: Annotation, screen: Console, most: int) -> None:
-    """Print the lines with most cycles as a table without headings."""
-    report = _Report(annotation, screen, Choice("run", most), own=False, by_core=False)
+def print_hottest(annotation: Annotation, screen: Console, most: int, *, plain: bool) -> None:
+    """Print the lines with most cycles as a table without headings, or as records."""
+    choice = Choice("run", most)
+    report = _Report(annotation, screen, choice, own=False, by_core=False, plain=plain)
     report.show_tables(with_headings=False)
 
 
 class _Report:
     def __init__(
-        self, annotation: Annotation, screen: Console, choice: Choice, *, own: bool, by_core: bool
+        self,
+        annotation: Annotation,
+        screen: Console,
+        choice: Choice,
+        *,
+        own: bool,
+        by_core: bool,
+        plain: bool,
     ) -> None:
         self.annotation, self.screen, self.choice = annotation, screen, choice
+        self.plain = plain
         self.own = own  # whether the columns have the own cycles of cores
         self.measure = "cycles" if own else "run"
         self.ascii = not screen.encoding.lower().startswith("utf")
@@ -109,7 +121,8 @@ class _Report:
         for part, table in zip(parts, tables, strict=True):
             if with_headings:
                 self._print_heading(part)
-            self._print(self._line(headings, columns, None, Text("source")))
+            if not self.plain:
+                self._print(self._line(headings, columns, None, Text("source")))
             self._print_rows(part, table, columns)
         if with_headings:
             self._print(Text(""))
@@ -181,7 +194,8 @@ class _Report:
         coloured = self._coloured(part)
         for row, cells in zip(part.rows, table, strict=True):
             if row.hidden:
-                text = Text(self._text(f"… {plural(row.hidden, 'line')}"), "dim")
+                mark = "" if self.plain else "… "
+                text = Text(self._text(f"{mark}{plural(row.hidden, 'line')}"), "dim")
             else:
                 text = coloured.get(row.number) or Text(self._source(row.text))
             self._print(self._line(cells, columns, row, text))
@@ -203,15 +217,22 @@ class _Report:
         self, cells: Cells, widths: list[tuple[int, int]], row: ViewRow | None, source: Text
     ) -> Text:
         """Return a line for the screen: the columns, and the source as far as there is room."""
+        if self.plain:
+            shown = [len(cells) - 1, *(at for at, _ in widths[:-1] if at != HEAT_COLUMN)]
+            headings = [*(self._headings()[at] for at in shown), "source"]
+            texts = [*(cells[at] for at in shown), source.plain]
+            return Text(self._text(record(headings, texts)))
         line = Text()
         heat = row.line.heat if row is not None and row.line is not None else 0
         names = {len(cells) - 1} if self.choice.sort else set()
         if not self.by_core:
             names.add(len(cells) - 2)  # the causes
         for at, width in widths:
-            gap = "" if not line else " " if at == 3 else "  "
+            gap = "" if not line else " " if at == HEAT_COLUMN else "  "
             text = f"{cells[at]:<{width}}" if at in names else f"{cells[at]:>{width}}"
-            line.append(gap).append(self._text(text), HEAT_STYLES[heat] if at in (2, 3) else "")
+            line.append(gap).append(
+                self._text(text), HEAT_STYLES[heat] if at in (2, HEAT_COLUMN) else ""
+            )
         room = max(self.screen.width - line.cell_len - 2, LEAST_SOURCE)
         if source.cell_len > room:
             mark = "..." if self.ascii else "…"

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from macaw.profiling.earlier import LineDifference
+from macaw.terminal.plain import record
 
 MOST_LINES = 10
 MOST_CAUSES = 3
 HEADINGS = ("before", "now", "change")
 
 
-def line_table(differences: Sequence[LineDifference], width: int) -> Iterator[str]:
+def line_table(differences: Sequence[LineDifference], width: int | None) -> Iterator[str]:
     """Yield a table of the lines that changed most, and how many more changed.
 
-    The numbers come first, so that no place is cut. A statement is cut where the screen ends.
+    The numbers come first, so that no place is cut. A statement is cut where the screen ends. If
+    `width` is None, each line is a record.
     """
     shown = differences[:MOST_LINES]
     numbers = [
@@ -22,16 +24,22 @@ def line_table(differences: Sequence[LineDifference], width: int) -> Iterator[st
         + (f"{item.change:+,}",)
         for item in shown
     ]
+    causes = [
+        ", ".join(f"{name} {change:+,}" for name, change in [*item.causes.items()][:MOST_CAUSES])
+        for item in shown
+    ]
     widths = [
         max(len(heading), *(len(row[column]) for row in numbers))
         for column, heading in enumerate(HEADINGS)
     ]
-    yield _aligned(HEADINGS, widths, "line")
-    for item, row in zip(shown, numbers, strict=True):
+    if width is not None:
+        yield _aligned(HEADINGS, widths, "line")
+    for item, row, why in zip(shown, numbers, causes, strict=True):
+        if width is None:
+            yield record((*HEADINGS, "line", "", ""), (*row, _place(item), item.text, why))
+            continue
         yield _fitted(_aligned(row, widths, _place(item)), f": {item.text}", width)
-        yield " " * (sum(widths) + 10) + ", ".join(
-            f"{name} {change:+,}" for name, change in list(item.causes.items())[:MOST_CAUSES]
-        )
+        yield " " * (sum(widths) + 10) + why
     if len(differences) > len(shown):
         yield f"  {len(differences) - len(shown):,} more lines changed"
 

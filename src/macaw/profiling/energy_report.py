@@ -26,7 +26,7 @@ def energy_sentence(energy: Energy) -> str:
     return f"an estimate with the table {energy.table}, to compare programs on one device"
 
 
-def energy_lines(energy: Energy, width: int) -> Iterator[str]:
+def energy_lines(energy: Energy, width: int | None) -> Iterator[str]:
     """Yield the tables of cores, activities, lines, tensors and layers for a screen.
 
     Long texts at the end of a line are left out if `width` has too few columns.

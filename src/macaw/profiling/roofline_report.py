@@ -16,14 +16,15 @@ MOST_POINTS = len(LETTERS)
 POWERS, COLUMNS, ROWS = 8, 4, 9
 
 
-def roofline_lines(work: Work, width: int) -> Iterator[str]:
+def roofline_lines(work: Work, width: int | None) -> Iterator[str]:
     """Yield the table of rooflines and the chart of their points.
 
-    If `width` has too few columns, the table shows no bytes, then no operations.
+    If `width` has too few columns, the table shows no bytes, then no operations. If it is None,
+    there are records and no chart.
     """
     yield from table_lines(roof_table(work), width)
     points = roof_points(work)[:MOST_POINTS]
-    if any(level is not None for _, level in points):
+    if width is not None and any(level is not None for _, level in points):
         yield ""
         yield from _chart(points)
 
@@ -108,7 +109,7 @@ def _chart(points: Sequence[tuple[Roof, Level | None]]) -> Iterator[str]:
     yield f"{INDENT}{'':>6}  operations a byte, as a multiple of those at the ridge"
 
 
-def memory_lines(chart: MemoryChart, width: int) -> Iterator[str]:
+def memory_lines(chart: MemoryChart, width: int | None) -> Iterator[str]:
     """Yield the bytes between memories and cores, with their shares of the peaks.
 
     If `width` has too few columns, the table shows no peaks, then no bytes a cycle.

@@ -35,6 +35,7 @@ from macaw.profiling.phrases import (
 )
 from macaw.profiling.roofline_report import memory_lines, roofline_lines
 from macaw.profiling.screen_text import printable_text
+from macaw.terminal.plain import record, records
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,19 +48,29 @@ STYLES = ("blue", "magenta", "green", "cyan", "yellow", "red")
 
 
 def print_report(
-    profile: Profile, screen: Console, *, layers: bool = False, limit: int | None = None
+    profile: Profile,
+    screen: Console,
+    *,
+    layers: bool = False,
+    limit: int | None = None,
+    plain: bool = False,
 ) -> None:
     """Print the whole report in the width of the screen; with `layers`, a table of layers, too.
+
+    A `plain` report has no charts, and one record on each line.
 
     `limit` is the greatest number of records, of findings and of lines; None: `MOST_GROUPS` records
     and lines, and `MOST_FINDINGS` findings.
     """
-    _Report(profile, screen, layers, limit).show()
+    _Report(profile, screen, layers, limit, plain).show()
 
 
 class _Report:
-    def __init__(self, profile: Profile, screen: Console, layers: bool, limit: int | None) -> None:
-        self.profile, self.screen, self.layers = profile, screen, layers
+    def __init__(
+        self, profile: Profile, screen: Console, layers: bool, limit: int | None, plain: bool
+    ) -> None:
+        self.profile, self.screen, self.layers, self.plain = profile, screen, layers, plain
+        self.width = None if plain else screen.width  # of tables
         self.most_groups = MOST_GROUPS if limit is None else limit
         self.most_findings = MOST_FINDINGS if limit is None else limit
         self.ascii = not screen.encoding.lower().startswith("utf")
@@ -75,12 +86,12 @@ class _Report:
         self._print_bottleneck()
         if profile.accounts:
             self._print_heading("causes")
-            for line in tree_lines(profile.accounts, self.screen.width):
+            for line in tree_lines(profile.accounts, self.width):
                 self.screen.print(self._text(line), soft_wrap=True)
         self._print_work()
         if profile.annotation is not None:
             self._print_heading("lines")
-            print_hottest(profile.annotation, self.screen, self.most_groups)
+            print_hottest(profile.annotation, self.screen, self.most_groups, plain=self.plain)
         if profile.groups:
             self._print_groups()
         self._print_findings()
@@ -90,7 +101,7 @@ class _Report:
             self._print_differences(profile.differences)
         if profile.line_differences:
             self._print_heading("lines that changed")
-            for line in line_table(profile.line_differences, self.screen.width):
+            for line in line_table(profile.line_differences, self.width):
                 self.screen.print(self._text(line), soft_wrap=True)
         if profile.goals:
             self._print_goals(profile.goals)
@@ -145,6 +156,10 @@ class _Report:
         On a narrow screen the last name is cut; `places` says for each row how many of its cells
         must not be cut. Different names stay different. Numbers are never cut.
         """
+        if self.plain:
+            for text in records(headings, [[cell.plain for cell in row] for row in rows]):
+                self.screen.print(self._text(text), soft_wrap=True)
+            return
         least = [*places, *[0] * (len(rows) - len(places))]
         titles = [self._text(heading, "dim") for heading in headings]
         widths = [
@@ -201,6 +216,10 @@ class _Report:
     def _print_timeline(self) -> None:
         profile, screen = self.profile, self.screen
         rows = profile.rows
+        slowest = profile.bottleneck.core if profile.bottleneck else ""
+        if self.plain:
+            self._print_busy_records(slowest)
+            return
         label = max((len(track.row) for track in rows), default=0) + 3
         busy = max((len(f"{track.busy_cycles:,}") for track in rows), default=0)
         busy = max(busy, len("busy"))
@@ -209,7 +228,6 @@ class _Report:
         head = Text(" " * label).append(chart.axis_text(profile.cycles, columns), "dim")
         head.append(f"{'busy':>{busy + 1}}{'':8}".rstrip(), "dim")
         screen.print(head, no_wrap=True, overflow="crop")
-        slowest = profile.bottleneck.core if profile.bottleneck else ""
         for place, track in enumerate(rows):
             shares_of_columns = chart.column_shares(track.busy, profile.cycles, columns)
             mark = "> " if track.row == slowest else "  "
@@ -219,10 +237,29 @@ class _Report:
             line.append(f" {track.busy_cycles:>{busy},}", style)
             line.append(f" {share_text(track.busy_cycles, profile.cycles):>6}", style)
             screen.print(line, no_wrap=True, overflow="crop")
+        self._print_lost()
+
+    def _print_busy_records(self, slowest: str) -> None:
+        """Print what the timeline shows as a record for each row."""
+        for track in self.profile.rows:
+            first, last = (track.busy[0][0], track.busy[-1][1]) if track.busy else (0, 0)
+            cells = (
+                track.row,
+                f"{track.busy_cycles:,} cycles",
+                share_text(track.busy_cycles, self.profile.cycles),
+                f"{first:,} to {last:,}" if track.busy else "",
+                "slowest" if track.row == slowest else "",
+            )
+            text = record(("core", "busy", "", "from cycle", ""), cells)
+            self.screen.print(self._text(text), soft_wrap=True)
+        self._print_lost()
+
+    def _print_lost(self) -> None:
+        profile = self.profile
         lost = sum(track.lost for track in profile.tracks if not profile.cores(track.core))
         if lost:
             text = f"{plural(lost, 'record')} lost: the spill area was full"
-            screen.print(self._text(text, "bold yellow"))
+            self.screen.print(self._text(text, "bold yellow"))
 
     def _print_cores(self) -> None:
         """Print the cores of rows with several cores.
@@ -295,7 +332,7 @@ class _Report:
 
     def _print_work(self) -> None:
         """Print rooflines, the chart of memories and energy, as far as the profile has them."""
-        work, energy, width = self.profile.work, self.profile.energy, self.screen.width
+        work, energy, width = self.profile.work, self.profile.energy, self.width
         parts: list[tuple[str, Iterable[str]]] = []
         if work is not None:
             parts.append(("roofline", roofline_lines(work, width)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from macaw.terminal.plain import records
+
 INDENT = "  "
 
 Row = tuple[str, ...]
@@ -21,8 +23,16 @@ class Table:
     note: str = ""  # a sentence after the table
 
 
-def table_lines(table: Table, width: int) -> Iterator[str]:
-    """Yield the lines of a table for a screen of `width` columns, with names aligned left."""
+def table_lines(table: Table, width: int | None) -> Iterator[str]:
+    """Yield the lines of a table for a screen of `width` columns, with names aligned left.
+
+    If `width` is None, yield a record for each row.
+    """
+    if width is None:
+        yield from records(table.headings, table.rows)
+        if table.note:
+            yield table.note
+        return
     cells = zip(table.headings, *table.rows, strict=True)
     widths = [max(map(len, column)) for column in cells]
     shown = list(range(len(widths)))

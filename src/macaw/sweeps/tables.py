@@ -13,6 +13,7 @@ from macaw.isa import config
 from macaw.phrases import plural
 from macaw.sweeps.points import Outcome
 from macaw.sweeps.results import Sweep, pareto, plain_number
+from macaw.terminal.plain import record
 
 FORMAT = 1
 DEFAULT_METRICS = ("cycles", "predicted", "macs", "external_bytes", "picojoules")
@@ -25,8 +26,12 @@ def table(
     metrics: Sequence[str] = (),
     front: Sequence[str] = (),
     limit: int | None = None,
+    *,
+    plain: bool = False,
 ) -> str:
     """Return a table with a line for each point, the repetitions of a point together.
+
+    If it is `plain`, each line is a record, and the columns are not aligned.
 
     `metrics` are its columns, by default those of `DEFAULT_METRICS` that the points have. A star
     marks the points of the Pareto front of the columns `front`, all as small as possible. `limit`
@@ -49,7 +54,7 @@ def table(
         ]
         for rows in groups
     ]
-    lines = list(_lines(headings, cells[:limit], marks))
+    lines = list(_lines(headings, cells[:limit], marks, plain=plain))
     if limit is not None and len(cells) > limit:
         lines.append(f"{plural(len(cells) - limit, 'more point')} not shown")
     lines += _refused_lines(sweep)
@@ -94,8 +99,12 @@ def _range(rows: Sequence[Outcome]) -> str:
 
 
 def _lines(
-    headings: Sequence[str], cells: Sequence[Sequence[str]], marks: Sequence[bool]
+    headings: Sequence[str], cells: Sequence[Sequence[str]], marks: Sequence[bool], *, plain: bool
 ) -> Iterator[str]:
+    if plain:
+        for row, mark in zip(cells, marks, strict=False):
+            yield record((*headings, ""), (*row, FRONT if mark else ""))
+        return
     widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
     for row, mark in zip((headings, *cells), (False, *marks), strict=False):
         text = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))

@@ -1,6 +1,6 @@
 """Writes to standard output and standard error: messages, and the program's own output.
 
-Colours appear only on a terminal, and never if NO_COLOR is set.
+Colours appear only on a terminal, and never if NO_COLOR is set or the output is to be plain.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+
+from macaw.terminal.plain import is_plain, rich_records
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+PLAIN_WIDTH = 10_000  # columns of plain output, which the terminal or the screen reader wraps
 STYLES = {
     "error": "bold red",
     "fault": "bold red",
@@ -39,13 +42,26 @@ def stdout() -> Console:
 
 def _console(*, stderr: bool) -> Console:
     from rich.console import Console
+    from rich.table import Table
 
-    class Plain(Console):
+    class Unmarked(Console):  # names of models and files may contain brackets
+        def __init__(self, **options: Any) -> None:
+            super().__init__(stderr=stderr, highlight=False, markup=False, **options)
+
         def on_broken_pipe(self) -> None:
             raise  # BrokenPipeError again: rich itself would exit with 1
 
-    # names of models and files may contain brackets
-    return Plain(stderr=stderr, highlight=False, markup=False)
+    class Plain(Unmarked):
+        """Prints tables as records, and neither colours nor sequences that move the cursor."""
+
+        def print(self, *objects: Any, **options: Any) -> None:
+            if len(objects) == 1 and isinstance(objects[0], Table):
+                objects, options = ("\n".join(rich_records(objects[0])),), {"soft_wrap": True}
+            super().print(*objects, **options)
+
+    if is_plain():
+        return Plain(color_system=None, force_terminal=False, width=PLAIN_WIDTH)
+    return Unmarked()
 
 
 @contextlib.contextmanager

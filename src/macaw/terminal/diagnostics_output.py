@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from macaw.terminal.console import STYLES, after_results, print_error_text
 from macaw.terminal.highlighting import highlight, shows_colours
+from macaw.terminal.plain import is_plain
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -45,7 +46,10 @@ def print_diagnostics(
 
 
 def styled_text(diagnostic: Diagnostic, colours: bool = True) -> Text:
-    """Return the printed form of a diagnostic. With `colours`, its source line is coloured, too."""
+    """Return the printed form of a diagnostic. With `colours`, its source line is coloured, too.
+
+    Plain output has no carets; the place contains the column.
+    """
     from rich.text import Text
 
     from macaw.asm.diagnostics import pieces
@@ -54,7 +58,7 @@ def styled_text(diagnostic: Diagnostic, colours: bool = True) -> Text:
     for name, piece in pieces(diagnostic):
         if name == "source" and colours:
             text.append_text(highlight(piece))
-        else:
+        elif name != "caret" or not is_plain():
             text.append(piece, STYLES.get(name, ""))
     return text
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, TextIO
 
+from macaw.terminal.plain import is_plain
+
 if TYPE_CHECKING:
     from rich.text import Text
 
 
 def shows_colours(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal with colours and NO_COLOR is not set."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Return whether a stream is a terminal with colours, without NO_COLOR or --plain."""
+    if is_plain() or not stream.isatty():
+        return False
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def highlight(text: str, core: str | None = None) -> Text:

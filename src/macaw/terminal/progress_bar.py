@@ -1,18 +1,25 @@
-"""Shows a progress bar on standard error if it is a terminal and the work takes over a second."""
+"""Shows a progress bar on standard error if it is a terminal and the work takes over a second.
+
+Plain output gets lines instead, one after a second, then one every ten seconds.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
+
+from macaw.terminal.plain import is_plain
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress
 
 DELAY = 1.0  # seconds before a bar appears
+LINES_APART = 10.0  # seconds between the lines of plain output
 
 
 class ProgressBar:
@@ -30,14 +37,19 @@ class ProgressBar:
         self._open = False
         self._timer: threading.Timer | None = None
         self._progress: Progress | None = None
+        self._begin = 0.0
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
             self._open = True
-            self._timer = threading.Timer(DELAY, self._show)
-            self._timer.daemon = True
-            self._timer.start()
+            self._begin = time.monotonic()
+            self._start_timer(DELAY, self._print_line if is_plain() else self._show)
         return self
+
+    def _start_timer(self, delay: float, act: Callable[[], None]) -> None:
+        self._timer = threading.Timer(delay, act)
+        self._timer.daemon = True
+        self._timer.start()
 
     def __exit__(
         self,
@@ -45,10 +57,10 @@ class ProgressBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
         with self._lock:
             self._open = False
+            if self._timer is not None:
+                self._timer.cancel()
             if self._progress is not None:
                 self._progress.stop()
 
@@ -59,6 +71,15 @@ class ProgressBar:
             if self._open:
                 self._progress = _progress(self, Console(stderr=True))
                 self._progress.start()
+
+    def _print_line(self) -> None:
+        with self._lock:
+            if self._open:
+                count = f"{self.count:,} of {self.total:,}" if self.total else ""
+                seconds = f"{time.monotonic() - self._begin:.0f} s"
+                parts = (" ".join(part.split()) for part in (count, self.note(), seconds))
+                print(f"{self.what}: {', '.join(filter(None, parts))}", file=sys.stderr, flush=True)
+                self._start_timer(LINES_APART, self._print_line)
 
 
 def _progress(bar: ProgressBar, console: Console) -> Progress:

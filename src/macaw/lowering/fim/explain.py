@@ -31,19 +31,28 @@ def describe(task: Task) -> str:
     return f"{output.name} = {task.function}({names}) ({output.rows} x {output.columns})"
 
 
-def steps(plan: GraphPlan) -> list[str]:
-    """Return the lines of a table of the steps, with the tasks of each step below it.
+HEADINGS = ("", "where", "in", "computes", "out", "begin", "end")
 
-    The columns are the option, the cycles to bring, compute and fetch, and the begin and end
-    cycles.
+
+def step_rows(plan: GraphPlan) -> list[tuple[str, ...]]:
+    """Return a row of texts for each step, with the columns of `HEADINGS`.
+
+    They are the step's mark, the option, the cycles to bring, compute and fetch, and the begin and
+    end cycles.
     """
-    rows = [["", "where", "in", "computes", "out", "begin", "end"]]
+    rows = []
     for step in plan.steps:
         option = step.option
         times = [row for row in plan.actions if row.step == step.number]
         begin, end = min(row.begin for row in times), max(row.end for row in times)
         numbers = [option.bring, option.compute, option.fetch, begin, end]
-        rows.append([mark(step), option.name, *(f"{number:,}" for number in numbers)])
+        rows.append((mark(step), option.name, *(f"{number:,}" for number in numbers)))
+    return rows
+
+
+def steps(plan: GraphPlan) -> list[str]:
+    """Return the lines of a table of the steps, with the tasks of each step below it."""
+    rows = [HEADINGS, *step_rows(plan)]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     lines = [
         f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  "
