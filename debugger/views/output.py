@@ -13,8 +13,14 @@ from rich.text import Text
 from macaw.debugger.frame import Frame, Output, OutputLine
 from macaw.debugger.views.area import BAD, FAINT, NAME, Area, Signs, line
 
-STYLES = {"command": "bold", "error": BAD, "stderr": "bold italic red", "dprintf": f"underline {NAME}",
-          "stdout": "italic green", "title": "bold"}  # fmt: skip
+STYLES = {
+    "command": "bold",
+    "error": BAD,
+    "title": "bold",
+    "stdout": "italic green",
+    "stderr": "bold italic red",
+    "dprintf": f"underline {NAME}",
+}
 HANGING = 4  # the rest of a long line is indented by so many cells
 PAGE_KEYS = "Space Enter next, b back, q end"
 
