@@ -73,11 +73,11 @@ def test_a_colour_is_never_the_only_sign(story):
                 for text in draw(panel, frame, Area(size[0] // 2, size[1])):
                     for piece in text.render(screen.composer._console):
                         style = piece.style
-                        looks = style and (style.bold, style.italic, style.underline, style.reverse)
-                        looks = tuple(map(bool, looks or (False,) * 4))
+                        names = ("bold", "italic", "underline", "reverse")
+                        looks = [name for name in names if getattr(style, name, None)]
                         colour = style.color if style else None
                         if word := piece.text.strip():
-                            colours.setdefault((panel, word, looks), set()).add(colour)
+                            colours.setdefault((panel, word, *looks), set()).add(colour)
     assert len(colours) > 50
     assert {key: found for key, found in colours.items() if len(found) > 1} == {}
 

@@ -108,16 +108,17 @@ def shown(words: list[str], **variables: str) -> str:
     kept = {name: value for name, value in os.environ.items() if name not in left_out}
     environment = {**kept, "TERM": "xterm-256color", "COLUMNS": "100", **variables}
     written = io.BytesIO()
+    streams = Tty(written, "utf-8"), Tty(written, "utf-8")
     with (
         contextlib.chdir(ROOT),
         mock.patch.dict(os.environ, environment, clear=True),
         mock.patch.object(progress_bar, "DELAY", 1e6),
-        mock.patch.object(sys, "stdout", Tty(written, "utf-8")),
-        mock.patch.object(sys, "stderr", Tty(written, "utf-8")),
+        mock.patch.object(sys, "stdout", streams[0]),
+        mock.patch.object(sys, "stderr", streams[1]),
     ):
         run_command(words)
-        sys.stdout.detach()
-        sys.stderr.detach()
+    for stream in streams:
+        stream.detach()
     return written.getvalue().decode()
 
 

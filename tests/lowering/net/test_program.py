@@ -136,6 +136,18 @@ def test_symbols_are_words_without_a_second_meaning():
     assert not {"x", "y"} & set(layer_symbols(["x", "y"]).values())
 
 
+def test_symbols_are_names_of_files_on_any_system():
+    """Also where case makes no difference, and where some names are devices."""
+    names = ["conv1", "Conv1", "CONV1", "Relu", "reLu", "main", "Main", "nul", "Aux", "COM1", "x_Y"]
+    found = list(layer_symbols(names, ["main"]).values())
+    assert found[:2] == ["conv1", "Conv1_2"]
+    assert len({symbol.lower() for symbol in found}) == len(names)
+    windows = {"main", "nul", "aux", "com1", "con", "prn"}
+    assert not windows & {symbol.lower() for symbol in found}
+    tensors = tensor_symbols(names, found).values()
+    assert not {x.lower() for x in tensors} & {x.lower() for x in found}
+
+
 def test_no_label_of_a_layer_may_be_a_symbol():
     """Of all kinds of plans: else a layer's symbol might be defined twice."""
     program = network_program(small_chain(5), load("tiny"))

@@ -16,7 +16,7 @@ MEMORY = "unit_memory"  # the symbol of the memory in each unit that all layers 
 # symbol, because those sources use the tensors' symbols before they define labels. Sources of nnp's
 # layers use them afterwards, so no tensor has a symbol of `NATIVE_LABELS`.)
 _MAIN_LABELS = frozenset(
-    ("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY, PROGRESS)
+    ("main", "_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY, PROGRESS)
 )
 _LAYER_LABELS = frozenset(
     """
@@ -26,6 +26,7 @@ _LAYER_LABELS = frozenset(
     x_second x_tile y zero_sums zeros weight_tensor
     """.split()
 )
+_OF_WINDOWS = ("con", "prn", "aux", "nul", *(f"{x}{n}" for x in ("com", "lpt") for n in range(10)))
 _LABEL_OF_NUMBER = re.compile(
     r"(product|(last|more)_product|array_|(ping|pong)_[a-z]|vc_(x|copy|scratch|batch))\d*"
 )
@@ -34,7 +35,9 @@ _LABEL_OF_NUMBER = re.compile(
 def layer_symbols(names: Iterable[str], others: Iterable[str] = ()) -> dict[str, str]:
     """Return a symbol of the assembly language for the name of each layer.
 
-    All are different, and none is in `others`, which are symbols inside of layers' sources.
+    All are different, and none is in `others`, which are symbols inside of layers' sources. Symbols
+    are names of files, too. So they differ in more than case, and none is the name of a device of
+    Windows.
     """
     return _symbols(names, {*_LAYER_LABELS, *VECTOR_LABELS, *NATIVE_LABELS, *others})
 
@@ -46,15 +49,15 @@ def tensor_symbols(names: Iterable[str], layers: Iterable[str]) -> dict[str, str
 
 def _symbols(names: Iterable[str], taken_symbols: Iterable[str]) -> dict[str, str]:
     result: dict[str, str] = {}
-    taken = {*taken_symbols, *_MAIN_LABELS}
+    taken = {symbol.lower() for symbol in (*taken_symbols, *_MAIN_LABELS, *_OF_WINDOWS)}
     for file in registry.core("cp").files:
         taken.update(*file.names)
     for name in names:
         word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "_"
         word = f"_{word}" if word[0].isdigit() or word.isupper() else word
         symbol, number = word, 2
-        while symbol in taken or _LABEL_OF_NUMBER.fullmatch(symbol):
+        while symbol.lower() in taken or _LABEL_OF_NUMBER.fullmatch(symbol):
             symbol, number = f"{word}_{number}", number + 1
-        taken.add(symbol)
+        taken.add(symbol.lower())
         result[name] = symbol
     return result
