@@ -5,16 +5,18 @@
     python -m benchmarks.networks NAME [--zeros 0.8] [--run]   # a light network: resnet50 ...
     python -m benchmarks.networks light [--run]
     python -m benchmarks.networks pruning [--run] [--networks squeezenet,text-direction]
+                                           [--json docs/pruning.json]
 
 The light networks (of the package onnx) get random weights from a seed; `--zeros` is the share of
 them that is zero. Without `--run`, cycles are predicted. Exit status 1: a tensor differs from the
 reference evaluator, or an output of text-recognition or magika from onnxruntime's by more than
-1e-5.
+1e-5. `--json` writes what `pruning` measured, from which docs/pruning.py draws docs/pruning.svg.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import sys
 import tempfile
@@ -30,6 +32,7 @@ from onnx import numpy_helper
 
 import macaw
 from benchmarks.models import LIGHT, UnavailableError, fetched
+from macaw import files
 
 HEAD = (
     "| network | layers | equal | cycles | times the bound | compiled, s | run, s | lines | MiB |"
@@ -138,8 +141,22 @@ def difference(network: macaw.CompiledNetwork, run: macaw.NetworkRun, inputs: An
     return max(float(np.abs(one - other).max()) for one, other in pairs)
 
 
-def measured(case: Case, count: int, device: str, *, emulate: bool) -> tuple[str, bool, int]:
-    """A row of the table, whether all layers are equal, and the cycles of the last image."""
+@dataclass(frozen=True)
+class Measured:
+    """A row of the table, whether all layers are equal, and the cycles of the last image.
+
+    `layers` has the name, the cycles and the array's utilisation of each layer; it is empty if the
+    network was not run.
+    """
+
+    row: str
+    right: bool
+    cycles: int
+    layers: tuple[tuple[str, int, float], ...] = ()
+
+
+def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
+    """What was measured with some images of a network."""
     first = case.model.graph.input[0]
     axes = [axis.dim_param for axis in first.type.tensor_type.shape.dim]
     sizes = dict(zip(axes, (1, *case.samples.shape[1:]), strict=True))
@@ -153,7 +170,7 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> tuple[str
         files = [x for x in (Path(folder) / "net").iterdir() if x.suffix in (".s", ".inc")]
         lines = sum(len(x.read_text("utf-8").splitlines()) for x in files)
         cycles, seconds, words = sum(x.predicted for x in network.layers), "", "not run"
-        right = True
+        right, layers = True, tuple[tuple[str, int, float], ...]()
         if emulate:
             start = time.perf_counter()
             runs = [network.run({first.name: x[None]}) for x in case.samples[:count]]
@@ -161,6 +178,9 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> tuple[str
             equal = min(sum(x.equal for x in run.layers) for run in runs)
             cycles, words = runs[-1].cycles, f"{equal} of {len(runs[-1].layers)}"
             right = equal == len(runs[-1].layers)
+            layers = tuple(
+                (x.report.name, x.cycles, round(x.utilisation, 4)) for x in runs[-1].layers
+            )
             if case.tolerance < np.inf:
                 inputs = {first.name: case.samples[count - 1][None]}
                 apart = difference(network, runs[-1], inputs)
@@ -172,7 +192,7 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> tuple[str
         f"| {case.name} | {len(network.layers)} | {words} | {cycles:,} | {cycles / bound:.2f}"
         f" | {compiled:.1f} | {seconds} | {lines:,} | {memory:,} |"
     )
-    return row, right, cycles
+    return Measured(row, right, cycles, layers)
 
 
 def main() -> int:
@@ -184,6 +204,7 @@ def main() -> int:
     parser.add_argument("--networks", default="squeezenet,text-direction")
     parser.add_argument("--device", default="base")
     parser.add_argument("--run", action="store_true")
+    parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     if chosen.what == "pruning":
         return _pruning(chosen)
@@ -198,7 +219,8 @@ def main() -> int:
     status = 0
     for case in cases:
         try:
-            row, right, _ = measured(case, chosen.images, chosen.device, emulate=emulate)
+            found = measured(case, chosen.images, chosen.device, emulate=emulate)
+            row, right = found.row, found.right
         except macaw.MacawError as error:
             row, right = f"| {case.name} | refused: {error} |", True
         print(row, flush=True)
@@ -207,17 +229,22 @@ def main() -> int:
 
 
 def _pruning(chosen: argparse.Namespace) -> int:
-    """Print the cycles of networks by the share of weights that are zero."""
+    """Print the cycles of networks by the share of weights that are zero, and record them."""
     print("| network | zeros | cycles | times faster |")
-    status = 0
+    status, rows = 0, []
     for name in chosen.networks.split(","):
         dense = 0
         for zeros in SHARES:
             case = text_direction(1, zeros) if name == "text-direction" else light(name, zeros)
-            _, right, cycles = measured(case, 1, chosen.device, emulate=chosen.run)
-            dense = dense or cycles
-            print(f"| {name} | {zeros:.0%} | {cycles:,} | {dense / cycles:.2f} |", flush=True)
-            status |= not right
+            found = measured(case, 1, chosen.device, emulate=chosen.run)
+            dense = dense or found.cycles
+            speed = dense / found.cycles
+            print(f"| {name} | {zeros:.0%} | {found.cycles:,} | {speed:.2f} |", flush=True)
+            status |= not found.right
+            row = {"network": case.name, "zeros": zeros, "cycles": found.cycles}
+            rows.append(json.dumps(row | {"equal": found.right, "layers": found.layers}))
+            if chosen.json:
+                files.write_bytes(chosen.json, ("[\n" + ",\n".join(rows) + "\n]\n").encode())
     return status
 
 

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import macaw
 from macaw.isa.config import Configuration
 from macaw.lowering.layer_source import SourceFiles, layer_source
 from macaw.lowering.mapping import MAPPINGS
-from macaw.lowering.operation import Product
+from macaw.lowering.operation import Elements, Product
 from macaw.lowering.plan import ProductPlan, Tile
 from macaw.lowering.weight_stationary import make_product_plan
+
+INTEGERS = st.sampled_from(["int8", "int16"])
 
 
 def made(program: SourceFiles, name: str = "p") -> Any:
@@ -46,3 +49,16 @@ def run(
     checked, kind = product.validated(config), MAPPINGS[mapping]
     plan = make_product_plan(checked, config, kind, split, tile, whole)
     return plan, macaw.run(made(layer_source(plan, "p")), x=x)
+
+
+@st.composite
+def element_types(draw: st.DrawFn) -> tuple[dict[str, str], Elements]:
+    """Settings of a device with integers, and the types of activations, weights and results.
+
+    Half of all operations compute with pe.element alone.
+    """
+    element = draw(INTEGERS)
+    if draw(st.booleans()):
+        return {"pe.element": element}, Elements(element, element, element)
+    settings = {"pe.element": element, "pe.widest": "int16"}
+    return settings, Elements(draw(INTEGERS), draw(INTEGERS), draw(INTEGERS))

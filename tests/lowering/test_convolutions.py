@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.partition import SPLITS, partition
 from macaw.lowering.row_program import unit_bytes
 from macaw.lowering.sliding_window import SlidingWindowPlan
-from tests.lowering.running import made
+from tests.lowering.running import element_types, made
 
 pytestmark = pytest.mark.once
 
@@ -44,14 +44,14 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    element = draw(st.sampled_from(["int8", "int16"]))
+    types, elements = draw(element_types())
     config = Configuration(
         "drawn",
         {
             "pe.rows": draw(st.integers(1, 3)),
             "pe.clusters": draw(st.integers(1, 3)),
             "pe.pes": draw(st.integers(1, 5)),
-            "pe.element": element,
+            **types,
         },
     )
     image = draw(st.integers(3, 8)), draw(st.integers(3, 8))
@@ -62,7 +62,7 @@ def cases(draw: st.DrawFn) -> Case:
     shape = (outputs, *kernel) if depthwise else (outputs, *kernel, channels)
     weights = rng.integers(-9, 10, shape) * (rng.random(shape) < draw(st.sampled_from([0.3, 1])))
     found = convolution(
-        weights.astype(element),
+        weights.astype(elements.weight),
         image,
         stride=(draw(st.integers(1, 3)), draw(st.integers(1, 3))),
         padding=(draw(st.integers(0, 2)), draw(st.integers(0, 2))),
@@ -73,6 +73,7 @@ def cases(draw: st.DrawFn) -> Case:
         layout=draw(st.sampled_from(["hwc", "cwh"])) if depthwise else "hwc",
         out_layout=draw(st.sampled_from(["hwc", "cwh"])),
     )
+    found = replace(found, elements=elements)
     strips = found.layout == "cwh" or (depthwise and draw(st.booleans()))
     mapping, split = draw(st.sampled_from(sorted(MAPPINGS))), draw(st.sampled_from(sorted(SPLITS)))
     rows, clusters = config["pe.rows"], config["pe.clusters"]
@@ -88,7 +89,7 @@ def cases(draw: st.DrawFn) -> Case:
         if mapping == "output" and not strips and not found.turned
         else None,
     )
-    x = rng.integers(-9, 10, found.shapes[0]).astype(element)
+    x = rng.integers(-9, 10, found.shapes[0]).astype(elements.activation)
     kind = SlidingWindowPlan if strips else ImagePlan
     return Case(found, config, mapping, split, tile, x, kind)
 
@@ -148,7 +149,8 @@ def check_plan(plan: ImagePlan, checked: Convolution, case: Case) -> None:
     """Results element for element, and bytes."""
     assert (plan.weight_counts == np.count_nonzero(plan.weight_rounds, axis=-1)).all()
     done = macaw.run(made(layer_source(plan, "p")), x=case.x)
-    bits = 8 * case.x.dtype.itemsize
+    dtype = checked.elements.result if checked.elements else case.x.dtype
+    bits = 8 * np.dtype(dtype).itemsize
     wanted = finish(checked, direct(checked, case.x), bits)
     if checked.out_layout == "cwh":
         wanted = wanted.transpose(2, 1, 0)

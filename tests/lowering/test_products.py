@@ -23,7 +23,7 @@ from macaw.lowering.partition import SPLITS, partition
 from macaw.lowering.plan import Tile
 from macaw.lowering.row_program import unit_bytes
 from macaw.lowering.weight_stationary import make_product_plan
-from tests.lowering.running import run
+from tests.lowering.running import element_types, run
 
 pytestmark = pytest.mark.once
 
@@ -43,14 +43,14 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    element = draw(st.sampled_from(["int8", "int16"]))
+    types, elements = draw(element_types())
     config = Configuration(
         "drawn",
         {
             "pe.rows": draw(st.integers(1, 3)),
             "pe.clusters": draw(st.integers(1, 3)),
             "pe.pes": draw(st.integers(1, 5)),
-            "pe.element": element,
+            **types,
             "pe.input_buffer": draw(st.sampled_from([64, 256, 4096])),
         },
     )
@@ -69,12 +69,13 @@ def cases(draw: st.DrawFn) -> Case:
     weights = rng.integers(-9, 10, (n, k)) * (rng.random((n, k)) < draw(st.sampled_from([0.2, 1])))
     product = Product(
         m,
-        weights.astype(element),
+        weights.astype(elements.weight),
         rng.integers(-99, 100, n) if draw(st.booleans()) else None,
         draw(st.sampled_from(["none", "relu"])),
         draw(st.sampled_from([None, 0, 3])),
+        elements=elements,
     )
-    x = rng.integers(-9, 10, (m, k)).astype(element)
+    x = rng.integers(-9, 10, (m, k)).astype(elements.activation)
     whole = mapping == "weight" and draw(st.booleans())
     return Case(product, config, mapping, split, tile, x, whole)
 
@@ -109,7 +110,8 @@ def test_products_equal_numpys_and_bytes_are_those_predicted(case: Case) -> None
         plan, done = run(case.product, *how, case.x, whole=case.whole)
     except LowerError:
         assume(False)
-    bits = 8 * np.dtype(case.config["pe.element"]).itemsize
+    assert case.product.elements is not None
+    bits = 8 * np.dtype(case.product.elements.result).itemsize
     assert (done.outputs["y"] == wanted(case.product, case.x, bits)).all()
     assert done.counters["dma"]["bytes"] == traffic(plan).total
 

@@ -394,10 +394,10 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
     raw = not last or plan.reduces_rows
     finish = not raw and not plan.reduces_clusters
     size = Types.size(plan.types.result if finish else plan.types.sum)
-    slab = clusters * plan.slab * Types.size(plan.types.operand)
+    slab = clusters * plan.slab * Types.size(plan.types.activation)
     # the whole window is examined, two elements in each cycle
     if isinstance(plan, SlidingWindowPlan):
-        slab = plan.tile.groups * plan.slots * plan.strip * Types.size(plan.types.operand)
+        slab = plan.tile.groups * plan.slots * plan.strip * Types.size(plan.types.activation)
         loads = max(loads, plan.window / (2 if config["pe.design"] == "5b" else 1))
     width = config["dist.bus_bytes"]
     loading = plan.mean_weight_bytes / width + 8
@@ -425,7 +425,7 @@ def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> 
     config, rows = plan.config, plan.tile.m
     width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows
     clusters = 1 if plan.shares_activations else plan.partition.clusters
-    row = clusters * plan.tile.k * Types.size(plan.types.operand) / width
+    row = clusters * plan.tile.k * Types.size(plan.types.activation) / width
     several = plan.adds_start_sums and plan.start_positions > 1
     begins = plan.slots * plan.sum_size / width if several else 0.0
     whole = isinstance(plan, BufferedPlan)
@@ -455,7 +455,7 @@ def _cluster_reduction_cycles(plan: ProductPlan, raw: bool) -> float:
 
 def _payload(plan: ProductPlan, exe: Exe) -> float:
     """Return the number of bytes that an exe sends over the bus."""
-    tile, operand = plan.tile, Types.size(plan.types.operand)
+    tile, operand = plan.tile, Types.size(plan.types.activation)
     total = 1.0
     for item in exe.data:
         if "w_tile" in item:

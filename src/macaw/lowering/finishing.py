@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.isa.pe import DATA_ALIGN, PACKET, SEGMENT
+from macaw.isa.pe import DATA_ALIGN, ELEMENT_TYPES, OPERAND_DTYPES, PACKET, SEGMENT
 from macaw.lowering.operation import ENTRIES
 from macaw.lowering.plan import ProductPlan
 
 SCALE, TABLE = "y_scales", "y_table"  # names of the arrays in an on-chip unit
 SCALE_BYTES = 4
+_NAMES = {row.dtype: row.name for row in ELEMENT_TYPES}  # of element types, by NumPy's names
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,28 @@ class Finish:
 def finish(plan: ProductPlan, blocks: Iterable[int]) -> Finish:
     """Return the steps that turn sums into results, in some blocks of the output queue."""
     options, data = tuple[str, ...](), tuple[str, ...]()
+    words = type_words(plan, activations=plan.types.result) if plan.product.requantises else []
     if plan.product.scales is not None:
-        options, data = (".types requantise=scale",), (f"scales {SCALE} sliced",)
+        words, data = [*words, "requantise=scale"], (f"scales {SCALE} sliced",)
+    if words:
+        options = (f".types {', '.join(words)}",)
     if plan.product.table is not None:
         data = (*data, f"table {TABLE}")
     places = list(blocks)
     body = (f"spu {name}, src={block}, dst={block}" for name in plan.functions for block in places)
     return Finish(plan.header, options, tuple(body), data)
+
+
+def type_words(plan: ProductPlan, **dtypes: str) -> list[str]:
+    """Return the operands of `.types` for these NumPy types of weights or activations.
+
+    The list is empty if all element types of the plan are `pe.element`.
+    """
+    types, element = plan.types, OPERAND_DTYPES[plan.config["pe.element"]]
+    named = {types.activation, types.weight, *([types.result] * plan.product.requantises)}
+    if named == {element}:
+        return []
+    return [f"{name}={_NAMES[dtype]}" for name, dtype in dtypes.items()]
 
 
 def factor_slots(plan: ProductPlan) -> int:

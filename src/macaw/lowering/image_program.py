@@ -64,7 +64,7 @@ def _arrays(plan: ImagePlan) -> list[Array]:
     plane = (plan.slab_rows, plan.slab_columns, plan.slab_channels)
     sums = (tile.outputs, plan.summing_clusters * plan.pes)
     tiles = [
-        Array("x_tile", types.operand, (clusters, *plane), "(cluster, row, column, channel)"),
+        Array("x_tile", types.activation, (clusters, *plane), "(cluster, row, column, channel)"),
         Array("w_tile", "uint8", (int(plan.weight_bytes.max()),), "index + value"),
     ]
     if plan.has_start_sums:
@@ -177,7 +177,7 @@ def _padding(plan: ImagePlan) -> list[Transfer]:
     There is one transfer for each image, or one for each of its channels if channels are the
     outermost dimension.
     """
-    product, size = plan.product, Types.size(plan.types.operand)
+    product, size = plan.product, Types.size(plan.types.activation)
     row, column, channel = (pitch * size for pitch in product.x_pitches)
     inside = product.padding[0] * row + product.padding[1] * column
     pixels = product.height * product.width * size
@@ -230,7 +230,7 @@ def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     There is one transfer for each tensor of the image, or one for each image row if the slab has
     only some of the channels.
     """
-    product, size = plan.product, Types.size(plan.types.operand)
+    product, size = plan.product, Types.size(plan.types.activation)
     sources = (input_name(plan), SECOND) if product.paired else (input_name(plan),)
     count = len(sources)
     pixel, wide = product.channels * size, product.padded[1] * product.channels * size

@@ -70,7 +70,7 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> S
         texts[device.strip('"')] = plan.config.to_toml()
     out.put(f".device {device}")
     x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
-    out.put(f".input x, {plan.types.operand}, {x_shape}")
+    out.put(f".input x, {plan.types.activation}, {x_shape}")
     out.put(f".output y, {plan.types.result}, {y_shape}")
     out.title("external memory")
     files = _included_data(out, plan, name)
@@ -100,13 +100,13 @@ def layer_subroutine(
     out.put(f'.include "{MACROS}"')
     shapes = linkage.shapes or plan.product.shapes
     x_shape, y_shape = (", ".join(map(str, shape)) for shape in shapes)
-    out.put(f".view x, {plan.types.operand}, {x_shape}, at={linkage.x}")
+    out.put(f".view x, {plan.types.activation}, {x_shape}, at={linkage.x}")
     out.put(f".view y, {plan.types.result}, {y_shape}, at={linkage.y}")
     if linkage.weights:
-        size = f"{plan.types.operand}, {plan.product.n}"
+        size = f"{plan.types.weight}, {plan.product.n}"
         out.put(f".view {WEIGHT_TENSOR}, {size}, at={linkage.weights}")
     if linkage.second:
-        out.put(f".view {SECOND}, {plan.types.operand}, {x_shape}, at={linkage.second}")
+        out.put(f".view {SECOND}, {plan.types.activation}, {x_shape}, at={linkage.second}")
     files = _included_data(out, plan, name, shared=True)
     shift = "" if plan.product.shift is None else f", shift={plan.product.shift}"
     out.put(f"sizes room={int(plan.weight_bytes.max())}{shift}", "of a tile's weights; of results")
@@ -178,7 +178,7 @@ def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
         shape = ", ".join(map(str, plan.product.frame))
         pads = isinstance(plan, ImagePlan)
         what = "x in a frame of zeros" if pads else "the pixels of x that are needed"
-        out.put(f".array {plan.types.operand}, {shape}", what, label=COPY)
+        out.put(f".array {plan.types.activation}, {shape}", what, label=COPY)
     if plan.returns_sums:
         sums = plan.partial_bytes // plan.sum_size
         shape = f"{plan.partition.rows}, {sums}"

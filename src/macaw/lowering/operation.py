@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
-from macaw.isa.pe import ACTIVATIONS, FIXED_POINT, OPERAND_DTYPES, SUM_DTYPES
+from macaw.isa.pe import (
+    ACTIVATIONS,
+    DTYPES,
+    FIXED_POINT,
+    OPERAND_DTYPES,
+    SUM_DTYPES,
+    available,
+    widest_of,
+)
 from macaw.lowering.errors import LowerError
 
 # Activations of which each result depends on one sum only.
@@ -20,24 +28,41 @@ FUNCTIONS = tuple(name for name in ACTIVATIONS if name in ("none", "relu", *FIXE
 ENTRIES = 256  # entries of a table: one for each int8 number
 
 
+def operand_dtypes(config: Configuration) -> tuple[str, ...]:
+    """Return the types that weights and activations of a device's array may have."""
+    return tuple(DTYPES[name] for name in available(config))
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The element types with which the sequences of an operation compute, by NumPy's names."""
+
+    activation: str
+    weight: str
+    result: str  # of a requantised sum
+
+
 @dataclass(frozen=True)
 class Types:
     """The element types of an operation, by NumPy's names."""
 
-    operand: str  # activations and weights
+    activation: str
+    weight: str
     sum: str  # accumulators, bias
     result: str
 
     @classmethod
-    def of(cls, config: Configuration, requantises: bool) -> Types:
+    def of(cls, config: Configuration, requantises: bool, elements: Elements | None) -> Types:
         """Return the element types on a device.
 
-        If the operation requantises, its results have the type of the operands, else that of the
-        sums.
+        Without `elements`, activations and weights have the type `pe.element`. If the operation
+        does not requantise, its results have the type of the sums.
         """
-        element = config["pe.element"]
-        operand, total = OPERAND_DTYPES[element], SUM_DTYPES[element]
-        return cls(operand, total, operand if requantises else total)
+        element = OPERAND_DTYPES[config["pe.element"]]
+        chosen = elements or Elements(element, element, element)
+        total = SUM_DTYPES[widest_of(config)]
+        result = chosen.result if requantises else total
+        return cls(chosen.activation, chosen.weight, total, result)
 
     @staticmethod
     def size(dtype: str) -> int:
@@ -63,10 +88,11 @@ class Product:
     table: NDArray[Any] | None = None  # (256,): maps results after they are requantised
     # The weights are ones; in their place come the elements of a tensor, (n,), at run time.
     reads_weights: bool = False
+    elements: Elements | None = None  # None: pe.element is the type of all three
 
     @property
     def requantises(self) -> bool:
-        """Whether results have the type of the operands."""
+        """Whether sums become results of a narrower type."""
         return self.shift is not None or self.scales is not None
 
     @cached_property
@@ -140,17 +166,21 @@ class Product:
 
     def types(self, config: Configuration) -> Types:
         """Return the element types on a device."""
-        return Types.of(config, self.requantises)
+        return Types.of(config, self.requantises, self.elements)
 
     def tensor_bytes(self, config: Configuration) -> int:
         """Return the number of bytes of activations and results in external memory."""
         types = self.types(config)
-        sizes = (types.size(types.operand), types.size(types.result))
+        sizes = (types.size(types.activation), types.size(types.result))
         return sum(math.prod(shape) * size for shape, size in zip(self.shapes, sizes, strict=True))
 
     def validated(self, config: Configuration) -> Self:
         """Return the product with weights and bias in the device's types. Raises `LowerError`."""
         types = self.types(config)
+        has = operand_dtypes(config)
+        for name in (types.activation, types.weight):
+            if name not in has:
+                raise LowerError(f"the array has no {name}", f"{' or '.join(has)} (pe.widest)")
         if self.weights.ndim != 2 or not self.weights.size:
             raise LowerError(
                 f"the weights have the shape {self.weights.shape}", "a matrix (outputs, inputs)"
@@ -176,7 +206,7 @@ class Product:
                     f"the bias has the shape {self.bias.shape}, there are {self.n} outputs"
                 )
             bias = as_dtype(self.bias, types.sum, "the bias")
-        weights = as_dtype(self.weights, types.operand, "the weights")
+        weights = as_dtype(self.weights, types.weight, "the weights")
         return replace(self, weights=weights, bias=bias)
 
     def _check_factors(self, types: Types) -> None:
@@ -195,7 +225,7 @@ class Product:
                 raise LowerError("scales for sums of floating-point numbers", "integers")
         if self.table is None:
             return
-        if not self.requantises or self.activation != "none" or types.operand != "int8":
+        if not self.requantises or self.activation != "none" or types.result != "int8":
             raise LowerError("a table is for int8 after a shift or scales, without an activation")
         if self.table.shape != (ENTRIES,) or self.table.dtype != np.int8:
             raise LowerError(

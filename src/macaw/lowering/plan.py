@@ -76,6 +76,11 @@ class ProductPlan:
         """The element types of activations, weights, sums and results."""
         return self.product.types(self.config)
 
+    @property
+    def operand_types(self) -> tuple[str, str]:
+        """The element types of the numbers in weight queues and of those in input buffers."""
+        return self.types.weight, self.types.activation
+
     def count(self, dim: str) -> int:
         """Return the number of tiles of a part in dimension M, N or K."""
         return -(-self.partition.length(dim) // self.tile.length(dim))
@@ -368,7 +373,7 @@ class ProductPlan:
     @cached_property
     def weight_bytes(self) -> NDArray[np.int64]:
         """The bytes of each round of weights, in shape (n tiles, k tiles, rows)."""
-        entry = ENTRY.size + Types.size(self.types.operand)
+        entry = ENTRY.size + Types.size(self.types.weight)
         return np.asarray((WEIGHTS_RECORD.size + entry * self.weight_counts).sum(axis=-1))
 
     @cached_property

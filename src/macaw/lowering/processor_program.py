@@ -115,7 +115,7 @@ def processor_constants(plan: ProductPlan) -> dict[str, tuple[str, str]]:
         result[f"TILE_{dim}"] = (f"{tile}", f"{what} of a tile")
         result[f"LAST_{dim}"] = (f"{last}", "where the last tile begins in its part")
     result |= {name: (f"{value}", "") for name, value in plan.constants.items()}
-    sizes = {"X": Types.size(plan.types.operand), "Y": Types.size(plan.types.result)}
+    sizes = {"X": Types.size(plan.types.activation), "Y": Types.size(plan.types.result)}
     result["X_SIZE"] = (f"{sizes['X']}", "bytes of an activation")
     result["Y_SIZE"] = (f"{sizes['Y']}", "bytes of a result")
     for name, pitch in plan.pitches.items():

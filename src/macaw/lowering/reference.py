@@ -52,18 +52,18 @@ def finish(product: Product, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
     elif curve is not None and sums.dtype.kind == "i":
         assert shift is not None  # `validated` has set it
         return np.asarray(
-            fixed_point(curve, sums, shift, 8 * Types.size(types.operand)).astype(types.result)
+            fixed_point(curve, sums, shift, 8 * Types.size(types.result)).astype(types.result)
         )
     elif curve is not None:
         sums = np.asarray(curve(sums)).astype(types.sum).astype(sums.dtype)
     if product.scales is not None:
         steps = np.rint(sums.astype(np.float32) * product.scales)
-        info = np.iinfo(types.operand)
+        info = np.iinfo(types.result)
         sums = np.clip(steps, info.min, info.max)
     elif shift is not None and sums.dtype.kind == "i":
-        sums = saturate(round_half_even_shift(sums, shift), 8 * Types.size(types.operand))
+        sums = saturate(round_half_even_shift(sums, shift), 8 * Types.size(types.result))
     elif shift is not None:
-        sums = saturate_float(np.ldexp(sums, -shift), types.operand)
+        sums = saturate_float(np.ldexp(sums, -shift), types.result)
     if product.table is not None:
         sums = product.table[sums.astype(np.int64)]  # indexed by the byte of a number
     return np.asarray(sums.astype(types.result))
@@ -73,4 +73,4 @@ def random_activations(product: Product, config: Configuration, seed: int) -> ND
     """Return random activations, none of them zero, for measurements."""
     types = product.types(config)
     values = np.random.default_rng(seed).integers(1, 16, product.shapes[0])
-    return values.astype(types.operand)
+    return values.astype(types.activation)

@@ -9,7 +9,7 @@ in the accumulators from one exe to the next.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from math import prod
 
@@ -33,6 +33,7 @@ from macaw.lowering.finishing import (
     factor_bytes,
     factor_slots,
     finish,
+    type_words,
 )
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import ENTRIES, Types
@@ -40,6 +41,7 @@ from macaw.lowering.plan import ProductPlan
 
 # Numbers of instruction buffers; the products of group g have PRODUCT + g.
 HOLD, BEGIN, RAW, FINAL, PRODUCT = range(5)
+_LOADS = ("ld activations", "ld weights")  # of sequences with operands of a type
 WEIGHTS = "w_tile"  # the array of a tile's weights
 # Symbols of a layer that includes the text of its shape: the bytes of that array, and the shift.
 WEIGHT_ROOM, SHIFT = "WEIGHT_ROOM", "SHIFT"
@@ -150,7 +152,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
     out.mark("arrays")
     out.put(".core pe, row=0", "every row runs this part" if memory else "")
     _write_arrays(out, plan, memory)
-    buffers = sequences(plan)
+    buffers = typed_sequences(plan)
     for sequence in buffers:
         header = sequence.header
         if memory:
@@ -217,13 +219,13 @@ def all_arrays(plan: ProductPlan) -> list[Array]:
     if plan.product.scales is not None:
         result.append(Array(SCALE, "float32", (factor_slots(plan),), "a scale for each PE"))
     if plan.product.table is not None:
-        result.append(Array(TABLE, plan.types.operand, (ENTRIES,), "results by their bytes"))
+        result.append(Array(TABLE, plan.types.result, (ENTRIES,), "results by their bytes"))
     return result
 
 
 def program_bytes(plan: ProductPlan) -> int:
     """Return the bytes of lists and sequences, which cp copies to both halves of each unit."""
-    buffers = sequences(plan)
+    buffers = typed_sequences(plan)
     configured = sum(not sequence.data for sequence in buffers)
     bodies = [configured * (PACKET.size + SEGMENT.size), *list_sizes(plan)]
     if factor_bytes(plan):
@@ -289,7 +291,7 @@ def arrays(plan: ProductPlan) -> list[Array]:
     sums = (tile.groups, plan.summing_clusters * plan.pes, plan.lanes)
     weights = int(plan.weight_bytes.max())
     tiles = [
-        Array("x_tile", types.operand, (tile.m, clusters, tile.k), "(row, cluster, input)"),
+        Array("x_tile", types.activation, (tile.m, clusters, tile.k), "(row, cluster, input)"),
         Array(WEIGHTS, "uint8", (weights,), "index + value, as many bytes as a tile has at most"),
     ]
     if plan.has_start_sums:
@@ -335,6 +337,21 @@ def sequences(plan: ProductPlan) -> list[Sequence]:
     body = [*moves, *steps.body, *stores]
     result.append(Sequence("final", FINAL, body, steps.header, what, steps.options, steps.data))
     return result
+
+
+def typed_sequences(plan: ProductPlan) -> list[Sequence]:
+    """Return the instruction sequences of the rows with the element types of their operands."""
+    weights, activations = plan.operand_types
+    words = type_words(plan, weights=weights, activations=activations)
+    if not words:
+        return sequences(plan)
+    types = (f".types {', '.join(words)}",)
+    return [
+        replace(sequence, options=(*types, *sequence.options))
+        if any(line.startswith(_LOADS) for line in sequence.body)
+        else sequence
+        for sequence in sequences(plan)
+    ]
 
 
 @singledispatch

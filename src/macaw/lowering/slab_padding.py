@@ -41,7 +41,7 @@ class PaddedSlabs:
     @property
     def size(self) -> int:
         """The bytes of an activation."""
-        return Types.size(self.plan.types.operand)
+        return Types.size(self.plan.types.activation)
 
     @property
     def line(self) -> int:

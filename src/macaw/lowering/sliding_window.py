@@ -91,6 +91,11 @@ class SlidingWindowPlan(ImagePlan):
         return True
 
     @property
+    def operand_types(self) -> tuple[str, str]:
+        """The element types of the image, in the weight queues, and of the kernels."""
+        return self.types.activation, self.types.weight
+
+    @property
     def weight_segment(self) -> int:
         """The number of segments before the weights: none."""
         return 0
@@ -110,7 +115,7 @@ class SlidingWindowPlan(ImagePlan):
     def weight_bytes(self) -> NDArray[np.int64]:
         """The bytes of each round of kernels, in shape (n tiles, 1, rows)."""
         rows, clusters = self.weight_owners
-        size = clusters * self.pes * self.window * Types.size(self.types.operand)
+        size = clusters * self.pes * self.window * Types.size(self.types.weight)
         return np.full((self.count("N"), 1, rows), size, np.int64)
 
     def check_buffers(self) -> None:
@@ -131,8 +136,8 @@ def _arrays(plan: SlidingWindowPlan) -> list[Array]:
     shape = (tile.groups, plan.slots, plan.slab_columns, plan.product.kernel[0])
     rounds = plan.weight_rounds.shape[3:]
     tiles = [
-        Array("x_tile", types.operand, shape, "(output row, PE, column, row of the kernel)"),
-        Array("w_tile", types.operand, rounds, "kernels, column after column"),
+        Array("x_tile", types.activation, shape, "(output row, PE, column, row of the kernel)"),
+        Array("w_tile", types.weight, rounds, "kernels, column after column"),
     ]
     if plan.has_start_sums:
         tiles.append(start_array(plan))
@@ -178,7 +183,7 @@ def _list_sizes(plan: SlidingWindowPlan) -> list[int]:
 @activations_of.register
 def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
     """Return the transfers of the strips for the channels of cluster q of row p."""
-    product, tile, size = plan.product, plan.tile, Types.size(plan.types.operand)
+    product, tile, size = plan.product, plan.tile, Types.size(plan.types.activation)
     row, column, channel = (pitch * size for pitch in product.x_pitches)
     source = input_name(plan)
     m = plan.partition.start("M", p, q) * product.stride[0]
@@ -198,7 +203,7 @@ def _strip(
     plan: SlidingWindowPlan, source: str, src: int, dst: int, pitches: tuple[int, int, int]
 ) -> list[Transfer]:
     """Return the transfers of one strip of each channel of a tile."""
-    product, size = plan.product, Types.size(plan.types.operand)
+    product, size = plan.product, Types.size(plan.types.activation)
     row, column, channel = pitches
     height, columns, strip = product.kernel[0], plan.slab_columns, plan.strip * size
     run = height * size

@@ -78,8 +78,8 @@ class TileEstimate(ABC):
 
     @property
     def size(self) -> int:
-        """The bytes of an operand."""
-        return Types.size(self.some.types.operand)
+        """The bytes of an activation."""
+        return Types.size(self.some.types.activation)
 
     @property
     def result(self) -> int:
@@ -90,7 +90,7 @@ class TileEstimate(ABC):
     def weights(self) -> Reals:
         """The bytes of a tile's weights in a row."""
         owners = 1 if self.some.shares_weights else self.part.clusters
-        entry = ENTRY.size + self.size
+        entry = ENTRY.size + Types.size(self.some.types.weight)
         return owners * self.some.pes * (WEIGHTS_RECORD.size + entry * self.entries)
 
     # Cycles

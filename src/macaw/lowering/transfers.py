@@ -117,7 +117,7 @@ def write_activations(plan: ProductPlan, out: Listing, name: str, add: str) -> N
 @singledispatch
 def activations_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
     """Return the transfers of the activations of cluster q of row p."""
-    size = Types.size(plan.types.operand)
+    size = Types.size(plan.types.activation)
     grid = activation_grid(plan)
     tile, k = plan.tile, plan.product.k
     m, m_end = plan.part("M", p, q)
@@ -181,7 +181,7 @@ def input_name(plan: ProductPlan) -> str:
 @singledispatch
 def input_copies(plan: ProductPlan) -> list[Transfer]:
     """Return the transfers that first copy x into a frame of zeros, or its necessary pixels."""
-    product, size = plan.product, Types.size(plan.types.operand)
+    product, size = plan.product, Types.size(plan.types.activation)
     if not isinstance(product, PointwiseProduct):
         return []
     image = product.image
@@ -217,7 +217,7 @@ def weight_copies(plan: ProductPlan) -> list[Transfer]:
     if not plan.product.reads_weights:
         return []
     value = ENTRY.size + WEIGHTS_RECORD.size
-    record = value + Types.size(plan.types.operand)
+    record = value + Types.size(plan.types.weight)
     rows, clusters = plan.weight_owners
     used = plan.tile.n * record + (plan.pes - plan.tile.n) * WEIGHTS_RECORD.size  # by a cluster
     return [
@@ -369,7 +369,7 @@ def write_input_places(plan: ProductPlan, out: Listing) -> None:
     """Write the table of the places of inputs in x, if cp does not compute them."""
     if not plan.input_offsets:
         return
-    size = Types.size(plan.types.operand)
+    size = Types.size(plan.types.activation)
     out.comment("Where the inputs of each k lie in x, in bytes from those of the first one.")
     out.put("", label="input_offsets")
     for offset in plan.input_offsets:

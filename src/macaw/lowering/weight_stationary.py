@@ -197,7 +197,7 @@ def _whole_arrays(plan: BufferedPlan) -> list[Array]:
 
 @activations_of.register
 def _whole_activations(plan: BufferedPlan, p: int, q: int) -> list[Transfer]:
-    size = Types.size(plan.types.operand)
+    size = Types.size(plan.types.activation)
     rows = plan.tile.k * size
     place = f"x_tile + {activation_unit(plan, p) + q * plan.tile.m * rows:#x}"
     transfers = activations_of.dispatch(ProductPlan)(plan, p, q)

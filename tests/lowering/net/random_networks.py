@@ -2,7 +2,7 @@
 
 Networks have residual sums, branches that are joined, strides, odd sizes, movements of elements,
 and all quantisations: int8, uint8, int16; powers of two or other scales, also by channel; zero
-points.
+points. Some networks have layers of int8 and of int16.
 """
 
 from __future__ import annotations
@@ -36,11 +36,17 @@ class Style:
         return cls(dtype, bool(rng.integers(2)), bool(rng.integers(2)), asymmetric)
 
 
+def mixes(seed: int) -> bool:
+    """Return whether half of the network's tensors are int16, whatever its style."""
+    return bool(np.random.default_rng(seed + 4).random() < 0.15)
+
+
 class RandomBuilder(ModelBuilder):
     """Adds random layers; each value that layers can branch from is in `known`."""
 
     def __init__(self, seed: int) -> None:
         self.style = Style.random(np.random.default_rng(seed))
+        self.mixed = np.random.default_rng(seed + 3) if mixes(seed) else None
         self.random = np.random.default_rng(seed + 1)
         self.number = 0
         self.known: list[tuple[str, tuple[int, ...], float]] = []
@@ -58,13 +64,15 @@ class RandomBuilder(ModelBuilder):
 
     def quantise(self, name: str, scale: float) -> None:
         """Quantise the last value as the style says, and remember it."""
-        dtype = NUMBERS[self.style.dtype]
-        zero = 0
-        if self.style.asymmetric:
+        kind = self.style.dtype
+        if self.mixed is not None and self.mixed.integers(2):
+            kind = "int16"
+        dtype, zero = NUMBERS[kind], 0
+        if self.style.asymmetric and kind == self.style.dtype:
             info = np.iinfo(dtype)
             zero = int(self.pick(info.min, 0, 3, -4, 128, 117))
             zero = min(max(zero, info.min), info.max)
-        if self.style.dtype == "int16":
+        if kind == "int16":
             scale = float(np.float32(scale / 64))
         factors = [
             self.constant(f"{name}_s", np.float32(scale)),
@@ -187,7 +195,7 @@ class RandomBuilder(ModelBuilder):
         ]
         weights = self.node("DequantizeLinear", inputs, f"{name}_wdq")
         pad = int(self.random.integers(0, kernel))
-        pad = min(pad, 1)
+        pad = min(pad, 1) if min(height, width) > 1 else 0  # a result has elements
         self.value = self.node(
             "ConvTranspose", [self.value, weights], name, strides=[stride] * 2, pads=[pad] * 4
         )
@@ -231,6 +239,8 @@ def random_device(seed: int) -> Configuration:
     changes: dict[str, Any] = {"mem.external_width": int(rng.choice([16, 32, 64]))}
     if rng.random() < 0.2 or Style.random(np.random.default_rng(seed)).dtype == "int16":
         changes["pe.element"] = "int16"
+    elif mixes(seed):
+        changes["pe.widest"] = "int16"
     return base.changed(changes)
 
 

@@ -29,6 +29,7 @@ from macaw.lowering.net.vector.operations import (
     Table,
 )
 from macaw.lowering.net.vector.reference import compute
+from macaw.lowering.operation import Elements
 from tests.fuzzing import sessions
 from tests.lowering.net.networks import assembled
 
@@ -163,12 +164,14 @@ def test_operations_on_elements_are_convolutions(seed, monkeypatch):
 )
 def test_what_the_array_cannot_do_exactly_stays_on_vc(operation):
     assert array_product(operation, load("base")) is None
-    assert (
-        array_product(
-            replace(operation, dtype="int8"), load("base").changed({"pe.element": "int16"})
-        )
-        is None
-    )
+
+
+def test_an_array_with_other_types_takes_int8_as_int8():
+    operation = Sum("int8", (4,), (1.0, 1.0))
+    wide = array_product(operation, load("base").changed({"pe.element": "int16"}))
+    assert wide is not None
+    assert wide.elements == Elements("int8", "int8", "int8")
+    assert array_product(operation, load("base").changed({"pe.element": "fp16"})) is None
 
 
 def test_the_array_adds_large_tensors():

@@ -13,6 +13,7 @@ import macaw
 from macaw.isa.config import load
 from macaw.lowering.net.network import ProductLayer
 from macaw.lowering.net.vector_layers import NO_CORE
+from macaw.lowering.operation import Elements
 from tests.lowering.net.models import ModelBuilder, float_model
 
 
@@ -254,12 +255,20 @@ def test_no_axes_may_be_reduced():
     assert operators(run(builder)) == ["convert"]
 
 
-def test_a_layer_of_int16_among_layers_of_int8():
+@pytest.mark.parametrize("setting", ["pe.element", "pe.widest"])
+def test_a_layer_of_int16_among_layers_of_int8(setting):
     rng = np.random.default_rng(4)
     data = rng.uniform(-2, 2, (8, 2, 6, 9)).astype(np.float32)
     quantised = macaw.quantise(float_model(), data, dims={"rows": 6}, layers={"/c/Conv": "int16"})
-    device = load("tiny").changed({"pe.element": "int16"})
+    device = load("tiny").changed({setting: "int16"})
     network = macaw.compile(quantised.model, device=device)
+    layers = {item.name: item for item in network.assignment.network.layers}
+    first, second = layers["/a/Conv"], layers["/c/Conv"]
+    assert isinstance(first, ProductLayer)
+    assert isinstance(second, ProductLayer)
+    narrow, wide = Elements("int8", "int8", "int8"), Elements("int8", "int16", "int16")
+    assert first.product.elements == (narrow if setting == "pe.element" else None)
+    assert second.product.elements == wide
     types = {tensor.dtype for tensor in network.network.tensors.values()}
     assert {"int8", "int16"} <= types
     run = network.run({"x": data[:1]})

@@ -30,7 +30,7 @@ from macaw.lowering.net.vector.operations import (
     VectorOperation,
     mean_scale,
 )
-from macaw.lowering.operation import ENTRIES
+from macaw.lowering.operation import ENTRIES, Elements, operand_dtypes
 
 _LARGEST = 7  # a weight that is a power of two is less than 2**7
 _MOST_SHIFT = 31
@@ -43,8 +43,15 @@ def array_product(operation: VectorOperation, config: Configuration) -> Convolut
     An image of single elements may be a few bytes longer than the tensors: it ends where the next
     tensor may begin.
     """
-    if operation.dtype != "int8" or config["pe.element"] != "int8":
+    if operation.dtype != "int8" or "int8" not in operand_dtypes(config):
         return None
+    product = _product(operation, config)
+    if product is None or config["pe.element"] == "int8":
+        return product
+    return replace(product, elements=Elements("int8", "int8", "int8"))
+
+
+def _product(operation: VectorOperation, config: Configuration) -> Convolution | None:
     if isinstance(operation, ElementwiseProduct):
         return _by_channel(operation)
     if isinstance(operation, Sum):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
-from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
+from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES, widest_of
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.layouts import device_shape, images_of, to_device
@@ -35,7 +35,7 @@ from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.net.vector_layers import NO_CORE, vector_operation
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx.network import Dequantisation, Quantisation, Requantisation
-from macaw.lowering.operation import ENTRIES, Product
+from macaw.lowering.operation import ENTRIES, Elements, Product, operand_dtypes
 
 _ELEMENTS = ("int8", "int16", "float32")  # element types of inputs
 
@@ -125,7 +125,6 @@ class _Assigner:
 
     def __init__(self, model: model_layers.Network, config: Configuration, name: str) -> None:
         self.model, self.config, self.name = model, config, name
-        self.element = OPERAND_DTYPES[config["pe.element"]]
         self.layers: list[Layer] = []
         self.tensors: dict[str, NetTensor] = {}
         self.aliases: dict[str, str] = {}
@@ -267,11 +266,12 @@ class _Assigner:
 
     def weights(self, layer: model_layers.WeightLayer) -> None:
         """Assign a convolution or a product with constant weights to the array."""
-        x = self.read(layer.inputs[0])
-        if x.dtype != self.element or not _fits(layer.weights, self.element):
+        x, weights = self.read(layer.inputs[0]), layer.weights.dtype.name
+        has = operand_dtypes(self.config)
+        if not {x.dtype, weights} <= set(has):
             raise LowerError(
-                f"its input is {x.dtype}, its weights {layer.weights.dtype}; the array computes"
-                f" with {self.element} (pe.element)"
+                f"its input is {x.dtype}, its weights {weights}; the array computes"
+                f" with {' and '.join(has)} (pe.widest)"
             )
         if layer.operator == "Conv":
             product: Product = self._convolution(layer, x)
@@ -280,9 +280,12 @@ class _Assigner:
         else:
             raise LowerError(NO_CORE)
         (name,) = layer.outputs
-        sums = SUM_DTYPES[self.config["pe.element"]]
-        result = self._add_tensor(name, self.element if product.requantises else sums)
-        product = replace(product, weights=product.weights.astype(self.element))
+        sums = SUM_DTYPES[widest_of(self.config)]
+        result = self._add_tensor(name, "" if product.requantises else sums)
+        types = {x.dtype, weights, *([result.dtype] * product.requantises)}
+        if types != {OPERAND_DTYPES[self.config["pe.element"]]}:
+            last = result.dtype if product.requantises else x.dtype
+            product = replace(product, elements=Elements(x.dtype, weights, last))
         if prod(product.shapes[1]) != prod(result.shape):
             raise LowerError(f"its results are {product.shapes[1]}, not {result.shape}")
         self.layers.append(
@@ -316,8 +319,9 @@ class _Assigner:
         output = layer.output
         if not isinstance(output, Requantisation):
             return product
-        info, factors = np.iinfo(self.element), dict[str, Any]()
-        shift = single_shift(output, self.element)
+        dtype = self.model.tensors[layer.outputs[0]].dtype
+        info, factors = np.iinfo(dtype), dict[str, Any]()
+        shift = single_shift(output, dtype)
         if shift is not None:
             factors["shift"] = shift
         else:
@@ -460,12 +464,6 @@ class _Assigner:
             for other in readers
         )
         return before.shape[1:] if products else ()
-
-
-def _fits(weights: NDArray[Any], dtype: str) -> bool:
-    """Return whether an integer type has all the weights."""
-    info = np.iinfo(dtype)
-    return bool(info.min <= weights.min(initial=0) <= weights.max(initial=0) <= info.max)
 
 
 _RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {

@@ -166,5 +166,5 @@ def nonzero_macs(product: Product) -> int:
 
 def least_bytes(product: Product, config: Configuration) -> int:
     """Return the bytes of activations, results, and nonzero weights with their indices."""
-    entry = ENTRY.size + Types.size(product.types(config).operand)
+    entry = ENTRY.size + Types.size(product.types(config).weight)
     return product.tensor_bytes(config) + entry * int(np.count_nonzero(product.weights))

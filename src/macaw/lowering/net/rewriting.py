@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
-from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
+from macaw.isa.pe import SUM_DTYPES, widest_of
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.network import (
@@ -24,6 +24,7 @@ from macaw.lowering.onnx.network import (
     Tensor,
 )
 from macaw.lowering.onnx.requantise import requantisation
+from macaw.lowering.operation import operand_dtypes
 
 WIDE = "int16"  # has any int8 minus any zero point of int8
 # By the type of the result: the largest right shift that equals a product in binary32 for every
@@ -47,8 +48,8 @@ class Rewriting:
 
     def __init__(self, model: Network, config: Configuration) -> None:
         self.model, self.config = model, config
-        self.element = OPERAND_DTYPES[config["pe.element"]]
-        self.sums = SUM_DTYPES[config["pe.element"]]
+        self.elements = operand_dtypes(config)
+        self.sums = SUM_DTYPES[widest_of(config)]
         self.tensors = dict(model.tensors)
         self.constants = dict(model.constants)
         # signed tensors that a QuantizeLinear makes itself, so their SignLayer is left out

@@ -25,11 +25,7 @@ from macaw.lowering.onnx.window import Window
 
 def rewrite_weights(state: Rewriting, layer: WeightLayer) -> bool:
     """Rewrite what the array cannot do: padding with zero points, transposed convolutions."""
-    first, x = layer, state.tensors[layer.inputs[0]]
-    if x.dtype == "int8" and state.element == WIDE:
-        first = replace(layer, inputs=(state.centred(layer, x.name, 0),))
-    first = _framed(state, first)
-    _results(state, layer, first)
+    _results(state, layer, _framed(state, layer))
     return True
 
 
@@ -120,7 +116,7 @@ def _results(state: Rewriting, layer: WeightLayer, first: WeightLayer) -> None:
         return
     if _is_direct(state, tensor, output):
         state.add(_with_zero(state, first, output))
-    elif state.element == WIDE and (tensor.dtype == "int8" or not output.zero_point):
+    elif WIDE in state.elements and (tensor.dtype == "int8" or not output.zero_point):
         wide, middle = state.finished(first, output)
         state.add(replace(first, outputs=(wide,), output=middle))
         state.finish(layer, wide, output)
@@ -130,20 +126,22 @@ def _results(state: Rewriting, layer: WeightLayer, first: WeightLayer) -> None:
 
 def _is_direct(state: Rewriting, tensor: Tensor, output: Requantisation) -> bool:
     """Return whether the array makes the results itself; for int8 a table can limit them."""
-    info = np.iinfo(state.element)
-    ranges = (info.min, info.max), (0, info.max)
-    if tensor.dtype != state.element or (output.zero_point and not _shifted(state, output)):
+    if tensor.dtype not in state.elements:
         return False
-    return state.element == "int8" or (output.low, output.high) in ranges
+    if output.zero_point and not _shifted(tensor, output):
+        return False
+    info = np.iinfo(tensor.dtype)
+    ranges = (info.min, info.max), (0, info.max)
+    return tensor.dtype == "int8" or (output.low, output.high) in ranges
 
 
-def _shifted(state: Rewriting, output: Requantisation) -> bool:
+def _shifted(tensor: Tensor, output: Requantisation) -> bool:
     """Return whether a change of the bias can replace the zero point.
 
     Only an even zero point keeps the rounding, because ties go to even numbers.
     """
     even = not output.zero_point % 2
-    return even and state.element == "int8" and single_shift(output, "int8") is not None
+    return even and tensor.dtype == "int8" and single_shift(output, "int8") is not None
 
 
 def _with_zero(state: Rewriting, layer: WeightLayer, output: Requantisation) -> WeightLayer:
