@@ -133,8 +133,7 @@ class Convolution(Product):
         rows = self.image_count * self.m * self.columns
         form = (self.activation, self.shift)
         product = PointwiseProduct(rows, self.weights, self.bias, *form, image=self)
-        factors = {"scales": self.scales, "table": self.table, "elements": self.elements}
-        return replace(product, **factors)
+        return replace(product, scales=self.scales, table=self.table, elements=self.elements)
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:

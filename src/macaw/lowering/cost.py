@@ -32,7 +32,7 @@ from macaw.lowering.row_program import (
     lists,
     program_bytes,
 )
-from macaw.lowering.slab_padding import PaddedSlabs
+from macaw.lowering.slab_padding import padded_slabs
 from macaw.lowering.sliding_window import SlidingWindowPlan
 from macaw.lowering.transfers import (
     Transfer,
@@ -118,8 +118,9 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
     `density` is the share of activations that are not zero, padding not counted.
     """
     entries, moves, program = _entries(plan), _IterationTransfers.of(plan), program_bytes(plan)
-    if isinstance(plan, ImagePlan) and plan.pads_in_unit:
-        density *= PaddedSlabs(plan).inside
+    slabs = padded_slabs(plan)
+    if slabs is not None:
+        density *= slabs.inside
     turn = rows = joins = dma = cp = loading = 0.0  # the numbers below are averages over iterations
     for share, entering, first, last in _iteration_kinds(plan):
         row, join = (
@@ -226,9 +227,9 @@ class _IterationTransfers:
     @classmethod
     def of(cls, plan: ProductPlan) -> _IterationTransfers:
         results = _shapes(len(result_grid(plan)), results_of(plan, 0, 0))
-        if isinstance(plan, ImagePlan) and plan.pads_in_unit:
-            slabs = PaddedSlabs(plan)
-            zeros = TransferShape(slabs.zeroed, slabs.unit_slabs * plan.slab_rows, slabs.line)
+        slabs = padded_slabs(plan)
+        if slabs is not None:
+            zeros = TransferShape(slabs.zeroed, slabs.unit_slabs * slabs.plan.slab_rows, slabs.line)
             shapes = [zeros, TransferShape(*slabs.mean_transfers())]
             return cls(shapes, results, slabs.activation_bytes, slabs.zero_bytes)
         shapes = _shapes(len(activation_grid(plan)), activations_of(plan, 0, 0))
@@ -285,7 +286,7 @@ def _overlapped_work(
     patches = plan.partition.rows * plan.products
     transfers = sum(shape.times for shape in shapes)
     code = CP_STEP + CP_TRANSFER * transfers + CP_PATCH * patches
-    if isinstance(plan, ImagePlan) and plan.pads_in_unit:
+    if padded_slabs(plan) is not None:
         code += CP_SLAB * len(activation_grid(plan))
     return _cycles_of_transfers(plan, shapes), code
 

@@ -24,7 +24,7 @@ from macaw.lowering.shared_code import (
     write_record,
     write_used_constants,
 )
-from macaw.lowering.slab_padding import ZEROS, PaddedSlabs
+from macaw.lowering.slab_padding import ZEROS, padded_slabs
 from macaw.lowering.transfers import COPY, SECOND, WEIGHT_TENSOR, first_copies, write_transfers
 from macaw.lowering.unused_sums import ZERO_SUMS, zero_fills, zero_row_bytes
 
@@ -163,7 +163,8 @@ def _included_data(
 
 def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
     """Write zeros, copies and sums in external memory; `zero_sums` are bytes of a row of zeros."""
-    zeros = PaddedSlabs(plan).line if isinstance(plan, ImagePlan) and plan.pads_in_unit else 0
+    slabs = padded_slabs(plan)
+    zeros = slabs.line if slabs is not None else 0
     out.mark("memory")
     if plan.copies_input or plan.returns_sums or zeros or zero_sums:
         out.put(".bss")

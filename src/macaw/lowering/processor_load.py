@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from macaw.lowering.finishing import factor_bytes
-from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.listing import Listing
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_registers import INDEX, START
 from macaw.lowering.row_program import finishing_lists, has_entry_part, list_names
-from macaw.lowering.slab_padding import write_padded_loads, write_padded_rows
+from macaw.lowering.slab_padding import padded_slabs, write_padded_loads, write_padded_rows
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 
@@ -37,9 +36,10 @@ def load_parts(plan: ProductPlan, *, shared: bool = False) -> dict[str, Listing]
         _load_factors(factors, plan)
     if plan.holds_activations:
         held.block("bnez s3, loaded # activations stay in the PEs for all n")
-    if isinstance(plan, ImagePlan) and plan.pads_in_unit:
-        write_padded_loads(activations, plan)
-        write_padded_rows(rows, plan)
+    slabs = padded_slabs(plan)
+    if slabs is not None:
+        write_padded_loads(activations, slabs.plan)
+        write_padded_rows(rows, slabs.plan)
     else:
         _load_unpadded(activations, plan)
     loaded.put("", label="loaded")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
+from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_registers import INDEX, START
 from macaw.lowering.transfers import activation_grid, activation_unit, owner_name
 
@@ -142,6 +143,11 @@ class PaddedSlabs:
         if self.whole_lines:
             return grid, rows, columns * pixel
         return grid * rows, columns, pixel
+
+
+def padded_slabs(plan: ProductPlan) -> PaddedSlabs | None:
+    """Return the slabs of a plan if the units make their padding, else None."""
+    return PaddedSlabs(plan) if isinstance(plan, ImagePlan) and plan.pads_in_unit else None
 
 
 def _inside(first: NDArray[np.int64], length: int, extent: int) -> NDArray[np.int64]:
