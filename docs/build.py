@@ -36,9 +36,10 @@ def _reference() -> dict[str, str]:
 
 
 def _house() -> dict[str, str]:
-    from docs import modules, profile_schema, rooms
+    from docs import causes, modules, profile_schema, rooms
 
     return {
+        "docs/profile.md": causes.page(),
         "docs/modules.md": modules.page(),
         "docs/rooms.svg": rooms.picture(),
         "src/macaw/profiling/profile.schema.json": profile_schema.text(),

@@ -68,6 +68,9 @@ its state is that of an earlier cycle. No other part of the device may notice th
 - "packet" (address, order, clusters): a row requests the first beat of a packet.
 - "done" (until): a core announces it after an instruction of cp or vc. "beats" (of, begin, until,
   count) comes after an access to external memory, "swap" (mask) after an exchange of ping and pong.
+- "delayed" (block, since) and "advanced" (block, address, since): what the block of an island did
+  or waited for from cycle `since` on, before its next word and in a word. "operated" (banks, since,
+  until): an operation that the host sent to some banks.
 
 A core may announce further kinds of its own.
 """

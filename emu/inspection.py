@@ -34,6 +34,8 @@ class Stall(NamedTuple):
     until: int = NEVER  # the cycle in which it continues by itself, if that is known
     ended: bool = False
     note: str = ""
+    cause: str = ""  # a leaf of `macaw.isa.causes` for its present cycles; empty if none is known
+    whom: str = ""  # the unit of the core, or the parts, for which it waits
 
 
 class Caution(NamedTuple):

@@ -1,7 +1,7 @@
 """The causes to which the account of a run charges the cycles of a core, as one table.
 
 Each cycle of each unit of a core is charged to exactly one leaf of the tree. docs/profile.md shows
-an account.
+an account, and has this table (`make docs`).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ CAUSES = (
     Cause("setup",     "overhead", "the setup of a transfer"),
     Cause("fill",      "overhead", "a pipeline was filled or drained"),
     Cause("handover",  "overhead", "PEs handed partial sums over"),
-    Cause("rows",      "overhead", "rows of DRAM were opened and closed"),
+    Cause("rows",      "overhead", "rows of DRAM were opened, closed or refreshed"),
     Cause("operands",  "",         "an operand was not ready"),
     Cause("loads",     "operands", "the operand came from a load"),
     Cause("results",   "operands", "the operand was the result of an earlier operation"),
     Cause("memory",    "",         "memory had not done an access"),
     Cause("banks",     "memory",   "another access used the bank"),
     Cause("lanes",     "memory",   "one access took several cycles: its lanes need one bank, or move one by one"),
-    Cause("channel",   "memory",   "another access used the channel of external memory"),
+    Cause("channel",   "memory",   "another access used the channel of external memory, or of an island"),
     Cause("latency",   "memory",   "the data were under way"),
     Cause("inside",    "",         "another part of the same core had not done its work"),
     Cause("bus",       "inside",   "the bus had not brought the packet or its data"),
@@ -45,7 +45,7 @@ CAUSES = (
     Cause("imbalance", "inside",   "the other units had not finished the same step"),
     Cause("others",    "",         "another core had not done its work"),
     Cause("cores",     "others",   "the instruction waited until another core ended its work"),
-    Cause("data",      "others",   "another core had not yet written the data, or not yet made room"),
+    Cause("data",      "others",   "another core, or block of the island, had not yet written the data or made room"),
     Cause("idle",      "",         "the unit had no program, list, transfer or block"),
     Cause("before",    "idle",     "before the core's first work"),
     Cause("between",   "idle",     "between work"),

@@ -1,39 +1,62 @@
-"""The accountant of an island: what the block of each bank did in each cycle."""
+"""The accountant of an island: what the block of each bank did in each cycle.
+
+A block announces each step: that a word is delayed, that it has begun to wait, or that it is done.
+The counters of the island say how the cycles of the step are divided, because only one block takes
+a step at a time.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
 
 from macaw.emu.accountant import Accountant
 from macaw.emu.charges import Charge
 from macaw.emu.core import Core, Event
+from macaw.emu.fim import stalls
 from macaw.emu.fim.core import IslandCore
 from macaw.emu.fim.state import Block
 
-# By mnemonic: the cause of the cycles of a word. Words of other mnemonics compute or move columns.
-_CAUSES = {"act": "rows", "pre": "rows", **dict.fromkeys(
+# By mnemonic: the cause of all cycles of a word. Words of other mnemonics use columns or compute.
+_WORDS = {"act": "rows", "pre": "rows", **dict.fromkeys(
     ("mmr", "loop", "endloop", "end", "lock", "unlock", "trace_begin", "trace_end"), "issue"
 )}  # fmt: skip
 _WAITS = {"lock": "locks", "buffer": "data"}  # by the kind of what a block waits for
+# By constraint of the memory: the cause of the cycles in which a command waited for it.
+_CONSTRAINTS = {
+    **dict.fromkeys(
+        ("t_rcd", "t_rp", "t_ras", "t_rc", "t_rrd", "t_faw", "t_wr", "t_rtp", "refresh"), "rows"
+    ),
+    **dict.fromkeys(("t_ccd", "t_wtr", "t_rtw"), "banks"),
+    "channel": "channel",
+}
+_COLUMN = "t_column"  # the constraint for the way of a column to the circuits
+_SENT = "operations that the host sent"
+Parts = Iterable[tuple[str, int]]  # causes with their cycles
+
+
+def _of_operation(fresh: Mapping[str, int], step: int) -> Parts:
+    """Return the cycles of an operation by cause, in their order. Its command takes `step`."""
+    yield "loads", fresh["cycles_pull"]
+    yield "latency", fresh[_COLUMN]
+    yield "results", fresh["cycles_alu"]
+    yield from _of_memory(fresh)
+    yield "work", step
+
+
+def _of_memory(fresh: Mapping[str, int]) -> Parts:
+    """Return the cycles in which commands waited for the memory, by cause."""
+    return [(cause, fresh[name]) for name, cause in _CONSTRAINTS.items()]
 
 
 class _Progress:
-    """The state of a block when it was charged last. Its cycles before `at` are charged."""
+    """What is known of a block whose cycles before `at` are charged."""
 
-    def __init__(self, block: Block) -> None:
-        self.block, self.banks, self.at = block, len(block.banks), block.time
+    def __init__(self, block: Block | None, banks: int, at: int) -> None:
+        self.block, self.banks, self.at = block, banks, at  # no block: an operation of the host
         self.ended = False
-        self.key = ""  # what it waits for
-        self.latest: list[tuple[Charge, int]] = []  # the charges of the latest word
-        self.look()
-
-    def look(self) -> None:
-        """Take note of the block's present word."""
-        self.pc, self.moment = self.block.pc, (self.block.moment, self.block.repeat)
-
-    @property
-    def has_acted(self) -> bool:
-        """Whether the block has done its word, or a repeat of it, since `look`."""
-        block = self.block
-        return not block.running or self.moment != (block.moment, block.repeat)
+        self.cause = ""  # of the wait in which the block is
+        self.whom = ""
+        self.latest: list[tuple[Charge, int]] = []  # the charges of the latest step
 
 
 class IslandAccountant(Accountant):
@@ -47,85 +70,110 @@ class IslandAccountant(Accountant):
     def __init__(self, core: IslandCore) -> None:
         super().__init__(core, core.geometry.banks)
         self.blocks: list[_Progress] = []
-        self.counts = dict(core.counts)
-        self.first = self.last = -1  # cycles of the first work of a block, and after the last
-        self.operations = 0  # of blocks
+        self.counts = self._counts()
+        self.first = self.last = -1  # cycles of the first step of a block, and after the last
         # begin, end, banks and charge of the cycles of blocks
         self.spans: list[tuple[int, int, int, Charge]] = []
 
-    def hear(self, event: Event) -> None:
-        if event.kind == "instruction":
-            block = self.core.blocks[int(event.values["block"])]
-            if not any(one.block is block for one in self.blocks):
-                self.blocks.append(_Progress(block))
-                self.first = block.time if self.first < 0 else self.first
+    def _counts(self) -> dict[str, int]:
+        return {**self.core.counts, **self.core.dram.waits}
 
-    def acted(self) -> None:
-        """Charge what each block has done in this act, which took place in one cycle."""
-        core, time = self.core, self.core.device.cycle
-        fresh = {name: count - self.counts[name] for name, count in core.counts.items()}
-        self.counts = dict(core.counts)
+    def hear(self, event: Event) -> None:
+        """Charge the step that a block has just taken."""
+        if event.kind not in ("delayed", "advanced", "operated"):
+            return
+        counts = self._counts()
+        fresh = {name: count - self.counts[name] for name, count in counts.items()}
+        self.counts, since = counts, int(event.values["since"])
+        if event.kind == "operated":
+            self._operated(int(event.values["banks"]), since, int(event.values["until"]), fresh)
+            return
+        block = self.core.blocks[int(event.values["block"])]
+        one = self._progress(block, since)
+        if block.waiting:
+            self._begin_wait(one, block)
+            return
+        one.latest.clear()
+        address = int(event.values.get("address", block.pc))
+        self._charge_block(one, one.cause or "latency", since, address, one.whom)
+        one.cause = one.whom = ""
+        if event.kind == "delayed":
+            self._charge_parts(one, self._delay(block, one.at, fresh), block.time, address)
+            return
+        until = block.time if block.running else since + self.core.divider
+        self._charge_parts(one, self._word(address, until - one.at, fresh), until, address)
+        one.ended = not block.running
+        self.last = max(self.last, until)
+
+    def _progress(self, block: Block, since: int) -> _Progress:
+        """Return what is known of a block; its first step began in cycle `since`."""
         for one in self.blocks:
-            block = one.block
-            if one.has_acted and not one.ended:
-                one.latest.clear()
-                self._wait(one, time)
-                self._word(one, block.time if block.running else time + core.divider, fresh)
-                one.ended = not block.running
-                one.look()
-            one.key = block.key
-        self.blocks = [one for one in self.blocks if not one.ended or one.at > time]
+            if one.block is block:
+                return one
+        return self._begin(_Progress(block, len(block.banks), since))
+
+    def _begin(self, one: _Progress) -> _Progress:
+        self.blocks = [other for other in self.blocks if not other.ended or other.at > one.at]
+        self.blocks.append(one)
+        self.first = one.at if self.first < 0 else min(self.first, one.at)
+        return one
+
+    def _operated(self, banks: int, since: int, until: int, fresh: dict[str, int]) -> None:
+        """Charge an operation that the host sent. The log has it as an instruction of the host."""
+        one = self._begin(_Progress(None, banks, since))
+        one.ended = True
+        self._charge_parts(one, _of_operation(fresh, self.core.divider), until, None)
+        self.last = max(self.last, until)
+
+    def _begin_wait(self, one: _Progress, block: Block) -> None:
+        """Take note of what a block waits for, and of the blocks that can end the wait."""
+        parts = stalls.unit(self.core, block.banks[0]).parts
+        names = ", ".join(name for name, _ in parts)
+        one.cause, one.whom = _WAITS[block.key.partition(" ")[0]], names or block.key
+
+    def _delay(self, block: Block, at: int, fresh: dict[str, int]) -> Parts:
+        """Return the cycles for which a word was delayed from cycle `at` on, by cause."""
+        if self.core.program.word(block.pc).row.mnemonic == "end":
+            results = max(block.rz_ready, block.columns_ready)
+            return [("results", self.core.aligned(results) - at)]
+        return [("loads", fresh["cycles_pull"]), ("results", fresh["cycles_alu"])]
+
+    def _word(self, address: int, cycles: int, fresh: dict[str, int]) -> Parts:
+        """Return the cycles of a word that a block has done, in all `cycles`, by cause."""
+        mnemonic, divider = self.core.program.word(address).row.mnemonic, self.core.divider
+        if mnemonic in _WORDS:
+            return [(_WORDS[mnemonic], cycles)]
+        if mnemonic == "fim":
+            return _of_operation(fresh, divider)
+        columns = fresh["pushed" if mnemonic == "push" else "pulled"]
+        return [*_of_memory(fresh), ("work", columns * divider)]
+
+    def _charge_parts(self, one: _Progress, parts: Parts, until: int, address: int | None) -> None:
+        """Charge the cycles of a block before `until` by cause; the rest is latency."""
+        for cause, cycles in parts:
+            self._charge_block(one, cause, min(one.at + max(cycles, 0), until), address)
+        self._charge_block(one, "latency", until, address)
 
     def _charge_block(
         self, one: _Progress, cause: str, until: int, address: int | None, whom: str = ""
     ) -> None:
         """Charge the cycles of a block before `until`, times its banks."""
         if until > one.at:
+            whom = whom if one.block is not None else _SENT
             charge, count = Charge(cause, address, whom), (until - one.at) * one.banks
             self._charge(charge, count)
             self.watch(one.at, until, charge, count)
             one.latest.append((charge, count))
-            self.spans.append((one.at, until, one.banks, charge))
+            if one.block is not None:
+                self.spans.append((one.at, until, one.banks, charge))
             one.at = until
 
-    def _wait(self, one: _Progress, time: int) -> None:
-        """Charge the cycles before `time`, in which the block waited to do its word."""
-        kind = one.key.partition(" ")[0]
-        self._charge_block(one, _WAITS.get(kind, "results"), time, one.pc, one.key)
-
-    def _word(self, one: _Progress, until: int, fresh: dict[str, int]) -> None:
-        """Charge the cycles before `until`, in which the block did its word.
-
-        `fresh` has what all blocks have counted in this act.
-        """
-        mnemonic = self.core.program.word(one.pc).row.mnemonic
-        divider, pc = self.core.divider, one.pc
-        if mnemonic in _CAUSES:
-            self._charge_block(one, _CAUSES[mnemonic], until, pc)
-        elif mnemonic == "fim":
-            self.operations += one.banks
-            wait = min(fresh["cycles_pull"], max(until - one.at - divider, 0))
-            fresh["cycles_pull"] -= wait
-            self._charge_block(one, "loads", one.at + wait, pc)
-            wait = min(fresh["cycles_alu"], max(until - one.at - divider, 0))
-            fresh["cycles_alu"] -= wait
-            self._charge_block(one, "results", one.at + wait, pc)
-            self._charge_block(one, "work", min(one.at + divider, until), pc)
-        else:
-            columns = min(fresh["pushed" if mnemonic == "push" else "pulled"], one.banks)
-            self._charge_block(one, "work", min(one.at + columns * divider, until), pc)
-        self._charge_block(one, "latency", until, pc)
-        self.last = max(self.last, until)
-
     def close(self, cycles: int) -> None:
-        core = self.core
         for one in self.blocks:
-            if not one.ended:
-                self._wait(one, cycles)
+            if one.block is not None and not one.ended:
+                self._charge_block(one, one.cause or "latency", cycles, one.block.pc, one.whom)
                 self.last = cycles
             self._take_back(one.latest, (one.at - cycles) * one.banks)
-        host = (core.counts["operations"] - self.operations) * core.divider
-        self._charge(Charge("work", None, "operations that the host sent"), host)
         idle = cycles * self.units - sum(self.charges.values())
         first = cycles if self.first < 0 else self.first
         before, tail = first * self.units, max(cycles - max(self.last, first), 0) * self.units
@@ -140,7 +188,7 @@ class IslandAccountant(Accountant):
     def _log_blocks(self) -> None:
         """Log the charge of most banks of each cycle; operations that the host sent are not logged.
 
-        The host's instructions have the cycles of these operations.
+        The host's instructions have their cycles.
         """
         changes: dict[int, list[tuple[int, Charge]]] = {}
         for begin, end, banks, charge in self.spans:

@@ -233,23 +233,29 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
         other cores must act next. Raises `Fault`.
         """
         word = self.program.word(block.pc)
+        address, time = block.pc, block.time
         ready_at = words.READY_AT.get(word.row.mnemonic)
         if ready_at is not None:
-            time = self.aligned(ready_at(self, block, word.values))
-            if time > block.time:
-                block.time = time
+            ready = self.aligned(ready_at(self, block, word.values))
+            if ready > time:
+                block.time = ready
+                if self.listeners:
+                    self.announce("delayed", block=block.index, since=time)
                 return False
         if self.listeners and not block.repeat:
             banks = sum(1 << bank for bank in block.banks)
-            self.announce("instruction", address=block.pc, block=block.index, banks=banks)
+            self.announce("instruction", address=address, block=block.index, banks=banks)
         try:
             act = words.ACTS[word.row.mnemonic]
-            if self.tracing or self.listeners:
-                return tracing.do_word(self, block, word, act, limit)
-            return act(self, block, word.values, limit)
+            if not (self.tracing or self.listeners):
+                return act(self, block, word.values, limit)
+            ended = tracing.do_word(self, block, word, act, limit)
         except Fault as fault:
-            fault.address = block.pc if fault.address is None else fault.address
+            fault.address = address if fault.address is None else fault.address
             raise
+        if self.listeners:
+            self.announce("advanced", block=block.index, address=address, since=time)
+        return ended
 
     # State and questions
 

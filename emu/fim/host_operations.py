@@ -48,10 +48,13 @@ def send(island: Island, number: int, place: Place, mask: int, time: int) -> int
     word = Decoded(_FIM, {"n": number, "col": column, "inc": 0, "repeat": 1})
     for group in _equal_circuits(island, banks):
         block = _block(island, group, time)
+        since = block.time
         island.dram.begin(time)
         if operation.has_column:
             _open(island, block, place.row)
         _do(island, block, word)
+        if island.listeners:
+            island.announce("operated", banks=len(group), since=since, until=block.time)
         command = max(command, block.time - island.divider)
         _update_circuits(island, block)
     return command

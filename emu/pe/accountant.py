@@ -23,8 +23,6 @@ _CAUSES = {
     "cycles_idle": "bus",
 }
 _QUEUE, _IDLE = "cycles_queue", "cycles_idle"
-# By mnemonic: the cause of the cycles of a step that runs, and who works.
-_STEPS = {"ld": ("bus", "bus"), "spu": ("units", "sfu"), "st": ("units", "store")}
 
 
 class RowAccountant(Accountant):
@@ -60,15 +58,7 @@ class RowAccountant(Accountant):
     def _stall(self, number: int) -> Charge:
         """Return what the cycles of a cluster are charged to while it runs no mac."""
         stall = self.core.stall_report.unit(number)
-        on = stall.on
-        if not on:
-            cause, whom = _STEPS.get(stall.note, ("issue", ""))
-            return Charge(cause, stall.address, whom)
-        if "packet" in on:
-            return Charge("bus", stall.address, "bus")
-        if on.startswith("the "):
-            return Charge("units", stall.address, on.removeprefix("the "))
-        return Charge("order", stall.address, ", ".join(name for name, _ in stall.parts))
+        return Charge(stall.cause or "issue", stall.address, stall.whom)
 
     def _count(self) -> None:
         """Charge the cycles that the row has counted since the last call."""

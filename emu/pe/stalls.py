@@ -15,6 +15,8 @@ from macaw.emu.waits import NEVER
 Parts = tuple[tuple[str, int | None], ...]
 _BUS = "bus"
 _OTHERS = "the other PEs"
+# By mnemonic: the cause of the cycles of a step that runs, and the unit that works.
+_STEPS = {"ld": ("bus", _BUS), "spu": ("units", "sfu"), "st": ("units", "store")}
 
 
 class StallReport:
@@ -110,23 +112,30 @@ class StallReport:
         note = decoded(word).row.mnemonic
         if working:
             until = (op["end"] + 1) * self.shape.divider if op["end"] < NEVER else NEVER
-            return Stall(name, address=address, until=until, note=note)
-        on, parts = self._reason(cluster, run, op)
-        if not on:
-            return Stall(name, address=address, until=self.core.time, note=note)
-        return Stall(name, on, NEVER, address, 0, parts, NEVER, False, note)
+            cause, whom = _STEPS.get(note, ("", ""))
+            return Stall(name, address=address, until=until, note=note, cause=cause, whom=whom)
+        found = Stall(name, address=address, note=note)
+        return self._reason(found, cluster, run, op) or found._replace(until=self.core.time)
 
-    def _reason(self, cluster: Cluster, run: Run, op: Op) -> tuple[str, Parts]:
-        """Return what a step waits for before it can start, and which runs could end this wait."""
+    def _reason(self, found: Stall, cluster: Cluster, run: Run, op: Op) -> Stall | None:
+        """Return `found` with what the step waits for, and which runs could end this wait.
+
+        The result is None if the step can start.
+        """
         if not run["live"] or op["segments"]:
             what = f"segment {op['segments'][0]} of its packet" if op["segments"] else "its packet"
-            return what, ((_BUS, None),)
+            return found._replace(on=what, parts=((_BUS, None),), cause="bus", whom=_BUS)
         holder = FREE if op["unit"] == NO_UNIT else cluster.units[op["unit"]]
         if holder not in (FREE, run["buffer"]):
-            other = cluster.run_of(holder)
-            return f"the {UNITS[op['unit']]}", self._parts([] if other is None else [other])
+            other, unit = cluster.run_of(holder), UNITS[op["unit"]]
+            parts = self._parts([] if other is None else [other])
+            return found._replace(on=f"the {unit}", parts=parts, cause="units", whom=unit)
         before = cluster.runs[: cluster.runs.index(run)]
-        return ("what runs before it use", self._parts(before)) if before else ("", ())
+        if not before:
+            return None
+        parts = self._parts(before)
+        whom = ", ".join(name for name, _ in parts)
+        return found._replace(on="what runs before it use", parts=parts, cause="order", whom=whom)
 
 
 def _progress(run: Run) -> tuple[int, int, int]:

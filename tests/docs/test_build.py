@@ -14,6 +14,7 @@ made = cache(build.made)  # by the tests: nothing is made as they are collected
 OTHERS = [
     "docs/debugger-commands.md",
     "docs/modules.md",
+    "docs/profile.md",
     "docs/rooms.svg",
     "editors/vscode/language-configuration.json",
     "editors/vscode/macaw.tmLanguage.json",

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from macaw.html_pages import fill, script_data
+from macaw.isa.causes import CAUSES
 from macaw.profiling.account_report import cause_rows
 from macaw.profiling.annotation_page import annotation_data
 from macaw.profiling.model import Finding, Profile, Slice, Track
@@ -110,6 +111,7 @@ class _PageData:
             "findings": [self.finding(finding) for finding in profile.findings],
             "annotation": annotation_data(profile.annotation),
             "causes": [row for account in profile.accounts for row in cause_rows(account)],
+            "meanings": {cause.name: cause.meaning for cause in CAUSES},
             "metrics": self.metrics(),
             "goals": [("met" if goal.met else "missed", goal.sentence) for goal in profile.goals],
             "against": profile.against,

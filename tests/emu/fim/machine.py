@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from macaw.asm.assembler import Source, assemble
+from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.fim.core import IslandCore
 from macaw.isa import config
@@ -67,7 +68,10 @@ def fetch_times(machine):
     """The cycle in which each word was asked for, by its place in the program."""
     seen: dict[Any, Any] = {}
     base = machine.program.section(f".fim.{machine.island.island}").address
-    machine.device.listen(
-        lambda event: seen.setdefault((event.values["address"] - base) // 4, event.time)
-    )
+
+    def hear(event: Event) -> None:
+        if event.kind == "instruction":
+            seen.setdefault((int(event.values["address"]) - base) // 4, event.time)
+
+    machine.device.listen(hear)
     return seen

@@ -52,6 +52,7 @@ function addSections() {
   if (data.causes.length) {
     const rows = data.causes.map(([core, depth, name, cycles, share, whom, lines]) => {
       const cause = element("td", "name", name);
+      cause.title = data.meanings[name] ?? "";
       cause.style.paddingLeft = `${depth + 0.5}em`;
       return element("tr", "", "", element("td", "name", core), cause, element("td", "", number(cycles)),
         element("td", "", `${(100 * share).toFixed(1)}%`), element("td", "name", whom), element("td", "name", lines.slice(0, 3).join(", ") + (lines.length > 3 ? `, ${number(lines.length - 3)} more` : "")));

@@ -1,0 +1,28 @@
+"""The table of causes in docs/profile.md, from `macaw.isa.causes`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PAGE = Path(__file__).parent / "profile.md"
+BEGIN, END = "<!-- causes: by make docs -->\n", "<!-- end of causes -->\n"
+
+
+def page() -> str:
+    """Return docs/profile.md with the present table of causes. Raises `ValueError`."""
+    before, begin, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"{PAGE} has no place for the table of causes")
+    return before + begin + table() + end + after
+
+
+def table() -> str:
+    """Return a row for each cause, with a dash before those below another one."""
+    from macaw.isa.causes import CAUSES
+
+    rows = ["| cause | the cycles in which |", "|---|---|"]
+    for cause in CAUSES:
+        dash = "– " if cause.parent else ""
+        rows.append(f"| {dash}`{cause.name}` | {cause.meaning} |")
+    return "\n" + "\n".join(rows) + "\n\n"
