@@ -17,6 +17,7 @@ from pathlib import Path
 from pprint import pformat
 from zlib import crc32
 
+import numpy as np
 import onnx
 
 import macaw
@@ -27,6 +28,7 @@ from macaw.lowering.cost import cost
 from macaw.lowering.layer_source import layer_source
 from macaw.lowering.mapping import MAPPINGS
 from tests.lowering.net.models import float_model, real_model, residual_model, small_model
+from tests.lowering.nnp.random_models import random_model
 from tests.lowering.nnp.test_nnp_models import MODELS, perceptron, recurrent
 from tests.lowering.onnx.running import network_of
 from tests.lowering.plan_costs import LAYERS, Layer
@@ -76,6 +78,8 @@ def texts() -> Iterator[tuple[str, Callable[[], str]]]:
     yield "nnp: small files", partial(_nnp, partial(perceptron, 16, 16, 4), initial_vrf=6, mul_vrf=6, add_sub_vrf1=6, add_sub_vrf0=5)  # fmt: skip
     yield "nnp: groups", partial(_nnp, partial(perceptron, 16, 16, 16, 16, 4), matrix_rf=32)
     yield "nnp: long", partial(_nnp, partial(recurrent, "LSTM", 6, 1), add_sub_vrf0=64)
+    for seed in range(40):
+        yield f"nnp: random model {seed}", partial(_random_nnp, seed)
     for make in (residual_model, real_model, small_model, float_model):
         yield f"onnx: {make.__name__}", partial(_layers, make)
     for folder in sorted(PROGRAMS.glob("nnp_*/")):
@@ -84,6 +88,15 @@ def texts() -> Iterator[tuple[str, Callable[[], str]]]:
             yield f"concord: {folder.name}, {target}", partial(_software, source, target)
         for kind in ("dot", "svg"):
             yield f"concord: {folder.name}, {kind}", partial(_picture, source, kind)
+
+
+def _random_nnp(seed: int) -> str:
+    """The source of a random model, or why it is refused."""
+    made = random_model(np.random.default_rng(seed))
+    try:
+        return _nnp(lambda: made)
+    except macaw.InputError as error:
+        return f"{error}\n"
 
 
 def _layers(make: Callable[[], onnx.ModelProto]) -> str:

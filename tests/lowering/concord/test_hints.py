@@ -1,0 +1,41 @@
+"""The names and shapes of tensors: of declarations, where no hint has them."""
+
+from __future__ import annotations
+
+from macaw.asm.assembler import Source, assemble
+from macaw.isa.config import load
+from macaw.lowering.concord.hints import Hint, hints
+
+DECLARED = """
+        .device tiny
+        .input  first, float16, 2, 4
+        .input  thin, float16, 3
+        .input  words, int32, 4
+        .output last, float16, 4, 2
+        .input  a, float16, 2, 4, at=netin
+        .input  b, float16, 1, 8, at=netin
+        .output c, float16, 3, 4, at=netout
+        .core   nnp
+_start: v_rd    NetInQ
+        v_wr    NetOutQ
+        end_chain
+"""
+
+
+def test_declared_tensors_by_their_places() -> None:
+    """The first one is at the very begin of external memory; queues count native vectors of 4.
+
+    A tensor of three numbers, or of another type, is left out. Columns that are not whole native
+    vectors become them.
+    """
+    config = load("tiny")
+    program = assemble(Source(DECLARED, "p.s"))
+    places = {tensor.name: tensor.address for tensor in program.tensors}
+    at = (places["last"] - places["first"]) // 8
+    assert hints(program, config) == [
+        Hint("first", "Dram", 0, 2, 4, explicit=False),
+        Hint("last", "Dram", at, 2, 4, explicit=False),
+        Hint("a", "NetInQ", 0, 2, 4, explicit=False),
+        Hint("b", "NetInQ", 2, 1, 8, explicit=False),
+        Hint("c", "NetOutQ", 0, 3, 4, explicit=False),
+    ]

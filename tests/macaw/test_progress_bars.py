@@ -1,0 +1,141 @@
+"""What the progress bars of the commands count. When one is visible is tested in test_terminal.py."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from macaw.terminal import progress_bar
+from macaw.terminal.progress_bar import ProgressBar
+from tests.macaw.conftest import ROOT, Macaw
+
+Bars = list[tuple[str, int | None, int, str]]
+TWICE = """        .core cp
+        .input x, int32, 1
+        .output y, int32, 1
+_start: la   a0, x
+        lw   a1, 0(a0)
+        la   a0, y
+        sw   a1, 0(a0)
+        li   a7, 93
+        li   a0, 0
+        ecall
+"""
+
+
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
+    """The bars of the commands, each with its name, total, count and note at its end."""
+    found: Bars = []
+
+    def end(bar: ProgressBar, *_: object) -> None:
+        found.append((bar.what, bar.total, bar.count, bar.note()))
+
+    monkeypatch.setattr(ProgressBar, "__exit__", end)
+    return found
+
+
+def test_golden_tests(macaw: Macaw, bars: Bars, layer: Path) -> None:
+    """One for each folder, also for those that fail."""
+    for name in ("a", "b", "c"):
+        folder = layer.parent / "all" / name
+        folder.mkdir(parents=True)
+        for file in layer.parent.glob("*.*"):
+            (folder / file.name).write_bytes(file.read_bytes())
+    assert macaw("test", "all", "-k", "not b").returncode == 1
+    assert bars == [("golden tests", 2, 2, "")]
+
+
+def test_a_run_counts_items_and_cycles(macaw: Macaw, bars: Bars, source: Callable) -> None:
+    path = source(TWICE)
+    np.save(path.parent / "x.npy", np.arange(3, dtype=np.int32)[:, None])
+    done = macaw("run", path, "-i", "x=x.npy", "--stats")
+    assert done.returncode == 0, done.stderr
+    ((what, total, count, note),) = bars
+    assert (what, total, count) == ("running", 3, 2)
+    assert note.endswith(" cycles")
+    assert note != "0 cycles"
+
+
+def test_a_run_of_one_item_has_no_total(macaw: Macaw, bars: Bars, source: Callable) -> None:
+    path = source(TWICE)
+    np.save(path.parent / "x.npy", np.zeros(1, np.int32))
+    assert macaw("run", path, "-i", "x=x.npy").returncode == 0
+    assert bars[0][:3] == ("running", None, 0)
+
+
+def test_a_profile_says_what_it_does(macaw: Macaw, bars: Bars) -> None:
+    assert macaw("profile", ROOT / "programs" / "hello" / "hello.s").returncode == 0
+    ((what, total, _, note),) = bars
+    assert (what, total) == ("profiling", None)
+    assert re.fullmatch(r"[a-z ]+ [\d,]+ of [\d,]+", note)
+
+
+def test_a_sweep_counts_points(macaw: Macaw, bars: Bars) -> None:
+    hello = ROOT / "programs" / "hello" / "hello.s"
+    done = macaw("sweep", hello, "--set", "mem.onchip_latency=1,2,3")
+    assert done.returncode == 0, done.stderr
+    assert bars == [("sweeping", 3, 3, "")]
+
+
+class Tty(StringIO):
+    """Standard error that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_is_drawn_after_its_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its name, count, total and note; it goes when the work ends."""
+    stream, drawn = Tty(), threading.Event()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr(progress_bar, "DELAY", 0.0)
+    make = progress_bar._progress
+
+    def narrow(bar: ProgressBar, console: Console) -> object:
+        made = make(bar, Console(file=stream, width=100, force_terminal=True))
+        drawn.set()
+        return made
+
+    monkeypatch.setattr(progress_bar, "_progress", narrow)
+    with ProgressBar("images", 360) as bar:
+        bar.count = 12
+        bar.note = lambda: "34 cycles"
+        assert drawn.wait(60)
+        with bar._lock:  # it has been started
+            pass
+        assert bar._progress is not None
+        bar._progress.refresh()
+        (task,) = bar._progress.tasks
+        assert (task.description, task.completed, task.total) == ("images", 12, 360)
+    text = stream.getvalue()
+    assert "12/360" in text
+    assert "34 cycles" in text
+    assert bar._progress.finished is False
+    assert not bar._progress.live.is_started
+
+
+def test_a_bar_without_a_total_has_no_count() -> None:
+    bar = ProgressBar("annotating")
+    made = progress_bar._progress(bar, Console(file=StringIO(), width=100))
+    assert len(made.columns) == 4
+    assert len(progress_bar._progress(ProgressBar("x", 2), Console(file=StringIO())).columns) == 6
+
+
+def test_work_that_ends_before_the_delay_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", Tty())
+    with ProgressBar("images") as bar:
+        assert bar._timer is not None
+        assert bar._timer.daemon
+    bar._show()
+    assert bar._progress is None
+    monkeypatch.setattr("sys.stderr", StringIO())
+    with ProgressBar("images") as other:
+        assert other._timer is None
