@@ -31,7 +31,9 @@ _DEBUG, _MARK = "macaw debug ", "- - - 8< - - -"
 
 
 def _profiled(place: Path) -> None:
-    """Two folders of programs in one place."""
+    """Two folders of programs in one place, and those that have a flaw and none."""
+    for file in (ROOT / "tests/macaw/profile/pairs").iterdir():
+        shutil.copy(file, place)
     for folder in ("profiled", "six_cores"):
         for file in (ROOT / "programs" / folder).iterdir():
             if file.suffix in (".s", ".npy") and not (folder == "six_cores" and file.stem == "x"):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 
 from macaw.emu.charges import Charge, CoreLog
 from macaw.emu.core import Core, Event
+from macaw.emu.system import Dispatchable, Operable, Startable
 from macaw.emu.waits import Waiting
 
 BEFORE, BETWEEN, TAIL = "before", "between", "tail"
@@ -129,9 +130,14 @@ class Accountant:
 
     def wait_of(self, waiting: Waiting, until: int, address: int | None) -> None:
         """Charge the cycles up to `until` as a wait for other cores."""
-        names = [core.name for core in self.core.device.order if waiting.cores >> core.number & 1]
-        cause = "cores" if names and not self.core.table.windows else "data"
-        whom = ", ".join(names) or waiting.on
+        cores = [core for core in self.core.device.order if waiting.cores >> core.number & 1]
+        whom = ", ".join(core.name for core in cores) or waiting.on
+        if not cores or self.core.table.windows:
+            cause = "data"
+        elif any(isinstance(core, Startable | Dispatchable | Operable) for core in cores):
+            cause = "cores"
+        else:
+            cause = "transfers"
         self.span(cause, until, address, whom, cores=waiting.cores)
 
     def waits(self, address: int | None) -> None:

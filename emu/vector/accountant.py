@@ -8,6 +8,8 @@ from macaw.emu.scalar.accountant import ScalarAccountant
 from macaw.emu.vector.core import VectorCore
 from macaw.emu.vector.scoreboard import waits, writes
 from macaw.emu.vector.state import STORES
+from macaw.isa.codec import Decoded
+from macaw.isa.vector_layouts import VECTOR_BYTES
 
 # Families whose instructions write a register only if they load it from memory.
 _LOADS = ("load", "vector memory")
@@ -17,7 +19,9 @@ class VectorAccountant(ScalarAccountant):
     """Charges the cycles from the issue of an instruction to that of the next one.
 
     In this order: the instruction's first cycle, the cycles until memory took its access or until
-    the target of a branch was fetched; then, of the next instruction, the wait for operands.
+    the target of a branch was fetched; then, of the next instruction, the wait for operands. The
+    first cycle of a store is `narrow` if its bytes follow those of the store before it, and a
+    vector register has room for both.
     """
 
     core: VectorCore
@@ -27,12 +31,17 @@ class VectorAccountant(ScalarAccountant):
         self.counts = self._counts()
         # by place on the scoreboard: the instruction that writes it, and whether it is a load
         self.producers: dict[int, tuple[int, bool]] = {}
+        self.lane: int | None = None  # the instruction that took the stored value out of a vector
+        self.written = self.next_write = 0  # begin and end of the bytes of the latest store
+        self.is_narrow = False  # whether the store that issued last follows the one before it
 
     def _counts(self) -> tuple[int, int, int]:
         core = self.core
         return core.cycles_memory, core.cycles_branches, core.cycles_operands
 
     def hear(self, event: Event) -> None:
+        if event.kind == "write":
+            self._store(int(event.values["address"]), int(event.values["size"]))
         if event.kind != "instruction" or self.core.waiting is not None:
             return
         time, address = event.time, int(event.values["address"])
@@ -47,9 +56,30 @@ class VectorAccountant(ScalarAccountant):
             self.span(cause, time, address, producer=producer)
         self.settled()
         self.address = address
+        self.lane = self._source_of_lane(found)
         is_load = found.row.family in _LOADS
         for place in writes(found):
             self.producers[place] = address, is_load
+
+    def _store(self, address: int, size: int) -> None:
+        """Take note of a store of `size` bytes at `address`."""
+        end = address + size
+        in_one = (end - 1) // VECTOR_BYTES == self.written // VECTOR_BYTES
+        self.is_narrow = address == self.next_write and in_one
+        self.written, self.next_write = address, end
+
+    def _source_of_lane(self, found: Decoded) -> int | None:
+        """Return the address of the instruction that took the value to be stored out of a vector.
+
+        None if the value comes from elsewhere, or if `found` stores no general register.
+        """
+        if found.row.family != "store":
+            return None
+        place = found.values["rs2"]
+        producer, _ = self.producers.get(place, (None, False))
+        if producer is None or self.core.decoder.fetch(producer).row.family != "vector move":
+            return None
+        return producer
 
     def _end_instruction(self, time: int) -> int:
         """Charge the instruction that issued last; `time` is that of the next issue.
@@ -64,7 +94,9 @@ class VectorAccountant(ScalarAccountant):
         if self.address is not None:
             banks, channel = self.new_traffic()
             self.waits(self.address)
-            self.span("work", min(self.at + divider, time), self.address)
+            cause, lane = ("narrow", self.lane) if self.is_narrow else ("work", None)
+            self.is_narrow = False
+            self.span(cause, min(self.at + divider, time), self.address, producer=lane)
             end = min(self.at + memory, time)
             if self.parts(end, self.address, (("banks", banks), ("channel", channel))):
                 self.span("lanes", end, self.address)

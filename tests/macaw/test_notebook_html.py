@@ -15,6 +15,7 @@ from macaw.emu.pe.state import shape_of
 from macaw.isa import config
 from macaw.notebook import displays, heat, markup
 from macaw.notebook.markup import CHART_COLUMNS, column_maxima
+from macaw.profiling.model import Finding
 from macaw.profiling.profiler import ProfileOptions
 from tests.macaw.conftest import LAYER
 from tests.macaw.html_pages import Page, refers_to_nothing
@@ -196,11 +197,15 @@ def test_a_session_with_output(tmp_path: Path) -> None:
 
 def test_a_profile(profile: macaw.Profile) -> None:
     page = page_of(profile)
-    timeline, findings, series = page.tables
+    timeline, missed, series = page.tables
     assert page.texts[0] == f"Profile of layer.s on tiny: {profile.cycles} cycles"
     assert [row[0] for row in timeline[1:]] == [track.core for track in profile.rows]
     assert [row[2] for row in timeline[1:]] == [f"{t.busy_cycles:,}" for t in profile.rows]
-    assert len(findings) == 1 + len(profile.findings)
+    assert len(missed) == 1 + len(profile.missed_thresholds)
+    found = Finding("vc", "loads", "a.s:1: lw", 1234, 9, "load earlier", ("a.s:0: nop",))
+    _, findings, *_ = page_of(replace(profile, findings=(found,))).tables
+    cause = "loads: the operand came from a load (a.s:0: nop)"
+    assert findings[1] == ["vc", "a.s:1: lw", cause, "load earlier", "1,234"]
     assert [row[0] for row in series[1:]] == [item.name for item in profile.series]
     assert profile.bottleneck is not None
     assert profile.bottleneck.why in page.text
@@ -304,13 +309,13 @@ def test_long_lists_are_cut(program: macaw.Program, profile: macaw.Profile) -> N
     assert "and 2,9" in page.text
     many = replace(
         profile,
-        findings=profile.findings * 500,
+        missed_thresholds=profile.missed_thresholds * 500,
         series=tuple(
             replace(profile.series[0], points=tuple((at, float(at % 7)) for at in range(5000)))
             for _ in range(200)
         ),
     )
-    assert f"and {len(many.findings) - markup.MOST_ROWS:,} more" in page_of(many).text
+    assert f"and {len(many.missed_thresholds) - markup.MOST_ROWS:,} more" in page_of(many).text
     assert CHART_COLUMNS <= 200
     long = markup.output("Output", "a" * 10 + "b" * markup.MOST_OUTPUT)
     assert "(without the first 10 characters)" in long.html
@@ -340,7 +345,7 @@ def hostile_profile(profile: macaw.Profile) -> macaw.Profile:
         program=HOSTILE,
         device=HOSTILE,
         tracks=tuple(replace(item, core=HOSTILE, row=HOSTILE) for item in profile.tracks),
-        findings=tuple(replace(item, core=HOSTILE, where=HOSTILE, sentence=HOSTILE) for item in profile.findings),
+        missed_thresholds=tuple(replace(item, core=HOSTILE, where=HOSTILE, sentence=HOSTILE) for item in profile.missed_thresholds),
         series=tuple(replace(item, name=HOSTILE, unit=HOSTILE) for item in profile.series),
         bottleneck=replace(profile.bottleneck, core=HOSTILE, why=HOSTILE),
     )  # fmt: skip

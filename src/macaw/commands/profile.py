@@ -145,6 +145,11 @@ def _allowable() -> tuple[str, ...]:
     "--lines", is_flag=True, help="Say what each line of the source costs, as macaw annotate does."
 )
 @click.option(
+    "--no-findings",
+    is_flag=True,
+    help="Save the run that says which causes make the program slow, and what to do.",
+)
+@click.option(
     "--limit",
     type=click.IntRange(min=0),
     metavar="N",
@@ -187,6 +192,7 @@ def command(
     roofline: bool,
     energy: str | None,
     lines: bool,
+    no_findings: bool,
     limit: int | None,
     guide: bool,
     against: str | None,
@@ -198,9 +204,9 @@ def command(
 ) -> int:
     """Run FILEs, assembly sources, an ELF executable or a folder, while trace blocks record them.
 
-    Prints the timeline of the six kinds of cores, the bottleneck, and the metrics that miss their
-    thresholds. Exit status 1: a goal was missed, the program does not end by itself, or it reaches
-    no marker in mark mode.
+    Prints the timeline of the six kinds of cores, the bottleneck, what makes the run longer, and
+    the metrics that miss their thresholds. Exit status 1: a goal was missed, the program does not
+    end by itself, or it reaches no marker in mark mode.
     """
     from macaw import files
     from macaw.networks.compiler import program_inputs
@@ -239,6 +245,7 @@ def command(
         None if energy is None else load_table(energy),
         allow,
         lines,
+        not no_findings,
     )
     arrays = program_inputs(sources, files.read_arrays(inputs))
     with ProgressBar("profiling") as bar:

@@ -17,9 +17,10 @@ from macaw.phrases import plural
 from macaw.profiling.chart import column_shares
 from macaw.profiling.model import Profile, Series
 from macaw.profiling.phrases import (
+    cause_sentence,
     cost_note,
-    finding_sentence,
     merge_sentence,
+    missed_sentence,
     number_text,
     run_summary,
     share_text,
@@ -33,7 +34,8 @@ def profile_html(profile: Profile) -> str:
     slowest = profile.bottleneck
     if slowest is not None:
         parts.append(paragraph(f"Bottleneck: {slowest.why}", "warning"))
-    parts += [_findings(profile), _series(profile), _goals(profile), _differences(profile)]
+    parts += [_findings(profile), _missed_thresholds(profile), _series(profile)]
+    parts += [_goals(profile), _differences(profile)]
     if profile.merge is not None:
         parts.append(paragraph(merge_sentence(profile.merge)))
     if profile.step is not None:
@@ -81,12 +83,22 @@ def _chart(series: Series, cycles: int) -> Markup:
 
 
 def _findings(profile: Profile) -> Markup:
-    columns = [Column("core"), Column("place"), Column("finding"), Column("cost")]
+    headings = ("core", "place", "cause", "advice")
+    columns = [*map(Column, headings), Column("cycles saved at most", True)]
     rows: list[list[Cell]] = [
-        [item.core, item.where, paragraph(finding_sentence(item)), cost_note(item).strip("()")]
+        [item.core, item.where, cause_sentence(item), item.advice, f"{item.saved:,}"]
         for item in profile.findings
     ]
     return table(columns, rows, plural(len(rows), "finding"))
+
+
+def _missed_thresholds(profile: Profile) -> Markup:
+    columns = [Column("core"), Column("place"), Column("measured"), Column("cycles")]
+    rows: list[list[Cell]] = [
+        [item.core, item.where, paragraph(missed_sentence(item)), cost_note(item).strip("()")]
+        for item in profile.missed_thresholds
+    ]
+    return table(columns, rows, plural(len(rows), "missed threshold"))
 
 
 def _goals(profile: Profile) -> Markup:

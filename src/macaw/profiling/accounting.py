@@ -42,19 +42,11 @@ class ChargedRun:
     lines: Mapping[str, Mapping[int | None, SourceLine]]
 
 
-def account_job(job: Job) -> tuple[Account, ...]:
-    """Run a job and return the accounts of all cores, in the order of their numbers.
-
-    Raises `InputError` if the program does not end by itself.
-    """
-    return charge_job(job, 0).accounts
-
-
 def charge_job(job: Job, cycles: int) -> ChargedRun:
     """Run a job and return its accounts, with a log of all charges.
 
-    `cycles` is the expected length of the run: it sets the resolution of the log. Raises
-    `InputError` if the program does not end by itself.
+    `cycles` is the expected length of the run: it sets the resolution of the log. With 0 there are
+    no logs. Raises `InputError` if the program does not end by itself.
     """
     device = job.machine()
     logs = {core.name: ChargeLog(period_of(cycles)) for core in device.order} if cycles else {}

@@ -1,9 +1,7 @@
-"""Derives findings, goals and the next step of the optimisation loop (seed 001, Fig. 7).
+"""Derives missed thresholds, goals and the next step of the optimisation loop (seed 001, Fig. 7).
 
-A finding says what was measured. It gives advice only if a simulation shows that the run would end
-earlier without the flaw; the simulation uses the recorded intervals of work
-(`macaw.profiling.bottleneck`). The records do not say why a core waited inside an instruction, so
-there is no advice about such waits.
+A missed threshold says what was measured. The records do not say why a core waited inside an
+instruction, so they give no advice about such waits: `macaw.profiling.findings` does.
 """
 
 from __future__ import annotations
@@ -19,10 +17,10 @@ from macaw.profiling.bottleneck import place_key
 from macaw.profiling.metrics import KEYS_WITH_THRESHOLD, TRACE_BACK_KEYS, DeviceSizes
 from macaw.profiling.model import (
     Bottleneck,
-    Finding,
     Goal,
     Group,
     Metric,
+    MissedThreshold,
     Profile,
     Slice,
     Step,
@@ -35,13 +33,13 @@ LEAST_SHARE = 0.005  # of the run; what takes or costs less is ignored as a next
 LEAST_UNHIDDEN = 0.05  # of the run; cost from which the work of another row is named
 
 
-# Findings --------------------------------------------------------------------------------------
+# Thresholds ------------------------------------------------------------------------------------
 
 
-def collect_findings(groups: Iterable[Group]) -> list[Finding]:
-    """Return a finding for each source position at which a metric misses its threshold.
+def collect_missed(groups: Iterable[Group]) -> list[MissedThreshold]:
+    """Return each source position at which a metric misses its threshold.
 
-    Positions of one row of the timeline with the same sentence are joined into one finding.
+    Positions of one row of the timeline with the same sentence are joined into one.
     """
     places: dict[tuple[str, str, str], list[tuple[Slice, Metric]]] = {}
     for group in groups:
@@ -49,33 +47,33 @@ def collect_findings(groups: Iterable[Group]) -> list[Finding]:
             if metric.ok is False:
                 key = (*place_key(group.slice), metric.key)
                 places.setdefault(key, []).append((group.slice, metric))
-    same: dict[tuple[str, str, str], list[Finding]] = {}
+    same: dict[tuple[str, str, str], list[MissedThreshold]] = {}
     for items in places.values():
-        finding = _finding_of_place(items)
-        key = (items[0][0].row, finding.metric.key, finding.sentence)
-        same.setdefault(key, []).append(finding)
-    return [_join_places(row, findings_of_row) for (row, _, _), findings_of_row in same.items()]
+        item = _missed_at_place(items)
+        key = (items[0][0].row, item.metric.key, item.sentence)
+        same.setdefault(key, []).append(item)
+    return [_join_places(row, missed_of_row) for (row, _, _), missed_of_row in same.items()]
 
 
-def sort_findings(unsorted: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings by cost, the highest first.
+def sort_missed(unsorted: Iterable[MissedThreshold]) -> tuple[MissedThreshold, ...]:
+    """Return missed thresholds by cost, the highest first.
 
-    Findings without a known cost follow, by cycles.
+    Those without a known cost follow, by cycles.
     """
-    return tuple(sorted(unsorted, key=lambda finding: (-finding.cost, -finding.cycles)))
+    return tuple(sorted(unsorted, key=lambda item: (-item.cost, -item.cycles)))
 
 
-def _finding_of_place(items: Sequence[tuple[Slice, Metric]]) -> Finding:
-    """Return the finding of one source position, with its worst value and all its cycles."""
+def _missed_at_place(items: Sequence[tuple[Slice, Metric]]) -> MissedThreshold:
+    """Return what one source position misses, with its worst value and all its cycles."""
     item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
     core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row
     cycles = sum(slice_.busy for slice_, _ in items)
-    return Finding(core, item.where, metric, metric.sentence, cycles, len(items))
+    return MissedThreshold(core, item.where, metric, metric.sentence, cycles, len(items))
 
 
-def _join_places(row: str, same: Sequence[Finding]) -> Finding:
-    """Return one finding for several source positions of a row that have the same sentence."""
-    ordered = sorted(same, key=lambda finding: -finding.cycles)
+def _join_places(row: str, same: Sequence[MissedThreshold]) -> MissedThreshold:
+    """Return one for several source positions of a row that have the same sentence."""
+    ordered = sorted(same, key=lambda item: -item.cycles)
     first = ordered[0]
     return replace(
         first,
@@ -108,15 +106,15 @@ def lateness(
     cycles: int,
     limit: float,
     sooner: Mapping[str, int],
-) -> tuple[dict[str, Metric], list[Finding]]:
-    """Return the metric `late` of each row, and findings for the rows that exceed `limit`.
+) -> tuple[dict[str, Metric], list[MissedThreshold]]:
+    """Return the metric `late` of each row, and the rows that exceed `limit`.
 
     `sooner` has for each row the number of cycles by which the run would be shorter without the
-    row's late starts. If this is 0 or only a small share of `cycles`, the length of the run, there
-    is no finding.
+    row's late starts. If this is 0 or only a small share of `cycles`, the length of the run, the
+    row is not returned.
     """
     by_row: dict[str, Metric] = {}
-    late_findings = []
+    late_rows = []
     for row in dict.fromkeys(start.row for start in starts):
         here = [start for start in starts if start.row == row]
         late = sum(start.late for start in here)
@@ -134,8 +132,8 @@ def lateness(
             less = f"the run would be about {plural(cost, 'cycle')} shorter"
             text += f"; without that {less}"
             place = _where(worst, tracks)
-            late_findings.append(Finding(row, place, metric, text, late, len(here), cost))
-    return by_row, late_findings
+            late_rows.append(MissedThreshold(row, place, metric, text, late, len(here), cost))
+    return by_row, late_rows
 
 
 def _where(start: Start, tracks: Sequence[Track]) -> str:
@@ -218,7 +216,7 @@ def next_step(report: Profile) -> Step:
     if report.bottleneck is None:
         text = "Nothing was recorded: profile a program that does some work."
         return Step(702, "Record the timeline", text)
-    late = next((item for item in report.findings if item.metric.key == "late"), None)
+    late = next((item for item in report.missed_thresholds if item.metric.key == "late"), None)
     if late is not None:
         text = f"At {late.where}: {late.sentence}. Then record again."
         return Step(710, "Mend the synchronisation", text)
@@ -236,7 +234,7 @@ def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
     least = max(LEAST_SHARE * report.cycles, 1)
     misses = [
         item
-        for item in report.findings
+        for item in report.missed_thresholds
         if rows.get(item.core) == worst.core
         and item.metric.key in TRACE_BACK_KEYS
         and item.cycles >= least

@@ -17,7 +17,7 @@ from macaw.html_pages import fill, script_data
 from macaw.isa.causes import CAUSES
 from macaw.profiling.account_report import cause_rows
 from macaw.profiling.annotation_page import annotation_data
-from macaw.profiling.model import Finding, Profile, Slice, Track
+from macaw.profiling.model import Finding, MissedThreshold, Profile, Slice, Track
 from macaw.profiling.page_lines import line_totals
 from macaw.profiling.page_records import (
     RecordColumns,
@@ -27,11 +27,13 @@ from macaw.profiling.page_records import (
     interval_columns,
 )
 from macaw.profiling.phrases import (
+    cause_sentence,
     cost_note,
-    finding_sentence,
     heaviest_sentence,
     merge_sentence,
     run_summary,
+    same_places,
+    saved_note,
     verdict,
 )
 from macaw.profiling.work_page import work_sections
@@ -109,6 +111,7 @@ class _PageData:
                 "sooner": slowest.sooner,
             },
             "findings": [self.finding(finding) for finding in profile.findings],
+            "missed": [self.missed(item) for item in profile.missed_thresholds],
             "annotation": annotation_data(profile.annotation),
             "causes": [row for account in profile.accounts for row in cause_rows(account)],
             "meanings": {cause.name: cause.meaning for cause in CAUSES},
@@ -165,20 +168,33 @@ class _PageData:
         }  # fmt: skip
 
     def finding(self, finding: Finding) -> dict[str, Any]:
-        """Return a finding as data, with a link to the longest of its records."""
+        """Return a finding as data."""
+        sentence = f"{cause_sentence(finding)}. Advice: {finding.advice}"
+        note = saved_note(finding, self.profile.cycles)
+        return self._listed(finding, note, sentence, finding.saved)
+
+    def missed(self, missed: MissedThreshold) -> dict[str, Any]:
+        """Return a missed threshold as data."""
+        return self._listed(missed, cost_note(missed), missed.sentence, missed.cost)
+
+    def _listed(
+        self, item: Finding | MissedThreshold, note: str, sentence: str, saved: int
+    ) -> dict[str, Any]:
+        """Return an item of a list, with a link to the longest record of its place."""
         slices = [
             group.slice
             for group in self.profile.groups
-            if group.slice.where == finding.where
-            and finding.core in (group.slice.core, group.slice.row)
+            if group.slice.place
+            and item.where.startswith(f"{group.slice.place}:")
+            and item.core in (group.slice.core, group.slice.row)
         ]
-        longest = max(slices, key=lambda item: item.busy, default=None)
+        longest = max(slices, key=lambda each: each.busy, default=None)
         return {
-            "core": finding.core,
-            "where": finding.where,
-            "note": cost_note(finding),
-            "sentence": finding_sentence(finding),
-            "saved": finding.cost,
+            "core": item.core,
+            "where": item.where,
+            "note": note,
+            "sentence": f"{sentence}; {same_places(item)}" if item.others else sentence,
+            "saved": saved,
             "link": longest and self.link(longest),
         }
 

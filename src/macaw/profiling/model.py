@@ -20,7 +20,7 @@ from macaw.profiling.earlier import EarlierRun, LineDifference
 from macaw.profiling.energy import Energy
 from macaw.profiling.work import Work
 
-FORMAT = 9  # version of the JSON format
+FORMAT = 10  # version of the JSON format
 KIND = "macaw profile"
 
 Interval = tuple[int, int]
@@ -151,9 +151,27 @@ class Group:
 
 @dataclass(frozen=True)
 class Finding:
+    """A cause that makes the run longer, at one place of the source, and what to do about it.
+
+    The place is a line, or several lines near each other. Equal findings of the cores of a row are
+    one.
+    """
+
+    core: str  # the row's name if it is for several cores of a row
+    cause: str  # a leaf of `macaw.isa.causes`
+    where: str  # the line with most of the cycles, such as `layer.s:12: vld vr0, (s0)`
+    saved: int  # cycles that the run would save at most without the cause
+    cycles: int  # of the cause in these lines, times the units of the cores
+    advice: str
+    whom: tuple[str, ...] = ()  # who is waited for, who takes most cycles first
+    others: tuple[str, ...] = ()  # the other lines, those with most cycles first
+
+
+@dataclass(frozen=True)
+class MissedThreshold:
     """A metric that misses its threshold, for all slices of one source position.
 
-    Positions of a row of the timeline with the same sentence are joined into one finding.
+    Positions of a row of the timeline with the same sentence are joined into one.
     """
 
     core: str
@@ -262,7 +280,7 @@ class Profile:
     cycles: int  # with `repeat`, the rounded mean
     tracks: tuple[Track, ...]  # six rows; below a row of several cores those that have slices
     groups: tuple[Group, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    missed_thresholds: tuple[MissedThreshold, ...] = ()
     series: tuple[Series, ...] = ()
     bottleneck: Bottleneck | None = None
     merge: Merge | None = None
@@ -285,6 +303,7 @@ class Profile:
     work: Work | None = None  # with the option `roofline`
     energy: Energy | None = None  # with the option `energy`
     annotation: Annotation | None = None  # with the option `lines`
+    findings: tuple[Finding, ...] = ()  # with the option `findings`; the most saved first
 
     def __repr__(self) -> str:
         parts = [plural(self.cycles, "cycle")]

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from macaw.isa.causes import BY_NAME
 from macaw.phrases import plural
-from macaw.profiling.model import Difference, Finding, Group, Merge, Profile, Slice
+from macaw.profiling.model import (
+    Difference,
+    Finding,
+    Group,
+    Merge,
+    MissedThreshold,
+    Profile,
+    Slice,
+)
 
-PLACES = 3  # named in a finding at most
+PLACES = 3  # named at most, of several places of which the same is said
 
 
 def number_text(value: float | None) -> str:
@@ -48,27 +57,39 @@ def merge_sentence(merge: Merge) -> str:
     )
 
 
-def cost_note(finding: Finding) -> str:
+def cause_sentence(finding: Finding) -> str:
+    """Return a sentence with the cause of a finding, and who was waited for."""
+    whom = ", ".join(finding.whom[:PLACES]) + (", ..." if len(finding.whom) > PLACES else "")
+    text = f"{finding.cause}: {BY_NAME[finding.cause].meaning}"
+    return f"{text} ({whom})" if whom else text
+
+
+def saved_note(finding: Finding, cycles: int) -> str:
+    """Return what a run of `cycles` would save at most without the cause of a finding."""
+    return f"saves at most {plural(finding.saved, 'cycle')} ({share_text(finding.saved, cycles)})"
+
+
+def cost_note(missed: MissedThreshold) -> str:
     """Return a note such as `(400 cycles, 3 times)`; empty if the cycles are unknown."""
-    if not finding.cycles:
+    if not missed.cycles:
         return ""
-    times = f", {finding.slices:,} times" if finding.slices > 1 else ""
-    return f"({plural(finding.cycles, 'cycle')}{times})"
+    times = f", {missed.slices:,} times" if missed.slices > 1 else ""
+    return f"({plural(missed.cycles, 'cycle')}{times})"
 
 
-def same_places(finding: Finding) -> str:
+def same_places(missed: MissedThreshold | Finding) -> str:
     """Return a phrase such as `the same at 3 places more: a.s:4: exe, ...`.
 
     If there are many source positions, the phrase has only the first ones.
     """
-    first_places = ", ".join(finding.others[:PLACES])
-    more = ", ..." if len(finding.others) > PLACES else ""
-    return f"the same at {plural(len(finding.others), 'place')} more: {first_places}{more}"
+    first_places = ", ".join(missed.others[:PLACES])
+    more = ", ..." if len(missed.others) > PLACES else ""
+    return f"the same at {plural(len(missed.others), 'place')} more: {first_places}{more}"
 
 
-def finding_sentence(finding: Finding) -> str:
-    """Return the sentence of a finding, with its other source positions."""
-    return f"{finding.sentence}; {same_places(finding)}" if finding.others else finding.sentence
+def missed_sentence(missed: MissedThreshold) -> str:
+    """Return the sentence of a missed threshold, with its other source positions."""
+    return f"{missed.sentence}; {same_places(missed)}" if missed.others else missed.sentence
 
 
 def heaviest_sentence(item: Slice) -> str:

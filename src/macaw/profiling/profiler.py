@@ -22,6 +22,7 @@ from macaw.profiling import (
     advice,
     bottleneck,
     comparison,
+    findings,
     jobs,
     layer_spans,
     measuring,
@@ -37,7 +38,7 @@ from macaw.profiling.annotation import Annotation
 from macaw.profiling.energy import Energy
 from macaw.profiling.energy_estimate import estimate_energy
 from macaw.profiling.energy_table import EnergyTable
-from macaw.profiling.model import Finding, Merge, Profile, Series
+from macaw.profiling.model import Finding, Merge, MissedThreshold, Profile, Series
 from macaw.profiling.recording import (
     Job,
     Parameters,
@@ -87,6 +88,7 @@ class ProfileOptions:
     energy: EnergyTable | None = None  # also estimate energy, with this table
     allow: Collection[str] = ()  # of `comparison.ALLOWABLE`: what `against` may have otherwise
     lines: bool = False  # also annotate the lines of the source
+    findings: bool = True  # in auto mode: also say which causes make the run longer
 
     def check(self) -> None:
         """Raise `InputError` if options cannot be combined."""
@@ -392,7 +394,7 @@ class _Profiler:
         )
         rows = advice.row_metrics(tracks, self.machine, self.limits)
         metrics_by_row = dict(rows)
-        late: list[Finding] = []
+        late: list[MissedThreshold] = []
         worst = None
         if options.mode == "auto":
             commander = next(member.row for member in self.cores.values() if member.commands)
@@ -403,13 +405,14 @@ class _Profiler:
             for row, metric in by_row.items():
                 metrics_by_row[row] = (*metrics_by_row.get(row, ()), metric)
         work, energy = self._work_and_energy()
+        accounts, found = self._accounts_and_findings(first.cycles)
         report = Profile(
             self.name,
             self.config.name,
             cycles,
             tracks,
             tuple(groups[:MOST_GROUPS]),
-            advice.sort_findings([*late, *advice.collect_findings(groups)]),
+            advice.sort_missed([*late, *advice.collect_missed(groups)]),
             tuple(series),
             worst,
             merge,
@@ -421,10 +424,11 @@ class _Profiler:
             ratios=rows,
             subject=self.subject,
             layers=layers,
-            accounts=self._accounts(),
+            accounts=accounts if options.causes else (),
             work=work,
             energy=energy,
             annotation=self._annotation(),
+            findings=found,
         )
         if options.against is not None:
             report = comparison.compare(options.against, report)
@@ -433,12 +437,20 @@ class _Profiler:
             report = replace(report, step=advice.next_step(report))
         return report
 
-    def _accounts(self) -> tuple[Account, ...]:
-        """Return the accounts of all cores, if the options want them; with jitter, of one run."""
-        if not self.options.causes:
-            return ()
+    def _accounts_and_findings(
+        self, cycles: int
+    ) -> tuple[tuple[Account, ...], tuple[Finding, ...]]:
+        """Return the accounts of all cores, and the findings; with jitter, of one run.
+
+        `cycles` is the expected length of the run. What the options do not want is empty.
+        """
+        options = self.options
+        wants_findings = options.findings and options.mode == "auto"
+        if not options.causes and not wants_findings:
+            return (), ()
         self.watch("accounting for cycles", 0, 1)
-        return accounting.account_job(self.job)
+        run = accounting.charge_job(self.job, cycles if wants_findings else 0)
+        return run.accounts, findings.find(run) if wants_findings else ()
 
     def _annotation(self) -> Annotation | None:
         """Return what the lines cost, if the options want it; with jitter, in one run."""

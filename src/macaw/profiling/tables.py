@@ -59,6 +59,11 @@ def _metrics(profile: Profile) -> Iterator[Row]:
 
 def _findings(profile: Profile) -> Iterator[Row]:
     for item in profile.findings:
+        yield _members(item, "core cause where saved cycles advice")
+
+
+def _missed(profile: Profile) -> Iterator[Row]:
+    for item in profile.missed_thresholds:
         yield {
             **_members(item, "core where"),
             **_members(item.metric, "key value"),
@@ -126,6 +131,7 @@ _TABLES: Mapping[str, Callable[[Profile], Iterator[Row]]] = {
     "slices": _slices,
     "metrics": _metrics,
     "findings": _findings,
+    "missed_thresholds": _missed,
     "series": _series,
     "causes": _causes,
     "lines": _lines,

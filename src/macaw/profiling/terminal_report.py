@@ -19,8 +19,19 @@ from macaw.profiling.annotation_report import print_hottest
 from macaw.profiling.comparison_report import line_table
 from macaw.profiling.distinct_names import distinct_names
 from macaw.profiling.energy_report import energy_lines, energy_text
-from macaw.profiling.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
+from macaw.profiling.model import (
+    Difference,
+    Finding,
+    Goal,
+    Group,
+    Merge,
+    Metric,
+    MissedThreshold,
+    Profile,
+    Track,
+)
 from macaw.profiling.phrases import (
+    cause_sentence,
     cost_note,
     group_place,
     heaviest_sentence,
@@ -30,6 +41,7 @@ from macaw.profiling.phrases import (
     number_text,
     run_summary,
     same_places,
+    saved_note,
     share_text,
     verdict,
 )
@@ -59,8 +71,8 @@ def print_report(
 
     A `plain` report has no charts, and one record on each line.
 
-    `limit` is the greatest number of records, of findings and of lines; None: `MOST_GROUPS` records
-    and lines, and `MOST_FINDINGS` findings.
+    `limit` is the greatest number of records, findings, missed thresholds and lines; None:
+    `MOST_GROUPS` records and lines, and `MOST_FINDINGS` of the others.
     """
     _Report(profile, screen, layers, limit, plain).show()
 
@@ -95,6 +107,7 @@ class _Report:
         if profile.groups:
             self._print_groups()
         self._print_findings()
+        self._print_missed_thresholds()
         if profile.merge is not None:
             self._print_merge(profile.merge)
         if profile.differences:
@@ -381,24 +394,40 @@ class _Report:
         return self._text(number_text(metric.value) + ("  " if metric.ok is not None else ""))
 
     def _print_findings(self) -> None:
+        """Print the causes that make the run longer."""
         findings = self.profile.findings
-        if not findings:
-            if self.profile.groups:
-                self._print_heading("findings: none")
-            return
-        self._print_heading(f"findings: {len(findings):,}")
+        if findings:
+            self._print_heading(f"findings: {len(findings):,}")
         for index, finding in enumerate(findings[: self.most_findings], 1):
-            self._print_finding(index, finding)
+            self._print_place(index, finding)
+            self._print_paragraph(cause_sentence(finding), 5)
+            saved = saved_note(finding, self.profile.cycles)
+            self._print_paragraph(f"{finding.advice}: {saved}", 5)
+            if finding.others:
+                self._print_paragraph(same_places(finding), 5)
         if len(findings) > self.most_findings:
             self._print_hidden(len(findings) - self.most_findings, "finding")
 
-    def _print_finding(self, index: int, finding: Finding) -> None:
-        head = Text(f"{index:>3}. ").append_text(self._text(finding.core, "bold"))
-        head.append_text(self._text(f" {finding.where} {cost_note(finding)}".rstrip()))
+    def _print_missed_thresholds(self) -> None:
+        missed = self.profile.missed_thresholds
+        if not missed:
+            if self.profile.groups:
+                self._print_heading("missed thresholds: none")
+            return
+        self._print_heading(f"missed thresholds: {len(missed):,}")
+        for index, item in enumerate(missed[: self.most_findings], 1):
+            self._print_place(index, item, cost_note(item))
+            self._print_paragraph(item.sentence, 5)
+            if item.others:
+                self._print_paragraph(same_places(item), 5)
+        if len(missed) > self.most_findings:
+            self._print_hidden(len(missed) - self.most_findings, "missed threshold")
+
+    def _print_place(self, index: int, item: Finding | MissedThreshold, note: str = "") -> None:
+        """Print the first line of an item of a list: its number, core, place and a note."""
+        head = Text(f"{index:>3}. ").append_text(self._text(item.core, "bold"))
+        head.append_text(self._text(f" {item.where} {note}".rstrip()))
         self.screen.print(head, soft_wrap=True)
-        self._print_paragraph(finding.sentence, 5)
-        if finding.others:
-            self._print_paragraph(same_places(finding), 5)
 
     def _print_merge(self, merge: Merge) -> None:
         core = f" of {merge.core}" if merge.core else ""

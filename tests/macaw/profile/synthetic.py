@@ -13,6 +13,7 @@ from macaw.profiling.model import (
     Interval,
     Merge,
     Metric,
+    MissedThreshold,
     Profile,
     Series,
     Slice,
@@ -83,8 +84,11 @@ def by_hand() -> Profile:
         cycles=1000,
         tracks=tracks,
         groups=(Group(rows[0][0], (use, partial, rate)), Group(rows[1][1], (use, rate))),
+        missed_thresholds=(
+            MissedThreshold("pe[0]", f"net.s:60: exe {ODD}", use, "The array computes with 22% of its units.", 400, 3),
+        ),
         findings=(
-            Finding("pe[0]", f"net.s:60: exe {ODD}", use, "The array computes with 22% of its units.", 400, 3),
+            Finding("vc", "loads", f"net.s:7: add {ODD}", 260, 300, "load earlier", ("net.s:6: lw",)),
         ),
         series=(
             Series("net in", "vectors", ((0, 0), (100, 3), (900, 1)), "nnp", 8),

@@ -146,4 +146,4 @@ def test_a_program_that_does_not_end() -> None:
     program = macaw.assemble(Source(".device tiny\n.core cp\n1: j 1b\n", "ever.s"))
     job = make_job(program, configuration_of(program, None), {}, 100)
     with pytest.raises(InputError, match="the program does not end by itself: cycle limit"):
-        accounting.account_job(job)
+        accounting.charge_job(job, 0)

@@ -10,7 +10,7 @@ from macaw.errors import InputError
 from macaw.profiling import advice
 from macaw.profiling.advice import next_step
 from macaw.profiling.comparison import differences
-from macaw.profiling.model import Finding, Goal, Group, Metric, Profile, Track
+from macaw.profiling.model import Goal, Group, Metric, MissedThreshold, Profile, Track
 from macaw.profiling.timeline import Start
 from tests.macaw.profile.synthetic import PE_BOTTLENECK, exe_slice
 
@@ -24,8 +24,8 @@ BAD = metric("utilisation", 0.2, 0.5, False, "two of ten work")
 WORSE = metric("utilisation", 0.1, 0.5, False, "one of ten works")
 
 
-def findings(groups: list[Group]) -> tuple[Finding, ...]:
-    return advice.sort_findings(advice.collect_findings(groups))
+def findings(groups: list[Group]) -> tuple[MissedThreshold, ...]:
+    return advice.sort_missed(advice.collect_missed(groups))
 
 
 def test_findings_are_one_a_place_what_takes_most_first() -> None:
@@ -158,20 +158,22 @@ MADE = Profile(
     (Track("pe", "pe", (), ((0, 100),)), Track("pe[0]", "pe"), Track("vc", "vc", (), ((0, 7),))),
     mode="auto",
 )
-LATE = Finding("vc", "a.s:3: vld", metric("late", 0.2, 0.05, False), "vc begins late", 9, 2, 9)
+LATE = MissedThreshold(
+    "vc", "a.s:3: vld", metric("late", 0.2, 0.05, False), "vc begins late", 9, 2, 9
+)
 MISSED = Goal("cycles", 900, 1000, False, "1,000 cycles of 900, 100 too many")
 MET = Goal("cycles", 1000, 1000, True, "1,000 cycles of 1,000, met")
 
 
-def step(made: Profile, *found: Finding) -> tuple[int, str]:
-    next_ = next_step(replace(made, findings=found))
+def step(made: Profile, *found: MissedThreshold) -> tuple[int, str]:
+    next_ = next_step(replace(made, missed_thresholds=found))
     return next_.number, next_.text
 
 
 def finding(
     where: str, cycles: int, core: str = "pe[0]", metric_: Metric = BAD, cost: int = 0
-) -> Finding:
-    return Finding(core, where, metric_, metric_.sentence, cycles, 3, cost)
+) -> MissedThreshold:
+    return MissedThreshold(core, where, metric_, metric_.sentence, cycles, 3, cost)
 
 
 def test_702_nothing_was_recorded() -> None:

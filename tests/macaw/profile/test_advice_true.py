@@ -11,7 +11,7 @@ import pytest
 import macaw
 from macaw import api, golden_description
 from macaw.asm.source import Source
-from macaw.profiling.model import Finding, Profile
+from macaw.profiling.model import MissedThreshold, Profile
 from macaw.profiling.profiler import ProfileOptions, profile
 from tests.macaw.profile.programs import six_profile
 from tests.programs.profiled import LAYER, make_layer
@@ -35,8 +35,8 @@ def sample(name: str) -> Profile:
     return profile(made.sources[0], inputs, ProfileOptions(guide=True))
 
 
-def of(made: Profile, key: str) -> list[Finding]:
-    return [item for item in made.findings if item.metric.key == key]
+def of(made: Profile, key: str) -> list[MissedThreshold]:
+    return [item for item in made.missed_thresholds if item.metric.key == key]
 
 
 # What is said ----------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_of_waits_inside_instructions_nothing_is_claimed(
 ) -> None:
     """vc waits for loads, or its own lanes for a bank (seed 001 ¶98-99): no record says so (F26, F27)."""
     made = vector(stride, **defines)
-    assert made.findings == ()
+    assert made.missed_thresholds == ()
     assert made.step is not None
     assert "records do not say" in made.step.text
     assert "headroom" not in made.step.text
@@ -133,7 +133,9 @@ def test_a_ratio_is_stated_and_no_more(name: str) -> None:
     So the ratios of seed 001 ¶99, ¶101 come without their advice.
     """
     found = [
-        x for x in sample(name).findings if x.metric.key in ("blocked", "utilisation", "match")
+        x
+        for x in sample(name).missed_thresholds
+        if x.metric.key in ("blocked", "utilisation", "match")
     ]
     assert found
     for item in found:

@@ -21,7 +21,7 @@ from macaw.emu.device import Device
 from macaw.errors import InputError
 from macaw.execution import configuration_of
 from macaw.profiling import html
-from macaw.profiling.accounting import account_job
+from macaw.profiling.accounting import charge_job
 from macaw.profiling.annotating import annotation_of
 from macaw.profiling.annotation import Annotation, LineCost, to_json
 from macaw.profiling.annotation_page import annotation_data, annotation_table
@@ -114,7 +114,7 @@ def test_samples_add_up(six: Annotation, loop: Annotation) -> None:
 
 def test_cycles_are_those_of_the_account(six: Annotation) -> None:
     program = macaw.load(SIX_CORES / "six_cores.s")
-    accounts = account_job(make_job(program, configuration_of(program, None), INPUTS))
+    accounts = charge_job(make_job(program, configuration_of(program, None), INPUTS), 0).accounts
     for account in accounts:
         found = costs_of(six, account.core)
         for line in account.lines:

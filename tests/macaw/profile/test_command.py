@@ -180,8 +180,8 @@ def test_a_threshold_judges(tool: Tool, layer: Path) -> None:
         )
         for v in (0.99, 0)
     )
-    assert any(finding.metric.key == "utilisation" for finding in strict.findings)
-    assert not any(finding.metric.key == "utilisation" for finding in mild.findings)
+    assert any(finding.metric.key == "utilisation" for finding in strict.missed_thresholds)
+    assert not any(finding.metric.key == "utilisation" for finding in mild.missed_thresholds)
 
 
 @pytest.mark.once

@@ -20,6 +20,7 @@ from macaw.profiling.model import (
     Bottleneck,
     Finding,
     Metric,
+    MissedThreshold,
     Profile,
     Series,
     to_json,
@@ -60,7 +61,10 @@ def profile() -> Profile:
         against="old.json",
         accounts=(Account("cp", "cp", plain.cycles, 1, (CauseCycles("work", 5),), lines),),
         series=(Series("external reads", "bytes", ((0, 2.0), (1000, 8.0), (3000, 0.5)), "", 16),),
-        findings=(Finding(worst.core, worst.where, metric, "It is slow.", 400, 3, cost=77),),
+        missed_thresholds=(
+            MissedThreshold(worst.core, worst.where, metric, "It is slow.", 400, 3, cost=77),
+        ),
+        findings=(Finding(worst.core, "loads", f"{worst.place}: add", 88, 99, "Load earlier"),),
         bottleneck=Bottleneck("pe", worst, "pe is slow.", {"pe": 500}, {"dma": 20}, {"nnp": 3}),
     )
 
@@ -372,6 +376,8 @@ def test_the_table_of_counterfactuals(page: OpenedProfile, profile: Profile) -> 
         "[...document.querySelectorAll('#rest section')].filter(s => s.innerText.startsWith('Cycles that'))"
         ".flatMap(s => [...s.querySelectorAll('tbody tr')].map(r => [...r.children].map(c => c.textContent)))"
     )
-    finding = f"finding: {profile.findings[0].core} {profile.findings[0].where}"
+    places = [(x.core, x.where) for x in profile.findings]
+    places += [(x.core, x.where) for x in profile.missed_thresholds]
+    names = [f"finding: {core} {where}" for core, where in places]
     assert tables[:3] == [["dma", "", "20", ""], ["pe", "500", "", ""], ["nnp", "", "", "3"]]
-    assert tables[3][:2] == [finding, "77"]
+    assert [row[:2] for row in tables[3:]] == [[names[0], "88"], [names[1], "77"]]

@@ -83,6 +83,11 @@ def test_metrics_findings_goals_and_the_rest() -> None:
     assert "0.22 !" in narrow
     assert "partial" not in text  # a metric that no group has
     assert f"1. pe[0] net.s:60: exe {ODD} (400 cycles, 3 times)\n" in text
+    assert (
+        f"\nfindings: 1\n  1. vc net.s:7: add {ODD}\n"
+        "     loads: the operand came from a load (net.s:6: lw)\n"
+        "     load earlier: saves at most 260 cycles (26.0%)\n\nmissed thresholds: 1\n"
+    ) in text
     assert "missed 1,000 cycles, wanted at most 900\n" in text
     assert "met    unit use 0.22" in text
     assert "better 1,200 → 1,000 cycles" in text
@@ -196,13 +201,19 @@ def test_names_that_begin_alike_stay_different(width: int, encoding: str) -> Non
 )
 def test_a_limit_of_records_and_findings(limit: int | None, records: int, findings: int) -> None:
     made = with_names([f"transfer {n}" for n in range(20)])
-    first = by_hand().findings[0]
-    made = replace(made, findings=tuple(replace(first, where=f"net.s:{n}") for n in range(10)))
+    (first,), (cause,) = by_hand().missed_thresholds, by_hand().findings
+    made = replace(
+        made,
+        missed_thresholds=tuple(replace(first, where=f"net.s:{n}") for n in range(10)),
+        findings=tuple(replace(cause, where=f"net.s:{n}") for n in range(10)),
+    )
     text = shown(made, limit=limit)
     assert len(re.findall(r"^dma +a\.s:16", text, flags=re.M)) == records
-    assert len(re.findall(r"^ +\d+\. pe\[0\] net\.s:\d", text, flags=re.M)) == findings
+    for core in ("pe\\[0\\]", "vc"):
+        assert len(re.findall(rf"^ +\d+\. {core} net\.s:\d", text, flags=re.M)) == findings
     assert (f"{20 - records} more records not shown" in text) == (records < 20)
-    assert (f"{10 - findings} more findings not shown" in text) == (findings < 10)
+    for word in ("findings", "missed thresholds"):
+        assert (f"{10 - findings} more {word} not shown" in text) == (findings < 10)
 
 
 def test_file_names_are_as_long_as_they_must_be() -> None:
@@ -217,13 +228,17 @@ def test_file_names_are_as_long_as_they_must_be() -> None:
     }
 
 
-def test_other_places_of_a_finding() -> None:
-    first = by_hand().findings[0]
-    made = replace(
-        by_hand(), findings=(replace(first, others=tuple(f"net.s:{n}: exe" for n in range(5))),)
+def test_other_places_and_all_that_were_waited_for() -> None:
+    (missed,), (finding,) = by_hand().missed_thresholds, by_hand().findings
+    others = tuple(f"net.s:{n}: exe" for n in range(5))
+    text = " ".join(
+        shown(replace(by_hand(), missed_thresholds=(replace(missed, others=others),))).split()
     )
-    text = " ".join(shown(made).split())
     assert "the same at 5 places more: net.s:0: exe, net.s:1: exe, net.s:2: exe, ..." in text
+    made = replace(by_hand(), findings=(replace(finding, others=others[:1], whom=others),))
+    text = " ".join(shown(made).split())
+    assert "from a load (net.s:0: exe, net.s:1: exe, net.s:2: exe, ...) load earlier" in text
+    assert "(26.0%) the same at 1 place more: net.s:0: exe missed" in text
 
 
 def test_what_is_not_judged_is_a_note() -> None:

@@ -63,6 +63,8 @@ def test_metrics_findings_and_series_by_hand() -> None:
     profile = by_hand()
     tables = {name: rows_of(table) for name, table in macaw.profile_tables(profile).items()}
     assert len(tables["metrics"]) == sum(len(group.metrics) for group in profile.groups)
-    assert [row["sentence"] for row in tables["findings"]] == [x.sentence for x in profile.findings]
+    missed, findings = tables["missed_thresholds"], tables["findings"]
+    assert [row["sentence"] for row in missed] == [x.sentence for x in profile.missed_thresholds]
+    assert [(row["cause"], row["saved"]) for row in findings] == [("loads", 260)]
     points = [(x.name, *point) for x in profile.series for point in x.points]
     assert [(row["name"], row["cycle"], row["value"]) for row in tables["series"]] == points

@@ -27,7 +27,7 @@ function addCounterfactuals(slowest) {
   const rows = data.tracks.filter((track) => track.core === track.row && [slowest.saved, slowest.between, slowest.sooner].some((one) => one[track.row]));
   const cells = (name, ...counts) => element("tr", "", "", element("td", "name", name), ...counts.map((count) => element("td", "", count === undefined ? "" : number(count))));
   const all = [...rows.map((track) => cells(track.row, slowest.saved[track.row], slowest.between[track.row], slowest.sooner[track.row])),
-    ...data.findings.filter((item) => item.saved).map((item) => cells(`finding: ${item.core} ${item.where}`, item.saved))];
+    ...[...data.findings, ...data.missed].filter((item) => item.saved).map((item) => cells(`finding: ${item.core} ${item.where}`, item.saved))];
   if (all.length) section("Cycles that the run would save", table(["of", "without this", `without this while ${slowest.core} works`, "if it never started late"], all));
 }
 
@@ -38,8 +38,8 @@ function addSections() {
     if (slowest.where) paragraphs.push(element("p", "", `${slowest.where[0].toUpperCase()}${slowest.where.slice(1)} `, linkButton(slowest.link)));
     section(`Bottleneck: ${slowest.core}`, ...paragraphs);
   }
-  if (data.findings.length)
-    section("Findings", element("ol", "", "", ...data.findings.map((item) =>
+  for (const [title, items] of [["Findings", data.findings], ["Missed thresholds", data.missed]])
+    if (items.length) section(title, element("ol", "", "", ...items.map((item) =>
       element("li", "", "", element("b", "", `${item.core} ${item.where}`), ` ${item.note} `, ...(item.link ? [linkButton(item.link)] : []), element("br"), item.sentence))));
   if (slowest) addCounterfactuals(slowest);
   if (data.layers) {

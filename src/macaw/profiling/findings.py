@@ -1,0 +1,152 @@
+"""Finds what makes a run longer: causes with advice, each priced by what the run would save.
+
+The causes are those of the charges of a run (`macaw.profiling.accounting`), the advice is that of
+`macaw.isa.advice`. The price of a finding comes from a simulation of the same run in which the
+cycles of the cause vanish, or the waits do not take place (`macaw.profiling.counterfactual`). What
+has slack costs nothing, so a cause that does not make the run longer is no finding.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from macaw.asm.generated_sources import generated_file
+from macaw.emu.charges import Charge
+from macaw.isa.advice import BY_CAUSE
+from macaw.profiling.accounting import ChargedRun
+from macaw.profiling.charge_log import ChargeLog
+from macaw.profiling.counterfactual import RunGraph
+from macaw.profiling.model import Finding
+from macaw.profiling.source_lines import NOWHERE, SourceLine
+
+LEAST_SAVED = 0.01  # of the run; what saves less is no finding
+MOST_DISTANCE = 12  # lines; lines of one cause that are closer are one place
+
+
+@dataclass
+class _Evidence:
+    """What is known of one cause in one line, for all cores of a row."""
+
+    line: SourceLine
+    cycles: float = 0.0  # times units
+    part: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # by core: per unit
+    shares: dict[str, dict[Charge, float]] = field(default_factory=lambda: defaultdict(dict))
+    waits: list[tuple[str, int]] = field(default_factory=list)  # cores and indices in their logs
+    whom: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+
+def find(run: ChargedRun) -> tuple[Finding, ...]:
+    """Return the findings of a run, those that save most first."""
+    graph = RunGraph(run.logs)
+    least = max(LEAST_SAVED * graph.cycles, 1.0)
+    found = []
+    for (row, cause), lines in _collect(run).items():
+        for place in _places(lines):
+            has_enough = sum(sum(item.part.values()) for item in place) >= least
+            saved = graph.cycles - _end(graph, place) if has_enough else 0.0
+            if saved >= least:
+                found.append(_finding(row, cause, place, round(saved)))
+    return tuple(sorted(found, key=lambda item: (-item.saved, -item.cycles, item.where)))
+
+
+def _end(graph: RunGraph, place: Iterable[_Evidence]) -> float:
+    """Return when the run would end without what `place` has."""
+    shares: dict[str, dict[Charge, float]] = defaultdict(dict)
+    for item in place:
+        for core, of_core in item.shares.items():
+            shares[core].update(of_core)
+    return graph.end(shares, [wait for item in place for wait in item.waits])
+
+
+def _collect(run: ChargedRun) -> Mapping[tuple[str, str], list[_Evidence]]:
+    """Return the evidence by row of the timeline and cause."""
+    found: dict[tuple[str, str], dict[SourceLine, _Evidence]] = defaultdict(dict)
+    for account in run.accounts:
+        core, lines, log = account.core, run.lines[account.core], run.logs[account.core]
+        totals, waits = _totals(log), _waits_to_drop(log)
+        for charge, cycles in totals.items():
+            line = lines.get(charge.address, NOWHERE)
+            if charge.cause not in BY_CAUSE or generated_file(line.file) is not None:
+                continue
+            item = found[account.row, charge.cause].setdefault(line, _Evidence(line))
+            item.cycles += cycles
+            item.part[core] += cycles / account.units
+            producer = lines.get(charge.producer, NOWHERE)
+            item.whom[charge.whom or producer.sentence] += cycles
+            if charge in waits:
+                item.waits += [(core, number) for number in waits[charge]]
+            else:
+                item.shares[core] |= _shares(totals, charge)
+    return {key: list(lines.values()) for key, lines in found.items()}
+
+
+def _totals(log: ChargeLog) -> dict[Charge, float]:
+    """Return the cycles, times units, of each charge of a core, also of its waits."""
+    totals: dict[Charge, float] = defaultdict(float)
+    for (_, charge), cycles in log.cycles.items():
+        totals[charge] += cycles
+    for wait in log.waits:
+        totals[wait.charge] += wait.end - wait.begin
+    return totals
+
+
+def _waits_to_drop(log: ChargeLog) -> dict[Charge, list[int]]:
+    """Return the indices of the waits by charge, without the first wait of each instruction.
+
+    If the work of two cores overlaps, the second one still waits for the first piece.
+    """
+    numbers: dict[Charge, list[int]] = {}
+    known: set[tuple[str, int | None]] = set()
+    for number, wait in enumerate(log.waits):
+        of_charge = numbers.setdefault(wait.charge, [])
+        key = wait.charge.cause, wait.charge.address
+        if key in known:
+            of_charge.append(number)
+        known.add(key)
+    return numbers
+
+
+def _shares(totals: Mapping[Charge, float], charge: Charge) -> dict[Charge, float]:
+    """Return the share of the cycles of charges that vanishes together with a charge."""
+    shares = {charge: 1.0}
+    producer = Charge("work", charge.producer)
+    if BY_CAUSE[charge.cause].with_producers and totals.get(producer):
+        shares[producer] = min(totals[charge] / totals[producer], 1.0)
+    return shares
+
+
+def _places(lines: Iterable[_Evidence]) -> Iterator[list[_Evidence]]:
+    """Divide the lines of a cause into places; the lines of a place are near each other."""
+    place: list[_Evidence] = []
+    for item in sorted(lines, key=lambda item: item.line):
+        if place and not _is_near(place[-1].line, item.line):
+            yield place
+            place = []
+        place.append(item)
+    if place:
+        yield place
+
+
+def _is_near(one: SourceLine, other: SourceLine) -> bool:
+    return one.file == other.file and other.number - one.number <= MOST_DISTANCE
+
+
+def _finding(row: str, cause: str, place: list[_Evidence], saved: int) -> Finding:
+    ordered = sorted(place, key=lambda item: -item.cycles)
+    cores = list(dict.fromkeys(core for item in place for core in item.part))
+    whom: dict[str, float] = defaultdict(float)
+    for item in place:
+        for name, cycles in item.whom.items():
+            whom[name] += cycles
+    return Finding(
+        cores[0] if len(cores) == 1 else row,
+        cause,
+        ordered[0].line.sentence,
+        saved,
+        round(sum(item.cycles for item in place)),
+        BY_CAUSE[cause].text,
+        tuple(name for name in sorted(whom, key=lambda name: -whom[name]) if name),
+        tuple(item.line.sentence for item in ordered[1:]),
+    )

@@ -1,0 +1,134 @@
+"""Findings: what makes a run longer, and whether following the advice saves what it says.
+
+Each program of `pairs` has a flaw, and with `-D MENDED=1` it has none: what the advice says is done.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.execution import configuration_of
+from macaw.isa.advice import ADVICE
+from macaw.isa.causes import BY_NAME, CAUSES
+from macaw.profiling import findings
+from macaw.profiling.accounting import ChargedRun, charge_job
+from macaw.profiling.model import Finding
+from macaw.profiling.recording import make_job
+
+pytestmark = pytest.mark.once
+
+PAIRS = Path(__file__).parent / "pairs"
+DOCS = Path(__file__).parents[3] / "docs"
+TOLERANCE = 0.25  # of what the mended program saves, for the price of the finding
+LEAVES = {cause.name for cause in CAUSES} - {cause.parent for cause in CAUSES}
+
+
+class Pair(NamedTuple):
+    """A program, and what its first finding names. The line is the one that ends with `# here`."""
+
+    name: str
+    core: str
+    cause: str
+
+
+PROGRAMS = (
+    Pair("unroll", "vc", "loads"),
+    Pair("stride", "vc", "lanes"),
+    Pair("accumulators", "vc", "results"),
+    Pair("gather", "vc", "narrow"),
+    Pair("buffers", "cp", "transfers"),
+)
+
+
+@cache
+def charged(name: str, *, mended: bool) -> tuple[ChargedRun, dict[str, np.ndarray]]:
+    """The charges of a program's run, and its outputs."""
+    program = macaw.assemble(PAIRS / f"{name}.s", defines={"MENDED": 1} if mended else {})
+    inputs = {
+        x.name: (np.arange(np.prod(x.shape)) % 7 + 1).astype(x.dtype).reshape(x.shape)
+        for x in program.inputs
+    }
+    job = make_job(program, configuration_of(program, None), inputs)
+    return charge_job(job, 4096), macaw.run(program, inputs).outputs
+
+
+@cache
+def found(name: str, *, mended: bool = False) -> tuple[Finding, ...]:
+    return findings.find(charged(name, mended=mended)[0])
+
+
+def cycles(name: str, *, mended: bool) -> int:
+    return charged(name, mended=mended)[0].accounts[0].cycles
+
+
+def places(name: str) -> set[str]:
+    """The lines that `# here` marks, as findings name them."""
+    lines = (PAIRS / f"{name}.s").read_text().splitlines()
+    return {f"{name}.s:{n}" for n, line in enumerate(lines, 1) if line.endswith("# here")}
+
+
+def place_of(where: str) -> str:
+    return ":".join(where.split(":")[:2])
+
+
+# Following the advice --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pair", PROGRAMS, ids=lambda pair: pair.name)
+def test_the_first_finding_is_what_the_mended_program_mends(pair: Pair) -> None:
+    first, *_ = found(pair.name)
+    assert (first.core, first.cause) == (pair.core, pair.cause)
+    assert place_of(first.where) in places(pair.name)
+    saved = cycles(pair.name, mended=False) - cycles(pair.name, mended=True)
+    assert saved > 0
+    assert first.saved == pytest.approx(saved, rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("pair", PROGRAMS, ids=lambda pair: pair.name)
+def test_the_mended_program_does_the_same_and_has_less_of_the_cause(pair: Pair) -> None:
+    (_, before), (_, after) = (charged(pair.name, mended=mended) for mended in (False, True))
+    assert before.keys() == after.keys()
+    for name, values in before.items():
+        np.testing.assert_array_equal(values, after[name])
+    left = [x.saved for x in found(pair.name, mended=True) if x.cause == pair.cause]
+    assert sum(left) < 0.5 * found(pair.name)[0].saved
+
+
+def row_of(pair: Pair) -> str:
+    """The row of a pair in the table of docs/profile.md."""
+    before, after = (cycles(pair.name, mended=mended) for mended in (False, True))
+    file = f"[`{pair.name}.s`](../tests/macaw/profile/pairs/{pair.name}.s)"
+    price = found(pair.name)[0].saved
+    return (
+        f"| {file} | {pair.core} | `{pair.cause}` | {price:,} | {before - after:,} |"
+        f" {before:,} | {after:,} |"
+    )
+
+
+def test_the_table_of_pairs_in_the_docs() -> None:
+    text = (DOCS / "profile.md").read_text("utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| [`")]
+    assert rows == [row_of(pair) for pair in PROGRAMS]
+
+
+# The table -------------------------------------------------------------------------------------
+
+
+def test_each_advice_is_for_a_leaf_of_the_tree_of_causes() -> None:
+    names = [row.cause for row in ADVICE]
+    assert len(set(names)) == len(names)
+    assert set(names) <= LEAVES
+    for row in ADVICE:
+        assert row.text[0].islower()
+        assert not row.text.endswith(".")
+        assert BY_NAME[row.cause].parent not in ("", "idle")
+
+
+def test_each_advice_has_a_pair_that_shows_it() -> None:
+    assert {row.cause for row in ADVICE} == {pair.cause for pair in PROGRAMS}
