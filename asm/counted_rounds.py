@@ -44,9 +44,9 @@ class CountedRounds:
         self._data = data
         self._fields = [item for item in trace if isinstance(item, Field)]
         self._waiting = [item for item in trace if isinstance(item, Waiting)]
-        # The name whose value at the begin of a round determines each assigned symbol, or None.
+        # The name whose value at the start of a round determines each assigned symbol, or None.
         self._sources: dict[str, str | None] = {}
-        self._before: dict[str, int] = {}  # values at the begin of the round
+        self._before: dict[str, int] = {}  # values at the start of the round
         self._field_sources: list[str | None] = []
         for item in trace:
             if isinstance(item, Assignment):

@@ -245,9 +245,9 @@ class ExpressionContext:
         return area.load_base + address - (area.base or 0)
 
     def _entry(self, address: int, unit: AddressUnit, node: Node) -> int:
-        """Return the number of the unit at an address, counted from the begin of external memory.
+        """Return the number of the unit at an address, counted from the start of external memory.
 
-        Raises `Mistake` unless the address is in external memory, at the begin of a unit.
+        Raises `Mistake` unless the address is in external memory, at the start of a unit.
         """
         size, offset = unit.size(self.state.config), address - memory_map.EXTERNAL
         if offset < 0:
@@ -256,7 +256,7 @@ class ExpressionContext:
         entry, rest = divmod(offset, size)
         if rest:
             raise Mistake(
-                f"the address is {rest} bytes after the begin of a {unit.title}, which has {size}"
+                f"the address is {rest} bytes after the start of a {unit.title}, which has {size}"
                 " bytes",
                 node,
                 f"{unit.title}s begin at multiples of {size} bytes of external memory: put data of"

@@ -54,7 +54,7 @@ ROWS = (
     Function("sizeof",       "sizeof(symbol)",       "The bytes of an array or a tensor, or from a label to the next one.",                                  "table: .word 1, 2, 3\n       .word sizeof(table)"),
     Function("load_address", "load_address(symbol)", "The address in external memory at which the loader puts the data of a symbol of a row's part.",                  "p: .word load_address(p)"),
     Function("slot",         "slot(tensor, row)",    "The place of a tensor in the image of a row, whose exe commands name it.",                         "take_x: .word slot(x, 0), x, sizeof(x), 1, 0, 0"),
-    Function("vec",          "vec(address)",         "The number of the native vector at an address, counted from the begin of external memory. The address must be the begin of a native vector of the device.", ".data\nb: .word vec(b)"),
+    Function("vec",          "vec(address)",         "The number of the native vector at an address, counted from the start of external memory. The address must be the start of a native vector of the device.", ".data\nb: .word vec(b)"),
     Function("tile",         "tile(address)",        "As vec, counted in native tiles.",                                                                 ".data\nW: .word tile(W)"),
 )
 # fmt: on

@@ -297,7 +297,7 @@ class OperandEncoder:
             return None
         return self._value(value)
 
-    def known(self, text: str) -> int | None:
+    def certain_bits(self, text: str) -> int | None:
         """Return the bits of a text; None if the meaning is not certain."""
         bits = self.bits.get(text)
         if bits is None:

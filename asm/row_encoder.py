@@ -56,7 +56,7 @@ class RowEncoder:
         bits, waiting = self.base, None
         for encoder, text in zip(self.encoders, texts, strict=True):
             may_wait = waiting is None
-            known = None if may_wait and encoder.needs_address else encoder.known(text)
+            known = None if may_wait and encoder.needs_address else encoder.certain_bits(text)
             if known is not None:
                 bits |= known
                 continue
@@ -117,7 +117,7 @@ def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
         word |= plan.base
         for other, encoder in enumerate(plan.encoders):
             if other != place:
-                known = encoder.known(texts[other])
+                known = encoder.certain_bits(texts[other])
                 if known is None:
                     return None
                 word |= known

@@ -103,7 +103,7 @@ class StatementAssembler:
         if self._directive(name) is not None or self._stack.knows(name.text):
             return None
         own = part.directives if part else ()
-        return recovery.unknown_directive(name, [*DIRECTIVES, *own, *self._stack.known()])
+        return recovery.unknown_directive(name, [*DIRECTIVES, *own, *self._stack.known_names()])
 
     def _contain(self, head: Name, labels: Sequence[Definition]) -> None:
         """Prevent a wrong statement from causing errors in other statements."""
@@ -146,7 +146,7 @@ class StatementAssembler:
         if rows is not None:
             _check_commas(context, statement)
         if rows is None and not part.accepts_anything:
-            known = [*DIRECTIVES, *part.directives, *self._stack.known()]
+            known = [*DIRECTIVES, *part.directives, *self._stack.known_names()]
             self._guess(context, statement, recovery.unknown_instruction(head, part.core, known))
             return
         part.instruction(context, statement, rows or ())
@@ -165,7 +165,7 @@ class StatementAssembler:
         if not statement.operands:
             line = context.line
             begins = line.start == 0 or line.source.text[line.start - 1] == "\n"
-            known = (*part.core.rows, *self._stack.known())
+            known = (*part.core.rows, *self._stack.known_names())
             is_word = any(head.text in core.rows for core in registry.cores())
             return begins and not is_word and not recovery.similar(head.text, known)
         first = statement.operands[0]
@@ -212,7 +212,7 @@ class StatementAssembler:
         Raises `AlreadyReported` for further ones.
         """
         if head.text.startswith("."):
-            return recovery.unknown_directive(head, [*DIRECTIVES, *self._stack.known()])
+            return recovery.unknown_directive(head, [*DIRECTIVES, *self._stack.known_names()])
         if self._parts.has_reported_no_part:
             raise AlreadyReported
         self._parts.has_reported_no_part = True

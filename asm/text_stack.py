@@ -174,7 +174,7 @@ class TextStack:
         """Whether a conditional skips the next line."""
         return bool(self.conditionals) and self.conditionals[-1].skips
 
-    def known(self) -> list[str]:
+    def known_names(self) -> list[str]:
         """Return the names of the directives on text and of the macros."""
         return [*self._words, *(macro.name for macro in self.macros.values())]
 

@@ -112,7 +112,7 @@ class FrameBuilder:
         self.add_text(kind, [self._short(text) for text in answer_text(answer, line).splitlines()])
 
     def add_text(self, kind: str, lines: Sequence[str]) -> None:
-        """Add lines of one kind to the output panel, as an answer that is shown from its begin on.
+        """Add lines of one kind to the output panel, as an answer that is shown from its start on.
 
         If there are more than `LINES` lines, the panel keeps the first ones.
         """

@@ -21,8 +21,8 @@ class LayerState:
     """A layer of the network at the present moment.
 
     `state` is "done", "running", "to come" or "not seen". The last one means that the session has
-    jumped over the begin of the layer. `begin` is the cycle in which the layer began. `cycles`
-    counts from there to the begin of the next layer, or to now. It is None if the session has not
+    jumped over the start of the layer. `begin` is the cycle in which the layer began. `cycles`
+    counts from there to the start of the next layer, or to now. It is None if the session has not
     executed both.
     """
 
@@ -34,7 +34,7 @@ class LayerState:
 
 
 def layer_breaks(debuggee: Debuggee, breaks: Mapping[int, Break]) -> dict[int, Break]:
-    """Return `breaks` with additional ones that record the begin of each layer and do not stop.
+    """Return `breaks` with additional ones that record the start of each layer and do not stop.
 
     They are for the first core, which calls the layers. The given breaks stop as before.
     """
@@ -49,7 +49,7 @@ def layer_breaks(debuggee: Debuggee, breaks: Mapping[int, Break]) -> dict[int, B
 
 
 def _begin(debuggee: Debuggee, number: int, other: Break | None) -> bool:
-    """Record the begin of a layer; return whether another break at its address stops the core."""
+    """Record the start of a layer; return whether another break at its address stops the core."""
     debuggee.layer_starts[number] = debuggee.device.cycle
     test: Callable[[], bool] | None = None if other is None else other.test
     return other is not None and (test is None or test())

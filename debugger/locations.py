@@ -46,7 +46,7 @@ def locate(debuggee: Debuggee, text: str) -> Location:
     """Return the location that a text denotes. Raises `LocationError`.
 
     A line number without a file name is a line of the focused core's file. The name of a layer, in
-    quotation marks or alone, means the begin of the layer.
+    quotation marks or alone, means the start of the layer.
     """
     text = text.strip()
     symbol = layer_symbol(debuggee.program, text)

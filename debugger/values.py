@@ -176,7 +176,7 @@ def memory_span(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
 
     def extent(address: Any, part: slice) -> tuple[int, int]:
         if part.start is None or part.stop is None or part.stop <= part.start:
-            raise AccessError("a span of memory has a begin and an end after it: [0:16]")
+            raise AccessError("a span of memory has a start and an end after it: [0:16]")
         count = part.stop - part.start
         if count > MOST_SPAN:
             raise AccessError(f"a span of memory has {MOST_SPAN:,} numbers at most")

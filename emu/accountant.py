@@ -146,7 +146,7 @@ class Accountant:
             self.wait_of(waiting, self.at + end - max(waiting.since, self.at), address)
         self.ended_waits.clear()
 
-    def settled(self) -> None:
+    def keep_charges(self) -> None:
         """Keep all charges so far, even if the run ends before `at`."""
         self._last.clear()
 

@@ -37,7 +37,7 @@ class Clock:
         return self.cycle + int(self.had_turn(agent))
 
     @property
-    def arbitrated(self) -> bool:
+    def is_arbitrated(self) -> bool:
         """Whether the arbiter of on-chip memory has already acted in `cycle`."""
         return self.turn == NEVER
 

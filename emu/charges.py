@@ -1,7 +1,7 @@
 """What a core did over time: the charge of each cycle, in few bytes for each change.
 
-A core of several units has one charge in a cycle, too: that of most of its units, or each charge
-for its share of the cycles between two changes.
+A core of several units has one charge in a cycle, too. It is that of most of its units, or the
+cycles between two changes are divided among the charges of the units.
 """
 
 from __future__ import annotations

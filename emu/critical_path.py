@@ -1,9 +1,10 @@
 """The critical path of a run: the one core, and its charge, that the run waited for in each cycle.
 
 The path goes back from the end of the run. It follows a core as long as this core has something to
-do. Where the core waits for another core, the path goes on with that core; where it is idle, with
-the core that commands the others, which will have started it. So work that overlaps other work is
-on the path only if the run would not have gone on without it, and each cycle is on it once.
+do. Where the core waits for another core, the path continues with that core. Where it is idle, the
+path continues with the core that commands the others and has started this one. So work that
+overlaps other work is on the path only if the run could not have continued without it. Each cycle
+is on the path once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class _Cursor:
         self.log, self.at = log, len(log.begins) - 1
 
     def seek(self, cycle: int) -> int:
-        """Move to the span of cycle `cycle`, and return the begin of this span."""
+        """Move to the span of cycle `cycle`, and return the start of this span."""
         begins = self.log.begins
         while begins[self.at] > cycle:
             self.at -= 1
@@ -39,7 +40,7 @@ class _Cursor:
 
 
 def critical_path(logs: Mapping[int, CoreLog], cycles: int) -> dict[Step, int]:
-    """Return by step how many of the cycles of a run it is on the path.
+    """Return, for each step, the number of cycles of a run in which it is on the critical path.
 
     `logs` has the log of each core by the core's number; the core with the least number commands
     the others. The values add up to `cycles`.

@@ -60,7 +60,7 @@ def run(
 
 
 def _begin(meters: dict[str, Meter], number: int) -> bool:
-    """Note the begin of a layer of a network; the number after the last one is for none."""
+    """Note the start of a layer of a network; the number after the last one is for none."""
     for one in meters.values():
         one.acted()
         one.layer = number

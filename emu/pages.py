@@ -128,7 +128,7 @@ class Pages:
     def mark_rows(self, offset: int, length: int, rows: int, stride: int) -> None:
         """Record that `rows` rows of `length` bytes were written through a view.
 
-        Each row begins `stride` bytes after the begin of the previous one.
+        Each row begins `stride` bytes after the start of the previous one.
         """
         if abs(stride) <= PAGE:
             low = min(offset, offset + (rows - 1) * stride)

@@ -46,7 +46,7 @@ from macaw.emu.trace_groups import Groups
 from macaw.emu.triggers import ENDLESS
 from macaw.isa.trace import AUTO
 
-BEFORE = -1  # stands for a begin that was reported before
+BEFORE = -1  # stands for a start that was reported before
 
 
 class TraceBlock(Groups):
@@ -108,10 +108,10 @@ class TraceBlock(Groups):
         until: int,
         begin: int = BEFORE,
     ) -> None:
-        """Report the uses of an instruction, and possibly its begin and end.
+        """Report the uses of an instruction, and possibly its start and end.
 
         Each use has the first four arguments of `count_occurrence`. `begin` is the cycle in which
-        the instruction begins, or `BEFORE` if its begin was reported earlier. `until` is the first
+        the instruction begins, or `BEFORE` if its start was reported earlier. `until` is the first
         cycle after it, or 0 if it has not ended.
         """
         origin = self.state.trace_origin

@@ -28,7 +28,7 @@ class _Alias(NamedTuple):
     number: str  # the operand whose value `when` accepts or refuses
     when: Callable[[int], bool] | None
 
-    def replaced(self, text: str) -> str | None:
+    def pseudo_text(self, text: str) -> str | None:
         """Return the pseudo-instruction for an instruction's text; None if it does not match."""
         match = self.pattern.fullmatch(text) if self.word in text else None
         if match is None or (self.when is not None and not self.when(int(match[self.number], 0))):
@@ -42,7 +42,7 @@ def with_alias(core: Core, text: str) -> str:
     `text` is the text that `codec.describe` returned.
     """
     for alias in _aliases(core).get(text.partition(" ")[0], ()):
-        result = alias.replaced(text)
+        result = alias.pseudo_text(text)
         if result is not None:
             return result
     return text

@@ -73,7 +73,7 @@ CORE = checked(
     Core(
         **vars(DESCRIPTOR),
         row=0,
-        unit="the ALU with multiplier and divider, which is also the whole array; an instruction that computes uses it from its begin to its end",
+        unit="the ALU with multiplier and divider, which is also the whole array; an instruction that computes uses it from its start to its end",
         instructions=scalar.INSTRUCTIONS + XCP,
         pseudos=scalar.PSEUDOS,
         structures=(TRANSFER,),

@@ -37,7 +37,7 @@ COUNTERS = (
     Counter("transfers", "transfers that ended", "transfers"),
     Counter("beats", "beats that were written", "beats"),
     Counter("bytes", "bytes that were written", "bytes"),
-    Counter("cycles_busy", "cycles from the begin of a transfer to its end", "cycles"),
+    Counter("cycles_busy", "cycles from the start of a transfer to its end", "cycles"),
 )
 
 FAULTS = (

@@ -146,7 +146,7 @@ class Arrangement:
 ARRANGEMENTS = (
     Arrangement("elementwise", "lane by lane, any function, into the slice RZ_SLOT of Rz"),
     Arrangement("dot", "the sum of the products, one number into the slot RZ_SLOT, which advances"),
-    Arrangement("outer", "each of left times each of right, row by row into Rz from its begin"),
+    Arrangement("outer", "each of left times each of right, row by row into Rz from its start"),
     Arrangement(
         "tensor",
         "the product of 4x4 matrices, row by row into the slice RZ_SLOT of Rz",

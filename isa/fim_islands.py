@@ -156,7 +156,7 @@ SETTINGS = (
     Setting("fim.instructions", 65536, "words of an island's program",                                  "words",   16, 1 << 18),
     Setting("fim.rows",         4096,  "rows of a bank",                                                "",        1, MAX_ROWS),
     *(Setting(f"fim.{row.name}", row.default, row.meaning, "cycles", row.low, row.high) for row in TIMINGS),
-    *(Setting(f"fim.alu.{row.name}", row.cycles, f"from the begin of {row.name} to its result, in the island's clock", "cycles", 1, 256) for row in FUNCTIONS),
+    *(Setting(f"fim.alu.{row.name}", row.cycles, f"from the start of {row.name} to its result, in the island's clock", "cycles", 1, 256) for row in FUNCTIONS),
     Setting("fim.alu.tree",     1,     "a level of the adder tree, in the island's clock",              "cycles",  1, 64),
     *(setting for number, kind in enumerate(KINDS) for setting in _island(number, kind)),
 )

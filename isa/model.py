@@ -250,7 +250,7 @@ class Directive:
 
 @dataclass(frozen=True)
 class AddressUnit:
-    """A unit in which a core counts addresses of external memory from its begin.
+    """A unit in which a core counts addresses of external memory from its start.
 
     In expressions the function `name` converts the address of a symbol to this unit. `size` returns
     the bytes of a unit in a configuration.

@@ -238,7 +238,7 @@ INSTRUCTIONS = (
 
     _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "ends": 0}, "g",      "Begin to record a register group. Must be between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
     _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "ends": 1}, "g",      "End the recording of a register group. Must be between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
-    _row("end_chain",   Step("end_chain", FINISH),    PLAIN,  {"op": 255},          "",       "End a chain; the begin of the next one ends it too. At the end of a program, where the next word is 0, stop the core when everything is written.", "chain", "", "scalar", "issue_cycles", ""),
+    _row("end_chain",   Step("end_chain", FINISH),    PLAIN,  {"op": 255},          "",       "End a chain; the start of the next one ends it too. At the end of a program, where the next word is 0, stop the core when everything is written.", "chain", "", "scalar", "issue_cycles", ""),
 )
 # fmt: on
 

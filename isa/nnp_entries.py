@@ -57,7 +57,7 @@ class Volume:
             f" is larger than the volume, {self.width} x {self.height}{around}"
         )
 
-    def stepped(self, iteration: int) -> int:
+    def window_start(self, iteration: int) -> int:
         """Return the position at which the window of an iteration begins, as y * width + x.
 
         The address of an instruction with `_inc` advances by this number times its inc.
@@ -129,7 +129,7 @@ class Access:
         Return None if none is set.
         """
         if self.sliding and vectors is not None:
-            return self.base + self.inc * vectors.stepped(iteration)
+            return self.base + self.inc * vectors.window_start(iteration)
         return self.base + self.inc * iteration
 
     def addresses(self, iteration: int, vectors: Volume | None) -> tuple[int | None, ...]:

@@ -57,7 +57,7 @@ class Parameter:
 
 # fmt: off
 OCCURRENCES = (
-    Occurrence(INSTRUCTION,        "an instruction, from its begin to its end"),
+    Occurrence(INSTRUCTION,        "an instruction, from its start to its end"),
     Occurrence("unit",             "a compute unit works: one use for each unit that does"),
     Occurrence("array",            "the array of compute units works: one use, however many units take part"),
     Occurrence("reads",            "a read of on-chip memory was granted"),
@@ -71,13 +71,13 @@ OCCURRENCES = (
 
 # In the order of the registers.
 GROUP = (
-    GroupRegister("t_begin",       INSTRUCTION,        "first", "begin of the first instruction"),
+    GroupRegister("t_begin",       INSTRUCTION,        "first", "start of the first instruction"),
     GroupRegister("t_end",         INSTRUCTION,        "last",  "end of the last instruction"),
-    GroupRegister("t_rd_begin",    "external_reads",   "first", "begin of the first external read",  "t1"),
+    GroupRegister("t_rd_begin",    "external_reads",   "first", "start of the first external read",  "t1"),
     GroupRegister("t_rd_end",      "external_reads",   "last",  "end of the last external read",     "t2"),
-    GroupRegister("t_wr_begin",    "external_writes",  "first", "begin of the first external write"),
+    GroupRegister("t_wr_begin",    "external_writes",  "first", "start of the first external write"),
     GroupRegister("t_wr_end",      "external_writes",  "last",  "end of the last external write"),
-    GroupRegister("t_cu_begin",    "unit",             "first", "begin of the computation",          "t3"),
+    GroupRegister("t_cu_begin",    "unit",             "first", "start of the computation",          "t3"),
     GroupRegister("t_cu_end",      "unit",             "last",  "end of the computation",            "t4"),
     GroupRegister("e_cu",          "unit",             "count", "uses of compute units",             "a3, q"),
     GroupRegister("e_array",       "array",            "count", "uses of the array of units",        "b3"),

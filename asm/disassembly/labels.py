@@ -163,7 +163,7 @@ class Labels:
         """
         return self._about(symbol, self._sizes[symbol.value] if size is None else size)
 
-    def derived(self, symbol: Symbol, base: int) -> list[str]:
+    def relative_definition(self, symbol: Symbol, base: int) -> list[str]:
         """Return the lines that define a symbol relative to the name of a lower address, `base`."""
         name = f"{self.at(base)} + {symbol.value - base}"
         return [*self.about(symbol), directive(f".set {self._names.of(symbol)}, {name}")]

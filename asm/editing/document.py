@@ -174,7 +174,7 @@ class Document:
 
     def symbols(self) -> Iterator[Entry]:
         """Yield the symbols and macros that the text defines."""
-        return outlines.defined(self._view)
+        return outlines.own_entries(self._view)
 
     def folds(self) -> list[Block]:
         """Return the blocks of the text that an editor can fold."""

@@ -27,7 +27,7 @@ def outline(view: FileView) -> list[Entry]:
     """Return the outline of a source: its symbols and macros, grouped by `.core` part."""
     parts = list(_parts(view))
     groups: list[list[Entry]] = [[] for _ in range(len(parts) + 1)]
-    for entry in sorted(defined(view), key=lambda entry: by_line(entry.span)):
+    for entry in sorted(own_entries(view), key=lambda entry: by_line(entry.span)):
         groups[sum(span.line <= entry.span.line for _name, span in parts)].append(entry)
     entries = groups[0]
     for (name, span), children in zip(parts, groups[1:], strict=True):
@@ -47,7 +47,7 @@ def _parts(view: FileView) -> Iterator[tuple[str, Span]]:
                 yield names[0].text, view.token_span(line, names[0])
 
 
-def defined(view: FileView) -> Iterator[Entry]:
+def own_entries(view: FileView) -> Iterator[Entry]:
     """Yield the symbols and macros that the text itself defines, without includes and macros."""
     names = view.program.assembly.symbols
     text = view.file.text

@@ -168,7 +168,7 @@ def _step(cause: Cause) -> str:
 _ENDED = {
     "input": "an input",
     "program": "of the program",
-    "begin": "there from the begin",
+    "begin": "there from the start",
     "empty": "nothing is there",
     "set": "set by hand",
     "instruction": "in the instruction",

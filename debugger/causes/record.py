@@ -241,7 +241,7 @@ class RunRecord:
                 return None
         return result
 
-    def passed(self, number: int) -> tuple[str, int] | None:
+    def window_position(self, number: int) -> tuple[str, int] | None:
         """Return the window of an access, and how many bytes had passed it before the access.
 
         `number` is the access's announcement number. The result is None if it was not to a window.

@@ -172,7 +172,7 @@ class Comparison:
             if item.transfer:
                 return self._moved(item, cause)
             if item.window:
-                passed = self.record.passed(cause.version)
+                passed = self.record.window_position(cause.version)
                 if passed is not None and passed[0] == item.window:
                     access = self.record.window_access(cause.version)
                     assert access is not None

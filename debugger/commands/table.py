@@ -59,10 +59,7 @@ class Command:
 
     @property
     def is_for_both(self) -> bool:
-        """Whether a line without `this`, `other` or `both` works on both runs.
-
-        This is about two runs side by side.
-        """
+        """Whether, beside another run, a line without `this`, `other` or `both` works on both runs."""
         return self.group in BOTH
 
     @property

@@ -2,7 +2,7 @@
 
 | module | contents |
 |---|---|
-| `framing` | messages in a stream of bytes; the language server has it in common |
+| `framing` | messages in a stream of bytes, also for the language server |
 | `connection` | reads messages in a thread, sends responses and events |
 | `arguments` | reads and checks the arguments of a request |
 | `capabilities` | what `initialize` announces |

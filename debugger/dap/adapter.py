@@ -161,7 +161,7 @@ class Adapter:
         if target.leaves:
             self._has_left = True
             self.connection.notify("terminated")
-        elif target.changed() and self._supports("supportsInvalidatedEvent"):
+        elif target.has_changed() and self._supports("supportsInvalidatedEvent"):
             self.connection.notify("invalidated", {"areas": ["stacks", "variables"]})
 
     def _supports(self, name: str) -> bool:
@@ -232,7 +232,7 @@ class Adapter:
             self.connection.notify("breakpoint", {"reason": "changed", "breakpoint": row})
         target, launch = self._loaded()
         # Without this event VS Code would still show the reason of the earlier stop.
-        body = {"threadId": target.threads.stopped(), "allThreadsContinued": True}
+        body = {"threadId": target.threads.stopped_thread(), "allThreadsContinued": True}
         self.connection.notify("continued", body)
         target.start(launch.stop_on_entry and not launch.no_debug)
 
@@ -298,7 +298,7 @@ class Adapter:
         """Report to the editor that a run was not possible: the program is where it was before."""
         target.forget()
         self.connection.notify("output", {"category": "stderr", "output": f"{message}\n"})
-        body = stopped_body(target.session.last_stop, target.threads.stopped(), [], "pause")
+        body = stopped_body(target.session.last_stop, target.threads.stopped_thread(), [], "pause")
         self.connection.notify("stopped", {**body, "description": message, "text": ""})
 
     def _report(self, target: Target, stop: StopRecord, run: Run) -> None:
@@ -315,8 +315,8 @@ class Adapter:
         elif stop.reason == "exit" and not (launch is not None and launch.stop_on_exit):
             self._end_program(stop.exit_code or 0)
         else:
-            hits = self._breakpoints.hit(stop)
-            body = stopped_body(stop, target.threads.stopped(), hits, run.reason)
+            hits = self._breakpoints.points_hit(stop)
+            body = stopped_body(stop, target.threads.stopped_thread(), hits, run.reason)
             self.connection.notify("stopped", body)
 
     def _end_program(self, code: int) -> None:

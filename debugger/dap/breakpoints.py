@@ -134,7 +134,7 @@ class Breakpoints:
                 group.pop(point.spec, None)
         return [{"id": point.id, "verified": False} for point in dropped]
 
-    def hit(self, stop: StopRecord) -> list[tuple[str, EditorPoint]]:
+    def points_hit(self, stop: StopRecord) -> list[tuple[str, EditorPoint]]:
         """Return the points of the editor that have stopped a run, each with its group's kind."""
         numbers = {hit.number for hit in stop.hits}
         return [
@@ -156,7 +156,7 @@ def break_spec(location: str, condition: str = "", hits: str = "", message: str 
     if ignore:
         problem = "a message has no hit count; a condition can count"
         return Spec("dprintf", location, condition, error=problem)
-    form, values = printed(message)
+    form, values = parse_log_message(message)
     return Spec("dprintf", location, condition, form=form, values=values)
 
 
@@ -173,7 +173,7 @@ def ignore_of(hits: str) -> int:
     return int(match[2]) if match[1] == ">" else max(0, int(match[2]) - 1)
 
 
-def printed(message: str) -> tuple[str, tuple[str, ...]]:
+def parse_log_message(message: str) -> tuple[str, tuple[str, ...]]:
     """Return the format and the expressions of a log message such as `s0 is {s0}`."""
     values = tuple(match[1].strip() for match in _EXPRESSION.finditer(message))
     form = _EXPRESSION.sub("\0", message).replace("%", "%%").replace("\0", "%s")

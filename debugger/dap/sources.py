@@ -78,6 +78,6 @@ def goto_targets(session: Session, arguments: Mapping[str, Any]) -> dict[str, An
     return {"targets": targets}
 
 
-def loaded(session: Session) -> dict[str, Any]:
+def all_sources(session: Session) -> dict[str, Any]:
     """Return all sources of the program."""
     return {"sources": [source_record(file) for file in files(session)]}

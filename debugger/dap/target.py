@@ -102,7 +102,7 @@ class Target:
             "writeMemory": self._write_memory,
             "disassemble": lambda x: memory.disassemble(session, x),
             "source": lambda x: sources.content(session, x),
-            "loadedSources": lambda _: sources.loaded(session),
+            "loadedSources": lambda _: sources.all_sources(session),
             "exceptionInfo": self._exception_info,
             "macaw/queues": lambda x: own_requests.queues(session, self._place(x), x),
             "macaw/grid": lambda x: own_requests.grid(heat, x),
@@ -123,7 +123,7 @@ class Target:
         self.threads.forget()
         self.inspection.references.forget()
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Return whether the last request has changed the focus, or the state without a run."""
         is_edited = any(isinstance(item, EditRecord) for item in self._moved)
         return is_edited or self.session.focus != self._focus_before
@@ -284,7 +284,8 @@ class Target:
         stops = [item for item in self._moved if isinstance(item, StopRecord)]
         if stops:
             self.notify(
-                "continued", {"threadId": self.threads.stopped(), "allThreadsContinued": True}
+                "continued",
+                {"threadId": self.threads.stopped_thread(), "allThreadsContinued": True},
             )
             self.run = Run(lambda: stops[-1], is_printed=True)
         if answer.kind == "error":

@@ -54,7 +54,7 @@ class Threads:
         """Return the number of the thread of a core."""
         return self.session.device.cores[name].number + 1
 
-    def stopped(self) -> int:
+    def stopped_thread(self) -> int:
         """Return the thread of the last stop; if its core is idle, the first core that runs."""
         where = self.session.last_stop.where
         name = self.session.core.name if where is None else where.core

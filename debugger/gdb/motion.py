@@ -106,7 +106,7 @@ class Motion:
     # Stops
 
     def _after(self, stop: StopRecord, is_back: bool = False) -> str:
-        found = self.points.hit(stop)
+        found = self.points.point_hit(stop)
         text = self._words(stop, found)
         if found is not None and found[0].size and reason_of(found[0]).count("watch"):
             stop = self._before_access(stop, found[1]) if not is_back else stop

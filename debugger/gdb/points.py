@@ -57,7 +57,7 @@ class GdbPoints:
         for point in list(self._numbers):
             self.remove(point)
 
-    def hit(self, stop: StopRecord) -> tuple[GdbPoint, Hit] | None:
+    def point_hit(self, stop: StopRecord) -> tuple[GdbPoint, Hit] | None:
         """Return the point of gdb that has stopped a run, or None if none has.
 
         If both a watch and a breakpoint have stopped it, return the watch.

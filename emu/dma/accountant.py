@@ -31,7 +31,7 @@ class DmaAccountant(Accountant):
         if event.kind == "begin":
             self._end(self.core.state.began)
             self.idle(self.core.state.began)
-            self.settled()
+            self.keep_charges()
             self._open(self.core.setup * self.core.divider)
         elif event.kind == "end":
             self._end(event.time + 1)

@@ -81,7 +81,7 @@ class RowAccountant(Accountant):
             return
         end = int(state.counted_to) * core.divider
         self.idle(end - simulated * core.divider)
-        self.settled()
+        self.keep_charges()
         for charge, count in fresh:
             self._add(charge, count, end)
         self.at = end

@@ -204,11 +204,11 @@ ENTRIES = {"weights": ("503", "entries"), "q1": ("518", "loads"), "q2": ("519", 
 def block_diagram(row: RowContext) -> Sequence[figures.Box]:
     """Return the boxes of the diagram, which are the same for all PEs of a row."""
 
-    def looked(box: Box, units: tuple[int, ...]) -> Values:
+    def contents(box: Box, units: tuple[int, ...]) -> Values:
         cluster, pe = units
         return box.look(row, cluster, pe)
 
-    return [figures.Box(box.number, box.name, partial(looked, box)) for box in BOXES]
+    return [figures.Box(box.number, box.name, partial(contents, box)) for box in BOXES]
 
 
 def entries_of(row: RowContext, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:

@@ -35,7 +35,7 @@ class ScalarAccountant(Accountant):
     def hear(self, event: Event) -> None:
         if event.kind == "instruction":
             self.idle(event.time)
-            self.settled()
+            self.keep_charges()
             self.address = int(event.values["address"])
             self.family = self.core.decoder.fetch(self.address).row.family
         elif event.kind == "done":

@@ -23,12 +23,12 @@ ENDS = frozenset(("branch", "jump"))
 class Uses(NamedTuple):
     """How the instructions of a run use compute units, for the trace.
 
-    Times are relative to the begin of the run.
+    Times are relative to the start of the run.
     """
 
     counts: tuple[int, ...]  # number of uses before each instruction, and at the end
     until: tuple[int, ...]  # end of the last use before each instruction, and at the end
-    first: int  # begin of the first use
+    first: int  # start of the first use
 
 
 class Run(NamedTuple):
@@ -36,9 +36,9 @@ class Run(NamedTuple):
 
     acts: tuple[Act, ...]
     end: Decision  # an act that returns the next address and the cost of the whole run
-    lead: int  # device cycles from the begin of the run to the begin of its last instruction
+    lead: int  # device cycles from the start of the run to the start of its last instruction
     length: int  # number of instructions
-    # device cycles from the begin of the run to the begin of each instruction
+    # device cycles from the start of the run to the start of each instruction
     costs: tuple[int, ...]
     code: bytes  # the instructions' words
     uses: Uses

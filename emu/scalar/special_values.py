@@ -15,7 +15,7 @@ class Counting(Protocol):
     number: int
 
 
-# By the names of `macaw.isa.scalar.SPECIALS`. They contain the time at the begin of an instruction.
+# By the names of `macaw.isa.scalar.SPECIALS`. They contain the time at the start of an instruction.
 VALUES: Mapping[str, Callable[[Counting], int]] = {
     "cycle": lambda core: core.time // core.divider,
     "time": lambda core: core.time // core.divider,

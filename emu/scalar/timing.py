@@ -50,7 +50,7 @@ class Timing:
 
 
 def _setting(row: Instruction) -> str:
-    """Return the name of the setting at the begin of a row's text `cycles`.
+    """Return the name of the setting at the start of a row's text `cycles`.
 
     For "alu_cycles, and the wait" it is `alu_cycles`.
     """

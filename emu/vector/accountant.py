@@ -54,7 +54,7 @@ class VectorAccountant(ScalarAccountant):
             producer, is_load = self.producers.get(place, (None, False))
             cause = "latency" if place == STORES else "loads" if is_load else "results"
             self.span(cause, time, address, producer=producer)
-        self.settled()
+        self.keep_charges()
         self.address = address
         self.lane = self._source_of_lane(found)
         is_load = found.row.family in _LOADS

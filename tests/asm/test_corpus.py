@@ -75,7 +75,7 @@ BREAKS = [
     for path in PLAIN
     for line in logical_lines(SourceText(path.read_text("utf-8"), path.name), lambda _: None)
     for junk in JUNK
-    # A string without its end swallows the begin of a comment that goes on.
+    # A string without its end swallows the start of a comment that goes on.
     if not (path.stem == "comments" and '"' in junk)
 ]
 

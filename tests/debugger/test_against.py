@@ -229,7 +229,7 @@ loop:   sw   a3, (a4)
     assert end.name == "y[3]"
     assert [x.instruction for x in near] == ["sw a3, 0(a4)"]
     text = list(lines(walk, "y"))
-    assert text[0] == "y[3] = 0, y.npy has 7: there from the begin"
+    assert text[0] == "y[3] = 0, y.npy has 7: there from the start"
     assert "nothing wrote y[3], but next to it" in text
 
 

@@ -1,6 +1,6 @@
 """The way back in any mixture with the way forth: a position is one state, however it was come to.
 
-The witness is a device of the other engine that runs from the begin to each position, without a
+The witness is a device of the other engine that runs from the start to each position, without a
 session, points or checkpoints.
 """
 

@@ -56,7 +56,7 @@ def test_a_click_on_a_unit_moves_the_focus_and_the_wheel_scrolls():
         first = user.rows()[y + 1]
         user.type(mouse(65, x, y + 3))
         user.wait(lambda seen: first not in seen, "down")
-        user.type(mouse(64, x, y + 3) * 9)  # no farther than to the begin
+        user.type(mouse(64, x, y + 3) * 9)  # no farther than to the start
         user.wait(lambda seen: first in seen, "up")
         user.type(mouse(65, x, y + 3))
         user.wait(lambda seen: first not in seen, "down")

@@ -194,7 +194,7 @@ def test_a_range_of_bytes_is_watched_by_kind_of_access():
     assert debug.cont_back().hits[0].values["access"] == "write"
     with pytest.raises(SessionError, match=r"^an access is write, read, access, not 'x'$"):
         debug.watch_range(base, 4, "x")
-    with pytest.raises(PointError, match=r"^a span of memory has a begin and an end after it"):
+    with pytest.raises(PointError, match=r"^a span of memory has a start and an end after it"):
         debug.watch_range(base, 0)
     with pytest.raises(PointError, match=r"^a span of memory has 1,048,576 numbers at most$"):
         debug.watch_range(base, 1 << 21)

@@ -84,7 +84,7 @@ CONFIGURES = f"""
 
 
 def test_a_program_configures_and_reads_its_own_block() -> None:
-    """t_begin of group 1 is the begin of instruction 10: 12 instructions and stores at a cycle each (seed 001 ¶71)."""
+    """t_begin of group 1 is the start of instruction 10: 12 instructions and stores at a cycle each (seed 001 ¶71)."""
     source = CONFIGURES.replace(
         "lw      a5, 0x7f0(a0)", f"addi a6, a0, 0x7ff\nlw a5, {MAPPED_GROUPS + 0x80 - 0x7FF}(a6)"
     )

@@ -114,7 +114,7 @@ def feed(block: TraceBlock, spans: list[tuple[int, int]], events: list[tuple]) -
 @settings(max_examples=300, deadline=None)
 def test_any_parameters(parameters, groups, spans, events) -> None:
     """The rule of seed 001 ¶56, ¶61-63, ¶65-70."""
-    # An event happens within its instruction: `time` cycles after the begin, if it is so long.
+    # An event happens within its instruction: `time` cycles after the start, if it is so long.
     inside = [
         (i, what, spans[i][0] + after, count)
         for i, what, after, count in events

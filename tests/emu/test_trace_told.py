@@ -16,7 +16,7 @@ from tests.emu.trace_machine import OCCURRENCE_NAMES, WINDOW_PARAMETERS, TraceMa
 pytestmark = pytest.mark.once
 
 Use = tuple[str, int, int, int]
-Done = tuple[int, int, list[Use]]  # its begin, its end, what it uses
+Done = tuple[int, int, list[Use]]  # its start, its end, what it uses
 
 
 @st.composite

@@ -1,4 +1,4 @@
-# A buffer with a begin and no end.
+# A buffer with a start and no end.
 #! fault out-of-range access: push, but no word has set b0_high: buffer 0 has no columns
 #! core fim\[0\]
         .device tiny

@@ -1,4 +1,4 @@
-# A buffer whose end is before its begin.
+# A buffer whose end is before its start.
 #! fault out-of-range access: push, but b0_high is 0x40030000, before b0_low, 0x40030200
 #! core fim\[0\]
         .device tiny

@@ -42,7 +42,7 @@ def test_what_is_inside_an_image_by_hand():
     tile = ImageTile(1, 1, 4, 2, 5, (3, 3))
     slabs = PaddedSlabs(plan_of(weights, (4, 5), tile, WEIGHT, padding=(1, 1)))
     assert slabs.line == 7 * 2
-    assert slabs.zeroed == 1.0
+    assert slabs.zeroed_share == 1.0
     assert slabs.activation_bytes == (2 + 3 + 3 + 2) * 5 * 2
     assert slabs.zero_bytes == 2 * 3 * 7 * 2  # two slabs of a unit; the multicast counts once
     assert slabs.mean_transfers() == (4, 10 / 4, 5 * 2)
@@ -55,7 +55,7 @@ def test_a_tile_inside_the_image_needs_no_zeros():
     weights = np.ones((4, 1, 3, 2), np.int8)
     tile = ImageTile(1, 1, 4, 2, 4, (1, 3))
     slabs = PaddedSlabs(plan_of(weights, (4, 12), tile, INPUT, padding=(0, 1)))
-    assert slabs.zeroed == pytest.approx(2 / 3)
+    assert slabs.zeroed_share == pytest.approx(2 / 3)
     assert slabs.zero_bytes == 2 * 2 * 6 * 2
     assert slabs.activation_bytes == 4 * (5 + 6 + 5) * 2
 

@@ -1,9 +1,15 @@
 """tests/conftest.py: in CI a skip is a failure, unless the test is marked."""
 
+from __future__ import annotations
+
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -11,7 +17,7 @@ pytestmark = pytest.mark.once
 
 CONFTEST = Path(__file__).parents[1] / "conftest.py"
 
-TESTS = """
+SKIPS = """
 import pytest
 
 def test_passes(): pass
@@ -29,24 +35,23 @@ def test_known(): assert False
 """
 
 
-@pytest.mark.parametrize(
-    ("ci", "counts"),
-    [("", ["1 passed", "3 skipped"]), ("true", ["1 failed", "1 passed", "1 skipped", "1 error"])],
-)
-def test_skips(tmp_path: Path, ci: str, counts: list[str]) -> None:
-    (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
-    (tmp_path / "test_it.py").write_text(TESTS)
-    output = collect(tmp_path, ci)
-    assert all(count in output for count in [*counts, "1 xfailed"])
-    assert ("in CI a skipped test is a failure" in output) is bool(ci)
-    assert ("no tool" in output) is bool(ci)
+SKIPPED_MODULE = "import pytest\npytest.importorskip('no_such_module')\n"
 
 
-def test_a_module_that_is_skipped_fails_too(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
-    (tmp_path / "test_it.py").write_text("import pytest\npytest.importorskip('no_such_module')\n")
-    assert "1 skipped" in collect(tmp_path, "")
-    assert "1 error" in collect(tmp_path, "true")
+def test_skips(collect: Collect) -> None:
+    usual = {"passes": "PASSED", "known": "XFAIL"}
+    found = collect("").outcomes("skips")
+    assert found == usual | dict.fromkeys(("skipped", "skips_itself", "may"), "SKIPPED")
+    found = collect("true").outcomes("skips")
+    assert found == usual | {"skipped": "ERROR", "skips_itself": "FAILED", "may": "SKIPPED"}
+    assert "no tool" in collect("true").text
+    for ci in ("", "true"):
+        assert ("in CI a skipped test is a failure" in collect(ci).text) is bool(ci)
+
+
+def test_a_module_that_is_skipped_fails_too(collect: Collect) -> None:
+    assert re.search(r"^SKIPPED .*no_such_module", collect("").text, re.M)
+    assert re.search(r"^ERROR \S*test_module.py", collect("true").text, re.M)
 
 
 PROPERTY = """
@@ -75,11 +80,12 @@ def test_shown():
     ("ci", "option", "taken"),
     [("", "", (100, 20, 4)), ("true", "", (20, 10, 4)), ("true", "--long", (1000, 200, 40))],
 )
-def test_numbers_of_examples(tmp_path: Path, ci: str, option: str, taken: tuple[int, ...]) -> None:
-    (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
-    (tmp_path / "test_it.py").write_text(PROPERTY)
-    assert "4 passed" in collect(tmp_path, ci, *option.split())
-    assert (tmp_path / "test_it.txt").read_text() == str(list(taken))
+def test_numbers_of_examples(
+    collect: Collect, ci: str, option: str, taken: tuple[int, ...]
+) -> None:
+    done = collect(ci, *option.split())
+    assert set(done.outcomes("examples").values()) == {"PASSED"}
+    assert done.written("examples") == str(list(taken))
 
 
 CASES = """
@@ -120,20 +126,56 @@ EVERY = [[f"{more}{case}" for case in range(5) for more in "ab"], [0, 1, 2], [0,
         ("true", "-k 3-b or shown", [["b3"]]),  # of the cases that are chosen
     ],
 )
-def test_numbers_of_cases(tmp_path: Path, ci: str, options: str, taken: list[list[object]]) -> None:
-    (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
-    (tmp_path / "test_it.py").write_text(CASES)
+def test_numbers_of_cases(
+    collect: Collect, ci: str, options: str, taken: list[list[object]]
+) -> None:
     option, _, words = options.partition(" ")
-    assert " passed" in collect(tmp_path, ci, *filter(None, (option, words)))
-    assert (tmp_path / "test_it.txt").read_text() == str(taken)
+    done = collect(ci, *filter(None, (option, words)))
+    assert set(done.outcomes("cases").values()) == {"PASSED"}
+    assert done.written("cases") == str(taken)
 
 
-def collect(folder: Path, ci: str, *options: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder), *options],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "CI": ci},
-        check=False,
-    )
-    return done.stdout + done.stderr
+FILES = {"skips": SKIPS, "module": SKIPPED_MODULE, "examples": PROPERTY, "cases": CASES}
+
+# A module that is skipped is an error, after which pytest would run nothing.
+ARGUMENTS = ("-v", "-rsE", "-p", "no:cacheprovider", "--continue-on-collection-errors")
+
+
+class Collected(NamedTuple):
+    """A run of pytest over all files: its folder, and what it printed."""
+
+    folder: Path
+    text: str
+
+    def outcomes(self, name: str) -> dict[str, str]:
+        """The outcome of each test function of a file, that of its last case."""
+        found = re.findall(rf"^\S*test_{name}\.py::test_(\w+)(?:\[.*\])? ([A-Z]+)", self.text, re.M)
+        return dict(found)
+
+    def written(self, name: str) -> str:
+        return (self.folder / f"test_{name}.txt").read_text()
+
+
+Collect = Callable[..., Collected]
+
+
+@pytest.fixture(scope="module")
+def collect(tmp_path_factory: pytest.TempPathFactory) -> Collect:
+    """A function that runs all files with a value of CI and options, each choice once."""
+
+    @cache
+    def run(ci: str, *options: str) -> Collected:
+        folder = tmp_path_factory.mktemp("tests")
+        (folder / "conftest.py").write_text(CONFTEST.read_text())
+        for name, text in FILES.items():
+            (folder / f"test_{name}.py").write_text(text)
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *ARGUMENTS, str(folder), *options],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "CI": ci},
+            check=False,
+        )
+        return Collected(folder, done.stdout + done.stderr)
+
+    return run

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 RECORDS = 200
-# By the begin of the folder's name: behind which lines a record begins, before which it ends.
+# By the start of the folder's name: behind which lines a record begins, before which it ends.
 MARKED = {
     "nnp": (r"\.core\s+nnp", r"end_chain"),
     "fim": (r"(?:\w+:\s*)?\.block\s", r"end"),
@@ -30,7 +30,7 @@ SOURCES = sorted(  # not fim_host: cp alone has a program there
 
 
 def marked(path: Path) -> Program:
-    """The program with a marker at the begin and the end of its blocks, or of its part."""
+    """The program with a marker at the start and the end of its blocks, or of its part."""
     begin, end = MARKED[path.parent.name[:3]]
     text = re.sub(rf"(?m)^(\s*{begin}.*)$", r"\1\n trace_begin 0", path.read_text())
     text = re.sub(rf"(?m)^(\s*{end}\s*(#.*)?)$", r" trace_end 0\n\1", text)

@@ -180,7 +180,7 @@ class Places:
         if isinstance(part, Indexed) and len(part.subscripts) == 1:
             item = part.subscripts[0]
             if not isinstance(item, Slice):
-                raise Mistake("a segment has a begin and an end", part, "write unit[from:to]")
+                raise Mistake("a segment has a start and an end", part, "write unit[from:to]")
             if item.low is not None and item.high is not None:
                 low, high = self._offset(item.low), self._offset(item.high)
                 if low > high:

@@ -72,7 +72,7 @@ class FastDma(DmaCore):
         if self._asleep:
             device = self.device
             present = device.frontier(self)
-            if present > device.cycle and not device.arbitrated:
+            if present > device.cycle and not device.is_arbitrated:
                 self._wake_within(device.cycle)  # the arbiter has yet to grant its beats
             else:
                 self._wake(present)

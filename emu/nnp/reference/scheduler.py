@@ -156,8 +156,9 @@ class ReferenceScheduler:
         """Return the cycles in which vectors enter a unit.
 
         `times` has the cycles in which they entered the previous unit, whose depth is `depth`.
-        `before` has their rates there, `rate` their rates here. `ready` has the cycles from which
-        their operands can be read. With `together` the first vector waits for all others (softmax).
+        `before` has their rates in that unit, `rate` those in this one. `ready` has the cycles from
+        which their operands can be read. With `together` the first vector waits for all others
+        (softmax).
         """
         free = int(self.state.free[unit])
         entered: list[int] = []

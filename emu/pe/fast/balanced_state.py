@@ -93,22 +93,22 @@ class BalancedState:
     """
 
     def __init__(self, macs: Sequence[BalancedMacs], cycles: int | None = None) -> None:
-        def joined(name: str) -> NDArray[Any]:
+        def join(name: str) -> NDArray[Any]:
             return np.concatenate([getattr(part, name) for part in macs])
 
         self.shape = macs[0].shape
-        self.q1_count, self.q2_count = joined("q1_count"), joined("q2_count")
-        self.entries_left, self.has_multiplied = joined("entries_left"), joined("has_multiplied")
-        loads, total = joined("loads"), joined("total")
+        self.q1_count, self.q2_count = join("q1_count"), join("q2_count")
+        self.entries_left, self.has_multiplied = join("entries_left"), join("has_multiplied")
+        loads, total = join("loads"), join("total")
         self.counts = self._occupancy(macs, loads, np.cumsum(total) - total).run(cycles)
-        values = self._place_loads(loads, joined("products"), total)
+        values = self._place_loads(loads, join("products"), total)
         helping = self.mac_loads >= FROM_NEIGHBOUR
-        self.sums = RunningSums(joined("sums"), values, self.mac_first, ~helping)
-        self.helper_sums = RunningSums(joined("helper_sums"), values, self.mac_first, helping)
+        self.sums = RunningSums(join("sums"), values, self.mac_first, ~helping)
+        self.helper_sums = RunningSums(join("helper_sums"), values, self.mac_first, helping)
         if cycles is None:
             every_pe = slice(0, self.entries_left.size)
             self.at_end, last = self._progress(every_pe, self.counts.moves.shape[0])
-            self._find_ends(np.maximum(last, 0), joined("given_before"), joined("handing"))
+            self._find_ends(np.maximum(last, 0), join("given_before"), join("handing"))
 
     def _occupancy(self, macs: Sequence[BalancedMacs], loads: Ints, first: Ints) -> QueueOccupancy:
         """Return a simulation of the load queues of all PEs from the start of the macs.

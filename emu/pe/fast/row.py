@@ -142,7 +142,7 @@ class FastRow(Row):
             if (
                 last >= self._burst.first
                 and last * divider == device.cycle
-                and not device.arbitrated
+                and not device.is_arbitrated
             ):
                 self._simulate(last)  # its beat waits for the arbiter
             else:

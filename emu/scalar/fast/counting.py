@@ -25,7 +25,7 @@ class Round(NamedTuple):
 
     length: int  # number of instructions
     uses: int  # uses of compute units
-    last: int  # the end of the last use, in device cycles relative to the begin of the next pass
+    last: int  # the end of the last use, in device cycles relative to the start of the next pass
 
 
 class Counting:
@@ -49,7 +49,7 @@ class Counting:
         self.lines: list[str] = []  # lines of the present instruction
         self.counts = dict.fromkeys(("done", *self.counters, *self.tallied), 0)
         self.place = 0  # index in the block of the present instruction
-        self.offset = 0  # begin of the present instruction, in device cycles from `t`
+        self.offset = 0  # start of the present instruction, in device cycles from `t`
         costs = [self.cost(found) for found in instructions]
         self.rest = [sum(costs[place:-1]) for place in range(len(costs))]
         self.begins = [0, *accumulate(costs)]
@@ -74,7 +74,7 @@ class Counting:
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
-        """Return the lines at the begin of a counting function."""
+        """Return the lines at the start of a counting function."""
         owed = ("owed = 0",) if self.round is not None and self.crosses else ()
         return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 

@@ -41,7 +41,7 @@ class Translator(Counting):
     # Methods that other cores extend
 
     def enter(self) -> Iterable[str]:
-        """Return further lines at the begin of the function, for a core with more state."""
+        """Return further lines at the start of the function, for a core with more state."""
         return ()
 
     def wait(self, found: Decoded) -> Iterable[str]:

@@ -229,7 +229,9 @@ class _IterationTransfers:
         results = _shapes(len(result_grid(plan)), results_of(plan, 0, 0))
         slabs = padded_slabs(plan)
         if slabs is not None:
-            zeros = TransferShape(slabs.zeroed, slabs.unit_slabs * slabs.plan.slab_rows, slabs.line)
+            zeros = TransferShape(
+                slabs.zeroed_share, slabs.unit_slabs * slabs.plan.slab_rows, slabs.line
+            )
             shapes = [zeros, TransferShape(*slabs.mean_transfers())]
             return cls(shapes, results, slabs.activation_bytes, slabs.zero_bytes)
         shapes = _shapes(len(activation_grid(plan)), activations_of(plan, 0, 0))

@@ -99,12 +99,12 @@ def partition(
     whole = Partition(split, rows, clusters, extents, grain)
     first, second = whole.dims
 
-    def used(dim: str) -> int:
+    def tile_count(dim: str) -> int:
         return -(-whole.extent(dim) // whole.length(dim))
 
     if first == second:
-        used_rows = min(rows, used(first))
-        used_clusters = min(clusters, -(-used(first) // used_rows))
+        used_rows = min(rows, tile_count(first))
+        used_clusters = min(clusters, -(-tile_count(first) // used_rows))
     else:
-        used_rows, used_clusters = used(first), used(second)
+        used_rows, used_clusters = tile_count(first), tile_count(second)
     return Partition(split, used_rows, used_clusters, extents, grain)

@@ -108,7 +108,7 @@ class Layout:
         numbers = [(int(order[0]), int(order[-1]) + 1) for order in self.order_of]
         return tuple((slice(*span), (layer,)) for layer, span in enumerate(numbers))
 
-    def filled(self, layers: tuple[int, ...], block: int) -> tuple[int, ...]:
+    def filled_lanes(self, layers: tuple[int, ...], block: int) -> tuple[int, ...]:
         """Return the numbers of lanes that contain weights in block `block` of the given layers.
 
         Each number occurs once. Layers without this block are left out.
@@ -123,7 +123,7 @@ class Layout:
         counts = np.zeros(self.shape[:2], np.intp)
         for numbers, layers in self.shares:
             for block in range(self.shape[1]):
-                counts[numbers, block] = max(self.filled(layers, block), default=0)
+                counts[numbers, block] = max(self.filled_lanes(layers, block), default=0)
         return counts
 
 
@@ -205,7 +205,7 @@ def draw(plan: Layout, seed: int | None = None) -> Orders:
     orders = np.empty(plan.shape, np.uint8)
     for numbers, layers in plan.shares:
         for block in range(plan.shape[1]):
-            filled = plan.filled(layers, block) or (plan.lanes,)
+            filled = plan.filled_lanes(layers, block) or (plan.lanes,)
             count = numbers.stop - numbers.start
             orders[numbers, block] = permutations.draw(count, plan.lanes, filled, source)
     return orders

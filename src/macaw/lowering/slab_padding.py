@@ -95,7 +95,7 @@ class PaddedSlabs:
         return plan.input_tiles * outputs * plan.images
 
     @property
-    def zeroed(self) -> float:
+    def zeroed_share(self) -> float:
         """The share of loads that first fill the slabs with zeros."""
         plan, product = self.plan, self.plan.product
         loads = plan.columns * (plan.count("M") // (plan.columns * plan.images))
@@ -110,7 +110,12 @@ class PaddedSlabs:
         """The bytes of all zeros that the dma moves into the units; a multicast counts once."""
         plan = self.plan
         tiles = plan.count("M") // plan.images * len(plan.kernel_parts)
-        return round(self.zeroed * tiles * self._repeats) * self.unit_slabs * plan.slab * self.size
+        return (
+            round(self.zeroed_share * tiles * self._repeats)
+            * self.unit_slabs
+            * plan.slab
+            * self.size
+        )
 
     @property
     def activation_bytes(self) -> int:

@@ -168,10 +168,10 @@ class CompiledNetwork:
     ) -> NetworkRun:
         """Run the network in the emulator, and compare each layer with the reference evaluator.
 
-        The inputs have their names, types and shapes of the model; real numbers are quantised
-        before the run. `max_cycles` limits the run. `on_layer` is called with the number of layers
-        that have ended, after each. Raises `InputError` for inputs that do not fit, `RunError` if
-        the program does not exit.
+        The inputs have the names, types and shapes that the model declares; real numbers are
+        quantised before the run. `max_cycles` limits the run. After each layer, `on_layer` is called
+        with the number of layers that have ended. Raises `InputError` for inputs that do not fit,
+        `RunError` if the program does not exit.
         """
         arrays = model_arrays(self.assignment.inputs, join_inputs(inputs, keyword_inputs))
         expected = reference.evaluate(self.network, arrays, self._definitions)

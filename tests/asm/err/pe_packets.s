@@ -68,7 +68,7 @@ s:      .npy    "weights.npy"[0, 0:6]
         exe     ib=0, data=(x, w), out=y, out=y  #! error 43-48: the operand out is given twice
         exe     ib=0, data=(x, w), out=y, from=y  #! error 43-47: exe has no operand 'from' | write exe ib=, [shift], [last], data=, out=, to=
         exe     ib=0, data=(weights unit[0:0x80001])  #! error 44-51: unit: offset 524289 is out of range, 0 to 524288
-        exe     ib=0, data=(weights unit[4])  #! error 37-44: a segment has a begin and an end | write unit[from:to]
+        exe     ib=0, data=(weights unit[4])  #! error 37-44: a segment has a start and an end | write unit[from:to]
         exe     ib=0, data=(weights unit[4:2])  #! error 42-45: the range 4:2 ends before it begins
         exe     ib=0, data=(weights unit)  #! error 37-41: unit is written unit[offset] or unit[from:to]
         exe     ib=0, data=(unit[0:4])    #! error 29-38: what 'unit' holds is not known | say weights, activations or psums before it

@@ -1,5 +1,5 @@
 # Comments of all kinds, and what looks like one and is none.
-/* at the begin */ .byte 1 # to the end
+/* at the start */ .byte 1 # to the end
         .byte 2 // to the end
         .byte 3, /* inside */ 4
         .byte 5, /* over

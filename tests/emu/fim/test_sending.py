@@ -70,7 +70,7 @@ def get(device, bank, row, column, count=16):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_commands_by_hand(engine):
     """seed 004 ¶46, ¶60. The row is opened when the number comes, read 14 (tRCDRD) later; a column comes
-    tCCDL behind the one before, when the product, 3 behind its begin, is there. cp goes on with the
+    tCCDL behind the one before, when the product, 3 behind its start, is there. cp goes on with the
     cycle behind each command."""
     lines = [*store("op", FUNCTION_NAMES.index("mul")), "lui s0, 0x40000", "addi s1, s0, 32",
              "fim.send 2, s0, zero", "fim.send 6, s0, zero", "fim.send 4, s1, zero", "rdcycle s2"]  # fmt: skip

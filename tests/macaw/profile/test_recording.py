@@ -296,7 +296,7 @@ def test_the_mean_of_jittered_runs() -> None:
 
 @pytest.mark.parametrize("core", ["cp", "dma"])
 def test_a_slice_that_is_looked_at_alone_has_its_own_name(core: str) -> None:
-    """The dma shows a transfer in the cycle after its begin, so it is looked at there (F48)."""
+    """The dma shows a transfer in the cycle after its start, so it is looked at there (F48)."""
     program = copies(6)
     slices = next(item for item in profile(program).tracks if item.core == core).slices
     job = recording.make_job(program, configuration_of(program), {})

@@ -103,7 +103,7 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
     for place in places[: bisect_left(places, start + image.data)]:
         base = max(address for address in ends if address <= place)
         for symbol in labels.symbols_at(place)[place in ends :]:
-            lines += labels.derived(symbol, base)
+            lines += labels.relative_definition(symbol, base)
     lines.append("")
     cuts = sorted({start + image.data, *places[bisect_left(places, start + image.data) :]})
     for low, high in zip(cuts, [*cuts[1:], section.end], strict=True):

@@ -78,7 +78,7 @@ def check_places(program: Program, tensors: Iterable[Tensor], config: Configurat
                 raise LowerError(
                     f"{tensor.name} lies in Dram where '{other.name}' is in external memory, which"
                     f" the dma moves through {other.at}; macaw does not follow such data",
-                    "data that Dram counts from its begin come first: `.data` and `.array`",
+                    "data that Dram counts from its start come first: `.data` and `.array`",
                 )
 
 

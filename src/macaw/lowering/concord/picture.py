@@ -148,11 +148,11 @@ def _layers(drawing: Drawing) -> list[list[str]]:
         rows[depth[key]].append(key)
     for row in rows:
 
-        def wanted(key: str) -> float:
+        def mean_position(key: str) -> float:
             positions = [place[item] for item in takes[key] if item in place]
             return sum(positions) / len(positions) if positions else len(place)
 
-        row.sort(key=wanted)
+        row.sort(key=mean_position)
         for at, key in enumerate(row):
             place[key] = at - len(row) / 2
     return rows

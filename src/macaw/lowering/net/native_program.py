@@ -12,7 +12,7 @@ from macaw.isa.dma import TRANSFER
 from macaw.lowering.layer_source import SourceFiles
 from macaw.lowering.listing import Listing
 from macaw.lowering.net.network import NativeLayer
-from macaw.lowering.nnp.cycles import Prediction, Streams, predicted
+from macaw.lowering.nnp.cycles import Prediction, Streams, predict
 from macaw.lowering.nnp.operations import Model, Port
 from macaw.lowering.nnp.source import write_code, write_data
 
@@ -101,7 +101,7 @@ def native_prediction(layer: NativeLayer, config: Configuration) -> Prediction:
     size = vector_bytes(config)
     beats = ceil(size / int(config["dma.width"]))
     streams = Streams(_TRANSFER * divider + setup + latency + beats, beats, beats)
-    run = predicted(layer.native, config, streams)
+    run = predict(layer.native, config, streams)
     before = (_CALL + _START) * divider
     after = latency + _GRANTS + _END * divider
     return Prediction(before + run.cycles + after, run.beats)

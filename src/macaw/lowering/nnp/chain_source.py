@@ -78,7 +78,7 @@ class ChainWriter:
         self.words += words
         self.out.put(statement, comment)
 
-    def wanted(self, chain: Chain) -> Settings:
+    def settings_for(self, chain: Chain) -> Settings:
         """Return the values of the registers that a chain depends on. Raises `LowerError`."""
         if chain.matrix:
             matrix = self.model.matrices[chain.matrix]
@@ -87,7 +87,7 @@ class ChainWriter:
         if chain.product:
             matrix = self.model.matrices[chain.product]
             wanted |= {"rows": matrix.rows, "cols": matrix.columns}
-        wanted["iterations"] = 1 if self.unrolled(chain) else chain.writes[0].count
+        wanted["iterations"] = 1 if self.is_unrolled(chain) else chain.writes[0].count
         for function in chain.functions:
             if function.kind == ops.SOFTMAX:
                 wanted["valid"] = function.valid
@@ -95,7 +95,7 @@ class ChainWriter:
         wanted["window"] = replace(chain.window or NO_WINDOW, reads=True)
         return wanted
 
-    def unrolled(self, chain: Chain) -> bool:
+    def is_unrolled(self, chain: Chain) -> bool:
         """Return whether the chain's rows are written one by one, because increments are too large.
 
         Raises `LowerError` for windows, whose iterations cannot be written one by one.
@@ -133,19 +133,19 @@ class ChainWriter:
                     heading = chain.layers
                     self.heading(heading, 1)
                 self.loads(number, at)
-                self.set(self.wanted(chain))
+                self.set(self.settings_for(chain))
                 self.chain(chain, stepped=False)
             return
         layers = tuple(dict.fromkeys(name for chain in phase.chains for name in chain.layers))
         self.heading(layers, phase.steps)
         self.loads(number, 0)
-        self.set(self.wanted(phase.chains[0]))
+        self.set(self.settings_for(phase.chains[0]))
         first = dict(self.settings)  # of all steps
         before = self.words
         self.out.put(".set STEP, 0")
         self.out.put(f".rept {phase.steps}")
         for chain in phase.chains:
-            self.set(self.wanted(chain))
+            self.set(self.settings_for(chain))
             self.chain(chain, stepped=True)
         self.set(first)
         self.out.put(".set STEP, STEP + 1")
@@ -183,7 +183,7 @@ class ChainWriter:
             assert tiles * self.native == self.memory.dram[chain.source.tensor]
             self.put(f"m_wr MatrixRf, {self.matrix(chain.matrix)}")
             return
-        rows = self.unrolled(chain)
+        rows = self.is_unrolled(chain)
         count = chain.writes[0].count
         before = self.words
         if rows:

@@ -71,7 +71,7 @@ class _Progress:
         return self.files[memory.name]
 
 
-def predicted(model: Model, config: Configuration, streams: Streams) -> Prediction:
+def predict(model: Model, config: Configuration, streams: Streams) -> Prediction:
     """Return the prediction for a model's program. Raises `LowerError` if it does not fit."""
     out = Listing()
     write_code(out, model, config, "_start")

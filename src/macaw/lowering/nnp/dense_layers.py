@@ -218,7 +218,7 @@ def _softmax(builder: Builder, node: Node) -> list[Value]:
     rows = rows_of_groups(builder, node.label, value, lead, flat // after % size)
     if not np.array_equal(rows.keys[:size], np.arange(size)):
         raise LowerError(
-            "its elements are not at the begin of their native vectors",
+            "its elements are not at the start of their native vectors",
             "v_softmax takes the first elements of a chain's vectors",
         )
     table = rows.value.elements

@@ -19,7 +19,7 @@ from onnx import numpy_helper
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.graph import Graph, Node
 from macaw.lowering.onnx.model_file import message_name
-from macaw.lowering.onnx.read import Wishes, declared, node_error, read
+from macaw.lowering.onnx.read import Wishes, node_error, read, type_and_sizes
 
 _SHAPES = {"Reshape": 1, "Expand": 1, "Resize": 3}  # which input is a shape
 _RESHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")  # they keep the order of the elements
@@ -71,7 +71,9 @@ def _batch_names(model: onnx.ModelProto, count: int) -> set[str] | None:
     Raises `LowerError` for an input without a batch.
     """
     initial = {row.name for row in model.graph.initializer}
-    shapes = {row.name: declared(row)[1] for row in model.graph.input if row.name not in initial}
+    shapes = {
+        row.name: type_and_sizes(row)[1] for row in model.graph.input if row.name not in initial
+    }
     names = {size for sizes in shapes.values() for size in sizes[:1] if isinstance(size, str)}
     names.discard("")
     if shapes and all(sizes[:1] == [count] for sizes in shapes.values()):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.onnx.model_file import message_name
-from macaw.lowering.onnx.read import declared, given_constant
+from macaw.lowering.onnx.read import given_constant, type_and_sizes
 
 
 def with_constants(
@@ -33,7 +33,7 @@ def with_constants(
             hint = "there are " + ", ".join(message_name(other) for other in inputs)
             raise LowerError(f"the model has no input '{message_name(name)}'", hint)
         try:
-            value = given_constant(array, *declared(inputs[name]), name)
+            value = given_constant(array, *type_and_sizes(inputs[name]), name)
         except LowerError as error:
             raise LowerError(f"the input {message_name(name)}: {error}", error.hint) from None
         graph.input.remove(inputs[name])

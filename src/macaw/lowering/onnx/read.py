@@ -104,7 +104,7 @@ class _Reader:
 
     def _input(self, row: onnx.ValueInfoProto) -> Value:
         try:
-            element, sizes = declared(row)
+            element, sizes = type_and_sizes(row)
             array = self.wishes.constants.get(row.name)
             if array is not None:
                 return given_constant(array, element, sizes, row.name)
@@ -327,7 +327,7 @@ def _initial(row: onnx.TensorProto, name: str) -> Value:
         raise LowerError(f"the initializer {message_name(row.name)}: {reason(error)}") from None
 
 
-def declared(row: onnx.ValueInfoProto) -> tuple[int, list[int | str]]:
+def type_and_sizes(row: onnx.ValueInfoProto) -> tuple[int, list[int | str]]:
     """Return element type and sizes of an input; a size that is unknown is a name, or ""."""
     kind = row.type.tensor_type
     if not row.type.HasField("tensor_type") or not kind.HasField("shape"):
