@@ -167,7 +167,7 @@ class ExpandedText(SourceText):
         return self._body.source.line(number)
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span in the body's file of a piece of the expansion."""
+        """Return where a piece of the expansion comes from: a span of the body's file."""
         first, last = self._origin(start), self._origin(end, end=True)
         return self._body.source.span(first, max(first, last))
 

@@ -59,7 +59,7 @@ class Command:
 
     @property
     def is_for_both(self) -> bool:
-        """Whether, beside another run, a line without `this`, `other` or `both` works on both runs."""
+        """Whether the command works on both of two runs, if the line does not say on which."""
         return self.group in BOTH
 
     @property

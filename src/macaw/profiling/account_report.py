@@ -72,7 +72,7 @@ def _items(names: Mapping[str, int]) -> list[str]:
 
 
 def units_text(account: Account) -> str:
-    """Return what the numbers of an account count."""
+    """Return the unit of an account's numbers: "cycles", or "cycles of 4 units"."""
     return f"cycles of {account.units} units" if account.units > 1 else "cycles"
 
 

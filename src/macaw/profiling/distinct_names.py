@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 def distinct_names(
     names: Sequence[str], kept: Sequence[int], width: int, mark: str
 ) -> tuple[list[str], list[int]]:
-    """Return what a column shows of names, and how many first characters of it must be shown.
+    """Return a text for each name in a column, and the number of its characters that must be shown.
 
-    `kept` has for each name the number of first characters that are never cut. If several names
-    would look the same after a cut to `width` characters, `mark` replaces an earlier part that they
-    have in common. If that does not help either, they are not cut.
+    A text has at most `width` characters if possible; the first `kept` characters of a name always
+    stay. If several names would then look the same, their texts have `mark` in place of a part that
+    these names share. If they would still look the same, the texts are the whole names.
     """
     cuts = [_cut(name, least, width, mark) for name, least in zip(names, kept, strict=True)]
     groups: dict[str, set[str]] = {}

@@ -39,11 +39,11 @@ LEAST_LOOP = 3  # a loop over fewer rows would save few words
 
 @dataclass(frozen=True)
 class Link:
-    """The connection of a stream to another stream on its island, a producer or a consumer.
+    """How a stream passes tiles to another stream on its island, or takes tiles from it.
 
     `bank` and `buffer` are the numbers of the first bank and buffer that the stream may use.
-    `pushes` is the number of the buffer to which it pushes its results, or None. `takes_pushed`
-    says that the other stream pushes the tiles of this stream's A.
+    `pushes` is the number of the buffer to which it pushes its results, or None. If `takes_pushed`,
+    it pulls the tiles of its A, which the other stream pushes.
     """
 
     bank: int = 0
