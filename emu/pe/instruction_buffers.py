@@ -19,7 +19,7 @@ from macaw.emu.pe.sequence import (
     NONSF,
     UNIT_OF,
     block_mask,
-    decode_instruction,
+    decode_word,
 )
 from macaw.emu.pe.state import LOADER, MAC, SFU, STORE, Ahead, Shape
 from macaw.emu.state import State
@@ -48,7 +48,7 @@ class InstructionBuffer:
     @cached_property
     def rows(self) -> list[Decoded]:
         """The decoded instructions."""
-        return [decode_instruction(word) for word in self.words]
+        return [decode_word(word) for word in self.words]
 
     @property
     def iterations(self) -> int:
@@ -228,5 +228,5 @@ def accesses(word: int, sums: int, implied: bool) -> dict[str, int]:
     The keys are `reads` and `writes`. `sums` is the mask of all accumulators that the step uses. A
     step that follows from flags (`implied`) writes none.
     """
-    reads, writes = touched_registers(CORE, decode_instruction(word))
+    reads, writes = touched_registers(CORE, decode_word(word))
     return {"reads": sums if reads else 0, "writes": sums if writes and not implied else 0}

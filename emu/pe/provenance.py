@@ -31,7 +31,7 @@ from macaw.emu.pe.sequence import (
     REQUANTISE,
     SCALES,
     TABLE_SEGMENT,
-    decode_instruction,
+    decode_word,
     slices_of,
 )
 from macaw.emu.pe.state import Op, Packet, Run
@@ -291,7 +291,7 @@ class RowProvenance(ProvenanceRecords):
         self, cluster: Cluster, run: Run, op: Op, value: Any, sources: Sources
     ) -> Origin:  # fmt: skip
         word = int(self.state.words[cluster.number, run["buffer"], op["place"]])
-        what, at = decode_instruction(word).row.mnemonic, cluster.address(run, op)
+        what, at = decode_word(word).row.mnemonic, cluster.address(run, op)
         return Origin(self.number(), self.core.time, what, at, "", value, sources)
 
     def _move(

@@ -43,7 +43,7 @@ UNIT_OF = {"mac": MAC, "ld": LOADER, "st": STORE, "spu": SFU}
 
 
 @lru_cache(maxsize=4096)
-def decode_instruction(word: int) -> Decoded:
+def decode_word(word: int) -> Decoded:
     """Return the instruction that a word of a sequence encodes. Raises `DecodeError`."""
     return decode(CORE, word, INSTRUCTION_BITS)
 

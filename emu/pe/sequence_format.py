@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.pe import operands
-from macaw.emu.pe.sequence import decode_instruction
+from macaw.emu.pe.sequence import decode_word
 from macaw.emu.pe.state import Shape
 from macaw.isa.codec import DecodeError, StructureError, unpack
 from macaw.isa.pe import (
@@ -205,7 +205,7 @@ def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> 
     if place >= header["count"]:
         return ()
     at = instructions_offset(header) + INSTRUCTION_BYTES * place
-    instruction = decode_instruction(int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little"))
+    instruction = decode_word(int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little"))
     if not stepped:
         return strided(instruction.row, instruction.values)
     return [ENTRY_OF[x.name] for x in instruction.row.operands if x.name in ENTRY_OF]
@@ -216,7 +216,7 @@ def parse_instruction(
 ) -> tuple[int, int]:
     """Return the numbers of the two register-file entries of an instruction. Raises `Fault`."""
     try:
-        instruction = decode_instruction(word)
+        instruction = decode_word(word)
     except DecodeError as error:
         message = f"the word {word:#06x}: {error.detail or 'no instruction of a sequence'}"
         raise Fault(error.kind, message, {"word": word}, address=address) from None

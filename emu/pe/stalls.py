@@ -8,7 +8,7 @@ from macaw.emu.inspection import Stall
 from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.distribution import Distribution
-from macaw.emu.pe.sequence import decode_instruction
+from macaw.emu.pe.sequence import decode_word
 from macaw.emu.pe.state import DONE, FREE, MAC, NO_UNIT, RUNNING, UNITS, Op, Run
 from macaw.emu.waits import NEVER
 
@@ -109,7 +109,7 @@ class StallReport:
         op = working[0] if working else undone[0]
         address = cluster.address(run, op)
         word = int(self.state.words[cluster.number, run["buffer"], op["place"]])
-        note = decode_instruction(word).row.mnemonic
+        note = decode_word(word).row.mnemonic
         if working:
             until = (op["end"] + 1) * self.shape.divider if op["end"] < NEVER else NEVER
             cause, whom = _STEPS.get(note, ("", ""))

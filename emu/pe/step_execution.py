@@ -16,7 +16,7 @@ from macaw.emu.pe import timing
 from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.element_types import ACTIVATIONS_TYPE, check_mac
 from macaw.emu.pe.row_units import RowUnits
-from macaw.emu.pe.sequence import MEMBERS, WINDOW, decode_instruction, takes_weights
+from macaw.emu.pe.sequence import MEMBERS, WINDOW, decode_word, takes_weights
 from macaw.emu.pe.state import COMPUTING, Op, Run, SfuJob
 from macaw.emu.waits import NEVER
 from macaw.isa.pe import SCALAR_SOURCE
@@ -69,7 +69,7 @@ class StepExecution:
             raise Fault("queue underflow", message, {"cluster": c, "buffer": run["buffer"]})
         base, total = self.cluster.operands(run, op)
         word = int(self.state.words[c, run["buffer"], op["place"]])
-        balance = bool(decode_instruction(word).values["balance"])
+        balance = bool(decode_word(word).values["balance"])
         check_mac(self.state, self.shape, c, run["buffer"], base, run["reach"])
         limit = self.cluster.activation_limits(base)
         self.cluster.set_activity(COMPUTING, now)

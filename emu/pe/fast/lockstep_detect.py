@@ -20,7 +20,7 @@ from macaw.emu.pe.sequence import (
     MEMBERS,
     PSUMS,
     ROTATION,
-    decode_instruction,
+    decode_word,
     takes_weights,
 )
 from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
@@ -78,7 +78,7 @@ def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
     if started_ops or not {op["name"] for op in ops} <= STEPS:
         return False
     words = state.words[cluster, run["buffer"]].tolist()
-    macs = [decode_instruction(words[op["place"]]) for op in ops if op["unit"] == MAC]
+    macs = [decode_word(words[op["place"]]) for op in ops if op["unit"] == MAC]
     if len({mac.values["balance"] for mac in macs}) > 1:
         return False
     segments = [part for op in ops if not _ends(op, now) for part in op["segments"]]

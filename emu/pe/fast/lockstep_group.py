@@ -42,7 +42,7 @@ from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.fast.resident_balanced import BalancedResidentWeights
 from macaw.emu.pe.fast.resident_weights import ResidentWeights
 from macaw.emu.pe.row_trace import RowTrace
-from macaw.emu.pe.sequence import PSUMS, decode_instruction
+from macaw.emu.pe.sequence import PSUMS, decode_word
 from macaw.emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
 from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
@@ -85,9 +85,7 @@ class LockstepGroup:
         self.due = [self.state.due[cluster] for cluster in clusters]
         entries = self.state.segment_entries[clusters, self.run["buffer"]]
         words = self.state.words[clusters[0], self.run["buffer"]].tolist()
-        rows = (
-            decode_instruction(words[op["place"]]) for op in self.run["ops"] if op["unit"] == MAC
-        )
+        rows = (decode_word(words[op["place"]]) for op in self.run["ops"] if op["unit"] == MAC)
         # whether all macs are balanced; otherwise none is
         self.balances = any(row.values["balance"] for row in rows)
         kind = BalancedResidentWeights if self.balances else ResidentWeights
