@@ -169,9 +169,9 @@ class CompiledNetwork:
         """Run the network in the emulator, and compare each layer with the reference evaluator.
 
         The inputs have the names, types and shapes that the model declares; real numbers are
-        quantised before the run. `max_cycles` limits the run. After each layer, `on_layer` is called
-        with the number of layers that have ended. Raises `InputError` for inputs that do not fit,
-        `RunError` if the program does not exit.
+        quantised before the run. `max_cycles` limits the run. After each layer, the method calls
+        `on_layer` with the number of layers that have ended. Raises `InputError` for inputs that do
+        not fit, `RunError` if the program does not exit.
         """
         arrays = model_arrays(self.assignment.inputs, join_inputs(inputs, keyword_inputs))
         expected = reference.evaluate(self.network, arrays, self._definitions)
