@@ -10,6 +10,7 @@ from importlib.resources import files
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
+from macaw.asm import parser_tables
 from macaw.asm.literals import WORD, unescape, wrap
 from macaw.asm.syntax import (
     NO_END,
@@ -37,6 +38,7 @@ from macaw.asm.syntax import (
 )
 from macaw.isa.lazy_pattern import lazy_pattern
 
+START = "line"  # the symbol of a whole line
 # Directives that have defaults for operands that are not the last ones.
 _MAY_OMIT = frozenset(
     (".align", ".balign", ".p2align", ".comm", ".lcomm", ".fill", ".space", ".skip", ".org")
@@ -237,24 +239,13 @@ class Builder(Transformer[Token, Node]):
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    return build_parser(text(), "line", Builder())
+    stored = (files("macaw.asm") / parser_tables.NAME).read_text("utf-8")
+    return parser_tables.parser(stored, text(), START, Builder())
 
 
 def text() -> str:
     """Return the text of the grammar."""
     return (files("macaw.asm") / "grammar.lark").read_text("utf-8")
-
-
-def build_parser(rules: str, start: str, builder: Builder) -> Lark:
-    """Return a parser for the grammar `rules`: this grammar, or one that extends it."""
-    return Lark(
-        rules,
-        start=start,
-        parser="lalr",
-        transformer=builder,
-        keep_all_tokens=True,
-        maybe_placeholders=False,
-    )
 
 
 def parse(line: str) -> Statement:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, VisitError
 
-from macaw.asm import grammar
+from macaw.asm import grammar, parser_tables
 from macaw.asm.syntax import Call, Group, Indexed, Mistake, Name, Node
 
+START = "expression"
 _MORE = r"""
 %extend primary: word_path
        | NAME "(" expression ("," expression)* ")" -> call
@@ -131,7 +133,13 @@ def _node(child: Token | Node) -> Node:
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    return grammar.build_parser(grammar.text() + _MORE, "expression", _Builder())
+    stored = (files("macaw.debugger") / parser_tables.NAME).read_text("utf-8")
+    return parser_tables.parser(stored, text(), START, _Builder())
+
+
+def text() -> str:
+    """Return the text of the grammar."""
+    return grammar.text() + _MORE
 
 
 @lru_cache(maxsize=512)

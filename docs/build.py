@@ -17,7 +17,8 @@ FOLDERS = ("docs/isa", "editors/vim")  # hold nothing else
 
 def made() -> Mapping[str, str]:
     """Every file that is made, by its path below the root of the tree."""
-    return {**_reference(), **_editors(), **_house(), "docs/debugger-commands.md": _commands()}
+    pages = {**_reference(), **_editors(), **_house(), "docs/debugger-commands.md": _commands()}
+    return pages | _parsers()
 
 
 def _reference() -> dict[str, str]:
@@ -44,6 +45,18 @@ def _house() -> dict[str, str]:
         "docs/rooms.svg": rooms.picture(),
         "src/macaw/profiling/profile.schema.json": profile_schema.text(),
     }
+
+
+def _parsers() -> dict[str, str]:
+    from macaw.asm import grammar, parser_tables
+    from macaw.debugger import grammar as expressions
+
+    made = {}
+    for room, found in (("asm", grammar), ("debugger", expressions)):
+        path = ROOT / room / parser_tables.NAME
+        stored = path.read_text("utf-8") if path.exists() else ""
+        made[f"{room}/{path.name}"] = parser_tables.current(stored, found.text(), found.START)
+    return made
 
 
 def _commands() -> str:

@@ -12,6 +12,8 @@ from macaw.isa.markdown import slug
 
 made = cache(build.made)  # by the tests: nothing is made as they are collected
 OTHERS = [
+    "asm/parser_tables.json",
+    "debugger/parser_tables.json",
     "docs/debugger-commands.md",
     "docs/modules.md",
     "docs/profile.md",

@@ -1,0 +1,60 @@
+"""Stored tables of a parser: a process that reads them need not compute them from the grammar.
+
+`make docs` writes the tables of a grammar into a file, and a test compares the file with the
+grammar. The tables are used only for the rules and the version of Lark that they were made from;
+otherwise Lark computes them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import lark
+from lark import Lark, Transformer
+from lark.grammar import Rule
+from lark.lexer import TerminalDef
+
+NAME = "parser_tables.json"  # in the package of the grammar
+_OF_A_PROCESS = ("transformer", "import_paths", "source_path")  # options that are not stored
+
+
+def dump(rules: str, start: str) -> str:
+    """Return the text of a file with the tables of a grammar."""
+    data, memo = _parser(rules, start, None).memo_serialize([TerminalDef, Rule])
+    data["options"] = {x: y for x, y in data["options"].items() if x not in _OF_A_PROCESS}
+    key = {"lark": lark.__version__, "rules": rules}
+    return json.dumps({**key, "data": data, "memo": memo}, separators=(",", ":")) + "\n"
+
+
+def current(stored: str, rules: str, start: str) -> str:
+    """Return the text of the file, which stays as it is for the same rules.
+
+    The order of Lark's tables depends on the hashes of a process.
+    """
+    return stored if stored and json.loads(stored)["rules"] == rules else dump(rules, start)
+
+
+def parser(stored: str, rules: str, start: str, transformer: Transformer[Any, Any]) -> Lark:
+    """Return a parser for a grammar, from the text of its file of tables if they fit."""
+    found = json.loads(stored, object_hook=_with_numbers)
+    if (found["lark"], found["rules"]) == (lark.__version__, rules):
+        made: Lark = Lark._load_from_dict(found["data"], found["memo"], transformer=transformer)
+        return made
+    return _parser(rules, start, transformer)
+
+
+def _with_numbers(item: dict[str, Any]) -> dict[str | int, Any]:
+    """Keys that are numbers, which JSON makes texts."""
+    return {int(key) if key.isdigit() else key: value for key, value in item.items()}
+
+
+def _parser(rules: str, start: str, transformer: Transformer[Any, Any] | None) -> Lark:
+    return Lark(
+        rules,
+        start=start,
+        parser="lalr",
+        transformer=transformer,
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+    )
