@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class HeatMap:
     """The values of an expression in all units of a session's device.
 
-    The expression is compiled again only when it, the units or the device change.
+    It is compiled again only when the expression, the units or the device change.
     """
 
     def __init__(self, session: Session) -> None:
@@ -61,22 +61,31 @@ class HeatMap:
             kind = max(cores, key=lambda core: len(core.table.levels)).table.name
         return [core for core in cores if core.table.name == kind]
 
-    def _compile(self, heat: str, place: Place) -> Expression:
+    def _compile(self, heat: str, places: list[Place]) -> list[Expression]:
+        """Return one expression for all places, or one for each of them.
+
+        A member of the focus is read at all places together. Other expressions are not: a function
+        of sets has one value for all places.
+        """
         self.session.interrupts.check()
-        return self.session.expression(heat, (place,))
+        together = self.session.expression(heat, tuple(places))
+        if together.target is not None and together.uses_focus:
+            return [together]
+        return [self.session.expression(heat, (place,)) for place in places]
 
     def _values(self, heat: str, places: list[Place]) -> list[float | None]:
         key = (id(self.session.device), heat, tuple(places))
         if self._cache is None or self._cache[0] != key:
-            self._cache = key, [self._compile(heat, place) for place in places]
+            self._cache = key, self._compile(heat, places)
+        expressions = self._cache[1]
         numbers: list[float | None] = []
-        for expression in self._cache[1]:
+        for expression in expressions:
             self.session.interrupts.check()
             value = np.asarray(expression.value())
-            if value.size != 1 or value.dtype.kind not in "biuf":
+            if value.size != len(places) // len(expressions) or value.dtype.kind not in "biuf":
                 raise AccessError("a single number for each unit is needed")
-            number = float(value.reshape(-1)[0])
-            numbers.append(number if np.isfinite(number) else None)
+            of_places = value.reshape(-1).astype(float)
+            numbers += [x if np.isfinite(x) else None for x in of_places.tolist()]
         return numbers
 
 

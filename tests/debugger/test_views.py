@@ -33,6 +33,7 @@ from macaw.debugger.layout import (
     Arrangement,
     divide,
 )
+from macaw.debugger.places import places
 from macaw.debugger.views import VIEWS, draw
 from macaw.debugger.views.area import ASCII, UNICODE, Area, spark
 from macaw.debugger.views.composer import Composer
@@ -336,6 +337,15 @@ def test_the_heat_of_the_grid():
     shown = [value for _, row in part.rows for value in row]
     assert sum(value for value in shown if value is not None) == whole > 0
     assert None not in shown
+    for heat in ("macs", "q1.level", "macs + 1", "sum(macs)"):  # at each unit, as one asks for it
+        screen.arrangement.heat = heat
+        part = screen.builder.grid()
+        names = [name for row in part.places for name in row]
+        assert len(names) > 1
+        values = [value for _, row in part.rows for value in row]
+        for name, value in zip(names, values, strict=True):
+            (place,) = places(screen.interpreter.session.device, name)
+            assert value == screen.interpreter.session.expression(heat, (place,)).value()
     screen.arrangement.heat = "nothing at all"
     assert "nothing" in screen.builder.grid().message
     screen.arrangement.heat = "activations"

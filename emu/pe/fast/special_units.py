@@ -90,6 +90,8 @@ class FastSpecialUnits(SpecialUnits):
         return last
 
     def _advance(self, cluster: int, job: SfuJob, now: int) -> None:
+        if now == self._next[cluster]:
+            return
         rate, latency = self.shape.sfu_rate, self.shape.sfu_latency
         state, pes = self.state, np.array(job["pes"])
         total = job["count"] * pes.size
