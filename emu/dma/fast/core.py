@@ -7,13 +7,16 @@ Then the dma first does the cycles that it has skipped: in bursts, or one by one
 wait.
 
 A transfer between local and external memory, or within one of them, needs no arbiter. The dma moves
-its beats one by one, and returns to the clock only when another core must act.
+its beats one by one, skips the periods in which they repeat, and returns to the clock only when
+another core must act.
 """
 
 from __future__ import annotations
 
+from macaw.emu.address_space import REGION_SHIFT
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.fast.burst import plan_burst
+from macaw.emu.dma.fast.periods import Periods
 from macaw.emu.dma.fast.route import Route, burst_route
 from macaw.emu.faults import Stop
 from macaw.emu.ports import Port
@@ -36,6 +39,7 @@ class FastDma(DmaCore):
         self._retry = 0  # the number of cycles before the next try to sleep
         # whether the running transfer uses only local and external memory
         self._unarbitrated = False
+        self._periods = Periods(self)  # of a transfer without an arbiter
         # requests of on-chip beats in the present cycle, while it sleeps
         self._requests: list[tuple[Port, int, int, bytes | None]] = []
 
@@ -59,10 +63,29 @@ class FastDma(DmaCore):
             self.act()
             return None
         device, transfer = self.device, self.transfer
+        periods = self._periods if self._may_skip() else None
         while self.time < limit and self.transfer is transfer:
+            if periods is not None:
+                periods.skip(limit)
             device.cycle = self.time
             self.act()
         return None
+
+    def _may_skip(self) -> bool:
+        """Return whether nothing notices single acts of a transfer that needs no arbiter.
+
+        The search for its period then begins again, because other cores may have acted.
+        """
+        self._periods.restart()
+        memory, transfer = self.device.memory, self.copy
+        noticed = self.listeners or self.tracing or self.waiting is not None or self.ordered
+        if noticed or memory.channel.jitter is not None or memory.channel.sleeper is not None:
+            return False
+        return not any(
+            address >> REGION_SHIFT in memory.windowed
+            or memory.locate(address, transfer.row_bytes)[0] in memory.guards
+            for address in (transfer.src, transfer.dst)
+        )
 
     def sync(self) -> None:
         """Do the cycles that were skipped, and bring the declared state up to date.

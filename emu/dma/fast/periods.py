@@ -1,0 +1,140 @@
+"""Periods: a transfer without an arbiter repeats the same acts, so many periods are done at once.
+
+Between two cycles in which another core acts, the next act of such a transfer depends only on the
+state of the dma and the channel, relative to the present cycle and to the next byte. If this
+relative state comes back, the acts in between will come back too, with the next bytes. The search
+is Brent's: it compares the present state with one earlier state, and replaces that one after 1, 2,
+4, ... acts.
+"""
+
+from __future__ import annotations
+
+from math import lcm
+from typing import NamedTuple
+
+from macaw.emu.dma.core import DmaCore
+
+
+class _Present(NamedTuple):
+    """A state of the dma before an act: its relative part, and numbers that a period adds to."""
+
+    relative: tuple[object, ...]
+    time: int
+    position: int
+    channel_free: int
+    counts: tuple[int, ...]
+
+
+class Periods:
+    """Finds the period of one dma's running transfer, and skips whole periods."""
+
+    def __init__(self, dma: DmaCore) -> None:
+        self.dma = dma
+        self.channel = dma.device.memory.channel
+        self.alignment = lcm(dma.width, self.channel.width)
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the earlier state: another core may have acted since."""
+        self._earlier: _Present | None = None
+        self._acts, self._until = 0, 1
+
+    def skip(self, limit: int) -> None:
+        """Before an act: skip periods, so that the next act is before cycle `limit` in this row."""
+        dma, earlier = self.dma, self._earlier
+        self._acts += 1
+        if earlier is None or self._acts > self._until:
+            self._earlier = self._present()
+            self._acts, self._until = 0, 2 * self._until
+            return
+        state, time = dma.state, dma.time
+        some = len(state.buffer), state.row, state.read_free - time, state.write_free - time
+        if earlier.relative[:4] != some:
+            return  # most states differ in these
+        present = self._present()
+        if present.relative == earlier.relative:
+            self._repeat(earlier, present, limit)
+
+    def _present(self) -> _Present:
+        dma, state = self.dma, self.dma.state
+        time, copy = dma.time, dma.copy
+        src = copy.src + state.row * copy.src_stride + state.position
+        dst = copy.dst + state.row * copy.dst_stride + state.position
+        relative = (
+            len(state.buffer),
+            state.row,
+            state.read_free - time,
+            state.write_free - time,
+            state.ready - time,
+            max(0, self.channel.free - time),
+            time % dma.divider,
+            src % self.alignment,
+            dst % self.alignment,
+            tuple((ready - time, to - dst, len(data)) for ready, to, data in state.buffer),
+        )
+        counts = state.beats, state.bytes, *_traffic(dma)
+        return _Present(relative, time, state.position, self.channel.free, counts)
+
+    def _repeat(self, earlier: _Present, present: _Present, limit: int) -> None:
+        dma, state = self.dma, self.dma.state
+        cycles, step = present.time - earlier.time, present.position - earlier.position
+        moved = present.channel_free - earlier.channel_free
+        if step <= 0 or moved not in (0, cycles):
+            return
+        # The next act is before `limit`, and the act that ends a row is none of the period.
+        time, position = limit - 1 - present.time, dma.copy.row_bytes - 1 - present.position
+        times = min(time // cycles, position // step)
+        if times <= 0 or not self._move(times * step):
+            return
+        delay = times * cycles
+        dma.time += delay
+        state.read_free += delay
+        state.write_free += delay
+        state.ready += delay
+        self.channel.free += times * moved
+        counts = (
+            times * (new - old) for old, new in zip(earlier.counts, present.counts, strict=True)
+        )
+        beats, size, reads, blocked_reads, writes, partial, blocked_writes = counts
+        state.beats += beats
+        state.bytes += size
+        dma.reader.external_reads += reads
+        dma.reader.external_blocked += blocked_reads
+        dma.writer.external_writes += writes
+        dma.writer.external_partial += partial
+        dma.writer.external_blocked += blocked_writes
+        state.buffer = [(ready + delay, to, data) for ready, to, data in state.buffer]
+
+    def _move(self, size: int) -> bool:
+        """Move the next `size` bytes through the buffer; return whether it has only this row."""
+        dma, state, memory = self.dma, self.dma.state, self.dma.device.memory
+        copy, begin = dma.copy, state.position
+        dst = copy.dst + state.row * copy.dst_stride + begin
+        held = sum(len(data) for _, _, data in state.buffer)
+        place = first = dst - held
+        for _, to, data in state.buffer:
+            if to != place:
+                return False
+            place += len(data)
+        source, offset = memory.locate(copy.src + state.row * copy.src_stride + begin, size)
+        stream = b"".join([*(data for _, _, data in state.buffer), source.read(offset, size)])
+        target, offset = memory.locate(first, size)
+        target.write(offset, stream[:size])
+        buffer, at = [], size
+        for ready, to, data in state.buffer:
+            buffer.append((ready, to + size, stream[at : at + len(data)]))
+            at += len(data)
+        state.buffer = buffer
+        state.position += size
+        return True
+
+
+def _traffic(dma: DmaCore) -> tuple[int, ...]:
+    reader, writer = dma.reader, dma.writer
+    return (
+        reader.external_reads,
+        reader.external_blocked,
+        writer.external_writes,
+        writer.external_partial,
+        writer.external_blocked,
+    )
