@@ -13,11 +13,12 @@ import numpy as np
 
 import macaw
 from benchmarks.figures import LOWER, Effort, Figure, ratio
-from benchmarks.measure import ROUNDS, timed
+from benchmarks.measure import timed
 from macaw.debugger.session import Session
 from macaw.emu.device import Device
 from macaw.execution import configuration_of
 
+ROUNDS = 3
 PROGRAMS = Path(__file__).parents[1] / "programs"
 # A program, the file of its input x, and two questions.
 DIGITS = ("digits_mlp", "images.npy", "y[0,3]", "y[0,4]")

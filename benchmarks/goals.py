@@ -169,7 +169,7 @@ GOALS = (
         AT_LEAST,
         0.8,
         peer="without bias",
-        limits="an exe for each output position adds the sums of the clusters",
+        limits="the split itself takes more than twice the cycles; rows are simulated cycle by cycle",
     ),
     Goal(
         "engines of the array, all rows",
@@ -198,7 +198,7 @@ GOALS = (
         0.35,
         ("external to external, 64 KiB",),
         peer="contiguous, 64 KiB",
-        limits="reads and writes share the channel, beat by beat",
+        limits="the beats before and after the periods are simulated one by one",
     ),
     Goal(
         "LSTM-2048 step on nnp",
@@ -248,7 +248,7 @@ GOALS = (
         0.5,
         ("first why y[0,3]",),
         peer="plain run",
-        limits="the run is repeated to record it",
+        limits="the run is repeated on the reference engine to record it",
     ),
     Goal(
         "a frame gathered and redrawn at 200 × 50, ms",

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.figures import HIGHER, LOWER, Effort, Figure, ratio
-from benchmarks.measure import ROUNDS
 
 ROOT = Path(__file__).parents[1]
-PROGRAM, POINTS = "digits_mlp", 20
+ROUNDS = 3
+PROGRAM, POINTS = "digits_mlp", 10
 SMALL = "layer"  # both sweeps took 2 s of CPU time, those of digits_mlp 14
 WIDTHS = (16, 32)  # of the dma; the other setting has half as many values as there are points
 
