@@ -39,7 +39,8 @@ def parser(stored: str, rules: str, start: str, transformer: Transformer[Any, An
     """Return a parser for a grammar, from the text of its file of tables if they fit."""
     found = json.loads(stored, object_hook=_with_numbers)
     if (found["lark"], found["rules"]) == (lark.__version__, rules):
-        made: Lark = Lark._load_from_dict(found["data"], found["memo"], transformer=transformer)
+        load: Any = Lark._load_from_dict  # Lark gives no types here
+        made: Lark = load(found["data"], found["memo"], transformer=transformer)
         return made
     return _parser(rules, start, transformer)
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.fast.core import FastDma
@@ -93,9 +94,9 @@ def test_listeners_hear_each_beat() -> None:
     for engine in ENGINES:
         device = make(toy(0, [("copy", AT), ("await", 0), ("end",)]), engine=engine)
         device.memory.poke(AT, describe(EXTERNAL + SIZE, EXTERNAL, 8000))
-        events: list[tuple[str, int]] = []
-        device.listen(lambda event, to=events: to.append((event.kind, event.time)), ["dma"])
+        events: list[Event] = []
+        device.listen(events.append, ["dma"])
         device.run()
-        heard.append(events)
+        heard.append([(event.kind, event.time) for event in events])
     assert heard[0] == heard[1]
     assert len(heard[0]) > 1000
