@@ -72,6 +72,29 @@ def _nnp_guide(place: Path) -> None:
     (place / "mx.s").write_text(text.replace(device, f"{device}        {mx}"), "utf-8")
 
 
+def _fim_guide(place: Path) -> None:
+    """The sample of islands, the exercise on banks, its solution, and a product with weights."""
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper
+
+    _sample("fim", place)
+    for name, file in (
+        ("one.s", SAMPLES / "exercises/in-memory/product.s"),
+        ("four.s", ROOT / "tests/exercises/in-memory.s"),
+    ):
+        shutil.copy(file, place / name)
+    for name in "abc":
+        shutil.copy(SAMPLES / f"exercises/in-memory/{name}.npy", place / f"{name}128.npy")
+    weights = np.random.default_rng(4).normal(size=(256, 256)).astype(np.float16)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"], "product")]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT16, [1, 256]) for name in "xy")
+    graph = helper.make_graph(nodes, "g", [x], [y], [onnx.numpy_helper.from_array(weights, "w")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    model.ir_version = 10
+    onnx.save(model, place / "product.onnx")
+
+
 def _networks(place: Path) -> None:
     """The model of programs/network, 64 images for its scales, and one to run."""
     import numpy as np
@@ -144,9 +167,14 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "networks": _networks,
     "nnp-guide": _nnp_guide,
     "nnp-models": _nnp_models,
+    "exercises": _empty,
+    "fim-guide": _fim_guide,
     **{
-        f"samples/{path.parent.name}": partial(_sample, path.parent.name)
-        for path in sorted(SAMPLES.glob("*/README.md"))
+        f"samples/{name}": partial(_sample, name)
+        for name in (
+            path.parent.relative_to(SAMPLES).as_posix()
+            for path in sorted(SAMPLES.rglob("README.md"))
+        )
     },
     **{f"tutorial/{path.stem}": _empty for path in sorted(TUTORIAL.glob("[0-9]*.md"))},
 }
@@ -156,7 +184,7 @@ def page(name: str) -> Path:
     """The file of a page: in docs, the README, or that of a sample of `macaw new`."""
     if name == "README":
         return ROOT / "README.md"
-    kind, _, core = name.rpartition("/")
+    kind, _, core = name.partition("/")
     return SAMPLES / core / "README.md" if kind == "samples" else ROOT / "docs" / f"{name}.md"
 
 

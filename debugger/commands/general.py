@@ -140,10 +140,18 @@ def _run(context: Context, text: str) -> tuple[int, str]:
                     if monotonic() > end:
                         raise CommandError(f"it took longer than {SHELL_SECONDS} seconds") from None
                 except ValueError:
-                    os.killpg(process.pid, signal.SIGKILL)
+                    _kill(process)
                     raise
             else:
                 return process.returncode, "".join(streams)
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a process and, where the system has groups of processes, those that it started."""
+    if hasattr(os, "killpg"):
+        os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 @command("pwd", "rest", "show the folder in which names of files begin")

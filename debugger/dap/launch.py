@@ -58,5 +58,5 @@ def _path(folder: str, path: str) -> str:
 
 def _device(folder: str, device: str) -> str:
     """Return the name of a device unchanged; for a path of a file, put the folder before it."""
-    is_file = device.endswith(".toml") or "/" in device
+    is_file = device.endswith(".toml") or Path(device).name != device
     return _path(folder, device) if is_file else device

@@ -33,6 +33,8 @@ PARTS = (
             "tutorial/10-c-beside-it",
             "debugging-story",
             "nnp-guide",
+            "fim-guide",
+            "exercises",
             "notebook",
             "programs/digits_mlp/README",
             "programs/digits_cnn/README",

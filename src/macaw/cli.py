@@ -18,6 +18,7 @@ import click
 from macaw.errors import EXIT_INTERRUPTED, EXIT_SUCCESS, EXIT_WRONG_INPUT, status_of
 from macaw.isa.errors import MacawError
 from macaw.terminal.plain import plain_from_environment
+from macaw.terminal.substitutes import accept_all_text
 
 # The commands and their short help, so that the list of commands imports none of them. Each is
 # `command` in src/macaw/commands/<name>.py and has the same short help there.
@@ -180,6 +181,7 @@ def _exit(status: int) -> None:
 def run_command(arguments: list[str]) -> int:
     """Run the command line `arguments`, report every error, and return the exit status."""
     _replace_missing_streams()
+    accept_all_text()
     debug = "--debug" in arguments[:1] or os.environ.get("MACAW_DEBUG", "") not in {"", "0"}
     with plain_from_environment():
         try:

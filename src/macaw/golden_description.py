@@ -58,7 +58,8 @@ class GoldenTest:
     sources: tuple[Path, ...]
     inputs: Mapping[str, Path]
     device: str | None
-    max_cycles: int | None
+    max_cycles: int | None  # where a run is stopped
+    most_cycles: int | None  # that a run may take
     jitter: int | None
     record: tuple[str, ...]
     references: Mapping[str, Reference] = field(default_factory=dict)  # by the output's name
@@ -88,9 +89,10 @@ def read_description(folder: Path) -> GoldenTest:
     device = data.get("device")
     if device is not None and not isinstance(device, str):
         raise InputError(f"{place}: device must be a name or a file")
-    cycles = data.get("max_cycles")
-    if cycles is not None and (type(cycles) is not int or cycles < 1):
-        raise InputError(f"{place}: max_cycles must be a whole number from 1")
+    for name in ("max_cycles", "most_cycles"):
+        cycles = data.get(name)
+        if cycles is not None and (type(cycles) is not int or cycles < 1):
+            raise InputError(f"{place}: {name} must be a whole number from 1")
     jitter = data.get("jitter")
     if jitter is not None and (type(jitter) is not int or jitter < 0):
         raise InputError(f"{place}: jitter must be a seed, a whole number from 0")
@@ -105,14 +107,16 @@ def read_description(folder: Path) -> GoldenTest:
         tuple(path_inside(folder, name, place) for name in sources),
         {name: path_inside(folder, path, place) for name, path in inputs.items()},
         str(path_inside(folder, device, place)) if device and device.endswith(".toml") else device,
-        cycles,
+        data.get("max_cycles"),
+        data.get("most_cycles"),
         jitter,
         tuple(part for part in RECORDABLE if part in parts),
         references,
     )
 
 
-_FIELDS = ("format", "source", "inputs", "device", "max_cycles", "jitter", "record", "expected")
+_FIELDS = ("format", "source", "inputs", "device", "max_cycles", "most_cycles", "jitter", "record",
+           "expected")  # fmt: skip
 _REFERENCE_FIELDS = ("file", *(item.name for item in fields(Tolerance)))
 
 

@@ -44,6 +44,7 @@ class Result:
 
     record: dict[str, Any]
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict)
+    cycles: int | None = None  # of a run that exited
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ def execute(golden: GoldenTest, on_load: OnLoad | None = None) -> Result:
         for name, array in run.outputs.items()
         if "outputs" in golden.record or name in golden.references
     }
-    return Result(record, kept)
+    return Result(record, kept, run.cycles)
 
 
 def _check_references(golden: GoldenTest, program: Program) -> None:
@@ -334,10 +335,13 @@ def compare(golden: GoldenTest, result: Result) -> list[str]:
 
 
 def compare_references(golden: GoldenTest, result: Result) -> Iterator[str]:
-    """Yield the differences between the outputs of `result` and their references, as lines.
+    """Yield the differences of `result` from references and from the cycles allowed, as lines.
 
     Raises `InputError` for a file that cannot be read.
     """
+    most, cycles = golden.most_cycles, result.cycles
+    if most is not None and cycles is not None and cycles > most:
+        yield f"cycles: {cycles:,}, {cycles - most:,} more than the {most:,} of most_cycles"
     for name, reference in golden.references.items():
         array = read_array(reference.file)
         if name not in result.outputs:

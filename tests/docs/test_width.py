@@ -17,6 +17,7 @@ FOLDERS = (
     "editors/*",
     "tests/*",
     "src/macaw/samples/*",
+    "src/macaw/samples/exercises/*",
 )
 PAGES = sorted(path for folder in FOLDERS for path in ROOT.glob(f"{folder}/*.md"))
 # Rows of an instruction table are one line each; answers of the tool are as long as their places.

@@ -97,7 +97,7 @@ def test_recordings(folder: Path, recorded: object, got: dict[str, object]) -> N
     expected = folder / "expected"
     expected.mkdir(exist_ok=True)
     (expected / "run.json").write_text(json.dumps(recorded))
-    description = golden_description.GoldenTest(folder, (), {}, None, None, None, ("cycles",))
+    description = golden_description.GoldenTest(folder, (), {}, None, None, None, None, ("cycles",))
     found = golden_tests.compare(description, golden_tests.Result(dict(got)))
     assert all(isinstance(line, str) for line in found)
     same = json.dumps(recorded, sort_keys=True) == json.dumps(got, sort_keys=True)

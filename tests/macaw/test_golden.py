@@ -181,6 +181,7 @@ def test_a_seed_of_jitter_is_part_of_the_description(macaw: Macaw, layer: Path) 
         ('source = "layer.s"\n[inputs]\nx = 1', "inputs must be a table of NAME = FILE"),
         ('source = "layer.s"\ndevice = 1', "device must be a name or a file"),
         ('source = "layer.s"\nmax_cycles = 0', "max_cycles must be a whole number from 1"),
+        ('source = "layer.s"\nmost_cycles = 0', "most_cycles must be a whole number from 1"),
         ('source = "layer.s"\nmax_cycles = true', "max_cycles must be a whole number from 1"),
         ('source = "layer.s"\njitter = -1', "jitter must be a seed, a whole number from 0"),
         ('source = "layer.s"\njitter = true', "jitter must be a seed, a whole number from 0"),

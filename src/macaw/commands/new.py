@@ -9,7 +9,7 @@ import click
 
 from macaw.commands.options import plain_option
 from macaw.errors import EXIT_SUCCESS
-from macaw.samples import SAMPLES
+from macaw.samples import EXERCISES, SAMPLES
 
 
 @click.command("new", short_help="Make a folder with a small program to begin with.")
@@ -17,12 +17,15 @@ from macaw.samples import SAMPLES
 @click.option(
     "--core",
     type=click.Choice(list(SAMPLES)),
-    default=next(iter(SAMPLES)),
-    show_default=True,
-    help="The core that the program is for; c is a program in C with a layer in assembly.",
+    help=f"The core that the program is for; c is C with a layer. Default: {next(iter(SAMPLES))}.",
+)
+@click.option(
+    "--exercise",
+    type=click.Choice(list(EXERCISES)),
+    help="An exercise instead, whose golden test fails until it is solved.",
 )
 @plain_option
-def command(name: str, core: str) -> int:
+def command(name: str, core: str | None, exercise: str | None) -> int:
     """Make the folder NAME with a program that runs, its input, its golden test and a README.
 
     The source explains each of its parts, the README what to try first.
@@ -30,10 +33,13 @@ def command(name: str, core: str) -> int:
     from macaw import samples
     from macaw.terminal import console
 
+    if core and exercise:
+        raise click.UsageError("--core does not go with --exercise")
     folder = Path(name)
-    files = samples.create(folder, core)
+    core = core or next(iter(SAMPLES))
+    files = samples.create_exercise(folder, exercise) if exercise else samples.create(folder, core)
     shown = console.printable(str(folder))
-    click.echo(f"{shown}: {SAMPLES[core]}")
+    click.echo(f"{shown}: {EXERCISES[exercise] if exercise else SAMPLES[core]}")
     for path in files:
         if len(path.parts) == 1:
             click.echo(f"  {path}")

@@ -16,10 +16,24 @@ SAMPLES = {
     "fim": "products inside of the memory of a function-in-memory island",
     "c": "C for the command processor, which starts a sparse layer",
 }
+# By the word of `--exercise`: what it is about. Its golden test fails until it is solved.
+EXERCISES = {
+    "sparsity": "leave out the weights that are zero",
+    "dataflow": "keep weights where they are, and use both rows of the array",
+    "block-floating-point": "get more precision from four bits",
+    "in-memory": "divide the work among the banks of a memory",
+    "tracing": "measure a loop by the registers of the trace block",
+    "protection": "multiply weights that are stored in a secret order",
+}
 HOME = Path(__file__).parent
 NAME = "@NAME@"  # in a README: the new folder's name
 README = "README.md"
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc")
+
+
+def create_exercise(folder: Path, exercise: str) -> list[Path]:
+    """Copy an exercise, a key of `EXERCISES`, to `folder`, as `create` does."""
+    return create(folder, f"exercises/{exercise}")
 
 
 def create(folder: Path, core: str) -> list[Path]:
@@ -39,7 +53,7 @@ def create(folder: Path, core: str) -> list[Path]:
         shutil.copytree(HOME / core, folder, ignore=_NOT_COPIED, dirs_exist_ok=True)
         readme = folder / README
         text = readme.read_text("utf-8").replace(NAME, folder.resolve().name)
-        readme.write_text(text, "utf-8")
+        readme.write_text(text, "utf-8", newline="\n")
     except (OSError, shutil.Error, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"cannot make {folder}: {reason}") from None

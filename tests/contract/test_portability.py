@@ -1,0 +1,140 @@
+"""What the product may not depend on: POSIX, a shell, the case of file names, an encoding."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.imports import modules
+
+pytestmark = pytest.mark.once
+ROOT = Path(__file__).parents[2]
+TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in modules().items()}
+# Modules and functions that Windows does not have.
+POSIX_MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty", "posix"}
+POSIX_CALLS = {
+    *("os.fork", "os.forkpty", "os.getuid", "os.geteuid", "os.getpgid", "os.setsid", "os.mkfifo"),
+    *("os.killpg", "os.wait", "os.waitpid", "os.chown", "os.symlink", "os.openpty", "os.nice"),
+    *("signal.alarm", "signal.SIGALRM", "signal.SIGKILL", "signal.SIGHUP", "signal.SIGPIPE"),
+    *("signal.SIGUSR1", "signal.SIGUSR2", "signal.pause", "signal.sigwait"),
+}
+# Whoever uses one of them asks first whether it is there.
+GUARDED = {"macaw.debugger.commands.general": {"os.killpg", "signal.SIGKILL"}}
+# The debugger's command `shell` is a shell, and needs --allow-shell.
+SHELLS = {"macaw.debugger.commands.general"}
+
+
+def nodes(kind: type[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, kind):
+                yield name, node
+
+
+def calls() -> Iterator[tuple[str, ast.Call, str]]:
+    for name, node in nodes(ast.Call):
+        assert isinstance(node, ast.Call)
+        yield name, node, ast.unparse(node.func)
+
+
+def keywords(call: ast.Call) -> dict[str | None, str]:
+    return {item.arg: ast.unparse(item.value) for item in call.keywords}
+
+
+def test_no_module_of_posix_is_imported() -> None:
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            origins = [x.name for x in node.names] if isinstance(node, ast.Import) else []
+            origins += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+            assert not {x.partition(".")[0] for x in origins} & POSIX_MODULES, name
+
+
+def test_no_function_of_posix_is_used_unless_it_is_there() -> None:
+    used: dict[str, set[str]] = {}
+    for name, node in nodes(ast.Attribute):
+        text = ast.unparse(node)
+        if text in POSIX_CALLS:
+            used.setdefault(name, set()).add(text)
+    assert used == GUARDED
+    for name in GUARDED:
+        assert 'hasattr(os, "killpg")' in modules()[name].read_text("utf-8")
+
+
+def test_processes_are_spawned() -> None:
+    """A fork copies threads' locks, and Windows has none."""
+    contexts = [text for _, node, text in calls() if text.endswith("get_context")]
+    assert contexts
+    for name, node, text in calls():
+        if text.endswith("get_context"):
+            assert [ast.unparse(x) for x in node.args] == ["'spawn'"], name
+        short = text.rpartition(".")[2]
+        if short == "ProcessPoolExecutor":
+            assert "spawn" in [ast.unparse(x) for x in node.args], name
+        assert not (text.startswith("multiprocessing.") and short in ("Process", "Pool", "Queue"))
+        assert "preexec_fn" not in keywords(node), name
+
+
+def test_no_shell_is_needed() -> None:
+    for name, node, text in calls():
+        shell = keywords(node).get("shell") == "True" or text in ("os.system", "os.popen")
+        assert not shell or name in SHELLS, name
+
+
+def is_binary(call: ast.Call, at: int) -> bool:
+    """Whether a call of `open` has a mode with b."""
+    mode = keywords(call).get("mode") or (ast.unparse(call.args[at]) if len(call.args) > at else "")
+    return "b" in mode
+
+
+def test_text_has_an_encoding_and_what_is_written_has_line_ends() -> None:
+    seen = 0
+    for name, node, text in calls():
+        method, given = text.rpartition(".")[2], keywords(node)
+        where = f"{name}:{node.lineno}: {ast.unparse(node)}"
+        if method in ("read_text", "write_text") and not text.startswith(
+            ("self.", "context.", "files.")
+        ):
+            seen += 1
+            assert "encoding" in given or "'utf-8'" in map(ast.unparse, node.args), where
+            assert method == "read_text" or "newline" in given, where
+        if text in ("open", "io.open", "os.fdopen") and not is_binary(node, 1):
+            assert "encoding" in given, where
+        if method == "TextIOWrapper" and isinstance(node.func, ast.Attribute):
+            assert "encoding" in given, where
+    assert seen > 5
+
+
+def test_no_place_of_a_system_is_written_down() -> None:
+    for name, node in nodes(ast.Constant):
+        assert isinstance(node, ast.Constant)
+        if isinstance(node.value, str):
+            assert not re.match(r"(/tmp|/usr|/etc|/home|/var|[A-Z]:\\)", node.value), name
+
+
+def tracked() -> list[str]:
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:  # an unpacked archive, or a copy of the tree
+        done_paths = (x for x in ROOT.rglob("*") if x.is_file() and ".venv" not in x.parts)
+        return [path.relative_to(ROOT).as_posix() for path in done_paths]
+    return done.stdout.splitlines()
+
+
+def test_names_of_files_work_on_any_system() -> None:
+    names = tracked()
+    assert len(names) > 1000
+    assert len({name.lower() for name in names}) == len(names), "two names differ in case alone"
+    for name in names:
+        for part in name.split("/"):
+            device = re.fullmatch(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", part, re.I)
+            assert not device, name
+            assert not re.search(r'[<>:"|?*\\\x00-\x1f]|[. ]$', part), name
+
+
+@pytest.mark.parametrize("name", ["README.md", "src/macaw/samples/pe/layer.s", "isa/cp.py"])
+def test_files_have_line_feeds(name: str) -> None:
+    assert b"\r" not in (ROOT / name).read_bytes()

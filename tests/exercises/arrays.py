@@ -1,0 +1,98 @@
+"""Writes the arrays of the exercises: python -m tests.exercises.arrays FOLDER [SEED].
+
+FOLDER has a folder for each exercise. Another seed gives a class other numbers.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import macaw
+
+SEED = 24  # of the arrays that Macaw has
+Arrays = dict[str, NDArray[Any]]
+
+
+def small(random: np.random.Generator, *shape: int) -> NDArray[np.int8]:
+    """Numbers from -9 to 9."""
+    return random.integers(-9, 10, shape).astype(np.int8)
+
+
+def sparsity(random: np.random.Generator) -> Arrays:
+    """Nine tenths of the weights and half of the activations are 0."""
+    weights, x = small(random, 16, 128), small(random, 3, 128)
+    weights[random.random(weights.shape) < 0.9] = 0
+    x[random.random(x.shape) < 0.5] = 0
+    return {"weights": weights, "x": x, "numpy": x.astype(np.int32) @ weights.T}
+
+
+def dataflow(random: np.random.Generator) -> Arrays:
+    weights, x = small(random, 16, 64), small(random, 8, 64)
+    return {"weights": weights, "x": x, "numpy": x.astype(np.int32) @ weights.T}
+
+
+def block_floating_point(random: np.random.Generator) -> Arrays:
+    """The rest is what a row of a tile loses if its numbers have 4 bits and share an exponent."""
+    weights = (random.integers(-64, 65, (4, 8)) / 64).astype(np.float16)
+    x = (random.integers(-32, 33, (2, 4)) / 16).astype(np.float16)
+    tiles = macaw.native_tiles(weights, 4)
+    greatest = np.abs(tiles.astype(np.float64)).max(-1, keepdims=True)
+    step = np.exp2(np.floor(np.log2(np.maximum(greatest, 2**-14))) + 1 - 3)
+    kept = np.clip(np.round(tiles / step), -8, 7) * step
+    product = weights.astype(np.float64) @ x.reshape(-1).astype(np.float64)
+    return {
+        "matrix": tiles,
+        "rest": (tiles - kept).astype(np.float16),
+        "x": x,
+        "numpy": product.reshape(1, 4),
+    }
+
+
+def in_memory(random: np.random.Generator) -> Arrays:
+    arrays = {name: random.integers(-32, 33, 128).astype(np.float16) / 8 for name in "abc"}
+    result = np.maximum(arrays["a"] * arrays["b"] + arrays["c"], np.float16(0))
+    return {**arrays, "numpy": result}
+
+
+def tracing(random: np.random.Generator) -> Arrays:
+    """What is measured depends on no number: sixteen rounds of seven instructions."""
+    weights, x = (random.integers(-128, 128, 256).astype(np.int8) for _ in range(2))
+    return {
+        "weights": weights,
+        "x": x,
+        "numpy": np.array([weights.astype(np.int32) @ x], np.int32),
+        "measured": np.array([447, 256, 32], np.uint32),
+    }
+
+
+def protection(random: np.random.Generator) -> Arrays:
+    """Weight i of a block of sixteen is at place order[i]."""
+    weights, x = (random.integers(-128, 128, 256).astype(np.int8) for _ in range(2))
+    order = np.array([random.permutation(16) for _ in range(16)], np.uint8)
+    shuffled = np.empty((16, 16), np.int8)
+    np.put_along_axis(shuffled, order.astype(np.int64), weights.reshape(16, 16), axis=1)
+    total = np.array([weights.astype(np.int32) @ x], np.int32)
+    return {"weights": shuffled.reshape(-1), "x": x, "order": order, "numpy": total}
+
+
+def arrays(exercise: str, seed: int = SEED) -> Arrays:
+    """The arrays of an exercise, by the names of their files without `.npy`."""
+    functions = (sparsity, dataflow, block_floating_point, in_memory, tracing, protection)
+    by_name = {function.__name__.replace("_", "-"): function for function in functions}
+    return by_name[exercise](np.random.default_rng(seed))
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    for path in sorted(folder.glob("*/golden.toml")):
+        for name, array in arrays(path.parent.name, *map(int, sys.argv[2:])).items():
+            np.save(path.parent / f"{name}.npy", array)
+
+
+if __name__ == "__main__":
+    main()
