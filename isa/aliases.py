@@ -22,7 +22,7 @@ _LOW = lazy_pattern(r"%lo\((\{\w+\})\)")  # `%lo` of a small number is that numb
 
 class _Alias(NamedTuple):
     pattern: re.Pattern[str]  # matches the instruction's text
-    syntax: str  # what replaces it, with `\g<name>` for operands
+    syntax: str  # what replaces it, with `{name}` for operands
     fixed: int  # how many operands the pattern fixes
     word: str  # a fixed operand; most texts lack it, so the pattern need not be tried
     number: str  # the operand whose value `when` accepts or refuses
@@ -33,7 +33,7 @@ class _Alias(NamedTuple):
         match = self.pattern.fullmatch(text) if self.word in text else None
         if match is None or (self.when is not None and not self.when(int(match[self.number], 0))):
             return None
-        return match.expand(self.syntax)
+        return self.syntax.format_map(match.groupdict())
 
 
 def with_alias(core: Core, text: str) -> str:
@@ -68,7 +68,7 @@ def _aliases(core: Core) -> dict[str, list[_Alias]]:
 def _alias(pseudo: Pseudo, alternative: Alternative) -> _Alias:
     line = _LOW.sub(r"\1", alternative.lines[0]) if alternative.when else alternative.lines[0]
     pattern = _PLACEHOLDER.sub(r"(?P<\1>[^,() ]+)", re.escape(line))
-    syntax = re.sub(r"\w+", lambda name: rf"\g<{name[0]}>", pseudo.syntax)
+    syntax = re.sub(r"\w+", r"{\g<0>}", pseudo.syntax)
     words = re.findall(r"[^,() ]+", line.partition(" ")[2])
     fixed = [word for word in words if not word.startswith("{")]
     return _Alias(

@@ -18,6 +18,7 @@ from macaw.isa.model import Core
 
 WORD = 4  # bytes of an instruction
 _TOP = 0xFFFF_FFFF
+_MOST_KEPT = 1 << 17  # words of a core
 
 
 class Word(NamedTuple):
@@ -45,9 +46,31 @@ class Word(NamedTuple):
         return statement(codec.describe(self.instruction, address))
 
 
-@lru_cache(maxsize=1 << 17)  # each word is decoded twice, and many words occur often
+class _Decoded(dict[int, Word]):
+    """The words of a core that were decoded, by their values: many words occur often."""
+
+    def __init__(self, core: Core) -> None:
+        super().__init__()
+        self.core = core
+
+    def __missing__(self, value: int) -> Word:
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        self[value] = found = _decode(self.core, value)
+        return found
+
+
+@lru_cache(maxsize=16)
+def _decoded(core: Core) -> _Decoded:
+    return _Decoded(core)
+
+
 def word(core: Core, value: int) -> Word:
     """Return the word `value`, decoded as an instruction of the core or, failing that, as data."""
+    return _decoded(core)[value]
+
+
+def _decode(core: Core, value: int) -> Word:
     try:
         instruction = codec.decode(core, value, 8 * WORD)
     except codec.DecodeError as error:
@@ -70,19 +93,20 @@ def _no_instruction(value: int, reason: str) -> Word:
 
 
 def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
-    """Yield (address, value, `Word`) for each whole word of the section."""
-    address = section.address
-    for (value,) in struct.iter_unpack("<I", _whole(section)):
-        yield address, value, word(core, value)
-        address += WORD
+    """Return (address, value, `Word`) of each whole word of the section."""
+    data = _whole(section)
+    values = struct.unpack(f"<{len(data) // WORD}I", data)
+    found = map(_decoded(core).__getitem__, values)
+    return zip(range(section.address, section.end, WORD), values, found, strict=False)
 
 
 def make_targets(section: Section, core: Core, labels: Labels) -> None:
     """Give a label to every word of the section to which an instruction of the section refers."""
+    start, end = section.address, section.end
     for address, _, item in words(section, core):
         for distance in item.distances:
             target = address + distance & _TOP
-            if section.holds(target) and target % WORD == 0:
+            if start <= target < end and target % WORD == 0:
                 labels.make(target)
 
 
@@ -98,20 +122,24 @@ def section_lines(
     lines = labels.first()
     start = section.address
     named = {start + (place - start) // WORD * WORD for place in labels.addresses()}
+    begins, own_line = printer.begins, printer.line if printer.has_lines else None
     for address, _, item in words(section, core):
         if address in named:
             lines += labels.lines(address, WORD)
             if labels.at(address) is not None:
                 printer.forget()
-        own = printer.line(item.instruction, address) if item.instruction is not None else None
-        line = own or INDENT + (item.text or item.text_at(core, address, exact))
-        if item.instruction is None:
-            lines.append(with_comment(line, f"# {item.reason}"))
+        text, instruction = item.text, item.instruction
+        if instruction is None:
+            lines.append(with_comment(INDENT + text, f"# {item.reason}"))
             printer.forget()
             continue
-        target = printer.target_of(item.instruction, address)
-        name = None if target is None else near(target)
-        lines.append(line if name is None else with_comment(line, f"# {name}"))
+        own = own_line(instruction, address) if own_line is not None else None
+        line = own or INDENT + (text or item.text_at(core, address, exact))
+        if printer.begun or instruction.row.mnemonic in begins:
+            target = printer.target_of(instruction, address)
+            if target is not None and (name := near(target)) is not None:
+                line = with_comment(line, f"# {name}")
+        lines.append(line)
     rest = start + len(_whole(section))
     for address in range(rest, section.end):
         lines += labels.lines(address)

@@ -36,6 +36,10 @@ class PartPrinter:
     This base class is for cores whose sections are plain instruction words.
     """
 
+    has_lines = False  # whether `line` returns lines
+    begins: frozenset[str] = frozenset()  # mnemonics that a later instruction may complete
+    begun: object = False  # whether one of these is to be completed
+
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
         """Return the source lines of a part that the core does not fetch as instructions.
 
@@ -61,7 +65,8 @@ class PartPrinter:
         """Return the address that an instruction completes together with an earlier one.
 
         Return None if it completes none. For example, `addi` completes the address of a `lui`. The
-        caller passes the instructions in the order of their addresses.
+        caller passes the instructions in the order of their addresses. It may leave out those that
+        are not in `begins` while nothing is `begun`.
         """
         return None
 

@@ -28,6 +28,8 @@ _ALONE = ("act", "fim", "mmr")  # if one of these breaks a rule, only its own wo
 class FimPrinter(PartPrinter):
     """Prints the part of an island as source."""
 
+    has_lines = True
+
     def __init__(self) -> None:
         self._broken = False  # blocks or loops
         self._numbers: set[int] = set()  # addresses of words that break another rule

@@ -19,6 +19,8 @@ _WORD = 4  # bytes of an instruction
 class NnpPrinter(PartPrinter):
     """Prints the instructions of nnp. A chain that breaks a rule is printed as data."""
 
+    has_lines = True
+
     def __init__(self) -> None:
         self._refused: dict[int, str] = {}  # why, by address
 

@@ -14,8 +14,11 @@ class ScalarPrinter(PartPrinter):
     A branch, a jump or a label ends the tracking.
     """
 
+    begins = frozenset(("lui", "auipc"))
+
     def __init__(self) -> None:
         self._known: dict[int, int] = {}  # the value of a register
+        self.begun = self._known
 
     def forget(self) -> None:
         self._known.clear()
@@ -28,7 +31,7 @@ class ScalarPrinter(PartPrinter):
             whole = (base + values["imm"]) % _TOP
         if "rd" in values:
             self._known.pop(values["rd"], None)
-            if mnemonic in ("lui", "auipc") and values["rd"]:
+            if mnemonic in self.begins and values["rd"]:
                 start = address if mnemonic == "auipc" else 0
                 self._known[values["rd"]] = (start + (values["imm"] << 12)) % _TOP
         if instruction.row.flow:
