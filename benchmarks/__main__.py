@@ -204,16 +204,23 @@ def main() -> int:
     return 0
 
 
-def _measure_and_write(names: list[str], words: argparse.Namespace) -> None:
-    from benchmarks.goals import GOALS
+def results_path(load: int, version: tuple[int, int]) -> Path:
+    """The file of results with so many busy processes beside, on a version of Python."""
     from benchmarks.page import LOADED_RESULTS
 
-    path = RESULTS
-    if words.load or sys.version_info[:2] != PYTHON:
-        name = "benchmarks-{}.{}.json".format(*sys.version_info[:2])
-        path = DOCS / (LOADED_RESULTS if words.load else name)
+    if load:
+        return DOCS / LOADED_RESULTS
+    return RESULTS if version == PYTHON else DOCS / f"benchmarks-{version[0]}.{version[1]}.json"
+
+
+def _measure_and_write(names: list[str], words: argparse.Namespace) -> None:
+    """Measure and write the page; what is a column of the goals is measured for them alone."""
+    from benchmarks.goals import GOALS
+
+    path = results_path(words.load, sys.version_info[:2])
+    if path != RESULTS and not words.names:
         with_goal = {goal.case for goal in GOALS} - set(LONG)
-        names = words.names or [x for x in CASES if x in with_goal]
+        names = [x for x in CASES if x in with_goal]
     with busy(words.load):
         measure(names, words.resume, path)
     write_page()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import page, results, texts
-from benchmarks.__main__ import CASES, DOCS, LONG, PAGE, RESULTS, busy
+from benchmarks.__main__ import CASES, DOCS, LONG, PAGE, PYTHON, RESULTS, busy, results_path
 from benchmarks.figures import HIGHER, LOWER, Figure
 from benchmarks.goals import AT_LEAST, AT_MOST, GOALS, NUMPY, Goal
 from benchmarks.results import Origin, Result
@@ -92,6 +92,12 @@ def test_every_goal_has_figures() -> None:
 def test_every_case_has_a_text() -> None:
     assert texts.SECTIONS.keys() == CASES.keys()
     assert set(LONG) < CASES.keys()
+
+
+def test_each_condition_has_its_file() -> None:
+    assert results_path(0, PYTHON) == RESULTS
+    assert results_path(4, PYTHON).name == page.LOADED_RESULTS
+    assert results_path(0, (3, 13)).name == "benchmarks-3.13.json"
 
 
 def test_busy_processes_end() -> None:
