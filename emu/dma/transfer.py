@@ -62,8 +62,11 @@ class Transfer(NamedTuple):
 
         For another transfer, return a tuple of this transfer alone.
         """
+        further = self.further_units
+        if not further:
+            return (self,)
         first = self.first_copy
-        units = range(1, self.further_units + 1)
+        units = range(1, further + 1)
         return (first, *(first._replace(dst=first.dst + (unit << UNIT_SHIFT)) for unit in units))
 
     @property

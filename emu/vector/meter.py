@@ -57,7 +57,7 @@ def _pmac(name: str) -> Work:
 
 
 class VectorMeter(ScalarMeter):
-    """Counts executed instructions as that of a scalar core does."""
+    """Counts the executed instructions, with their operations on vectors too."""
 
     core: VectorCore
 

@@ -9,7 +9,7 @@ begins earlier and overlaps them (`macaw.lowering.partition`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -58,6 +58,8 @@ class ProductPlan:
     partition: Partition
     tile: Tile
     balance: bool = False
+    # Numbers that functions of other modules compute from the plan once, by the function's name.
+    computed: dict[str, int] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     # Counts
 

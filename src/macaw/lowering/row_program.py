@@ -225,6 +225,12 @@ def all_arrays(plan: ProductPlan) -> list[Array]:
 
 def program_bytes(plan: ProductPlan) -> int:
     """Return the bytes of lists and sequences, which cp copies to both halves of each unit."""
+    if "program_bytes" not in plan.computed:
+        plan.computed["program_bytes"] = _program_bytes(plan)
+    return plan.computed["program_bytes"]
+
+
+def _program_bytes(plan: ProductPlan) -> int:
     buffers = typed_sequences(plan)
     configured = sum(not sequence.data for sequence in buffers)
     bodies = [configured * (PACKET.size + SEGMENT.size), *list_sizes(plan)]

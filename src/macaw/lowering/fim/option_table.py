@@ -100,7 +100,7 @@ def option_table(
         return bool(possible)
 
     def follow(unit: Unit, longest: int) -> None:
-        """Add a unit, and the units in which further tasks follow it."""
+        """Add a unit, then that unit with the next task in the graph, and so on up to `longest`."""
         while True:
             possible = add(unit)
             last = unit[-1].output.name
