@@ -284,7 +284,7 @@ class _Estimate(TileEstimate):
 
     @property
     def cannot_fit(self) -> NDArray[np.bool_]:
-        """Whether a tile is too large for a queue, a buffer or half of a unit."""
+        """A mask of the tiles that are too large for a queue, a buffer or half of a unit."""
         config, outputs, reduces = self.config, self.outputs, self.some.reduces_clusters
         blocks = BLOCKS - (self.several | (self.product.bias is not None)) * (not reduces)
         queue = blocks * (config["pe.output_queue"] // BLOCKS)

@@ -174,8 +174,8 @@ class ImagePlan(ProductPlan):
     def input_offsets(self) -> list[int]:
         """The offsets in x, in elements, of the tiles of k; empty if the kernel is not cut.
 
-        They are empty, too, if the units get the padding. For each part of the kernel there are
-        offsets of all tiles of channels.
+        They are empty, too, if the padding is made in the units. For each part of the kernel there
+        are offsets of all tiles of channels.
         """
         parts = self.kernel_parts
         if len(parts) == 1 or self.pads_in_unit:

@@ -333,7 +333,7 @@ def _loads(out: Listing, plan: ImagePlan) -> None:
 def _copy_rows(out: Listing, plan: ImagePlan) -> None:
     """Write the transfers of t2 rows, from t0 in the image to t1 in the slab.
 
-    Whole rows are one transfer, parts of rows one transfer each.
+    Whole rows take one transfer together. Parts of rows take one transfer for each row.
     """
     slabs, product = PaddedSlabs(plan), plan.product
     if slabs.whole_lines:
