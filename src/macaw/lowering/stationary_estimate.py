@@ -199,7 +199,7 @@ class _Estimate(TileEstimate):
 
     @property
     def cannot_fit(self) -> NDArray[np.bool_]:
-        """A mask of the tiles that are too large for queues, buffers, a packet or half of a unit."""
+        """A mask of the tiles that are too large for a queue, a buffer, a packet or a half."""
         config, rows, k, whole = self.config, self.grid.rows, self.grid.k, self.grid.whole
         block = config["pe.input_buffer"] // BLOCKS
         blocks = np.where(whole, -(-rows * k // block), np.minimum(rows, 2) * -(-k // block))
