@@ -203,14 +203,14 @@ def quantise(
         else:
             model_file.check(model)
             checked = model
-        arrays = _by_name(data, samples.input_names(checked), list(plan.constants))
+        arrays = data_by_name(data, samples.input_names(checked), list(plan.constants))
         result = pipeline.quantise_model(checked, arrays, plan)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
     return QuantisedModel(result.model, result.losses, result.floats)
 
 
-def _by_name(
+def data_by_name(
     data: ArrayLike | Mapping[str, ArrayLike], names: list[str], constants: list[str]
 ) -> dict[str, NDArray[Any]]:
     """Return the data by the names of inputs. Raises `InputError`."""

@@ -50,7 +50,6 @@ ALLOWED = {
     ("isa/config.py", "cp"): "a sentence: whose the local memory is in the memory map",
     ("src/macaw/layer_lowering.py", "dma"): "reports on lowered programs, as `lower`",
     ("src/macaw/commands/lower.py", "dma"): "reports on lowered programs, as `lower`",
-    ("src/macaw/commands/lower.py", "cp"): "reports on lowered programs, as `lower`",
     ("src/macaw/commands/lower.py", "pe"): "what operations are lowered for",
     ("src/macaw/commands/lower.py", "fim"): "what graphs are lowered for",
     ("src/macaw/commands/sweep.py", "pe"): "what operations are lowered for",

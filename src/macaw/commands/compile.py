@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
+from macaw.commands import lower_fim
 from macaw.commands.options import (
     LazyChoice,
     batch_option,
     constant_numbers,
     constants_option,
+    data_arrays,
+    data_option,
     device_option,
     dims_option,
     file_option,
@@ -20,12 +24,15 @@ from macaw.commands.options import (
 from macaw.errors import EXIT_SUCCESS
 
 REPORTS = ("table", "csv", "json")
+# Parameters that are only for the islands, and those that are only for other cores.
+_ONLY_ISLANDS = ("number_format", "dynamic", "resident", "explain", "measure")
+_ONLY_OTHERS = ("batch", "data", "constants", "report")
 
 
 def _cores() -> Sequence[str]:
     from macaw.networks.compiler import CORES
 
-    return CORES
+    return *CORES, lower_fim.CORE
 
 
 @click.command("compile", short_help="Compile an ONNX model to a program.")
@@ -40,11 +47,17 @@ def _cores() -> Sequence[str]:
 @dims_option("the model")
 @batch_option
 @constants_option
+@data_option
 @click.option(
     "--core",
     type=LazyChoice(_cores),
     help="Compile a floating-point model for this core alone.",
 )
+@lower_fim.format_option
+@lower_fim.dynamic_option
+@lower_fim.resident_option
+@lower_fim.explain_option
+@lower_fim.measure_option
 @click.option(
     "--report",
     type=click.Choice(REPORTS),
@@ -52,24 +65,33 @@ def _cores() -> Sequence[str]:
     show_default=True,
     help="How to print what each layer costs.",
 )
+@click.pass_context
 @plain_option
 def command(
+    ctx: click.Context,
     model: str,
     output: str | None,
     device: str,
     dims: tuple[str, ...],
     batch: int | None,
     constants: tuple[str, ...],
+    data: tuple[str, ...],
     core: str | None,
+    number_format: str,
+    dynamic: bool,
+    resident: str,
+    explain: bool,
+    measure: bool,
     report: str,
 ) -> int:
     """Compile MODEL.onnx to a folder with sources, weights and a description of the layers.
 
     The model is quantised, unless --core is given. `macaw run FOLDER -i NAME=FILE --layers`
     runs it, and compares each layer with the reference evaluator. `macaw debug` and `macaw profile`
-    take the folder, too.
+    take the folder, too. With --core fim, the folder has one source for the islands, which is
+    called like the folder.
     """
-    from macaw.commands.lower_fim import dimensions
+    from macaw import files
     from macaw.networks import nnp_report
     from macaw.networks import report as network_report
     from macaw.networks.compiler import compile as compile_model
@@ -78,13 +100,31 @@ def command(
     from macaw.terminal.progress_bar import ProgressBar
 
     folder = Path(output or Path(model).stem)
+    _check_options(ctx, core)
+    if core == lower_fim.CORE:
+        files.make_folder(folder)
+        source = folder / f"{folder.name}.s"
+        status = lower_fim.lower(
+            model,
+            str(source),
+            device=device,
+            number_format=number_format,
+            dims=lower_fim.dimensions(dims),
+            dynamic=dynamic,
+            resident=lower_fim.budget(resident),
+            explain=explain,
+            measure=measure,
+        )
+        click.echo(f"wrote {console.printable(str(source))}")
+        return status
     with ProgressBar("compiling"):
         network = compile_model(
             model,
             device=device,
-            dims=dimensions(dims),
+            dims=lower_fim.dimensions(dims),
             name=folder.name or None,
             batch=batch,
+            data=data_arrays(data)[0] if data else None,
             core=core,
             constants=constant_numbers(constants),
         )
@@ -96,3 +136,17 @@ def command(
     if report == REPORTS[0]:
         click.echo(f"wrote {console.printable(str(folder))}")
     return EXIT_SUCCESS
+
+
+def _check_options(ctx: click.Context, core: str | None) -> None:
+    """Raise `UsageError` for an option that is only for another core."""
+    names = _ONLY_OTHERS if core == lower_fim.CORE else _ONLY_ISLANDS
+    for option in ctx.command.params:
+        is_given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if option.name in names and is_given:
+            words = (
+                f"is not for --core {lower_fim.CORE}"
+                if core == lower_fim.CORE
+                else f"is of --core {lower_fim.CORE}"
+            )
+            raise click.UsageError(f"{option.opts[-1]} {words}", ctx)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from macaw.commands.options import batch_option, device_option, dims_option, plain_option
+from macaw.commands.options import (
+    batch_option,
+    data_arrays,
+    data_option,
+    device_option,
+    dims_option,
+    plain_option,
+)
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 
@@ -13,16 +20,23 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 @device_option
 @dims_option("the model")
 @batch_option
+@data_option
 @click.option("--json", "kind", flag_value="json", help="Print the estimate as JSON.")
 @click.option("--csv", "kind", flag_value="csv", help="Print the layers as CSV.")
 @plain_option
 def command(
-    model: str, device: str, dims: tuple[str, ...], batch: int | None, kind: str | None
+    model: str,
+    device: str,
+    dims: tuple[str, ...],
+    batch: int | None,
+    data: tuple[str, ...],
+    kind: str | None,
 ) -> int:
     """Predict the cycles of each layer of MODEL.onnx, as `macaw compile` does, without a program.
 
-    A model of floating-point numbers is quantised with one sample of random numbers first; the
-    cycles hardly depend on the scales.
+    A model of floating-point numbers is quantised with --data first, or else with one sample of
+    random numbers; the cycles hardly depend on the scales. Without --data, no activation counts as
+    zero.
 
     Exit status 1: `macaw compile` would refuse the model. The refused nodes are listed, and the
     other layers are predicted.
@@ -33,6 +47,12 @@ def command(
     from macaw.terminal.progress_bar import ProgressBar
 
     with ProgressBar("estimating"):
-        result = estimate(model, device=device, dims=dimensions(dims), batch=batch)
+        result = estimate(
+            model,
+            device=device,
+            dims=dimensions(dims),
+            batch=batch,
+            data=data_arrays(data)[0] if data else None,
+        )
     report.print_report(result, None, kind or "table")
     return EXIT_SUCCESS if result.is_complete else EXIT_FAILURE

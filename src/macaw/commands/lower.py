@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from macaw.commands import lower_fim
 from macaw.commands.options import (
     DIGITS,
     LazyChoice,
@@ -143,30 +144,12 @@ def _mappings() -> Sequence[str]:
     metavar="D",
     help="Share of activations that are not 0.",
 )
-@click.option(
-    "--format",
-    "number_format",
-    default="fp16",
-    metavar="NAME",
-    help="Number format of a graph: fp16 or fp32.",
-)
+@lower_fim.format_option
 @dims_option("a graph")
-@click.option(
-    "--dynamic",
-    is_flag=True,
-    help="Let cp decide at run time which island does which task of a graph.",
-)
-@click.option(
-    "--resident",
-    default="50%",
-    metavar="BYTES|N%",
-    help="Bytes or share of each island's banks for constants of a graph that stay there;"
-    " default 50%, 0 copies all at each run.",
-)
-@click.option("--explain", is_flag=True, help="Print the cost of the alternatives.")
-@click.option(
-    "--measure", is_flag=True, help="Run the program and print measured beside predicted costs."
-)
+@lower_fim.dynamic_option
+@lower_fim.resident_option
+@lower_fim.explain_option
+@lower_fim.measure_option
 @click.pass_context
 @plain_option
 def command(
@@ -209,8 +192,7 @@ def command(
 
     check_target_options(ctx, target)
     if target == "fim":
-        from macaw.commands import lower_fim
-
+        click.echo("hint: `macaw compile --core fim` does the same into a folder", err=True)
         return lower_fim.lower(
             operation,
             output,
@@ -268,8 +250,6 @@ def command(
 def lowering_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of `macaw.lower`, or of `macaw.lower_graph`, for the parameters."""
     if given["target"] == "fim":
-        from macaw.commands import lower_fim
-
         return {
             "graph": given["operation"],
             "device": given["device"],

@@ -1,4 +1,4 @@
-"""The command `macaw lower --target fim`: lowers a graph to a program for the fim islands."""
+"""The commands `macaw compile --core fim` and `macaw lower --target fim`: a graph on islands."""
 
 from __future__ import annotations
 
@@ -18,6 +18,32 @@ from macaw.terminal.progress_bar import ProgressBar
 if TYPE_CHECKING:
     from macaw.fim_lowering import GraphLowering, GraphMeasurement
     from macaw.lowering.fim.plan import GraphPlan
+
+CORE = "fim"
+# Options of `macaw lower` and of `macaw compile --core fim`.
+format_option = click.option(
+    "--format",
+    "number_format",
+    default="fp16",
+    metavar="NAME",
+    help="Number format of a graph on islands: fp16 or fp32.",
+)
+dynamic_option = click.option(
+    "--dynamic",
+    is_flag=True,
+    help="Let cp decide at run time which island does which task of a graph.",
+)
+resident_option = click.option(
+    "--resident",
+    default="50%",
+    metavar="BYTES|N%",
+    help="Bytes or share of each island's banks for constants of a graph that stay there;"
+    " default 50%, 0 copies all at each run.",
+)
+explain_option = click.option("--explain", is_flag=True, help="Print the cost of the alternatives.")
+measure_option = click.option(
+    "--measure", is_flag=True, help="Run the program and print measured beside predicted costs."
+)
 
 
 def dimensions(words: Sequence[str]) -> dict[str, int]:

@@ -14,6 +14,8 @@ from macaw.commands.warning_option import chosen_errors, chosen_warnings, warnin
 from macaw.terminal import plain
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from macaw.asm.program import Program
     from macaw.asm.warnings import WarningChoice
 
@@ -371,3 +373,30 @@ def load_program(
     files.refuse_overwriting(outputs, program.read_files, hint)
     print_diagnostics(chosen_warnings(program, choice))
     return program
+
+
+data_option = click.option(
+    "--data",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="Samples of an input, .npy: count the zeros of each tensor for the predictions.",
+)
+
+
+def data_arrays(words: Sequence[str]) -> tuple[Any, list[str]]:
+    """Return the arrays of --data, by name or as a single array, and the paths of their files."""
+    from macaw import files
+
+    if len(words) == 1 and "=" not in words[0]:
+        return files.read_array(words[0]), [words[0]]
+    named: dict[str, NDArray[Any]] = {}
+    paths = []
+    for word in words:
+        name, equals, path = word.partition("=")
+        if not (name and equals and path):
+            raise click.UsageError(f"--data '{word}': several inputs need names, NAME=FILE")
+        if name in named:
+            raise click.UsageError(f"--data gives {name} twice")
+        named[name] = files.read_array(path)
+        paths.append(path)
+    return named, paths

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,15 +10,13 @@ from macaw.commands.lower_fim import dimensions
 from macaw.commands.options import (
     constant_numbers,
     constants_option,
+    data_arrays,
     dims_option,
     file_option,
     name_pairs,
     plain_option,
 )
 from macaw.errors import EXIT_SUCCESS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @click.command("quantise", short_help="Give an ONNX model integers, and say what each layer loses.")
@@ -99,7 +95,7 @@ def command(
     from macaw.terminal.plain import is_plain
     from macaw.terminal.progress_bar import ProgressBar
 
-    arrays, paths = _arrays(data)
+    arrays, paths = data_arrays(data)
     files.refuse_overwriting([output], [model, *paths])
     with ProgressBar("quantising"):
         result = quantise(
@@ -118,22 +114,3 @@ def command(
     width = None if is_plain() else shutil.get_terminal_size((120, 24)).columns
     click.echo(result.to_json() if as_json else "\n".join(result.table(width)))
     return EXIT_SUCCESS
-
-
-def _arrays(words: Sequence[str]) -> tuple[Any, list[str]]:
-    """Return the arrays of --data, by name or as a single array, and the paths of their files."""
-    from macaw import files
-
-    if len(words) == 1 and "=" not in words[0]:
-        return files.read_array(words[0]), [words[0]]
-    named: dict[str, NDArray[Any]] = {}
-    paths = []
-    for word in words:
-        name, equals, path = word.partition("=")
-        if not (name and equals and path):
-            raise click.UsageError(f"--data '{word}': several inputs need names, NAME=FILE")
-        if name in named:
-            raise click.UsageError(f"--data gives {name} twice")
-        named[name] = files.read_array(path)
-        paths.append(path)
-    return named, paths

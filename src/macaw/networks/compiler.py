@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -33,6 +34,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     dims: Mapping[str, int] | None = ...,
     name: str | None = ...,
     batch: int | None = ...,
+    data: ArrayLike | Mapping[str, ArrayLike] | None = ...,
     core: None = ...,
     constants: Mapping[str, ArrayLike] | None = ...,
 ) -> CompiledNetwork: ...
@@ -46,6 +48,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     dims: Mapping[str, int] | None = ...,
     name: str | None = ...,
     batch: int | None = ...,
+    data: ArrayLike | Mapping[str, ArrayLike] | None = ...,
     core: Literal["nnp"],
     constants: Mapping[str, ArrayLike] | None = ...,
 ) -> NnpNetwork: ...
@@ -59,6 +62,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     dims: Mapping[str, int] | None = ...,
     name: str | None = ...,
     batch: int | None = ...,
+    data: ArrayLike | Mapping[str, ArrayLike] | None = ...,
     core: str | None,
     constants: Mapping[str, ArrayLike] | None = ...,
 ) -> CompiledNetwork | NnpNetwork: ...
@@ -76,6 +80,7 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     dims: Mapping[str, int] | None = None,
     name: str | None = None,
     batch: int | None = None,
+    data: ArrayLike | Mapping[str, ArrayLike] | None = None,
     core: str | None = None,
     constants: Mapping[str, ArrayLike] | None = None,
 ) -> CompiledNetwork | NnpNetwork:
@@ -87,7 +92,9 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     `dims` gives sizes to dimensions for which the model has only names, `constants` values to
     inputs that become constants. `name` is the network's name, by default that of the file.
     `batch` is the number of samples that the network computes at a time: the first dimension of the
-    inputs, which must be 1 or have a name, and each dimension with such a name. Raises `InputError`
+    inputs, which must be 1 or have a name, and each dimension with such a name. `data` has samples
+    of the inputs, as for `quantise`: predictions and plans then count the zeros of each tensor in
+    the first four samples; without it they assume that no activation is zero. Raises `InputError`
     for a model that cannot be read or compiled; the message names the node. Raises `ConfigError`
     for an invalid device.
     """
@@ -98,24 +105,36 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     proto, sizes = model_files.with_batch(proto, count, known)
     if core is not None:
         if core not in CORES:
-            raise InputError(f"no core '{core}' computes whole networks", " or ".join(CORES))
+            hint = "`macaw.lower_graph` for islands" if core == "fim" else " or ".join(CORES)
+            raise InputError(f"no core '{core}' computes whole networks", hint)
+        if data is not None:
+            raise InputError(f"{core} does not skip zeros: `data` is for a quantised model")
         from macaw.networks.nnp_compiler import compile_for_nnp
 
         return compile_for_nnp(proto, config, sizes, title)
-    return _compiled(proto, config, sizes, title)
+    return _compiled(proto, config, sizes, title, data)
 
 
 def _compiled(
-    proto: onnx.ModelProto, config: Configuration, dims: Mapping[str, int] | None, name: str
+    proto: onnx.ModelProto,
+    config: Configuration,
+    dims: Mapping[str, int],
+    name: str,
+    data: ArrayLike | Mapping[str, ArrayLike] | None,
 ) -> CompiledNetwork:
     from macaw.lowering.net.assign import assign
+    from macaw.lowering.net.densities import with_densities
     from macaw.lowering.net.program import network_program
     from macaw.lowering.net.report import layer_report
     from macaw.networks.compiled import CompiledNetwork
+    from macaw.networks.native_definitions import native_definitions
 
     try:
-        network = model_files.layers(proto, dims or {})
-        assignment = assign(network, config, name)
+        assignment = assign(model_files.layers(proto, dims), config, name)
+        if data is not None:
+            definitions = native_definitions(assignment.model, config)
+            runs = model_files.sample_runs(assignment.model, proto, data, dims, definitions)
+            assignment = replace(assignment, network=with_densities(assignment.network, runs))
         program = network_program(assignment.network, config)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
@@ -126,7 +145,7 @@ def _compiled(
         layers,
         {name: program.symbols[assignment.network.home(name)] for name in program.symbols},
         proto.SerializeToString(),
-        dims or {},
+        dims,
         assignment.model,
         assignment,
         program.sources,

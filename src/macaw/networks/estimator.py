@@ -19,6 +19,7 @@ from macaw.phrases import plural
 
 if TYPE_CHECKING:
     import onnx
+    from numpy.typing import ArrayLike
 
     from macaw.lowering.net.assign import Refusal
     from macaw.lowering.net.layer_plan import LayerPlan
@@ -68,11 +69,14 @@ def estimate(
     dims: Mapping[str, int] | None = None,
     name: str | None = None,
     batch: int | None = None,
+    data: ArrayLike | Mapping[str, ArrayLike] | None = None,
 ) -> Estimate:
     """Predict the cycles of each layer of an ONNX model on a device, without running it.
 
     The predictions are those of `compile`. A model of floating-point numbers is first quantised
-    with one sample of random numbers, because the cycles hardly depend on the scales. Nodes that no
+    with `data`, or else with one sample of random numbers, because the cycles hardly depend on the
+    scales. With `data`, samples as for `quantise`, the predictions count the zeros of each tensor
+    in the first four samples; without it they assume that no activation is zero. Nodes that no
     core computes are listed; the layers around them are still predicted. `dims` gives sizes to
     dimensions for which the model has only names. `name` is the model's name, by default that of
     the file. `batch` is the number of samples, as for `compile`. Raises `InputError` for a model
@@ -82,40 +86,53 @@ def estimate(
     proto = model_files.load(model)
     title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
     from macaw.lowering.net.assign import assign_what_can_be
+    from macaw.lowering.net.densities import with_densities
     from macaw.lowering.net.report import layer_report
     from macaw.lowering.onnx.pipeline import is_quantised
+    from macaw.networks.native_definitions import native_definitions
 
     count, known = arguments.python_numbers(batch), arguments.python_numbers(dims or {})
     proto, sizes = model_files.with_batch(proto, count, known)
-    is_calibrated = is_quantised(proto)
+    is_calibrated = is_quantised(proto) or data is not None
     try:
-        if is_calibrated:
+        if is_quantised(proto):
             layers = model_files.layers(proto, sizes)
         else:
-            layers = _random_integers(proto, config, sizes)
+            layers = _integers(proto, config, sizes, data)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
     layers, network, refusals = assign_what_can_be(layers, config, title)
+    if data is not None:
+        definitions = native_definitions(layers, config)
+        runs = model_files.sample_runs(layers, proto, data, sizes, definitions)
+        network = with_densities(network, runs)
     plans, more, problem = _plans(network, config, {x.name: x.operator for x in layers.layers})
     reports = tuple(layer_report(plan, config) for plan in plans)
     return Estimate(title, config, reports, (*refusals, *more), problem, is_calibrated)
 
 
-def _random_integers(
-    proto: onnx.ModelProto, config: Configuration, dims: Mapping[str, int]
+def _integers(
+    proto: onnx.ModelProto,
+    config: Configuration,
+    dims: Mapping[str, int],
+    data: ArrayLike | Mapping[str, ArrayLike] | None,
 ) -> ModelNetwork:
-    """Return a floating-point model, quantised to integers of the device with random samples.
+    """Return a floating-point model, quantised to integers of the device with samples.
 
-    Raises `LowerError`.
+    Without `data` the sample is random. Raises `InputError`, `LowerError`.
     """
     from macaw.lowering.onnx.assign import Types
     from macaw.lowering.onnx.pipeline import Plan, trial_network
-    from macaw.lowering.onnx.samples import random_sample
+    from macaw.lowering.onnx.samples import input_names, random_sample
+    from macaw.quantisation import data_by_name
 
     dtype = OPERAND_DTYPES[config["pe.element"]]
     types = Types(dtype if dtype in ("int8", "int16") else "int8")
-    data = {name: array[None] for name, array in random_sample(proto, dims).items()}
-    return trial_network(proto, data, Plan(types, dims=dims))
+    if data is None:
+        arrays = {name: array[None] for name, array in random_sample(proto, dims).items()}
+    else:
+        arrays = data_by_name(data, input_names(proto), [])
+    return trial_network(proto, arrays, Plan(types, dims=dims))
 
 
 def _plans(

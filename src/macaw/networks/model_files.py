@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from macaw import arguments, files
 from macaw.errors import InputError
+from macaw.input_binding import shape_text
 from macaw.lowering.errors import LowerError
 
 if TYPE_CHECKING:
     import onnx
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from macaw.lowering.onnx.network import Network
+    from macaw.lowering.onnx.reference import Definition
 
+SAMPLES = 4  # of which densities are measured: a tensor's hardly differ between samples
 # The arguments that `compile` and `estimate` share.
 MODEL_ARGUMENTS = {
     "model": arguments.either(
@@ -32,6 +35,11 @@ MODEL_ARGUMENTS = {
     ),
     "name": arguments.optional(arguments.word),
     "batch": arguments.optional(arguments.whole(1)),
+    "data": arguments.optional(
+        arguments.either(
+            "an array of numbers, or arrays by name", arguments.array, arguments.arrays
+        )
+    ),
 }
 
 
@@ -81,6 +89,36 @@ def with_batch(
         return batches.with_batch(proto, batch, dims)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
+
+
+def sample_runs(
+    network: Network,
+    proto: onnx.ModelProto,
+    data: ArrayLike | Mapping[str, ArrayLike],
+    dims: Mapping[str, int],
+    definitions: Mapping[str, Definition],
+) -> Iterator[Mapping[str, NDArray[Any]]]:
+    """Yield the values of a network's tensors, by name, for the first samples of its inputs.
+
+    `data` is as for `macaw.quantise`. `definitions` compute layers of nnp. Raises `InputError`.
+    """
+    from macaw.lowering.onnx import reference, samples
+    from macaw.quantisation import data_by_name
+
+    arrays = data_by_name(data, samples.input_names(proto), [])
+    try:
+        runs = samples.samples(proto, arrays, dims)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    for run in runs[:SAMPLES]:
+        for name, array in run.items():
+            wanted = network.tensors[name].shape
+            if array.shape != wanted:
+                raise InputError(
+                    f"a sample of the input '{name}' is {shape_text(array.shape)}; the model takes"
+                    f" {shape_text(wanted)}"
+                )
+        yield reference.evaluate(network, run, definitions)
 
 
 def layers(proto: onnx.ModelProto, dims: Mapping[str, int]) -> Network:

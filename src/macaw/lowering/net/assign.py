@@ -167,6 +167,7 @@ class _Assigner:
             tuple(dict.fromkeys(self.aliases.get(x.tensor, x.tensor) for x in outputs)),
             self.aliases,
             self.constants,
+            self._densities(),
         )
 
     def assume(self, layer: model_layers.Layer) -> None:
@@ -288,23 +289,20 @@ class _Assigner:
             product = replace(product, elements=Elements(x.dtype, weights, last))
         if prod(product.shapes[1]) != prod(result.shape):
             raise LowerError(f"its results are {product.shapes[1]}, not {result.shape}")
-        self.layers.append(
-            ProductLayer(layer.name, (layer.inputs[0],), name, product, self._density(x))
-        )
+        self.layers.append(ProductLayer(layer.name, (layer.inputs[0],), name, product))
         if isinstance(layer.output, Dequantisation):
             self._real_sums(layer.output, name)
 
-    def _density(self, x: NetTensor) -> float:
-        """Return the share of a tensor's elements that are not zeros of a frame."""
-        frames = (
-            layer
+    def _densities(self) -> dict[str, float]:
+        """Return the share of elements that are not zeros of a frame, for tensors with a frame."""
+        return {
+            layer.outputs[0]: prod(self.model.tensors[layer.inputs[0]].shape)
+            / prod(self.tensors[layer.outputs[0]].shape)
             for layer in self.model.layers
-            if isinstance(layer, model_layers.FrameLayer) and layer.outputs == (x.name,)
-        )
-        frame = next(frames, None)
-        if frame is None or frame.value:
-            return 1.0
-        return prod(self.model.tensors[frame.inputs[0]].shape) / prod(x.shape)
+            if isinstance(layer, model_layers.FrameLayer)
+            and not layer.value
+            and layer.outputs[0] in self.tensors
+        }
 
     def _real_sums(self, output: Dequantisation, name: str) -> None:
         """Make an edge of a layer's sums, which the host converts to the output's real numbers."""

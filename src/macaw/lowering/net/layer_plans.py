@@ -39,7 +39,8 @@ def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...
     chosen: dict[Hashable, Choice] = {}  # by the shape of products
     for number, layer in sorted(enumerate(network.layers), key=_most_weights_first):
         try:
-            plans[number] = _plan(layer, names[layer.name], config, chosen)
+            density = network.densities.get(layer.inputs[0], 1.0)
+            plans[number] = _plan(layer, names[layer.name], config, chosen, density)
         except LowerError as error:
             raise LowerError(f"layer {layer.name}: {error}", error.hint) from None
     return tuple(plan for _, plan in sorted(plans.items()))
@@ -60,11 +61,18 @@ def _most_weights_first(item: tuple[int, Layer]) -> tuple[int, int]:
 
 
 def _plan(
-    layer: Layer, symbol: str, config: Configuration, chosen: dict[Hashable, Choice]
+    layer: Layer,
+    symbol: str,
+    config: Configuration,
+    chosen: dict[Hashable, Choice],
+    density: float,
 ) -> LayerPlan:
-    """Return the plan of a layer. vc or the array computes an operation: where it takes less."""
+    """Return the plan of a layer. vc or the array computes an operation: where it takes less.
+
+    `density` is the share of nonzero elements of the layer's first input.
+    """
     if isinstance(layer, ProductLayer):
-        return LayerPlan(layer, symbol, _choice(layer, config, chosen))
+        return LayerPlan(layer, symbol, _choice(layer, config, chosen, density))
     if isinstance(layer, NativeLayer):
         return LayerPlan(layer, symbol)
     if not isinstance(layer, VectorLayer):
@@ -74,7 +82,7 @@ def _plan(
     if product is not None:
         other = ProductLayer(layer.name, layer.inputs, layer.output, product)
         try:
-            choice = _choice(other, config, chosen)
+            choice = _choice(other, config, chosen, density)
         except LowerError:
             return LayerPlan(layer, symbol)
         if choice.selection.cost.cycles < cycles(layer.operation, config):
@@ -82,10 +90,12 @@ def _plan(
     return LayerPlan(layer, symbol)
 
 
-def _choice(layer: ProductLayer, config: Configuration, chosen: dict[Hashable, Choice]) -> Choice:
+def _choice(
+    layer: ProductLayer, config: Configuration, chosen: dict[Hashable, Choice], density: float
+) -> Choice:
     """Return the choice of a layer's plan: that of a layer of the same shape, if that fits."""
-    product, density = layer.product.validated(config), layer.density
-    shape = _shape(product), density
+    product = layer.product.validated(config)
+    shape = _shape(product)
     if shape in chosen:
         plan = _plan_of_other(product, chosen[shape].selection.plan)
         if plan is not None:

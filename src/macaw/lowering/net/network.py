@@ -45,7 +45,6 @@ class ProductLayer(Layer):
     """A matrix product or a convolution, which the array computes."""
 
     product: Product
-    density: float = 1.0  # the share of activations that may be other than 0
 
 
 @dataclass(frozen=True)
@@ -76,6 +75,8 @@ class Network:
     # tensors without bytes of their own: for each, the tensor that has its bytes
     aliases: dict[str, str] = field(default_factory=dict)
     constants: dict[str, NDArray[Any]] = field(default_factory=dict)  # values of constant tensors
+    # by tensor: the share of its elements that are not 0; of other tensors it is 1
+    densities: dict[str, float] = field(default_factory=dict)
 
     def home(self, name: str) -> str:
         """Return the name of the tensor that has the bytes of tensor `name`: itself or another."""

@@ -1,0 +1,54 @@
+"""`macaw compile --core fim`: a model for the islands, in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+import macaw as api
+from macaw.commands.compile import command
+from tests.macaw.conftest import Macaw
+from tests.macaw.test_lower_graph import MATMUL, RNG, WEIGHTS, saved
+
+
+def test_a_folder_whose_source_runs(macaw: Macaw, tmp_path: Path) -> None:
+    """The source is the one that `macaw lower` writes."""
+    saved(tmp_path / "m.onnx", MATMUL, rows="N")
+    words = ("m.onnx", "--dim", "N=20", "--measure")
+    done = macaw("compile", *words, "--core", "fim", "-o", "net", COLUMNS="80")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("wrote net/net.s\n")
+    before = macaw("lower", "--target", "fim", *words, "-o", "net.s", COLUMNS="80")
+    assert done.stdout == f"{before.stdout}wrote net/net.s\n"
+    assert (tmp_path / "net" / "net.s").read_text() == (tmp_path / "net.s").read_text()
+    x = RNG.integers(-3, 4, (20, 16)).astype(np.float16)
+    np.save(tmp_path / "x.npy", x)
+    ran = macaw("run", "net/net.s", "-i", "x=x.npy", "-o", "y=y.npy")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), x @ WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--core", "fim", "--batch", "2"], "--batch is not for --core fim"),
+        (["--core", "fim", "--data", "x.npy"], "--data is not for --core fim"),
+        (["--core", "fim", "--report", "csv"], "--report is not for --core fim"),
+        (["--explain"], "--explain is of --core fim"),
+        (["--core", "nnp", "--resident", "0"], "--resident is of --core fim"),
+    ],
+)
+def test_options_of_other_cores(words: list[str], message: str) -> None:
+    with pytest.raises(click.UsageError) as error:
+        command.main(["m.onnx", *words], standalone_mode=False)
+    assert str(error.value) == message
+
+
+def test_python_has_another_function_for_islands(tmp_path: Path) -> None:
+    saved(tmp_path / "m.onnx", MATMUL)
+    with pytest.raises(api.InputError) as error:
+        api.compile(tmp_path / "m.onnx", core="fim")
+    assert error.value.hint == "`macaw.lower_graph` for islands"

@@ -1,0 +1,97 @@
+"""`--data` of `macaw compile` and `macaw estimate`: predictions that count zeros of activations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import macaw as api
+from macaw.lowering.net.densities import with_densities
+from macaw.lowering.net.network import NetTensor, Network
+from tests.lowering.net.models import ModelBuilder, float_model
+from tests.macaw.conftest import Macaw
+
+SHAPE = (1, 8, 20, 20)
+
+
+def sparse_model() -> onnx.ModelProto:
+    """Convolutions after ReLU, half of whose activations are zero."""
+    builder = ModelBuilder(3, SHAPE)
+    builder.conv("first", 32, 3, padding=1)
+    builder.conv("second", 64, 3, padding=1)
+    builder.conv("third", 64, 3)
+    return builder.model()
+
+
+def images(count: int) -> np.ndarray:
+    return np.random.default_rng(5).normal(size=(count, *SHAPE[1:])).astype(np.float32)
+
+
+def test_the_mean_share_of_some_runs() -> None:
+    tensors = {name: NetTensor(name, "int8", (4,)) for name in ("a", "b", "c")}
+    network = Network("n", tensors, (), (), (), densities={"b": 0.25, "c": 0.5})
+    runs = [{"a": np.array([1, 0, 0, 0]), "b": np.arange(4), "other": np.ones(1)},
+            {"a": np.array([1, 1, 1, 0]), "b": np.arange(4)}]  # fmt: skip
+    assert with_densities(network, runs).densities == {"a": 0.5, "b": 0.75, "c": 0.5}
+
+
+def test_predictions_are_nearer_to_the_cycles() -> None:
+    data = images(6)
+    dense, counted = (api.compile(sparse_model(), data=x) for x in (None, data))
+    errors = []
+    for network in (dense, counted):
+        run = network.run(x=data[-1:])
+        assert all(layer.equal for layer in run.layers)
+        predicted = sum(layer.predicted for layer in network.layers)
+        errors.append(predicted / sum(layer.cycles for layer in run.layers) - 1)
+    assert errors[0] > 0.2
+    assert abs(errors[1]) < 0.1
+    estimated = api.estimate(sparse_model(), data=data)
+    assert [x.predicted for x in estimated.layers] == [x.predicted for x in counted.layers]
+
+
+def test_a_model_of_real_numbers_is_quantised_with_the_data() -> None:
+    data = np.random.default_rng(1).uniform(-2, 2, (8, 2, 6, 9)).astype(np.float32)
+    found = api.estimate(float_model(), dims={"rows": 6}, data=data)
+    assert found.is_calibrated
+    quantised = api.quantise(float_model(), data, dims={"rows": 6})
+    assert found.cycles == api.estimate(quantised.model, data=data).cycles
+    assert not api.estimate(float_model(), dims={"rows": 6}).is_calibrated
+
+
+def test_commands_take_the_data(macaw: Macaw, tmp_path: Path) -> None:
+    onnx.save(sparse_model(), tmp_path / "m.onnx")
+    np.save(tmp_path / "x.npy", images(2))
+    dense = json.loads(macaw("estimate", "m.onnx", "--json").stdout)["cycles"]
+    for words in (["x.npy"], ["x=x.npy"]):
+        done = macaw("estimate", "m.onnx", "--data", *words, "--json")
+        counted = json.loads(done.stdout)["cycles"]
+        assert counted < 0.9 * dense
+    done = macaw("compile", "m.onnx", "--data", "x.npy", "-o", "net", "--report", "json")
+    assert sum(x["predicted"] for x in json.loads(done.stdout)["layers"]) == counted
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.zeros((2, 8, 3, 20), np.float32), "a sample of the input 'x' is 1 × 8 × 3 × 20; the model takes 1 × 8 × 20 × 20"),
+        (np.zeros((2, 2), np.float32), "the data of the input x: an array of the shape (2, 2)"),
+        ({"y": np.zeros(3)}, "the model has no input 'y'"),
+    ],
+)  # fmt: skip
+def test_wrong_data(data: Any, message: str) -> None:
+    for function in (api.compile, api.estimate):
+        with pytest.raises(api.InputError) as error:
+            function(sparse_model(), data=data)
+        assert str(error.value) == message
+
+
+def test_nnp_does_not_skip_zeros() -> None:
+    with pytest.raises(api.InputError) as error:
+        api.compile(float_model(), dims={"rows": 6}, core="nnp", data=np.zeros(1))
+    assert str(error.value) == "nnp does not skip zeros: `data` is for a quantised model"
