@@ -8,6 +8,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 import macaw
+from macaw.isa.config import load
 from macaw.lowering.onnx.batches import with_batch
 from tests.lowering.net.models import residual_model, small_model
 from tests.lowering.onnx.models import NODE
@@ -52,6 +53,30 @@ def test_the_command(tmp_path):
     result = run_here(("run", "net", "-i", "x=x.npy", "--layers"), tmp_path)
     assert result.returncode == 0
     assert "4 of 4 layers equal" in result.stdout
+
+
+@pytest.mark.parametrize("core", [None, "nnp"])
+def test_a_batch_of_sequences_on_nnp(core):
+    """A batch along the second axis of an LSTM, after a Transpose, equals the samples alone."""
+    rng = np.random.default_rng(1)
+    nodes = [
+        NODE("Transpose", ["x"], ["t"], "turn", perm=[1, 0, 2]),
+        NODE("LSTM", ["t", "W", "R"], ["", "h"], "lstm", hidden_size=4),
+        NODE("Squeeze", ["h", "first"], ["y"], "last"),
+    ]
+    constants = {"W": rng.normal(size=(1, 16, 6)) / 3, "R": rng.normal(size=(1, 16, 4)) / 3}
+    constants = {name: array.astype(np.float32) for name, array in constants.items()}
+    made = onnx_model(nodes, {"x": (1, 5, 6)}, {"y": ((1, 4), 1)}, **constants, first=np.array([0]))
+    device = load("tiny").changed({"nnp.host_format": "fp32"})
+    several = macaw.compile(made, device=device, core=core, batch=3)
+    alone = macaw.compile(made, device=device, core=core)
+    x = rng.normal(size=(3, 5, 6)).astype(np.float32)
+    wanted = np.concatenate([alone.run(x=x[i : i + 1]).outputs["y"] for i in range(3)])
+    np.testing.assert_array_equal(several.run(x=x).outputs["y"], wanted)
+    straight = onnx_model(nodes[1:2], {"t": (1, 1, 6)}, {"h": ((1, 1, 4), 1)}, **constants)
+    with pytest.raises(macaw.InputError) as error:
+        macaw.compile(straight, device=device, core=core, batch=3)
+    assert str(error.value).startswith("node lstm (LSTM): it mixes the 3 samples of a batch")
 
 
 def real(nodes, shape, result, batch=3, dims=None, **constants) -> macaw.CompiledNetwork:

@@ -80,5 +80,9 @@ def test_shares_of_cycles_in_which_cores_work() -> None:
     assert busy_shares(layer) == {
         "pe": 60 / 200, "dma": 50 / 200, "vc": 19 / 200, "cp": 170 / 200,
     }  # fmt: skip
+    later = {name: {key: 2 * count for key, count in row.items()} for name, row in counters.items()}
+    assert busy_shares(LayerRun(1, 200, 300, np.zeros(1), 0, later), layer) == {
+        "pe": 60 / 100, "dma": 50 / 100, "vc": 19 / 100, "cp": 70 / 100,
+    }  # fmt: skip
     without = {name: values for name, values in counters.items() if "bus_beats" not in values}
     assert busy_shares(LayerRun(0, 0, 200, np.zeros(1), 0, without))["pe"] == 0

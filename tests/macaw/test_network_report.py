@@ -22,7 +22,10 @@ LAYERS = (
 NETWORK: Any = SimpleNamespace(name="net", config=SimpleNamespace(name="tiny"), layers=LAYERS)
 RUN = NetworkRun(
     {}, {}, 2400,
-    (LayerResult(LAYERS[0], 750, 0.123456, True), LayerResult(LAYERS[1], 1400, 0.0, False)),
+    (
+        LayerResult(LAYERS[0], 750, 0.123456, True, {"pe": 0.98765, "vc": 0.25}),
+        LayerResult(LAYERS[1], 1400, 0.0, False, {"pe": 0.0, "vc": 1.0}),
+    ),
     {"pe": 0.29166, "vc": 0.58333},
 )  # fmt: skip
 HEADINGS = (
@@ -36,8 +39,9 @@ def test_records_have_each_number_under_its_name() -> None:
         "name": "/stem/Conv", "symbol": "stem", "tensor": "stem_y", "operator": "conv 3×3",
         "core": "pe", "shape": [4, 4, 8], "macs": 9216, "predicted": 700, "bound": 300,
         "limiter": "array", "external_bytes": 1530, "measured": 750, "used": 0.1235, "equal": True,
+        "pe_busy": 0.9877, "vc_busy": 0.25,
     }  # fmt: skip
-    of_run = {"measured", "used", "equal"}
+    of_run = {"measured", "used", "equal", "pe_busy", "vc_busy"}
     for record, whole in zip(report.records(NETWORK), report.records(NETWORK, RUN), strict=True):
         assert record == {name: value for name, value in whole.items() if name not in of_run}
 

@@ -45,13 +45,15 @@ class LayerResult:
     """A layer of a run: its report, its measured cycles, and whether its output is right.
 
     `utilisation` is the share of the array's PE cycles in which a PE multiplied. `equal` is true if
-    the output equals the reference evaluator's bit for bit.
+    the output equals the reference evaluator's bit for bit. `busy` has the share of the layer's
+    cycles in which each core worked. Cores that work at the same time have more than 1 together.
     """
 
     report: LayerReport
     cycles: int
     utilisation: float
     equal: bool
+    busy: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -192,11 +194,12 @@ class CompiledNetwork:
                 on_layer(len(runs))
         tensors = {edge.tensor: _integers(edge, arrays[edge.name]) for edge in edges}
         results = []
-        for layer, run in zip(self.layers, runs, strict=True):
+        for layer, before, run in zip(self.layers, (None, *runs), runs, strict=False):
             shape = self.network.tensors[layer.tensor].shape
             tensors[layer.tensor] = self._without_padding(layer.tensor, to_model(run.output, shape))
             equal = self._is_right(tensors[layer.tensor], layer.tensor, expected)
-            results.append(LayerResult(layer, run.cycles, self._utilisation(run), equal))
+            shares = busy_shares(run, before)
+            results.append(LayerResult(layer, run.cycles, self._utilisation(run), equal, shares))
         outputs = {edge.name: self._output(edge, tensors) for edge in self.assignment.outputs}
         busy = busy_shares(runs[-1]) | self._nnp_share(results, runs[-1].end)
         return NetworkRun(outputs, tensors, runs[-1].end, tuple(results), busy)

@@ -79,22 +79,30 @@ def run_layers(
         started = stop.cycle
 
 
-def busy_shares(run: LayerRun) -> dict[str, float]:
-    """Return the share of all cycles up to the end of a layer in which each core worked.
+def busy_shares(run: LayerRun, before: LayerRun | None = None) -> dict[str, float]:
+    """Return the share of cycles in which each core worked, from the end of one layer to another's.
 
-    A core here is cp, dma, vc or the array, whose rows are averaged (`pe`).
+    A core here is cp, dma, vc or the array, whose rows are averaged (`pe`). Without `before` they
+    are the cycles from the start of the program.
     """
+    if before is None:
+        return {name: cycles / run.end for name, cycles in _busy(run).items()}
+    earlier, cycles = _busy(before), run.end - before.end
+    return {name: (count - earlier[name]) / cycles for name, count in _busy(run).items()}
+
+
+def _busy(run: LayerRun) -> dict[str, float]:
+    """Return the cycles up to the end of a layer in which each core worked."""
     counters = run.counters
     rows = [values["cycles"] for values in counters.values() if "bus_beats" in values]
     vector = counters["vc"]
     active = ("instructions", "cycles_operands", "cycles_memory", "cycles_branches")
-    busy = {
+    return {
         "pe": sum(rows) / max(1, len(rows)),
         "dma": counters["dma"]["cycles_busy"],
         "vc": sum(vector[name] for name in active),
         "cp": run.end - counters["cp"]["cycles_waiting"],
     }
-    return {name: cycles / run.end for name, cycles in busy.items()}
 
 
 def _read(machine: Device, tensor: Tensor) -> NDArray[Any]:

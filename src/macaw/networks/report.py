@@ -72,6 +72,7 @@ def _record(layer: LayerReport, result: LayerResult | None = None) -> dict[str, 
             "measured": result.cycles,
             "used": round(result.utilisation, 4),
             "equal": result.equal,
+            **{f"{core}_busy": round(share, 4) for core, share in result.busy.items()},
         }
     return record
 

@@ -349,8 +349,5 @@ def test_zeros_of_a_frame_are_predicted():
     (frame, convolution) = run(builder).layers
     assert frame.report.operator == "frame"
     assert convolution.report.predicted == pytest.approx(convolution.cycles, rel=0.15)
-    (layer,) = (
-        x for x in macaw.compile(builder.model(), device="tiny").assignment.network.layers
-        if isinstance(x, ProductLayer)
-    )  # fmt: skip
-    assert layer.density == 36 / 15**2
+    network = macaw.compile(builder.model(), device="tiny").assignment.network
+    assert network.densities == {frame.report.tensor: 36 / 15**2}
