@@ -35,7 +35,10 @@ Parts = Iterable[tuple[str, int]]  # causes with their cycles
 
 
 def _of_operation(fresh: Mapping[str, int], step: int) -> Parts:
-    """Return the cycles of an operation by cause, in their order. Its command takes `step`."""
+    """Yield each cause and its cycles in one operation, in the order in which they passed.
+
+    The command of the operation takes `step` cycles.
+    """
     yield "loads", fresh["cycles_pull"]
     yield "latency", fresh[_COLUMN]
     yield "results", fresh["cycles_alu"]
@@ -119,7 +122,7 @@ class IslandAccountant(Accountant):
         return one
 
     def _operated(self, banks: int, since: int, until: int, fresh: dict[str, int]) -> None:
-        """Charge an operation that the host sent. The log has it as an instruction of the host."""
+        """Charge an operation that the host sent. In the log it is an instruction of the host."""
         one = self._begin(_Progress(None, banks, since))
         one.ended = True
         self._charge_parts(one, _of_operation(fresh, self.core.divider), until, None)

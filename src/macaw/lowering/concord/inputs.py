@@ -178,8 +178,7 @@ class Inputs:
         return Hint(f"{name.lower()}_{first}", name, first, run, self.native)
 
     def make(self, hint: Hint, memory: Cells, *, tiles: bool, at: int | None = None) -> Node:
-        """Add an input tensor to the graph; write its node to those of its cells that are still
-        unwritten.
+        """Add an input tensor to the graph, and write its node to each of its unwritten cells.
 
         The cells begin at the hint's address, or at `at` if it is given.
         """

@@ -204,7 +204,7 @@ def vector_copies(value: Value, group: Indices, key: Indices) -> tuple[list[Vect
 
 
 def _copies(value: Value, at: Indices) -> list[VectorCopy]:
-    """Return the copies of the vectors `at` (rows, vectors of a row), neighbours together."""
+    """Return copies of the vectors `at` (rows, vectors of a row); one copy moves neighbours."""
     strides = at[1] - at[0] if len(at) > 1 else np.zeros(at.shape[1], np.int64)
     copies: list[VectorCopy] = []
     start = 0
