@@ -9,6 +9,8 @@ from __future__ import annotations
 from macaw.isa.lazy_dataclass import dataclass
 
 OPERATION, BYTES, CONTROL = "operation", "bytes", "control"
+# What rows of instructions compute. Logic and special results are activities of any type.
+ADD, MULTIPLY, LOGIC, SPECIAL = ARITHMETIC = ("add", "multiply", "logic", "special")
 
 
 @dataclass(frozen=True)
@@ -66,3 +68,10 @@ def adding(element: str) -> str:
 def multiplying(element: str) -> str:
     """Return the activity for products of a type; integers of 64 bits count as those of 32."""
     return f"mul_{'int32' if element == 'int64' else element}"
+
+
+def computing(arithmetic: str, element: str) -> str:
+    """Return the activity for results of a kind of `ARITHMETIC` in a type."""
+    if arithmetic == ADD:
+        return adding(element)
+    return multiplying(element) if arithmetic == MULTIPLY else arithmetic

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from macaw.isa.activities import ADD, LOGIC, MULTIPLY, SPECIAL
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.memory_map import ISLAND_SHIFT
 
@@ -71,25 +72,26 @@ class Function:
     name: str
     symbol: str  # written between or before operands; empty: the name is, with brackets
     cycles: int  # the default of the setting with its cycles
+    arithmetic: str  # what it computes, as rooflines and energies count it
     meaning: str
     operands: int = 2
 
 
 # fmt: off
 FUNCTIONS = (
-    Function("add",     "+", 2,  "left + right, rounded (IEEE 754)"),
-    Function("sub",     "-", 2,  "left - right, rounded (IEEE 754)"),
-    Function("mul",     "*", 3,  "left x right, rounded (IEEE 754); the one of dot, outer and tensor"),
-    Function("div",     "/", 12, "left / right, rounded (IEEE 754)"),
-    Function("and",     "&", 1,  "bits in both"),
-    Function("or",      "|", 1,  "bits in either"),
-    Function("xor",     "^", 1,  "bits in one of them"),
-    Function("not",     "~", 1,  "the bits of left inverted",                               1),
-    Function("relu",    "",  1,  "left where it is above 0, else +0; NaN stays",            1),
-    Function("vssqr",   "",  3,  "left x left, rounded",                                    1),
-    Function("vssqrt",  "",  12, "the square root of left, rounded; NaN below 0",           1),
-    Function("sigmoid", "",  8,  "1 / (1 + exp(-left)), rounded once",                      1),
-    Function("tanh",    "",  8,  "the hyperbolic tangent of left, rounded once",            1),
+    Function("add",     "+", 2,  ADD,      "left + right, rounded (IEEE 754)"),
+    Function("sub",     "-", 2,  ADD,      "left - right, rounded (IEEE 754)"),
+    Function("mul",     "*", 3,  MULTIPLY, "left x right, rounded (IEEE 754); the one of dot, outer and tensor"),
+    Function("div",     "/", 12, SPECIAL,  "left / right, rounded (IEEE 754)"),
+    Function("and",     "&", 1,  LOGIC,    "bits in both"),
+    Function("or",      "|", 1,  LOGIC,    "bits in either"),
+    Function("xor",     "^", 1,  LOGIC,    "bits in one of them"),
+    Function("not",     "~", 1,  LOGIC,    "the bits of left inverted",                               1),
+    Function("relu",    "",  1,  LOGIC,    "left where it is above 0, else +0; NaN stays",            1),
+    Function("vssqr",   "",  3,  MULTIPLY, "left x left, rounded",                                    1),
+    Function("vssqrt",  "",  12, SPECIAL,  "the square root of left, rounded; NaN below 0",           1),
+    Function("sigmoid", "",  8,  SPECIAL,  "1 / (1 + exp(-left)), rounded once",                      1),
+    Function("tanh",    "",  8,  SPECIAL,  "the hyperbolic tangent of left, rounded once",            1),
 )
 # fmt: on
 FUNCTION_NAMES = tuple(row.name for row in FUNCTIONS)

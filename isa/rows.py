@@ -192,6 +192,7 @@ class Instruction:
     carries: tuple[
         tuple[str, str], ...
     ] = ()  # operands besides those of the word, in a source: form, meaning
+    arithmetic: str = ""  # what it computes, of `macaw.isa.activities.ARITHMETIC`
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from macaw.isa import common, scalar
+from macaw.isa.activities import ADD, LOGIC, MULTIPLY, SPECIAL
 from macaw.isa.descriptors.vector import DESCRIPTOR
 from macaw.isa.kinds import Immediate, Register
 from macaw.isa.model import Core, Counter, Fault, checked
@@ -82,8 +83,12 @@ def _words(row_format: Format, syntax: str) -> tuple[list[str], str]:
 def _each(
     name: str, elements: str, layout: Layout, code: int, syntax: str, family: str, meaning: str,
     cycles: str = "vector_cycles", reads: str = "", writes: str = "rd", source: str = "ours",
+    arithmetic: str = "",
 ) -> Iterable[Instruction]:  # fmt: skip
-    """Yield a row `name.element` for each of the elements, or a row `name` if there are none."""
+    """Yield a row `name.element` for each of the elements, or a row `name` if there are none.
+
+    The family determines the arithmetic that is not given (`_ARITHMETIC`).
+    """
     for key in elements.split() or [""]:
         element = ELEMENTS[key]
         mnemonic = f"{name}.{key}".rstrip(".")
@@ -96,10 +101,15 @@ def _each(
         text = f"{meaning} {element.meaning[:1].upper()}{element.meaning[1:]}." if key else meaning
         yield Instruction(
             mnemonic, row_format, fixed, syntax, text, all_reads, writes, family, cycles,
-            f"{mnemonic} {example}", source,
+            f"{mnemonic} {example}", source, arithmetic=arithmetic or _ARITHMETIC.get(family, LOGIC),
         )  # fmt: skip
 
 
+# By family; instructions of other families are logic, those of memory compute nothing.
+_ARITHMETIC = {
+    "vector memory": "", "vector arithmetic": ADD, "vector compare": ADD, "vector sum": ADD,
+    "vector division": SPECIAL,
+}  # fmt: skip
 _INTEGER, _FLOAT = "b h w", "f16 f32"
 _ALL = f"{_INTEGER} {_FLOAT}"
 _LOADED = (
@@ -125,7 +135,7 @@ SIMD = (
 
     *_each("vadd",     _ALL,       binary,              0x08, "rd, rs1, rs2",         "vector arithmetic", "Add lane by lane; integers wrap."),
     *_each("vsub",     _ALL,       binary,              0x09, "rd, rs1, rs2",         "vector arithmetic", "Subtract the lanes of rs2 from those of rs1; integers wrap."),
-    *_each("vmul",     _ALL,       binary,              0x0A, "rd, rs1, rs2",         "vector arithmetic", "Multiply lane by lane; of integers the low half of the product stays."),
+    *_each("vmul",     _ALL,       binary,              0x0A, "rd, rs1, rs2",         "vector arithmetic", "Multiply lane by lane; of integers the low half of the product stays.", arithmetic=MULTIPLY),
     *_each("vmin",     _ALL,       binary,              0x0B, "rd, rs1, rs2",         "vector arithmetic", "The smaller of each two lanes, signed; of floats a number rather than a NaN, and -0 below 0."),
     *_each("vminu",    _INTEGER,   binary,              0x0C, "rd, rs1, rs2",         "vector arithmetic", "The smaller of each two lanes, unsigned."),
     *_each("vmax",     _ALL,       binary,              0x0D, "rd, rs1, rs2",         "vector arithmetic", "The greater of each two lanes, signed; of floats a number rather than a NaN, and 0 above -0."),
@@ -133,8 +143,8 @@ SIMD = (
     *_each("vabs",     _ALL,       unary,               0x0F, "rd, rs1",              "vector arithmetic", "The absolute value of each lane; the least integer stays as it is, of floats the sign is cleared."),
     *_each("vneg",     _ALL,       unary,               0x10, "rd, rs1",              "vector arithmetic", "The negative of each lane; the least integer stays as it is, of floats the sign is inverted."),
 
-    *_each("vmulh",    "w",        binary,              0x15, "rd, rs1, rs2",         "vector arithmetic", "Multiply signed lanes; the high half of the product stays."),
-    *_each("vmulhu",   "w",        binary,              0x16, "rd, rs1, rs2",         "vector arithmetic", "Multiply unsigned lanes; the high half of the product stays."),
+    *_each("vmulh",    "w",        binary,              0x15, "rd, rs1, rs2",         "vector arithmetic", "Multiply signed lanes; the high half of the product stays.", arithmetic=MULTIPLY),
+    *_each("vmulhu",   "w",        binary,              0x16, "rd, rs1, rs2",         "vector arithmetic", "Multiply unsigned lanes; the high half of the product stays.", arithmetic=MULTIPLY),
 
     *_each("vdiv",     "f32",      binary,              0x12, "rd, rs1, rs2",         "vector division", f"Divide the lanes of rs1 by those of rs2; a number by 0 is infinite, 0 by 0 a NaN. {_ROUNDED}", "vector_div_cycles"),
     *_each("vsqrt",    "f32",      unary,               0x13, "rd, rs1",              "vector division", f"The square root of each lane; of a number below 0 a NaN, of -0 it is -0. {_ROUNDED}", "vector_div_cycles"),
@@ -157,7 +167,7 @@ SIMD = (
     *_each("vcltu",    _INTEGER,   binary,              0x32, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is below rs2, unsigned, else zeros."),
     *_each("vcle",     _ALL,       binary,              0x33, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is not above rs2, signed, else zeros; with a NaN zeros."),
     *_each("vcleu",    _INTEGER,   binary,              0x34, "rd, rs1, rs2",         "vector compare", "All ones in each lane where rs1 is not above rs2, unsigned, else zeros."),
-    *_each("vsel",     "",         four,                   1, "rd, rs1, rs2, rs3",    "vector compare", "Each bit of rs1 where that of rs3 is 1, else of rs2."),
+    *_each("vsel",     "",         four,                   1, "rd, rs1, rs2, rs3",    "vector compare", "Each bit of rs1 where that of rs3 is 1, else of rs2.", arithmetic=LOGIC),
 
     *_each("vcvt.f32", "w",        unary,               0x36, "rd, rs1",              "vector convert", f"Signed integers to binary32. {_ROUNDED}"),
     *_each("vcvt.w",   "f32",      unary,               0x36, "rd, rs1",              "vector convert", "Binary32 to signed integers, half to even; what is too great or too small is clamped, a NaN gives the greatest."),
@@ -216,7 +226,7 @@ def _pmac() -> Iterable[Instruction]:
             mnemonic, PMAC_16 if form.lanes == 16 else PMAC,
             {"opcode": PMAC_OPCODE, "funct3": code}, "rd, rs1, rs2, rs3, [acc]", meaning,
             "rs1 rs2 rs3 rd", "rd", "pmac", "pmac_cycles", f"{mnemonic} vr3, vr0, vr1, vr2, acc",
-            "seed 002 ¶60-¶75",
+            "seed 002 ¶60-¶75", arithmetic=MULTIPLY,
         )  # fmt: skip
 
 
@@ -232,6 +242,7 @@ def _pmac_gr() -> Iterable[Instruction]:
         yield Instruction(
             mnemonic, PMAC_GR, fixed, "rd, rs1, rs2, rs3, [acc]", meaning, "rs1 rs2 rs3 rd", "rd",
             "pmac", "pmac_cycles", f"{mnemonic} a0, a1, a2, a3", "seed 002 ¶57",
+            arithmetic=MULTIPLY,
         )  # fmt: skip
 
 

@@ -9,13 +9,10 @@ from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.fim.core import IslandCore
 from macaw.emu.meter import Meter
 from macaw.emu.metered_memory import MeteredMemory
-from macaw.isa.activities import adding, multiplying
+from macaw.isa.activities import adding, computing
 from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, FORMATS, FUNCTIONS
 
 BANKS = "banks"
-_ADDS = ("add", "sub")
-_PRODUCTS = ("mul", "vssqr")
-_SPECIAL = ("div", "vssqrt", "sigmoid", "tanh")
 # By occurrence: the activity of a column, and whether it is written.
 _COLUMNS = {
     "reads": ("dram_bank", False),
@@ -52,8 +49,8 @@ class IslandMeter(Meter):
         number = FORMATS[mode.format]
         work = ARRANGEMENTS[mode.arrange].work(number.lanes)
         times = products // work.products
-        name = FUNCTIONS[mode.op].name
-        self.add(_activity(name, number.name), products, self.address)
+        activity = computing(FUNCTIONS[mode.op].arithmetic, number.name)
+        self.add(activity, products, self.address)
         sums = work.products - work.results + work.results * int(mode.accumulates)
         self.add(adding(number.name), times * sums, self.address)
 
@@ -81,15 +78,6 @@ class IslandMeter(Meter):
         core = self.core
         period = max(core.dram.timings.t_ccdl, core.divider)
         return {BANKS: core.geometry.banks * COLUMN_BYTES / period}
-
-
-def _activity(function: str, number: str) -> str:
-    """Return the activity of a result of an ALU's function in a number format."""
-    if function in _ADDS:
-        return adding(number)
-    if function in _PRODUCTS:
-        return multiplying(number)
-    return "special" if function in _SPECIAL else "logic"
 
 
 def make(core: Core, memory: MeteredMemory) -> Meter:

@@ -6,30 +6,16 @@ from macaw.emu.core import Event
 from macaw.emu.meter import Meter
 from macaw.emu.metered_memory import MeteredMemory
 from macaw.emu.scalar.core import ScalarCore
+from macaw.isa.activities import computing
 from macaw.isa.rows import Instruction
 
 REGISTER_BYTES = 4
-# Of the families that compute: the activity of their instructions, unless `_LOGIC` has them.
-_FAMILIES = {
-    "register": "add_int32",
-    "immediate": "add_int32",
-    "upper": "add_int32",
-    "multiply": "mul_int32",
-    "divide": "special",
-}
-_LOGIC = frozenset(
-    ("sll", "srl", "sra", "xor", "or", "and", "slli", "srli", "srai", "xori", "ori", "andi", "lui")
-)
-
 Work = tuple[tuple[str, int], ...]  # activities with their counts
 
 
 def scalar_work(row: Instruction) -> Work:
     """Return the operations of an instruction of RV32IM; none for loads, branches and others."""
-    if row.mnemonic in _LOGIC:
-        return (("logic", 1),)
-    activity = _FAMILIES.get(row.family)
-    return ((activity, 1),) if activity else ()
+    return ((computing(row.arithmetic, "int32"), 1),) if row.arithmetic else ()
 
 
 class ScalarMeter(Meter):

@@ -7,15 +7,11 @@ from macaw.emu.meter import Meter
 from macaw.emu.metered_memory import MeteredMemory
 from macaw.emu.scalar.meter import ScalarMeter, Work, scalar_work
 from macaw.emu.vector.core import VectorCore
-from macaw.isa.activities import adding, multiplying
+from macaw.isa.activities import adding, computing, multiplying
 from macaw.isa.rows import Instruction
 from macaw.isa.vector import GROUP, OPERATIONS, PMAC_FORMATS
 from macaw.isa.vector_layouts import ELEMENTS, VECTOR_BYTES
 
-# Names of operations that add or compare, and that multiply; others of their families are logic.
-_ADDS = ("vadd", "vsub", "vmin", "vminu", "vmax", "vmaxu", "vabs", "vneg")
-_COMPARES = ("vceq", "vclt", "vcltu", "vcle", "vcleu")
-_PRODUCTS = ("vmul", "vmulh", "vmulhu")
 _TYPES = {"b": "int8", "h": "int16", "w": "int32", "d": "int64", "f16": "fp16", "f32": "fp32"}
 _WIDER = {"b": "int16", "h": "int32", "w": "int64", "f16": "fp32", "f32": "fp32"}
 _INTEGERS = {8: "int8", 16: "int16", 32: "int32"}
@@ -26,7 +22,7 @@ def vector_work(row: Instruction) -> Work:
     operation = OPERATIONS.get(row.mnemonic)
     if operation is None:
         return scalar_work(row)
-    if row.family == "vector memory":
+    if not row.arithmetic:
         return ()
     name, element = operation
     if name == "pmac_gr":
@@ -36,15 +32,11 @@ def vector_work(row: Instruction) -> Work:
     if "lane" in row.format.by_name:
         return (("logic", 1),)
     lanes = 8 * VECTOR_BYTES // ELEMENTS[element].bits
-    if name in (*_ADDS, *_COMPARES):
-        return ((adding(_TYPES[element]), lanes),)
-    if name in _PRODUCTS:
-        return ((multiplying(_TYPES[element]), lanes),)
-    if row.family == "vector division":
-        return (("special", lanes),)
     if row.family == "vector sum":
         return ((adding(_WIDER[element]), lanes - 1),)
-    return (("logic", lanes if element else VECTOR_BYTES // 4),)
+    if not element:
+        return ((row.arithmetic, VECTOR_BYTES // 4),)
+    return ((computing(row.arithmetic, _TYPES[element]), lanes),)
 
 
 def _pmac(name: str) -> Work:

@@ -11,13 +11,11 @@ import pytest
 from macaw.emu import metering
 from macaw.emu.device import Device
 from macaw.emu.faults import Stop
-from macaw.emu.fim import meter as fim_meter
 from macaw.emu.meter import Count
-from macaw.emu.scalar import meter as scalar_meter
-from macaw.emu.vector import meter as vector_meter
 from macaw.isa import cp, registry, vector
-from macaw.isa.activities import BY_NAME, OPERATIONS
-from macaw.isa.fim_circuit import COLUMN_BYTES, FUNCTION_NAMES
+from macaw.isa.activities import ARITHMETIC, BY_NAME, OPERATIONS
+from macaw.isa.fim_circuit import COLUMN_BYTES, FUNCTIONS
+from macaw.isa.model import Core
 from tests.emu.random_runs import (
     LIMIT,
     RandomRun,
@@ -139,12 +137,33 @@ def test_islands(seed: int) -> None:
             )
 
 
-def test_operations_that_meters_name_are_in_the_tables_of_instructions() -> None:
-    """A name that no table has would count nothing, and another operation would be `logic`."""
-    mnemonics = {row.mnemonic for row in cp.CORE.instructions}
-    assert mnemonics >= scalar_meter._LOGIC
-    assert scalar_meter._FAMILIES.keys() <= {row.family for row in cp.CORE.instructions}
-    names = {operation.name for operation in vector.OPERATIONS.values()}
-    assert {*vector_meter._ADDS, *vector_meter._COMPARES, *vector_meter._PRODUCTS} <= names
-    functions = {*fim_meter._ADDS, *fim_meter._PRODUCTS, *fim_meter._SPECIAL}
-    assert functions <= set(FUNCTION_NAMES)
+NO_ARITHMETIC = {
+    "branch", "csr", "jump", "load", "marker", "store", "system", "vector memory", "xcp",
+}  # fmt: skip
+KINDS = {  # by what a mnemonic has in it
+    "multiply": ("mul", "pmac"),
+    "special": ("div", "rem", "sqrt", "exp"),
+    "logic": ("sll", "srl", "sra", "xor", "vmov", "vperm", "vcvt", "vsel", "lui"),
+    "add": ("add", "sub", "slt", "vmin", "vmax", "vsum", "vce", "vcl", "auipc"),
+}
+
+
+@pytest.mark.parametrize("core", [cp.CORE, vector.CORE], ids=lambda core: core.name)
+def test_each_instruction_says_what_it_computes(core: Core) -> None:
+    """A row without arithmetic would count nothing."""
+    for row in core.instructions:
+        assert bool(row.arithmetic) != (row.family in NO_ARITHMETIC), row.mnemonic
+        assert row.arithmetic in ("", *ARITHMETIC)
+        kinds = [kind for kind, parts in KINDS.items() if any(x in row.mnemonic for x in parts)]
+        if row.arithmetic and kinds:
+            assert kinds == [row.arithmetic], row.mnemonic
+
+
+def test_each_function_of_an_island_says_what_it_computes() -> None:
+    kinds = {function.name: function.arithmetic for function in FUNCTIONS}
+    assert {name for name, kind in kinds.items() if kind == "add"} == {"add", "sub"}
+    assert {name for name, kind in kinds.items() if kind == "multiply"} == {"mul", "vssqr"}
+    assert {name for name, kind in kinds.items() if kind == "logic"} == {
+        "and", "or", "xor", "not", "relu",
+    }  # fmt: skip
+    assert set(kinds.values()) == set(ARITHMETIC)
