@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from functools import reduce
 from heapq import heappop, heappush
+from itertools import islice
 from operator import or_
 
 from macaw.emu.accountant import Accountant
@@ -28,9 +29,11 @@ class NnpAccountant(Accountant):
         super().__init__(core)
         self.products: list[tuple[int, int, int, int]] = []  # the last but one: busy cycles
         self.chains: list[_Span] = []
+        self.used: list[tuple[int, int]] = []  # begins and ends of what the present chain uses
         self.queues: list[_Wait] = []
         self.programs: list[tuple[int, int]] = []
-        self._open: list[tuple[int, int]] = []  # a heap: ends of chains, negative; addresses
+        self.issued: deque[tuple[int, int]] = deque()  # times and addresses of instructions
+        self._open: list[_Span] = []  # a heap: the chain that began first is on top
         self.begin = -1  # of the running program
         # any other core may move data to or from a queue
         self.others = reduce(
@@ -41,11 +44,17 @@ class NnpAccountant(Accountant):
         values = event.values
         chain = self.core.state.chain
         address = chain[0][0] if chain else 0
-        if event.kind == "instruction" and self.begin < 0:
-            self.begin = event.time
+        if event.kind == "instruction":
+            self.issued.append((event.time, int(values["address"])))
+            self.begin = event.time if self.begin < 0 else self.begin
+        elif event.kind == "chain":
+            if self.used:
+                begins, ends = zip(*self.used, strict=True)
+                self.chains.append((min(begins), max(ends), address))
+                self.used.clear()
         elif event.kind == "used":
             begin, until = int(values["begin"]), int(values["until"])
-            self.chains.append((begin, until, address))
+            self.used.append((begin, until))
             if values["of"] == "array":
                 cycles = int(values["times"]) * self.core.divider
                 self.products.append((begin, until, cycles, address))
@@ -90,18 +99,27 @@ class NnpAccountant(Accountant):
         self._in_chains(until)
 
     def _in_chains(self, until: int) -> None:
-        """Charge the cycles up to `until`: as part of the chain that used a unit, or as issue."""
+        """Charge the cycles up to `until`: as part of the oldest chain under way, or as issue."""
         while self.at < until:
             while self.chains and self.chains[-1][0] <= self.at:
-                _, end, address = self.chains.pop()
-                heappush(self._open, (-end, address))
-            while self._open and -self._open[0][0] <= self.at:
+                heappush(self._open, self.chains.pop())
+            while self._open and self._open[0][1] <= self.at:
                 heappop(self._open)
             if self._open:
-                end, address = self._open[0]
-                self.span("fill", min(-end, until), address)
+                _, end, address = self._open[0]
+                self.span("fill", min(end, until), address)
             else:
-                self.span("issue", min(self.chains[-1][0], until) if self.chains else until)
+                self._issues(min(self.chains[-1][0], until) if self.chains else until)
+
+    def _issues(self, until: int) -> None:
+        """Charge the cycles up to `until` to the instructions that were issued in them."""
+        while self.at < until:
+            while len(self.issued) > 1 and self.issued[1][0] <= self.at:
+                self.issued.popleft()
+            (begin, address), *later = islice(self.issued, 2)
+            end = min(until, later[0][0]) if later else until
+            self.span("issue", min(begin, until))
+            self.span("issue", end, address)
 
 
 def make(core: Core) -> Accountant:

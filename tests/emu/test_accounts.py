@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from macaw.asm.assembler import Source, assemble
 from macaw.emu import accounting
 from macaw.emu.accountant import Accountant
 from macaw.emu.charges import Charge, CoreLog
 from macaw.emu.critical_path import Step, critical_path
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
+from macaw.isa import config
 from macaw.isa.causes import BY_NAME, CAUSES
 from macaw.isa.pe import CYCLE_CLASSES
 from tests.emu.fim.machine import Machine
@@ -162,6 +164,29 @@ def test_rows(seed: int) -> None:
 def test_nnp(seed: int) -> None:
     run = nnp_run(seed)
     assert assert_same(run)["nnp"]["work"] <= run.plain.cycle
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_cycles_of_nnp_have_instructions(engine: str) -> None:
+    """By hand, on tiny: the second chain needs the result of the first one, which is under way.
+
+    A chain takes 8 (read) + 4 + 8 (MFU0) + 4 (MFU1) + 8 (write) + 2 cycles after its last
+    instruction was issued; the second chain is issued meanwhile.
+    """
+    device = Device(config.load("tiny"), engine=engine)
+    chains = "v_rd InitialVrf, {0}\n v_tanh\n v_wr InitialVrf, {1}\n"
+    source = ".core nnp\n" + chains.format(0, 1) + chains.format(1, 2) + "end_chain\n"
+    device.load(assemble(Source(source, "two.s"), device=device.config))
+    _, accountants = accounting.run(device, LIMIT)
+    table = {line.address: line.line for line in device.program.line_table}
+    found = {
+        (charge.cause, table[charge.address]): cycles
+        for charge, cycles in accountants["nnp"].charges.items()
+        if charge.address is not None
+    }
+    assert found == {
+        ("issue", 2): 1, ("issue", 3): 1, ("fill", 2): 34, ("fill", 5): 34, ("issue", 8): 1,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -41,12 +41,15 @@ def roof_table(work: Work) -> Table:
 
 
 def roof_points(work: Work) -> list[tuple[Roof, Level | None]]:
-    """Return a point for each memory of each core, the lowest ceiling of a core first."""
+    """Return a point for each memory of each core, the lowest ceiling of a core first.
+
+    Cores without memories, which have no place in the chart, come last.
+    """
     points: list[tuple[Roof, Level | None]] = []
     for roof in work.roofs:
         levels = sorted(roof.levels, key=roof.ceiling)
         points += [(roof, level) for level in levels] or [(roof, None)]
-    return points
+    return sorted(points, key=lambda point: point[1] is None)
 
 
 def _roof_row(letter: str, roof: Roof, level: Level | None) -> Row:

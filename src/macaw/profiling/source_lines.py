@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from macaw.asm.disassembly import code
+from macaw.asm.generated_sources import generated_file
 from macaw.emu.copies import original
 from macaw.emu.core import Core
 from macaw.emu.device import Device
@@ -88,7 +89,13 @@ def symbol_text(device: Device, address: int) -> str:
 
 @cache
 def read_lines(file: str) -> list[str]:
-    """Return the lines of a source file; none if it cannot be read."""
+    """Return the lines of a source file, or of a core's default program.
+
+    The result is empty if the file cannot be read.
+    """
+    own = generated_file(file)
+    if own is not None:
+        return own.read_text("utf-8").splitlines()
     try:
         return reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
     except reading.UnreadableError:

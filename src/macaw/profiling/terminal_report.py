@@ -271,7 +271,10 @@ class _Report:
         profile = self.profile
         lost = sum(track.lost for track in profile.tracks if not profile.cores(track.core))
         if lost:
-            text = f"{plural(lost, 'record')} lost: the spill area was full"
+            text = (
+                f"{plural(lost, 'record')} lost: all register groups were in use"
+                " (trace.groups), or the spill area was full"
+            )
             self.screen.print(self._text(text, "bold yellow"))
 
     def _print_cores(self) -> None:
