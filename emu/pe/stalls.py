@@ -16,7 +16,7 @@ Parts = tuple[tuple[str, int | None], ...]
 _BUS = "bus"
 _OTHERS = "the other PEs"
 # By mnemonic: the cause of the cycles of a step that runs, and the unit that works.
-_STEPS = {"ld": ("bus", _BUS), "spu": ("units", "sfu"), "st": ("units", "store")}
+_STEPS = {"ld": ("bus", ""), "spu": ("units", "sfu"), "st": ("units", "store")}
 
 
 class StallReport:
@@ -124,7 +124,7 @@ class StallReport:
         """
         if not run["live"] or op["segments"]:
             what = f"segment {op['segments'][0]} of its packet" if op["segments"] else "its packet"
-            return found._replace(on=what, parts=((_BUS, None),), cause="bus", whom=_BUS)
+            return found._replace(on=what, parts=((_BUS, None),), cause="bus")
         holder = FREE if op["unit"] == NO_UNIT else cluster.units[op["unit"]]
         if holder not in (FREE, run["buffer"]):
             other, unit = cluster.run_of(holder), UNITS[op["unit"]]

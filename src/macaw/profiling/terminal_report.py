@@ -273,7 +273,7 @@ class _Report:
         if lost:
             text = (
                 f"{plural(lost, 'record')} lost: all register groups were in use"
-                " (trace.groups), or the spill area was full"
+                " (--groups N has more), or the spill area was full"
             )
             self.screen.print(self._text(text, "bold yellow"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -40,6 +40,7 @@ from tests.emu.random_runs import (
     row_run,
     scalar_run,
 )
+from tests.macaw.conftest import ROOT
 from tests.macaw.profile.programs import vector_loop
 from tests.programs.profiled import SIX_CORES, make_six_cores
 
@@ -206,6 +207,20 @@ def test_lines_whose_source_cannot_be_read() -> None:
         ("gone.s:5", "ecall"),
     ]
     assert found.sources == {}
+
+
+def test_lines_of_the_default_program_have_its_source() -> None:
+    folder = ROOT / "programs" / "nnp_lstm"
+    found = macaw.annotate(folder / "nnp_lstm.s", x=np.load(folder / "x.npy"))
+    lines = {line.place: line.text for line in found.lines}
+    number = lines_with("dma.copy a0, a3", found.sources["<default cp>"])
+    assert lines[f"<default cp>:{number}"] == "dma.copy a0, a3"
+
+
+def lines_with(text: str, lines: Sequence[str]) -> int:
+    """The number of the only line that has a text, from 1 on."""
+    (number,) = (number for number, line in enumerate(lines, 1) if text in line)
+    return number
 
 
 def test_instructions_without_a_line(tmp_path: Path) -> None:

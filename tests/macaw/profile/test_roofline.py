@@ -17,7 +17,12 @@ from macaw.profiling import measuring
 from macaw.profiling.model import from_json, to_json
 from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import make_job
-from macaw.profiling.roofline_report import LETTERS, memory_lines, roofline_lines
+from macaw.profiling.roofline_report import (
+    LETTERS,
+    memory_lines,
+    roof_table,
+    roofline_lines,
+)
 from macaw.profiling.terminal_report import print_report
 from macaw.profiling.work import Level, Link, MemoryChart, Roof, RowHits, Work
 from tests.macaw.profile.programs import vector_loop
@@ -186,3 +191,10 @@ def test_a_program_that_does_not_end() -> None:
     job = make_job(program, configuration_of(program, None), {}, 100)
     with pytest.raises(InputError, match=r"the program does not end by itself: .*100"):
         measuring.measure_job(job)
+
+
+def test_cores_without_memories_come_after_those_in_the_chart() -> None:
+    alone = Roof("alone", "alone", 10, 100, 16.0)
+    one = Roof("one", "one", 1600, 100, 16.0, (Level("external", 400, 4.0),))
+    names = [(row[0], row[1]) for row in roof_table(Work((alone, one), MemoryChart(100, ()))).rows]
+    assert names == [("a", "one"), ("", "alone")]
