@@ -173,12 +173,14 @@ def test_cycles_of_nnp_have_instructions(engine: str) -> None:
     A chain takes 8 (read) + 4 + 8 (MFU0) + 4 (MFU1) + 8 (write) + 2 cycles after its last
     instruction was issued; the second chain is issued meanwhile.
     """
-    device = Device(config.load("tiny"), engine=engine)
+    tiny = config.load("tiny")
+    device = Device(tiny, engine=engine)
     chains = "v_rd InitialVrf, {0}\n v_tanh\n v_wr InitialVrf, {1}\n"
     source = ".core nnp\n" + chains.format(0, 1) + chains.format(1, 2) + "end_chain\n"
-    device.load(assemble(Source(source, "two.s"), device=device.config))
+    program = assemble(Source(source, "two.s"), device=tiny)
+    device.load(program)
     _, accountants = accounting.run(device, LIMIT)
-    table = {line.address: line.line for line in device.program.line_table}
+    table = {line.address: line.line for line in program.line_table}
     found = {
         (charge.cause, table[charge.address]): cycles
         for charge, cycles in accountants["nnp"].charges.items()
