@@ -277,17 +277,47 @@ def test_the_text_of_a_block():
     (block,) = cp_machine.translated_blocks(device).values()
     lines = [line.strip() for line in block.source.splitlines()]
     at = lines.index("# 00010004 addi")
-    assert lines[at : at + 8] == [
+    assert lines[at : at + 10] == [
         "# 00010004 addi",
-        "x10 = x10 + 3 & 4294967295",
+        "x10 = x10 + 3",
+        "if x10 > 4294967295: x10 &= 4294967295",
         "# 00010008 addi",
-        "x5 = x5 + -1 & 4294967295",
+        "x5 = x5 + -1",
+        "if x5 < 0: x5 &= 4294967295",
         "# 0001000c bne",
         "if x5 != 0:",
         "done += 3",
         "t += 4",
     ]
-    assert lines[at + 8] == "continue"
+    assert lines[at + 10] == "continue"
+
+
+def test_sums_wrap_in_a_block():
+    """Up and down, with a register, a number, and the number 0."""
+    device = cp_machine.machine("""
+        addi  t0, zero, 300
+        lui   a0, 0x7ffff
+        addi  a1, zero, 5
+        add   a2, a2, a0
+        sub   a3, a3, a0
+        addi  a1, a1, -2047
+        addi  a4, a2, 2047
+        addi  a5, a1, 0
+        addi  t0, t0, -1
+        bne   t0, zero, -24
+        ebreak
+    """)
+    assert device.run().reason == "breakpoint"
+    (block,) = cp_machine.translated_blocks(device).values()
+    assert "x15 = x11\n" in block.source
+    a0, a1, a2, a3 = 0x7FFF_F000, 5, 0, 0
+    wraps = 0
+    for _ in range(300):
+        wraps += a2 + a0 >> 32
+        a1, a2, a3 = (x % 2**32 for x in (a1 - 2047, a2 + a0, a3 - a0))
+    assert wraps > 100
+    found = [cp_machine.register(device, name) for name in ("a1", "a2", "a3", "a4", "a5")]
+    assert found == [a1, a2, a3, (a2 + 2047) % 2**32, a1]
 
 
 def test_blocks_are_bounded(monkeypatch):

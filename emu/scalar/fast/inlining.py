@@ -17,11 +17,13 @@ from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from macaw.emu.scalar.semantics import SINK
+from macaw.emu.scalar.semantics import MASK, SINK
 
 LEAVE = "LEAVE"  # a separate line, at which the act raises `Leave`
 
 _REGISTER, _VALUE = "x", "v"  # the kinds of marks
+# A sum or difference of a register and a register or number, which wraps.
+_WRAPS = re.compile(rf"( *)(\w+) = (x\d+) ([+-]) (x\d+|-?\d+) & {MASK}")
 _MARK = re.compile(rf"_({_REGISTER}|{_VALUE})_(\w+?)__(?!\w)")
 
 
@@ -78,10 +80,27 @@ def inline(
         return str(value) if isinstance(value, int) else name_for(names, name, value)
 
     template = _template(module, make.__name__, frozenset(values))
-    lines = [_MARK.sub(put, line) for line in template.lines]
+    lines = [x for line in template.lines for x in _wrap_lines(_MARK.sub(put, line))]
     if template.outcome:
         return Inlined(lines, str(values[template.outcome][0]))
     return Inlined(lines, _MARK.sub(put, template.result))
+
+
+def _wrap_lines(line: str) -> list[str]:
+    """Return a line of text, or two lines that wrap a sum only if it does not fit into 32 bits.
+
+    Python takes longer for `&` with a mask of 32 bits than for an addition and a comparison.
+    """
+    found = _WRAPS.fullmatch(line)
+    if found is None:
+        return [line]
+    indent, name, left, sign, right = found.groups()
+    if right == "0":
+        return [f"{indent}{name} = {left}"]
+    may_be_negative = (sign == "-") != right.startswith("-")
+    test = "< 0" if may_be_negative else f"> {MASK}"
+    wrapped = f"{indent}if {name} {test}: {name} &= {MASK}"
+    return [f"{indent}{name} = {left} {sign} {right}", wrapped]
 
 
 @cache

@@ -266,7 +266,8 @@ class VectorTranslator(Translator):
         base = f"x{values['rs1']}" if values["rs1"] else "0"
         is_load = "memory" in found.row.reads.split()
         leave = [f"    {line}" for line in self.leave()]
-        lines = [f"offset = ({base} + {values['imm']} & MASK) - {EXTERNAL:#x}"]
+        # An address that wraps is outside here; the interpreter wraps it.
+        lines = [f"offset = {base} - {EXTERNAL - values['imm']:#x}"]
         aligned = f" or offset & {size - 1}" if size > 1 else ""
         lines += [f"if not 0 <= offset <= {external.size - size}{aligned}:", *leave]
         if not is_load:
@@ -283,14 +284,14 @@ class VectorTranslator(Translator):
         """Return the lines of an access to external memory at `offset`."""
         size = self.sizes[self.place] or 0
         is_load = "memory" in found.row.reads.split()
-        lines = [self._move(found, size, is_load), *self._take_channel(found, is_load)]
+        move = self._move(found, size, is_load)
         self.counts["external_reads" if is_load else "external_writes"] += 1
         if not is_load:
             channel = self.core.device.memory.channel
             self.counts["external_partial"] += channel.partial(0, size)
-        if self.place + 1 < len(self.instructions):
-            lines += self._test_limit()
-        return lines
+        is_last = self.place + 1 == len(self.instructions)
+        late = () if is_last else self._test_limit()
+        return [move, *self._take_channel(found, is_load, late)]
 
     def _move(self, found: Decoded, size: int, is_load: bool) -> str:
         """Return the line that moves the bytes of an access."""
@@ -316,25 +317,35 @@ class VectorTranslator(Translator):
         divider = self.core.divider
         return f"-(-({time}) // {divider}) * {divider}" if divider > 1 else time
 
-    def _take_channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
-        """Yield the lines that wait until the channel is free and occupy it for one beat."""
-        latency = self.core.device.memory.channel.latency + 1
+    def _take_channel(self, found: Decoded, is_load: bool, late: Iterable[str]) -> Iterable[str]:
+        """Yield the lines that wait until the channel is free and occupy it for one beat.
+
+        The lines `late` follow a wait: only then may the next instructions reach the limit.
+        """
         begin = "read" if is_load else "written"  # the end of the last access
-        yield f"{begin} = t + {self.offset}"
+        yield f"{begin} = t + {self.offset}" if self.offset else f"{begin} = t"
         of = "external_reads" if is_load else "external_writes"
-        if self.cutting or (self.counting and not self.counts[of]):
+        if self.cutting or (self.counting and self.counts[of] == 1):
             first = "first_read" if is_load else "first_write"
             yield f"if {first} < 0: {first} = {begin}"
+        occupied = list(self._occupy(found, is_load, begin))
         yield f"if free > {begin}:"
         yield f"    external_blocked += free - {begin}"
         yield f"    moved = {self._aligned('free + 1')} - {begin} - {self.core.divider}"
         yield "    memory += moved"
         yield "    t += moved"
         yield f"    {begin} = free"
+        yield from (f"    {line}" for line in (*occupied, *late))
+        yield "else:"
+        yield from (f"    {line}" for line in occupied)
+
+    def _occupy(self, found: Decoded, is_load: bool, begin: str) -> Iterable[str]:
+        """Yield the lines after an access that begins when the variable `begin` says."""
         yield f"free = {begin} + 1"
-        after = self._aligned(f"{begin} + {latency}")
+        after = self._aligned(f"{begin} + {self.core.device.memory.channel.latency + 1}")
         if not is_load:
-            yield f"r{LAST_STORE} = max(r{LAST_STORE}, {after})"
+            yield f"until = {after}"
+            yield f"if until > r{LAST_STORE}: r{LAST_STORE} = until"
             return
         for place in writes(found):
             self.ready.discard(place)
