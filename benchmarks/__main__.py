@@ -110,6 +110,7 @@ def measure(names: list[str], resume: bool, path: Path) -> None:
     """Run each in a process of its own, so that none inherits another's memory; save each result."""
     from benchmarks.calibration import mix, speeds
 
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have the bytecode of an installation
     saved = results.read(path) if path.exists() else {}
     commit, speed, versions = machine.commit(), speeds(mix()), machine.versions()
     for name in names:

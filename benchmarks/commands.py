@@ -17,7 +17,6 @@ PEER = "python, import numpy and click"
 
 def measure(effort: Effort) -> Iterator[Figure]:
     """Yield the CPU milliseconds of each command, and their ratios to the peer."""
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have the bytecode of an installation
     source, x = str(LAYER / "layer.s"), f"x={LAYER / 'x.npy'}"
     macaw = [sys.executable, "-m", "macaw"]
     commands = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -36,7 +35,6 @@ for name in sys.argv[1:]:
 
 def measure(effort: Effort) -> Iterator[Figure]:
     """Yield the milliseconds of each start."""
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users have the bytecode of an installation
     with tempfile.TemporaryDirectory() as name:
         source = Path(name, "empty.s")
         source.write_text("        .core cp\n        ret\n")

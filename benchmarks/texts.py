@@ -117,9 +117,10 @@ Microseconds for one cycle of a row, and thousands of effective MACs in a second
 follow one another without a loop.
 """),
     "dma": ("The dma", """\
-Megabytes for each second of CPU time. cp starts the same transfer again until 256 KiB have been moved. The dma emulates
-some transfers beat by beat, which takes longer: from or to local memory; transfers with beats that may overlap; all
-transfers while vc or another core runs that is not a row of the array.
+Megabytes for each second of CPU time. cp starts the same transfer again until 256 KiB have been moved. A transfer
+between local and external memory, or within one of them, is emulated beat by beat until the beats repeat; whole periods
+are then done at once. Always beat by beat are transfers whose beats may overlap, and all transfers while vc or another
+core runs that is not a row of the array.
 """),
     "editing": ("Language server", """\
 Milliseconds of wall-clock time between a message and the diagnostics, for a source of 10,000 lines. The edits insert a
