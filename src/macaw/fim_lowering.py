@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,30 +17,21 @@ from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.errors import InputError
 from macaw.fim_step_recorder import MeasuredStep, StepRecorder
-from macaw.isa.config import Configuration, load, presets
+from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import FORMATS
-from macaw.isa.fim_islands import geometry
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import dispatch_program as dispatcher
-from macaw.lowering.fim import explain, options, program, residency
-from macaw.lowering.fim.bank_images import BankRows
-from macaw.lowering.fim.clock import NEVER
+from macaw.lowering.fim import explain, residency
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.plan import BRING, FETCH, GraphPlan, Option, Refusal, Step
-from macaw.lowering.fim.schedule import schedule
+from macaw.lowering.fim.plan import BRING, FETCH, GraphPlan, Step
+from macaw.lowering.fim.planning import Planner
 from macaw.lowering.layer_source import SourceFiles
 
-INSTRUCTIONS, FEWEST = (
-    "fim.instructions",
-    64,
-)  # setting: instructions of an island; least limit for a step
 EXTERNAL = "mem.external_bytes"
 RESIDENT = 0.5  # the share of the banks for constants that stay
 
 if TYPE_CHECKING:
     import onnx
-
-    from macaw.lowering.fim.option_table import Unit
 
 
 @dataclass(frozen=True)
@@ -90,6 +80,11 @@ class GraphLowering:
     def cycles(self) -> int:
         """The predicted number of cycles of the whole program."""
         return self.plan.makespan
+
+    @property
+    def least_cycles(self) -> int:
+        """A lower bound of `cycles`: no plan with the same options ends earlier."""
+        return self.plan.least
 
     @property
     def resident_bytes(self) -> int:
@@ -249,8 +244,8 @@ def lower_graph(
             raise LowerError("the graph has no tasks")
         _check_memory(tasks, config)
         budget = int(resident) if isinstance(resident, Integral) else float(resident)
-        plan, lowered = _plan_and_write(tasks, config, together, name, dynamic, budget)
-        return GraphLowering(name, tasks, config, plan, lowered, dynamic)
+        plan, lowered = Planner(config, name, together, dynamic, budget).best(tasks)
+        return GraphLowering(name, plan.graph, config, plan, lowered, dynamic)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
 
@@ -284,119 +279,3 @@ def _check_memory(graph: Graph, config: Configuration) -> None:
         raise LowerError(
             f"inputs and outputs take {least:,} bytes, external memory has {room:,}", EXTERNAL
         )
-
-
-def _plan_and_write(
-    graph: Graph,
-    config: Configuration,
-    together: bool,
-    name: str,
-    at_run_time: bool,
-    resident: float,
-) -> tuple[GraphPlan, SourceFiles]:
-    """Return the plan and its program. Raises `LowerError`.
-
-    At first, all constants of products and functions stay in the banks. If they need more rows than
-    `resident` reserves, the scheduler may choose, for each task, that they do not; and if there is
-    still no plan, none stays.
-    """
-    memory = geometry(config)
-    reserved = residency.reserved_rows(resident, memory)
-    if reserved and not at_run_time:
-        for choice in (False, True):
-            rows = BankRows(memory.rows, reserved, resident=True)
-            with suppress(LowerError):
-                return _planned(graph, config, together, name, at_run_time, rows, choice)
-    return _planned(graph, config, together, name, at_run_time, BankRows(memory.rows))
-
-
-def _planned(
-    graph: Graph,
-    config: Configuration,
-    together: bool,
-    name: str,
-    at_run_time: bool,
-    rows: BankRows,
-    choice: bool = False,
-) -> tuple[GraphPlan, SourceFiles]:
-    """Return the plan and its program for tasks that use the rows in `rows`. Raises `LowerError`.
-
-    At first, a task may have as many instructions as an island's memory can store. If the program
-    does not fit in this memory, the function plans again with half of this limit, and so on.
-    """
-    words = int(config[INSTRUCTIONS])
-    room_error: program.RoomError | None = None
-    while True:
-        limited = config.changed({INSTRUCTIONS: words})
-        try:
-            shared = together and not at_run_time
-            ask = _option_source(graph, limited, rows, choice, shared)
-            plan = schedule(graph, config, ask, together)
-        except LowerError:
-            if room_error is None:
-                raise
-            raise room_error from None
-        if plan.makespan >= NEVER:
-            raise LowerError("the constants need more rows than there are for them")
-        plan = replace(plan, steps=residency.with_rows(plan.steps, rows.rows))
-        try:
-            return plan, _write_program(plan, config, name, at_run_time)
-        except program.RoomError as error:
-            room_error, words = error, words // 2
-            if words < FEWEST:
-                raise
-
-
-def _option_source(
-    graph: Graph, config: Configuration, rows: BankRows, choice: bool, together: bool
-) -> Any:
-    """Return the function that returns the options of tasks.
-
-    With `choice`, there are two options for each island and layout if constants may stay in the
-    banks: one in which they stay, and one in which copies bring them. With `together`, several
-    islands may share a product.
-    """
-
-    def ask(unit: Unit, _: Configuration) -> list[Option | Refusal]:
-        form, stored = graph.form, graph.results_of(unit) if len(unit) > 1 else ()
-        answers = options.options(unit, config, form, rows, together, stored)
-        if not rows.resident or not options.has_constants(unit):
-            return answers
-        exceeds = any(isinstance(row, Refusal) and row.exceeds_memory for row in answers)
-        if not choice and not exceeds:
-            return answers
-        copied = replace(rows, resident=False)
-        others = options.options(unit, config, form, copied, together, stored)
-        if choice:
-            return [*answers, *(row for row in others if isinstance(row, Option))]
-        alone, shared = _alone_and_shared(answers)
-        alone_copied, shared_copied = _alone_and_shared(others)
-        pairs = zip(alone, alone_copied, strict=True)
-        single = [copied if isinstance(row, Refusal) else row for row, copied in pairs]
-        return [*single, *(shared or shared_copied)]
-
-    return ask
-
-
-def _alone_and_shared(
-    answers: Sequence[Option | Refusal],
-) -> tuple[list[Option | Refusal], list[Option | Refusal]]:
-    """Divide answers into those about one island, and the options that several islands share."""
-    alone: list[Option | Refusal] = []
-    shared: list[Option | Refusal] = []
-    for row in answers:
-        (shared if isinstance(row, Option) and row.parts else alone).append(row)
-    return alone, shared
-
-
-def _write_program(
-    plan: GraphPlan, config: Configuration, name: str, at_run_time: bool
-) -> SourceFiles:
-    texts: dict[str, str] = {}
-    device = config.name
-    if device not in presets() or load(device) != config:
-        device = f'"{name}.device.toml"'
-        texts[f"{name}.device.toml"] = config.to_toml()
-    emit = dispatcher.emit if at_run_time else program.emit
-    emitted = emit(plan, plan.graph, config, device, name)
-    return SourceFiles(emitted.source, dict(emitted.files), texts)

@@ -155,10 +155,14 @@ def modelled(plan, graph, inputs):
             else:
                 made = applied(task.function, *x)
             region = getattr(step.option.job, "region", None)
-            if region is not None:  # other islands compute the rest
-                whole = found.setdefault(task.output.name, np.zeros(shape, dtype))
-                part = region.row_range, region.column_range
-                whole[part] = made[part]
+            memory = task.output.memory
+            if region is not None or memory is not task.output:  # other steps compute the rest
+                whole = found.setdefault(
+                    memory.name, np.zeros((memory.rows, memory.columns), dtype)
+                )
+                mine = whole.reshape(-1)[task.output.offset :][: task.output.numbers].reshape(shape)
+                part = (slice(None),) if region is None else (region.row_range, region.column_range)
+                mine[part] = made[part]
                 made = whole
-            found[task.output.name] = made
+            found[memory.name] = made
     return {tensor.name: numbers(tensor).reshape(graph.shape(tensor)) for tensor in graph.results}

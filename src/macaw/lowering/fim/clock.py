@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from macaw.lowering.fim.graph import Tensor
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Action, Option
 
 NEVER = 1 << 50  # the end of a plan whose constants exceed the rows of an island
@@ -124,7 +125,8 @@ class Track:
         self.issued: list[Option] = []  # options; one that islands share has several steps
         self.ends: list[int] = []  # when the blocks end
         self.pending: list[int] = []  # steps whose results are still in banks
-        self.makers: dict[str, list[int]] = {}
+        # by the name of a memory: what steps write, and their numbers
+        self.makers: dict[str, tuple[tuple[Tensor, range], ...]] = {}
 
     def copy(self) -> Track:
         """Return an independent copy of the track."""
@@ -144,7 +146,8 @@ class Track:
         for part in option.parts or (option,):
             self._issue_part(part)
         for tensor in option.results:
-            self.makers[tensor.name] = list(range(first, len(self.options)))
+            name, steps = tensor.memory.name, range(first, len(self.options))
+            self.makers[name] = (*self.makers.get(name, ()), (tensor, steps))
 
     def _issue_part(self, option: Option) -> None:
         self.fetch_needed(option)
@@ -171,7 +174,9 @@ class Track:
             step
             for task in option.tasks
             for tensor in task.inputs
-            for step in self.makers.get(tensor.memory.name, ())
+            for made, steps in self.makers.get(tensor.memory.name, ())
+            if made.overlaps(tensor)
+            for step in steps
         }
         for step in list(self.pending):
             other = self.options[step]

@@ -43,7 +43,9 @@ class RuntimeTask:
 
 def runtime_tasks(plan: GraphPlan) -> list[RuntimeTask]:
     """Return the tasks of a plan, each with its best option on every island and on the host."""
-    maker = {tensor.name: step.number for step in plan.steps for tensor in step.option.results}
+    maker = {
+        tensor.memory.name: step.number for step in plan.steps for tensor in step.option.results
+    }
     needs = []
     for step in plan.steps:
         names = {tensor.memory.name for task in step.tasks for tensor in task.inputs}

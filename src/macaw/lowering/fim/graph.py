@@ -26,7 +26,8 @@ _OPERANDS = {row.name: row.operands for row in FUNCTIONS}
 class Tensor:
     """A matrix of shape (rows, columns), stored row by row; `data` has the numbers of a constant.
 
-    A view has no memory of its own: its numbers are those of `base` from index `offset` on.
+    A view has no memory of its own: its numbers are those of `base` from index `offset` on. If the
+    output of a task is a view, the task writes this part of `base`.
     """
 
     name: str
@@ -46,6 +47,18 @@ class Tensor:
         """The number of elements."""
         return self.rows * self.columns
 
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """The name of the memory, the index of the first number in it, and the count of numbers."""
+        return self.memory.name, self.offset, self.numbers
+
+    def overlaps(self, other: Tensor) -> bool:
+        """Return whether the two tensors have a number of the same memory in common."""
+        if self.memory.name != other.memory.name:
+            return False
+        first = max(self.offset, other.offset)
+        return first < min(self.offset + self.numbers, other.offset + other.numbers)
+
 
 @dataclass(frozen=True)
 class Task:
@@ -64,6 +77,20 @@ class Task:
     # Comparisons leave it out, because the output identifies the task.
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
     width: int = 0
+
+
+class Makers:
+    """Says which tasks write the numbers of a tensor."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._outputs: dict[str, list[Tensor]] = {}
+        for task in tasks:
+            self._outputs.setdefault(task.output.memory.name, []).append(task.output)
+
+    def of(self, tensor: Tensor) -> list[str]:
+        """Return the names of the outputs that have numbers of a tensor, in the tasks' order."""
+        outputs = self._outputs.get(tensor.memory.name, ())
+        return [output.name for output in outputs if output.overlaps(tensor)]
 
 
 class Graph:
@@ -220,12 +247,13 @@ class Graph:
         if self.read:
             return self.read
         inputs = {tensor.memory.name for task in self.tasks for tensor in task.inputs}
-        return [task.output for task in self.tasks if task.output.name not in inputs]
+        outputs = dict.fromkeys(task.output.memory for task in self.tasks)
+        return [tensor for tensor in outputs if tensor.name not in inputs]
 
     @property
     def inputs(self) -> list[Tensor]:
         """The tensors that the host supplies, in the order of their creation."""
-        outputs = {task.output.name for task in self.tasks}
+        outputs = {task.output.memory.name for task in self.tasks}
         return [
             tensor
             for tensor in self.tensors.values()
@@ -275,20 +303,25 @@ class Graph:
 
     def before(self, task: Task) -> list[Task]:
         """Return the tasks that produce a task's inputs."""
-        names = {tensor.memory.name for tensor in task.inputs}
+        makers = self.makers()
+        names = {name for tensor in task.inputs for name in makers.of(tensor)}
         return [other for other in self.tasks if other.output.name in names]
+
+    def makers(self) -> Makers:
+        """Return an index of the tasks by what they write."""
+        return Makers(self.tasks)
 
     def results_of(self, tasks: Sequence[Task]) -> list[Tensor]:
         """Return those outputs of tasks that other tasks or the host read, in their order."""
-        own = {task.output.name for task in tasks}
+        own, makers = {task.output.name for task in tasks}, Makers(tasks)
         readers = (task for task in self.tasks if task.output.name not in own)
-        names = {tensor.memory.name for task in readers for tensor in task.inputs}
-        names |= {tensor.memory.name for tensor in self.results}
+        names = {name for task in readers for tensor in task.inputs for name in makers.of(tensor)}
+        names |= {name for tensor in self.results for name in makers.of(tensor)}
         return [task.output for task in tasks if task.output.name in names]
 
     def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
         """Compute all tensors in float64, by name, without the rounding of the islands."""
-        values: dict[str, NDArray[np.float64]] = {}
+        values: dict[str, NDArray[np.float64]] = {}  # by the name of a tensor with memory
 
         def numbers(tensor: Tensor) -> NDArray[np.float64]:
             if tensor.base is not None:
@@ -300,7 +333,15 @@ class Graph:
             return values[tensor.name]
 
         for task in self.tasks:
-            values[task.output.name] = _evaluate_task(task, [numbers(x) for x in task.inputs])
+            made, whole = (
+                _evaluate_task(task, [numbers(x) for x in task.inputs]),
+                task.output.memory,
+            )
+            if whole is task.output:
+                values[whole.name] = made
+                continue
+            memory = values.setdefault(whole.name, np.zeros((whole.rows, whole.columns)))
+            memory.reshape(-1)[task.output.offset :][: made.size] = made.reshape(-1)
         return {name: numbers(tensor) for name, tensor in self.tensors.items()}
 
     def _task(

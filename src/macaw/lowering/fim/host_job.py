@@ -19,7 +19,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.dma_timing import EXTERNAL, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import GATHER, Task, Tensor
 from macaw.lowering.fim.island_job import Phase
-from macaw.lowering.fim.tile_copies import Route
+from macaw.lowering.fim.tile_copies import Route, external
 
 PIECE = 1 << 20  # the greatest number of bytes of a result that are in local memory at a time
 MOST = 100_000  # the greatest number of copies of a task
@@ -64,7 +64,7 @@ class HostJob:
         First come the old data of a scatter, then the segments; the last copy moves the piece to
         the result. `total` is the size of the result in bytes.
         """
-        out = Location(EXTERNAL, self.task.output.name)
+        out = external(self.task.output, self.size)
         here = self._place(self.task.inputs[0])
         for first in range(0, total, PIECE):
             length = min(PIECE, total - first)
@@ -109,7 +109,7 @@ class HostJob:
     def _place(self, tensor: Tensor) -> Location:
         if tensor.data is not None:
             return Location(EXTERNAL, "a.tiles" if tensor is self.task.inputs[0] else "b.tiles")
-        return Location(EXTERNAL, tensor.memory.name, tensor.offset * self.size)
+        return external(tensor, self.size)
 
     def files(self) -> dict[str, NDArray[Any]]:
         """Return the constant operands by their symbols in the program."""

@@ -158,7 +158,7 @@ class ProductJob:
             routes = [] if self._stays(0) else [router.bring_a(left, start)]
             if not start and not self._stays(1):
                 routes.insert(0, router.bring_b(*right))
-            yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output.name, start),))
+            yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output, start),))
 
     @property
     def row(self) -> int:

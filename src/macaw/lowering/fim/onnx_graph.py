@@ -109,7 +109,7 @@ class _Translator:
             raise LowerError(f"the output {message_name(onnx_name)} does not depend on any input")
         tensor = value.tensor
         assert tensor is not None
-        outputs = {task.output.name for task in graph.tasks}
+        outputs = {task.output.memory.name for task in graph.tasks}
         if tensor.name not in outputs or tensor in graph.read:
             rows, columns = matrix(value.shape)
             tensor = graph.segments(

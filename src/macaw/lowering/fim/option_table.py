@@ -10,7 +10,7 @@ from functools import cached_property
 from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.explain import describe
-from macaw.lowering.fim.graph import POINTWISE, Graph, Task
+from macaw.lowering.fim.graph import POINTWISE, Graph, Makers, Task
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.pointwise_groups import groups
 from macaw.lowering.fim.product_sums import product_sums
@@ -39,9 +39,9 @@ class OptionTable:
         """Return the names of the outputs of other tasks that a unit reads."""
         inputs = self._needs.get(unit)
         if inputs is None:
-            names = {tensor.memory.name for task in unit for tensor in task.inputs}
-            own = {task.output.name for task in unit}
-            inputs = frozenset(name for name in names - own if name in self.levels)
+            tensors = {tensor for task in unit for tensor in task.inputs}
+            names = {name for tensor in tensors for name in self._makers.of(tensor)}
+            inputs = frozenset(names - {task.output.name for task in unit})
             self._needs[unit] = inputs
         return inputs
 
@@ -49,6 +49,10 @@ class OptionTable:
     def _needs(self) -> dict[Unit, frozenset[str]]:
         """A cache of the results of `needs`, by unit."""
         return {}
+
+    @cached_property
+    def _makers(self) -> Makers:
+        return self.graph.makers()
 
     def tail(self, unit: Unit) -> int:
         """Return the least cycles from a unit's end to the end of all tasks that depend on it."""
@@ -68,8 +72,9 @@ class OptionTable:
 
 def _readers(graph: Graph) -> dict[str, list[Task]]:
     readers: dict[str, list[Task]] = defaultdict(list)
+    makers = graph.makers()
     for task in graph.tasks:
-        for name in {tensor.memory.name for tensor in task.inputs}:
+        for name in {name for tensor in task.inputs for name in makers.of(tensor)}:
             readers[name].append(task)
     return readers
 
@@ -103,9 +108,10 @@ def option_table(
         """Add a unit, then that unit with the next task in the graph, and so on up to `longest`."""
         while True:
             possible = add(unit)
-            last = unit[-1].output.name
-            followers = readers[last]
-            if not together or len(followers) != 1 or last in results or len(unit) == longest:
+            last = unit[-1].output
+            followers = readers[last.name]
+            ends = len(followers) != 1 or last.memory.name in results or len(unit) == longest
+            if not together or ends:
                 return
             if not possible and len(unit) > 1:
                 return

@@ -139,6 +139,7 @@ class GraphPlan:
     separate_end: tuple[int, ...] = ()
     # The options in the order of issue. One that several islands share has a step for each.
     issued: tuple[Option, ...] = ()
+    least: int = 0  # no plan with the options of this graph ends before this cycle
 
     def issued_index(self, step: Step) -> int:
         """Return the index in `issued` of the option that contains a step."""

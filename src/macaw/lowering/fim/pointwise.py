@@ -48,7 +48,7 @@ from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.island_job import Phase
 from macaw.lowering.fim.pointwise_words import Call, ColumnWord, column_words
 from macaw.lowering.fim.stream import ROW_BYTES
-from macaw.lowering.fim.tile_copies import Route
+from macaw.lowering.fim.tile_copies import Route, external
 
 _LETTERS = ascii_lowercase  # symbols of the operands
 # why an island cannot compute a function of very many numbers
@@ -74,22 +74,22 @@ class PointwiseJob:
     @cached_property
     def operands(self) -> tuple[Tensor, ...]:
         """The tensors that the functions read and that are no results of one of them."""
-        own = {task.output.name for task in self.tasks}
+        own = {task.output.place for task in self.tasks}
         inputs = (tensor for task in self.tasks for tensor in task.inputs)
         if len(self.tasks) == 1:
             return tuple(inputs)
-        return tuple(dict.fromkeys(x for x in inputs if x.memory.name not in own))
+        return tuple(dict.fromkeys(x for x in inputs if x.place not in own))
 
     @cached_property
     def _calls(self) -> tuple[Call, ...]:
         """The functions as calls of numbered values."""
         values = {tensor: number for number, tensor in enumerate(self.operands)}
-        number_of = {task.output.name: n for n, task in enumerate(self.tasks, len(self.operands))}
+        number_of = {task.output.place: n for n, task in enumerate(self.tasks, len(self.operands))}
         stored = {tensor.name for tensor in self.results}
         return tuple(
             Call(
                 task.function,
-                tuple(values.get(x, number_of.get(x.memory.name, 0)) for x in task.inputs),
+                tuple(values.get(x, number_of.get(x.place, 0)) for x in task.inputs),
                 task.output.name in stored,
             )
             for task in self.tasks
@@ -197,15 +197,15 @@ class PointwiseJob:
         for side, tensor in enumerate(self.operands):
             if self.resident and tensor.data is not None:
                 continue
-            place = Location(EXTERNAL, tensor.memory.name, tensor.offset * size)
+            place = external(tensor, size)
             if tensor.data is not None:
                 place = Location(EXTERNAL, f"{_LETTERS[side]}.tiles")
             bring.append(self._bring(place, side))
-        fetch = (self._fetch(x.name, side) for side, x in enumerate(self.results, count))
+        fetch = (self._fetch(x, side) for side, x in enumerate(self.results, count))
         yield Phase(tuple(bring), tuple(fetch))
 
-    def _fetch(self, symbol: str, side: int) -> Route:
-        result = Location(EXTERNAL, symbol)
+    def _fetch(self, tensor: Tensor, side: int) -> Route:
+        result = external(tensor, FORMATS[self.form].size)
         copies = (
             Copy(result.at(here), bank, *form, src_stride=pitch, dst_stride=separate_end)
             for bank, here, form, pitch, separate_end in self._chunks(side)

@@ -6,11 +6,11 @@ one column of each operand.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from macaw.isa.config import Configuration
 from macaw.isa.fim_islands import abilities
-from macaw.lowering.fim.graph import POINTWISE, Graph, Task
+from macaw.lowering.fim.graph import POINTWISE, Graph, Makers, Task
 
 MOST_TASKS = 32  # of a group
 MOST_TENSORS = 16  # operands and results of a group: a row has room for two columns of each
@@ -39,19 +39,17 @@ def _partition(
     graph: Graph, functions: Collection[str], excluded: Collection[Task]
 ) -> list[tuple[Task, ...]]:
     """Return disjoint groups; each task joins the groups of its operands where it can."""
-    makers = {task.output.name: number for number, task in enumerate(graph.tasks)}
-    before = [
-        [makers[x.memory.name] for x in task.inputs if x.memory.name in makers]
-        for task in graph.tasks
-    ]
+    makers, outputs = graph.makers(), {task.output.place: n for n, task in enumerate(graph.tasks)}
+    numbers = {task.output.name: number for number, task in enumerate(graph.tasks)}
+    before = [[numbers[name] for x in task.inputs for name in makers.of(x)] for task in graph.tasks]
     group_of: dict[int, frozenset[int]] = {}
     for number, task in enumerate(graph.tasks):
         if task.kind != POINTWISE or task.function not in functions or task in excluded:
             continue
         group = frozenset([number])
         for tensor in task.inputs:
-            other = makers.get(tensor.memory.name, -1)
-            if other in group or other not in group_of or tensor.numbers != tensor.memory.numbers:
+            other = outputs.get(tensor.place, -1)
+            if other in group or other not in group_of:
                 continue
             larger = group | group_of[other]
             if _is_group(graph, before, larger):
@@ -72,11 +70,10 @@ def _is_group(graph: Graph, before: list[list[int]], group: frozenset[int]) -> b
     tasks = [graph.tasks[number] for number in sorted(group)]
     if len(tasks) > MOST_TASKS:
         return False
-    own: Mapping[str, Task] = {task.output.name: task for task in tasks}
-    inputs = [tensor for task in tasks for tensor in task.inputs]
-    if any(x.memory.name in own and x.numbers != x.memory.numbers for x in inputs):
+    own, makers = {task.output.place for task in tasks}, Makers(tasks)
+    operands = {x for task in tasks for x in task.inputs if x.place not in own}
+    if any(makers.of(tensor) for tensor in operands):
         return False
-    operands = {tensor for tensor in inputs if tensor.memory.name not in own}
     if len(operands) + len(graph.results_of(tasks)) > MOST_TENSORS:
         return False
     outside: set[int] = set()  # tasks outside of the group that depend on it

@@ -126,7 +126,7 @@ class ProducerConsumerJob:
             bring.append(second.bring_b(operand(c, size, "c")))
         if not self._stays("a"):
             bring.append(first.bring_a([operand(a, size, "a")], 0))
-        yield Phase(tuple(bring), (second.fetch(self.parts[1].output.name, 0),))
+        yield Phase(tuple(bring), (second.fetch(self.parts[1].output, 0),))
 
     @property
     def row(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Task
+from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Makers, Task
 
 MOST_PRODUCTS = 16  # of a sum
 
@@ -20,7 +20,10 @@ def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
     Only the next addition reads a product or a sum, and no result of the graph is inside of a sum.
     A sum of more than two products contains smaller sums; the list has the larger ones, too.
     """
-    reads = Counter(tensor.memory.name for task in graph.tasks for tensor in task.inputs)
+    makers = graph.makers()
+    reads = Counter(
+        name for task in graph.tasks for tensor in task.inputs for name in makers.of(tensor)
+    )
     results = {tensor.memory.name for tensor in graph.results}
     inner: dict[str, tuple[Task, ...]] = {}  # products and sums that an addition may read
     found = []
@@ -36,7 +39,7 @@ def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
                 continue
             unit = tuple(sorted(unit, key=graph.tasks.index))
             found.append(unit)
-        if unit and reads[name] == 1 and name not in results:
+        if unit and reads[name] == 1 and task.output.memory.name not in results:
             inner[name] = unit
     return found
 
@@ -44,7 +47,7 @@ def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
 def is_sum(unit: Sequence[Task]) -> bool:
     """Return whether a unit of tasks begins with a sum of products: two products do not chain."""
     products = [task for task in unit if task.kind == PRODUCT]
-    outputs = {task.output.name for task in unit}
+    makers = Makers(unit)
     return len(products) > 1 and not any(
-        tensor.memory.name in outputs for task in products for tensor in task.inputs
+        makers.of(tensor) for task in products for tensor in task.inputs
     )

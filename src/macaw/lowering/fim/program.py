@@ -81,7 +81,7 @@ class ProgramWriter:
         for name in visible:
             own.check(name)
         stored = (tensor for step in self.plan.steps for tensor in step.option.results)
-        outputs = dict.fromkeys(tensor.name for tensor in stored)
+        outputs = dict.fromkeys(tensor.memory.name for tensor in stored)
         between = [name for name in outputs if name not in visible]
         labels = {name: f"t{number}_between" for number, name in enumerate(between)}
         return {name: name for name in visible} | labels

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 
 from macaw.isa.config import Configuration
+from macaw.lowering.fim.bounds import least_cycles
 from macaw.lowering.fim.clock import NEVER, Track, simulate
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Task
 from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
@@ -36,7 +38,8 @@ def schedule(graph: Graph, config: Configuration, ask: Ask, together: bool = Tru
     table = option_table(graph, config, ask, together)
     lists = list(_lists(table))
     first = min(lists, key=lambda options: simulate(options).clock.end)
-    return make_plan(table, improve(table, first))
+    least = least_cycles(table, config["fim.islands"]).cycles
+    return replace(make_plan(table, improve(table, first)), least=least)
 
 
 def make_plan(table: OptionTable, options: Sequence[Option]) -> GraphPlan:

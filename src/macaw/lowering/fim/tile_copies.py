@@ -30,6 +30,11 @@ class Operand:
     tiles: bool = False
 
 
+def external(tensor: Tensor, size: int) -> Location:
+    """Return where a tensor is in external memory; `size` is the size of a number in bytes."""
+    return Location(EXTERNAL, tensor.memory.name, tensor.offset * size)
+
+
 def operand(tensor: Tensor, size: int, side: str) -> Operand:
     """Return the operand for a tensor; constants are stored as tiles.
 
@@ -38,7 +43,7 @@ def operand(tensor: Tensor, size: int, side: str) -> Operand:
     shape = tensor.rows, tensor.columns
     if tensor.data is not None:
         return Operand(Location(EXTERNAL, f"{side}.tiles"), *shape, tiles=True)
-    return Operand(Location(EXTERNAL, tensor.memory.name, tensor.offset * size), *shape)
+    return Operand(external(tensor, size), *shape)
 
 
 @dataclass(frozen=True)
@@ -252,21 +257,24 @@ class Router:
 
     # --- C ---
 
-    def fetch(self, symbol: str, start: int) -> Route:
+    def fetch(self, tensor: Tensor, start: int) -> Route:
         """Return the copies of the results of start number `start` to a tensor, row by row."""
         stream, shape = self.stream, self.stream.shape
         first = start * stream.blocks * stream.share * stream.tile[0]  # a row of C
         rows = min(shape.m - first, stream.blocks * stream.share * stream.tile[0])
         length, whole_row = shape.n * self.size, self.pitch * self.size
-        dst = Location(EXTERNAL, symbol, self.origin * self.size + first * whole_row)
+        dst = external(tensor, self.size).at(self.origin * self.size + first * whole_row)
         if stream.layout == TENSOR:
-            place = Location(LOCAL, f"{symbol}.tiles")
+            place = Location(LOCAL, f"{tensor.name}.tiles")
             pieces = tuple(self._lines_of_tiles(place, dst, rows))
             size = stream.blocks * stream.banks * self._results
             return Route((*self._banks_of(place), *pieces), {place.symbol: size})
         if length % COLUMN_BYTES == whole_row % COLUMN_BYTES == dst.offset % COLUMN_BYTES == 0:
             return Route(tuple(self._results_to(dst, whole_row, rows)), {})
-        place, pitch = Location(LOCAL, f"{symbol}.c"), -(-length // COLUMN_BYTES) * COLUMN_BYTES
+        place, pitch = (
+            Location(LOCAL, f"{tensor.name}.c"),
+            -(-length // COLUMN_BYTES) * COLUMN_BYTES,
+        )
         whole = Copy(dst, place, length, rows, whole_row, pitch)
         return Route((*self._results_to(place, pitch, rows), whole), {place.symbol: rows * pitch})
 

@@ -1,0 +1,87 @@
+"""Computes how early any plan of a graph can end: what its parallelism and the copies allow.
+
+Two things limit a plan. Tasks that depend on each other follow one another: the longest path of
+least cycles. And the dma and each island do one thing at a time: all copies and all blocks take
+their cycles there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.fim.option_table import OptionTable
+from macaw.lowering.fim.plan import Option
+
+_ROUNDS, _PACE = 200, 0.1  # of the search for the weights
+
+
+@dataclass(frozen=True)
+class LeastCycles:
+    """Lower bounds, in cycles, of the end of all plans of a graph."""
+
+    path: int  # the longest path of tasks that depend on each other
+    work: int  # the copies of the dma and the blocks of the islands
+
+    @property
+    def cycles(self) -> int:
+        """The larger of the two bounds."""
+        return max(self.path, self.work)
+
+
+def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
+    """Return lower bounds of the end of any plan with the options of a table."""
+    return LeastCycles(max(table.levels.values()), _least_work(table, islands))
+
+
+def _least_work(table: OptionTable, islands: int) -> int:
+    """Return a lower bound from the cycles of the dma and of the islands.
+
+    Let a plan use the dma and the islands for c[0], c[1], ... cycles. It ends no earlier than the
+    largest of them, and this is at least their mean with any weights. A task adds at least the
+    least mean of its options, so the sum of these over all tasks is a lower bound. A search finds
+    weights for which it is large.
+    """
+    costs, first = _costs(table, islands)
+    counts = np.diff(np.append(first, len(costs)))
+    weights, best = np.full(islands + 1, 1 / (islands + 1)), 0.0
+    for _ in range(_ROUNDS):
+        means = costs @ weights
+        least = np.minimum.reduceat(means, first)
+        best = max(best, float(least.sum()))
+        # what the options with these means use; a resource that is used much gets a larger weight
+        chosen = means == np.repeat(least, counts)
+        shares = chosen / np.repeat(np.add.reduceat(chosen.astype(float), first), counts)
+        used = shares @ costs
+        weights = weights * np.exp(_PACE * used / max(1.0, used.max()))
+        weights /= weights.sum()
+    return int(best)
+
+
+def _costs(table: OptionTable, islands: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the cycles of the dma and of each island for each task and option, and first rows.
+
+    Each row is an option of a unit that has the task; its cycles are divided among the unit's
+    tasks. The second array has the index of each task's first row.
+    """
+    rows: dict[str, list[NDArray[np.float64]]] = {}
+    for unit, options in table.options.items():
+        for option in options:
+            cycles = np.zeros(islands + 1)
+            for part in option.parts or (option,):
+                cycles += _of(part, islands)
+            for task in unit:
+                rows.setdefault(task.output.name, []).append(cycles / len(unit))
+    sizes = [len(several) for several in rows.values()]
+    first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    return np.array([row for several in rows.values() for row in several]), first
+
+
+def _of(option: Option, islands: int) -> NDArray[np.float64]:
+    cycles = np.zeros(islands + 1)
+    cycles[0] = option.bring + option.fetch
+    if option.island is not None:
+        cycles[1 + option.island] = option.compute
+    return cycles

@@ -1,0 +1,162 @@
+"""Plans a graph and writes its program, with as many constants in the banks as they can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from macaw.isa.config import Configuration, load, presets
+from macaw.isa.fim_islands import geometry
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim import dispatch_program as dispatcher
+from macaw.lowering.fim import options, program, residency, row_parts
+from macaw.lowering.fim.bank_images import BankRows
+from macaw.lowering.fim.clock import NEVER
+from macaw.lowering.fim.graph import PRODUCT, Graph
+from macaw.lowering.fim.option_table import Unit
+from macaw.lowering.fim.plan import GraphPlan, Option, Refusal
+from macaw.lowering.fim.schedule import schedule
+from macaw.lowering.layer_source import SourceFiles
+
+# setting: instructions of an island; least limit for a step
+INSTRUCTIONS, FEWEST = "fim.instructions", 64
+# A graph of more cycles is also planned with tasks that are divided by rows, in the first of these
+# numbers of parts with which it has at most so many tasks; more would take long to plan.
+LEAST_DIVIDED, DIVIDED, MOST_DIVIDED = 30_000, (4, 2), 200
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Plans graphs for a device, and writes their programs. All methods raise `LowerError`.
+
+    `name` is the first part of the names of the program's files. `together` allows several tasks in
+    one start of an island, products that several islands share, and tasks divided by rows. With
+    `dynamic`, cp assigns the steps at run time. `resident` limits the constants that stay in the
+    banks, as in `macaw.lower_graph`.
+    """
+
+    config: Configuration
+    name: str
+    together: bool = True
+    dynamic: bool = False
+    resident: float = 0
+    shared: bool = True  # whether islands may share a product
+
+    def best(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
+        """Return the plan that ends first, and its program.
+
+        A graph that takes long is also planned with its tasks divided by rows.
+        """
+        best = self._with_constants(graph)
+        products = any(task.kind == PRODUCT for task in graph.tasks)
+        chain = products and len(graph.tasks) > 1
+        if not self.together or self.dynamic or not chain or best[0].makespan < LEAST_DIVIDED:
+            return best
+        several = (row_parts.divided(graph, count) for count in DIVIDED)
+        parts = next((x for x in several if x is not None and len(x.tasks) <= MOST_DIVIDED), None)
+        if parts is not None:
+            alone = replace(self, shared=False)  # the parts keep the islands busy
+            with suppress(LowerError):
+                best = min(best, alone._with_constants(parts), key=lambda row: row[0].makespan)
+        return best
+
+    def _with_constants(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
+        """Return a plan with as many constants in the banks as there is room for.
+
+        At first, all constants of products and functions stay in the banks. If they need more rows
+        than `resident` reserves, the scheduler may choose, for each task, that they do not; and if
+        there is still no plan, none stays.
+        """
+        memory = geometry(self.config)
+        reserved = residency.reserved_rows(self.resident, memory)
+        if reserved and not self.dynamic:
+            for choice in (False, True):
+                rows = BankRows(memory.rows, reserved, resident=True)
+                with suppress(LowerError):
+                    return self._planned(graph, rows, choice)
+        return self._planned(graph, BankRows(memory.rows))
+
+    def _planned(
+        self, graph: Graph, rows: BankRows, choice: bool = False
+    ) -> tuple[GraphPlan, SourceFiles]:
+        """Return the plan and its program for tasks that use the rows in `rows`.
+
+        At first, a task may have as many instructions as an island's memory can store. If the
+        program does not fit in this memory, the function plans again with half of this limit, and
+        so on.
+        """
+        words = int(self.config[INSTRUCTIONS])
+        room_error: program.RoomError | None = None
+        while True:
+            limited = self.config.changed({INSTRUCTIONS: words})
+            try:
+                shared = self.shared and self.together and not self.dynamic
+                ask = _option_source(graph, limited, rows, choice, shared)
+                plan = schedule(graph, self.config, ask, self.together)
+            except LowerError:
+                if room_error is None:
+                    raise
+                raise room_error from None
+            if plan.makespan >= NEVER:
+                raise LowerError("the constants need more rows than there are for them")
+            plan = replace(plan, steps=residency.with_rows(plan.steps, rows.rows))
+            try:
+                return plan, self._write_program(plan)
+            except program.RoomError as error:
+                room_error, words = error, words // 2
+                if words < FEWEST:
+                    raise
+
+    def _write_program(self, plan: GraphPlan) -> SourceFiles:
+        texts: dict[str, str] = {}
+        device = self.config.name
+        if device not in presets() or load(device) != self.config:
+            device = f'"{self.name}.device.toml"'
+            texts[f"{self.name}.device.toml"] = self.config.to_toml()
+        emit = dispatcher.emit if self.dynamic else program.emit
+        emitted = emit(plan, plan.graph, self.config, device, self.name)
+        return SourceFiles(emitted.source, dict(emitted.files), texts)
+
+
+def _option_source(
+    graph: Graph, config: Configuration, rows: BankRows, choice: bool, together: bool
+) -> Any:
+    """Return the function that returns the options of tasks.
+
+    With `choice`, there are two options for each island and layout if constants may stay in the
+    banks: one in which they stay, and one in which copies bring them. With `together`, several
+    islands may share a product.
+    """
+
+    def ask(unit: Unit, _: Configuration) -> list[Option | Refusal]:
+        form, stored = graph.form, graph.results_of(unit) if len(unit) > 1 else ()
+        answers = options.options(unit, config, form, rows, together, stored)
+        if not rows.resident or not options.has_constants(unit):
+            return answers
+        exceeds = any(isinstance(row, Refusal) and row.exceeds_memory for row in answers)
+        if not choice and not exceeds:
+            return answers
+        copied = replace(rows, resident=False)
+        others = options.options(unit, config, form, copied, together, stored)
+        if choice:
+            return [*answers, *(row for row in others if isinstance(row, Option))]
+        alone, shared = _alone_and_shared(answers)
+        alone_copied, shared_copied = _alone_and_shared(others)
+        pairs = zip(alone, alone_copied, strict=True)
+        single = [copied if isinstance(row, Refusal) else row for row, copied in pairs]
+        return [*single, *(shared or shared_copied)]
+
+    return ask
+
+
+def _alone_and_shared(
+    answers: Sequence[Option | Refusal],
+) -> tuple[list[Option | Refusal], list[Option | Refusal]]:
+    """Divide answers into those about one island, and the options that several islands share."""
+    alone: list[Option | Refusal] = []
+    shared: list[Option | Refusal] = []
+    for row in answers:
+        (shared if isinstance(row, Option) and row.parts else alone).append(row)
+    return alone, shared

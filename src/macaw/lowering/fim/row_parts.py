@@ -1,0 +1,119 @@
+"""Divides the tasks of a graph by rows, so that one part is computed while another one is copied.
+
+Each row of a product's result depends on one row of A, and each row of a function's result on the
+same row of its operands. So chains of such tasks are independent for each part of the rows (the
+samples of a batch, for example), and the scheduler can start the parts at different times and on
+different islands. All parts of a product use the same constants in the banks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from macaw.isa.fim_circuit import COLUMN_BYTES, FORMATS
+from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Graph, Task, Tensor
+
+FEWEST = 2  # rows of a part
+
+
+def divided(graph: Graph, count: int) -> Graph | None:
+    """Return a graph with the same inputs and results, whose tasks compute parts of rows.
+
+    Each task that can be divided becomes `count` tasks, which write parts of the same tensor. The
+    result is None if no task can be divided.
+    """
+    dividing = _Dividing(graph, count)
+    for task in graph.tasks:
+        dividing.add(task)
+    return dividing.graph if len(dividing.graph.tasks) > len(graph.tasks) else None
+
+
+class _Dividing:
+    """The new graph while it is made."""
+
+    def __init__(self, graph: Graph, count: int) -> None:
+        self.count, self.size = count, FORMATS[graph.form].size
+        self.graph = Graph(graph.form)
+        self.graph.tensors = dict(graph.tensors)
+        self.graph.read, self.graph.shapes = graph.results, graph.shapes
+        self._views: dict[tuple[object, ...], Tensor] = {}  # by place and number of columns
+        self._constants: dict[tuple[str, int, int], Tensor] = {}  # by the constant and the rows
+
+    def add(self, task: Task) -> None:
+        """Add a task of the old graph, in parts if it can be divided."""
+        if not self._divides(task):
+            self.graph.tasks.append(task)
+            return
+        for number, (first, last) in enumerate(pairwise(self._bounds(task.output.rows))):
+            output = self._view(task.output, first, last, number)
+            part = replace(task, output=output)
+            if task.kind == GATHER:
+                moved = task.output.columns // task.width  # segments of a row
+                part = replace(part, places=task.places[first * moved : last * moved])
+            else:
+                rows = task.inputs[:1] if task.kind == PRODUCT else task.inputs
+                inputs = [self._part(tensor, first, last, number) for tensor in rows]
+                part = replace(part, inputs=(*inputs, *task.inputs[len(rows) :]))
+            self.graph.tasks.append(part)
+
+    def _bounds(self, rows: int) -> Sequence[int]:
+        """Return the first row of each part, and the number of rows."""
+        return [rows * number // self.count for number in range(self.count + 1)]
+
+    def _divides(self, task: Task) -> bool:
+        """Return whether a task can be divided.
+
+        A part has at least two rows, and begins at a column of memory.
+        """
+        output = task.output
+        if output.rows < FEWEST * self.count or task.kind == SCATTER:
+            return False
+        if task.kind == GATHER:
+            return output.columns % task.width == 0 and self._aligned(output)
+        if task.kind == PRODUCT:
+            a = task.inputs[0]
+            return a.data is None and self._aligned(a) and self._aligned(output)
+        return self._aligned(output)
+
+    def _aligned(self, tensor: Tensor) -> bool:
+        """Return whether each part of a tensor's rows begins at a column of memory."""
+        row = tensor.columns * self.size
+        starts = (first * row for first in self._bounds(tensor.rows))
+        return not any(start % COLUMN_BYTES for start in starts)
+
+    def _part(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:
+        """Return the rows from `first` to `last` of an operand."""
+        if tensor.data is None:
+            return self._view(tensor, first, last, number)
+        # Parts with equal numbers are one constant, which the banks store once.
+        if not np.any(tensor.data != tensor.data[:1]):
+            first, last = 0, last - first
+        key = tensor.name, first, last
+        if key not in self._constants:
+            part = Tensor(
+                f"{tensor.name}.{number}", last - first, tensor.columns, tensor.data[first:last]
+            )
+            self._constants[key] = self._named(part)
+        return self._constants[key]
+
+    def _view(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:
+        """Return the view of some rows; equal views are one object."""
+        offset = tensor.offset + first * tensor.columns
+        name = f"{tensor.name}.{number}"
+        view = Tensor(name, last - first, tensor.columns, None, tensor.memory, offset)
+        key = *view.place, view.columns
+        if key not in self._views:
+            self._views[key] = self._named(view)
+        return self._views[key]
+
+    def _named(self, tensor: Tensor) -> Tensor:
+        """Add a tensor to the graph under a name that no other one has."""
+        name = tensor.name
+        while name in self.graph.tensors:
+            name += "_"
+        self.graph.tensors[name] = tensor = replace(tensor, name=name)
+        return tensor

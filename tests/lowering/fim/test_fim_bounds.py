@@ -1,0 +1,96 @@
+"""Lower bounds of the end of a plan, against plans that are all tried."""
+
+import random
+
+import pytest
+
+from macaw.isa.config import load
+from macaw.lowering.fim.bounds import least_cycles
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.option_table import option_table
+from macaw.lowering.fim.plan import Option
+from macaw.lowering.fim.schedule import exhaustive, schedule
+from tests.lowering.fim import schedules
+
+CONFIG = load("base")
+ISLANDS = 3
+
+
+def every_choice(table, done=frozenset()):
+    """All ways to cover the tasks by units, and to give each unit an option."""
+    left = [task for task in table.graph.tasks if task.output.name not in done]
+    if not left:
+        yield ()
+        return
+    for unit, options in table.options.items():
+        names = {task.output.name for task in unit}
+        if left[0] in unit and not names & done:
+            for rest in every_choice(table, done | names):
+                yield from ((option, *rest) for option in options)
+
+
+def longest_use(options):
+    """The cycles of the dma or of an island, whichever has more to do."""
+    used = dict.fromkeys(["dma", *range(ISLANDS)], 0)
+    for whole in options:
+        for option in whole.parts or (whole,):
+            used["dma"] += option.bring + option.fetch
+            if option.island is not None:
+                used[option.island] += option.compute
+    return max(used.values())
+
+
+@pytest.mark.few(8)
+@pytest.mark.parametrize("seed", range(40))
+def test_the_bound_of_the_work_is_below_all_choices(seed):
+    rng = random.Random(seed)
+    graph = schedules.graph(rng, rng.randint(1, 4))
+    table = option_table(graph, CONFIG, schedules.asking(seed, ISLANDS))
+    best = min(longest_use(options) for options in every_choice(table))
+    bound = least_cycles(table, ISLANDS)
+    assert 0.5 * best < bound.work <= best
+    assert max(bound.work, bound.path) == bound.cycles
+
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize("seed", range(12))
+def test_no_plan_ends_before_the_bound(seed):
+    """`exhaustive` tries all orders, options and times to fetch results."""
+    rng = random.Random(seed)
+    graph = schedules.graph(rng, rng.randint(2, 4))
+    ask = schedules.asking(seed)
+    table = option_table(graph, CONFIG, ask)
+    bound = least_cycles(table, ISLANDS).cycles
+    assert 0 < bound <= exhaustive(table).makespan
+    assert schedule(graph, CONFIG, ask).least == least_cycles(table, CONFIG["fim.islands"]).cycles
+
+
+def plan_of(count, rows, chain=False):
+    """Tasks of equal options: pairs (island, bring, compute, fetch)."""
+    graph, x = Graph(), None
+    a = graph.tensor("a", 4, 4)
+    for _ in range(count):
+        x = graph.product(x if chain and x else a, a)
+
+    def ask(unit, _config):
+        return (
+            [Option(unit, island, 1, *cycles) for island, *cycles in rows] if len(unit) == 1 else []
+        )
+
+    return option_table(graph, CONFIG, ask)
+
+
+def test_bounds_by_hand():
+    # six times 10 cycles of the dma, or 300 cycles on three islands
+    assert least_cycles(plan_of(6, [(n, 5, 50, 5) for n in range(3)]), 3).work == pytest.approx(
+        100, abs=2
+    )
+    assert least_cycles(plan_of(6, [(n, 5, 9, 5) for n in range(3)]), 3).work == pytest.approx(
+        60, abs=2
+    )
+    # one island is ten times as fast as the other two
+    rows = [(0, 0, 10, 0), (1, 0, 100, 0), (2, 0, 100, 0)]
+    assert least_cycles(plan_of(12, rows), 3).work == pytest.approx(100, abs=2)
+    # a chain of four tasks, each of 5 + 9 + 5 cycles at least
+    rows = [(0, 5, 9, 5), (1, 5, 20, 5)]
+    assert least_cycles(plan_of(4, rows, chain=True), 2).path == 4 * 19

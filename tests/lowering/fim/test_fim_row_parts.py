@@ -1,0 +1,146 @@
+"""Tasks divided by rows: the same numbers, finer dependencies, the bits of the islands."""
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.lowering.fim import planning
+from macaw.lowering.fim.clock import simulate
+from macaw.lowering.fim.graph import GATHER, POINTWISE, PRODUCT, SCATTER, Graph, Makers
+from macaw.lowering.fim.row_parts import divided
+from tests.lowering.fim.running import modelled
+
+
+def layers(rows=8, side=32):
+    """Two layers with biases and a relu between them; weights and inputs are small integers."""
+    random, graph = np.random.default_rng(5), Graph()
+    x = graph.tensor("x", rows, side)
+    for number in range(2):
+        weights = random.integers(-2, 3, (side, side)).astype(np.float16)
+        bias = np.repeat(random.integers(-3, 4, (1, side)).astype(np.float16), rows, axis=0)
+        x = graph.product(x, graph.constant(f"w{number}", weights), name=f"p{number}")
+        x = graph.pointwise("add", x, graph.constant(f"b{number}", bias), name=f"s{number}")
+        if not number:
+            x = graph.pointwise("relu", x, name="r")
+    return graph
+
+
+def numbers(graph, seed=0):
+    random = np.random.default_rng(seed)
+    return {x.name: random.integers(-3, 4, (x.rows, x.columns)) for x in graph.inputs}
+
+
+def assert_equal_results(graph, parts):
+    assert [x.name for x in parts.inputs] == [x.name for x in graph.inputs]
+    assert [x.name for x in parts.results] == [x.name for x in graph.results]
+    inputs = numbers(graph)
+    for tensor in graph.results:
+        expected = graph.evaluate(inputs)[tensor.name]
+        np.testing.assert_array_equal(parts.evaluate(inputs)[tensor.name], expected)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_parts_compute_the_same_numbers(count):
+    graph = layers()
+    parts = divided(graph, count)
+    assert len(parts.tasks) == count * len(graph.tasks)
+    assert_equal_results(graph, parts)
+
+
+def test_a_part_needs_only_its_own_rows():
+    parts = divided(layers(), 2)
+    for task in parts.tasks:
+        rows = {other.output.name[-1] for other in parts.before(task)}
+        assert rows <= {task.output.name[-1]}
+    assert [task.output.offset for task in parts.tasks[:2]] == [0, 4 * 32]
+
+
+def test_parts_share_their_constants():
+    parts = divided(layers(), 4)
+    products = [task for task in parts.tasks if task.kind == PRODUCT]
+    assert {task.inputs[1].name for task in products} == {"w0", "w1"}
+    biases = {task.inputs[1].name for task in parts.tasks if task.function == "add"}
+    assert len(biases) == 2
+
+
+def test_different_rows_of_a_constant_are_different_constants():
+    graph = Graph()
+    x, rows = graph.tensor("x", 4, 16), np.arange(64, dtype=np.float16).reshape(4, 16)
+    graph.pointwise("mul", graph.pointwise("relu", x), graph.constant("c", rows))
+    parts = divided(graph, 2)
+    assert_equal_results(graph, parts)
+    assert len({task.inputs[1].name for task in parts.tasks if task.function == "mul"}) == 2
+
+
+def test_a_gather_is_divided_and_a_scatter_reads_the_whole():
+    graph = Graph()
+    x = graph.tensor("x", 4, 16)
+    y = graph.pointwise("relu", graph.gather(x, [3, 2, 1, 0]))
+    z = graph.scatter(y, [0, 2, 4, 6], 8)
+    graph.pointwise("relu", graph.view(z, 4, 32))
+    parts = divided(graph, 2)
+    kinds = [GATHER] * 2 + [POINTWISE] * 2 + [SCATTER] + [POINTWISE] * 2
+    assert [task.kind for task in parts.tasks] == kinds
+    assert len(parts.before(parts.tasks[4])) == 2
+    assert_equal_results(graph, parts)
+
+
+@pytest.mark.parametrize(("rows", "side"), [(3, 32), (8, 5), (6, 8)])
+def test_too_few_rows_or_rows_that_do_not_begin_at_a_column_stay_together(rows, side):
+    """With 8 numbers a row, the parts of 6 rows would begin in row 3, in the middle of a column."""
+    assert divided(layers(rows, side), 2) is None
+
+
+def test_names_that_a_graph_has_are_not_taken():
+    graph = Graph()
+    x = graph.pointwise("relu", graph.tensor("x", 4, 16), name="y")
+    graph.pointwise("add", x, graph.tensor("y.0", 4, 16), name="z")
+    parts = divided(graph, 2)
+    assert_equal_results(graph, parts)
+    assert len({task.output.name for task in parts.tasks} | {"y.0"}) == 5
+
+
+def test_makers_of_a_part_of_a_memory():
+    parts = divided(layers(), 2)
+    whole = parts.tensors["r"]
+    makers = Makers(parts.tasks)
+    assert makers.of(whole) == ["r.0", "r.1"]
+    assert makers.of(parts.view(whole, 1, 32, 3 * 32)) == ["r.0"]
+    assert makers.of(parts.view(whole, 2, 32, 3 * 32)) == ["r.0", "r.1"]
+
+
+def test_a_part_can_be_copied_while_another_one_is_computed():
+    """The copies of part 1 to island 1 do not wait for part 0 on island 0."""
+    found = macaw.lower_graph(divided(layers(32, 128), 4))
+    starts, brings = (
+        [row for row in found.plan.actions if row.kind == kind] for kind in ("start", "bring")
+    )
+    island = {step.number: step.option.island for step in found.plan.steps}
+    assert any(
+        start.begin < bring.begin < bring.end < start.end
+        and island[start.step] != island[bring.step]
+        for start in starts
+        for bring in brings
+    )
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_the_program_of_parts_has_the_bits_of_the_islands(count):
+    graph = layers(16, 32)
+    found = macaw.lower_graph(divided(graph, count))
+    inputs = {"x": np.random.default_rng(1).standard_normal((16, 32)).astype(np.float16)}
+    run = macaw.run(found.assemble(), inputs)
+    for name, array in modelled(found.plan, found.graph, inputs).items():
+        np.testing.assert_array_equal(run.outputs[name], array)
+    assert run.cycles == pytest.approx(found.cycles, rel=0.04)
+
+
+def test_the_plan_that_ends_first_is_taken(monkeypatch):
+    graph = layers(32, 128)
+    whole = macaw.lower_graph(graph)
+    monkeypatch.setattr(planning, "LEAST_DIVIDED", 1000)
+    parts = macaw.lower_graph(graph)
+    assert parts.cycles < whole.cycles
+    assert len(parts.graph.tasks) == 4 * len(graph.tasks)
+    assert parts.cycles == simulate(parts.plan.issued).clock.end
+    assert macaw.lower_graph(graph, together=False).graph is graph
