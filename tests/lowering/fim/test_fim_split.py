@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import macaw
+from macaw.lowering.fim.clock import simulate
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.options import options
-from macaw.lowering.fim.plan import BRING, FETCH, START, Action, GraphPlan, Option, Step
+from macaw.lowering.fim.plan import GraphPlan, Option, Step
 from macaw.lowering.fim.shape import Region, Shape
 from macaw.lowering.fim.split import split_options
 from tests.lowering.fim.running import FORMAT_OF, TINY, modelled, run
@@ -38,11 +39,10 @@ def layer(m, k, n, known="b", dtype=np.float16):
 
 
 def plan_of(graph, option):
-    """The plan of a shared option by itself: all brought and started, then all fetched."""
-    steps = tuple(Step(number, part) for number, part in enumerate(option.parts))
-    first = [Action(kind, step.number) for step in steps for kind in (BRING, START)]
-    last = [Action(FETCH, step.number) for step in steps]
-    return GraphPlan(graph, steps, (*first, *last), option.total, issued=(option,))
+    """The plan of a shared option by itself, in the order that its prediction has."""
+    track = simulate([option])
+    steps = tuple(Step(number, part) for number, part in enumerate(track.options))
+    return GraphPlan(graph, steps, tuple(track.actions), track.clock.end, issued=(option,))
 
 
 @pytest.mark.parametrize(

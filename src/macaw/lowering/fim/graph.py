@@ -116,13 +116,26 @@ class Graph:
         rows, columns = data.shape
         return self._new(Tensor(name, rows, columns, data))
 
-    def product(self, a: Tensor, b: Tensor, name: str = "") -> Tensor:
-        """Add the matrix product A · B."""
+    def whole(self, name: str, rows: int, columns: int) -> Tensor:
+        """Add a tensor that several products write, each a part of it."""
+        return self._new(Tensor(name, rows, columns))
+
+    def product(
+        self, a: Tensor, b: Tensor, name: str = "", into: Tensor | None = None, row: int = 0
+    ) -> Tensor:
+        """Add the matrix product A · B.
+
+        With `into`, its result is the rows of this tensor from `row` on.
+        """
         if a.columns != b.rows:
             raise LowerError(
                 f"{a.name} ({a.rows} x {a.columns}) times {b.name} ({b.rows} x {b.columns})"
             )
-        return self._task(PRODUCT, (a, b), a.rows, b.columns, name)
+        if into is None:
+            return self._task(PRODUCT, (a, b), a.rows, b.columns, name)
+        part = self.view(into, a.rows, b.columns, row * into.columns, name)
+        self.tasks.append(Task(PRODUCT, (a, b), part))
+        return part
 
     def pointwise(self, function: str, *operands: Tensor, name: str = "") -> Tensor:
         """Add a function of each element of one tensor, or of two tensors of the same shape."""

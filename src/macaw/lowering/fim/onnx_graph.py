@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
 import onnx
 from onnx import TensorProto
 
@@ -18,6 +17,7 @@ from macaw.isa.fim_circuit import FORMAT_NAMES, FORMATS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import onnx_movement
 from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.onnx_composed import COMPOSED, binary, unary
 from macaw.lowering.fim.onnx_layers import LAYERS
 from macaw.lowering.fim.onnx_movement import JOINS, MOVES, SCATTERS
 from macaw.lowering.fim.onnx_values import TaskValue, Values, matrix
@@ -34,7 +34,9 @@ TWO = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 ONE = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Sqrt": "vssqrt"}
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
 SAME = ("Identity", "Cast")
-NODES = tuple(sorted((*TWO, *ONE, *SAME, *SIZES, *MOVES, *SCATTERS, *JOINS, *LAYERS, "Dropout")))
+NODES = tuple(
+    sorted((*TWO, *ONE, *SAME, *SIZES, *MOVES, *SCATTERS, *JOINS, *LAYERS, *COMPOSED, "Dropout"))
+)
 
 
 @dataclass(frozen=True)
@@ -154,29 +156,18 @@ class _Translator:
             raise LowerError("its inputs are constants, but macaw does not compute it on constants")
         name = node.outputs[0]
         if kind in TWO:
-            return [self._binary(TWO[kind], values, name)]
+            return [binary(self.values, TWO[kind], values[0], values[1], name)]
         if kind in ONE:
-            tensor = self.values.tensor(values[0], f"{name}_in")
-            tensor_of_task = self.values.graph.pointwise(
-                ONE[kind], tensor, name=self.values.name(name)
-            )
-            return [self.values.of_tensor(tensor_of_task, values[0].shape)]
+            return [unary(self.values, ONE[kind], values[0], name)]
         if kind in SAME:
             if node.attributes.get("to", FLOATS[0]) not in FLOATS:
                 raise LowerError("a cast to another type than of floating point")
             return [values[0]]
         if kind in LAYERS:
             return LAYERS[kind](self.values, node, inputs)
+        if kind in COMPOSED:
+            return COMPOSED[kind](self.values, node, inputs)
         return onnx_movement.move_node(self.values, self.evaluator, node, inputs, forms)
-
-    def _binary(self, function: str, values: list[TaskValue], name: str) -> TaskValue:
-        shape = np.broadcast_shapes(values[0].shape, values[1].shape)
-        sides = []
-        for side, value in zip("ab", values, strict=True):
-            wide = self.values.broadcast(value, shape, f"{name}_{side}")
-            sides.append(self.values.tensor(wide, f"{name}_{side}"))
-        tensor_of_task = self.values.graph.pointwise(function, *sides, name=self.values.name(name))
-        return self.values.of_tensor(tensor_of_task, shape)
 
 
 def _no_task() -> LowerError:

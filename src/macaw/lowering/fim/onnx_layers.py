@@ -1,16 +1,17 @@
-"""Expresses ONNX layers as tasks: convolutions as gather and product, a GRU as a chain of cells."""
+"""Expresses ONNX layers as tasks: products, and convolutions as gather and product."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.graph import Tensor
+from macaw.lowering.fim.graph import Places
+from macaw.lowering.fim.onnx_recurrent import recurrent
 from macaw.lowering.fim.onnx_values import TaskValue, Values, matrix, places_of
 from macaw.lowering.onnx.graph import Node
 
@@ -38,7 +39,7 @@ def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
     right = b.shape if len(b.shape) > 1 else (*b.shape, 1)
     if any(size != 1 for size in right[:-2]):
-        raise LowerError(f"a right side of the shape {b.shape}", "two dimensions are supported")
+        return [_batched(values, a, b, name)]
     product = values.graph.product(
         values.tensor(a, f"{name}_a", *matrix(left)),
         values.tensor(b, f"{name}_b", *right[-2:]),
@@ -51,6 +52,36 @@ def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     if len(b.shape) == 1:
         shape = shape[:-1]
     return [values.of_tensor(product, shape)]
+
+
+def _batched(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
+    """Add a product for each matrix of the right side, for each head of an attention for example.
+
+    Each product writes its part of one tensor.
+    """
+    left = a.shape if len(a.shape) > 1 else (1, *a.shape)
+    (rows, depth), columns = left[-2:], b.shape[-1]
+    batch = np.broadcast_shapes(left[:-2], b.shape[:-2])
+    firsts = [
+        np.broadcast_to(places_of(shape[:-2]), batch).reshape(-1) for shape in (left, b.shape)
+    ]
+    count = math.prod(batch)
+    values.fits(count * rows * columns, beside=True)
+    whole = values.graph.whole(values.name(name), count * rows, columns)
+    for number, (of_a, of_b) in enumerate(zip(*firsts, strict=True)):
+        sides = [
+            values.part(value, int(place) * math.prod(shape), shape, f"{name}_{side}{number}")
+            for side, value, place, shape in (
+                ("a", a, of_a, (rows, depth)),
+                ("b", b, of_b, (depth, columns)),
+            )
+        ]
+        tensors = [values.tensor(side, f"{name}_{number}") for side in sides]
+        part = values.name(f"{name}_{number}")
+        values.graph.product(*tensors, part, into=whole, row=number * rows)
+        values.check_tasks()
+    shape = (*batch, rows, columns) if len(a.shape) > 1 else (*batch, columns)
+    return values.of_tensor(whole, shape)
 
 
 def _gemm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
@@ -141,14 +172,7 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     if min(sizes) < 1:
         raise LowerError(f"a kernel {tuple(kernel)} over an image of {tuple(image)}")
     values.fits(batch * math.prod((rows.shape[1], *sizes)), beside=True)
-    places = places_of((batch, channels, *frame))
-    for axis, (k, size, stride, dilation) in enumerate(
-        zip(kernel, sizes, strides, dilations, strict=True)
-    ):
-        window_places = np.arange(k)[:, None] * dilation + np.arange(size)[None] * stride
-        # The image's dimension becomes (..., kernel, size); later the kernels are moved before the
-        # batch.
-        places = np.take(places, window_places, axis=2 + 2 * axis)
+    places = _windows(places_of((batch, channels, *frame)), kernel, sizes, strides, dilations)
     count = len(kernel)
     order = (1, *(2 + 2 * n for n in range(count)), 0, *(3 + 2 * n for n in range(count)))
     windows = places.transpose(order).reshape(rows.shape[1], -1)
@@ -172,6 +196,55 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
         by_batch = places_of((outputs, batch, *sizes)).swapaxes(0, 1)
         return [values.move(value, by_batch, name)]
     return [TaskValue(shape, tensor=value.tensor)]
+
+
+def _windows(
+    places: Places,
+    kernel: Sequence[int],
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+) -> Places:
+    """Return the indices of the windows of images (batch, channels, ...).
+
+    Each dimension of the image becomes two: the kernel's, and the one of the result.
+    """
+    for axis, (k, size, stride, dilation) in enumerate(
+        zip(kernel, sizes, strides, dilations, strict=True)
+    ):
+        window = np.arange(k)[:, None] * dilation + np.arange(size)[None] * stride
+        places = np.take(places, window, axis=2 + 2 * axis)
+    return places
+
+
+def _average_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add an average pool: a gather of the windows, and a product with a column of 1 / n."""
+    attributes, name, x = node.attributes, _output(node), _required(inputs, 0)
+    kernel = [int(n) for n in attributes["kernel_shape"]]
+    strides = [int(n) for n in attributes.get("strides", [1] * len(kernel))]
+    dilations = [int(n) for n in attributes.get("dilations", [1] * len(kernel))]
+    padded, frame = _pad_image(values, x, kernel, attributes, name)
+    if padded is not x and not attributes.get("count_include_pad", 0):
+        raise LowerError("the windows at its edges have fewer numbers", "count_include_pad=1")
+    if attributes.get("ceil_mode", 0):
+        raise LowerError("ceil_mode is not supported")
+    sizes = [
+        (size - (k - 1) * dilation - 1) // stride + 1
+        for size, k, stride, dilation in zip(frame, kernel, strides, dilations, strict=True)
+    ]
+    values.fits(math.prod((*x.shape[:2], *sizes, *kernel)), beside=True)
+    places = _windows(places_of((*x.shape[:2], *frame)), kernel, sizes, strides, dilations)
+    ends = range(len(kernel))
+    order = (0, 1, *(3 + 2 * n for n in ends), *(2 + 2 * n for n in ends))
+    count = math.prod(kernel)
+    rows = values.move(padded, places.transpose(order).reshape(-1, count), f"{name}_windows")
+    column = values.array(np.full((count, 1), 1 / count))
+    product = values.graph.product(
+        values.tensor(rows, f"{name}_windows", math.prod(rows.shape) // count, count),
+        values.tensor(column, f"{name}_column"),
+        values.name(name),
+    )
+    return [values.of_tensor(product, (*x.shape[:2], *sizes))]
 
 
 def _column(values: Values, bias: TaskValue) -> TaskValue:
@@ -222,140 +295,11 @@ def _pad_image(
     return values.spread(values.array(np.zeros(shape)), x, places, f"{name}_framed"), frame
 
 
-# --- recurrent layers ---
-
-_GATES = "zrh"  # in ONNX's order
-
-
-def _gru(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add a forward GRU over a sequence, with one cell for each step (¶53, ¶63)."""
-    attributes = node.attributes
-    _plain(attributes, inputs)
-    x, w, r = (_required(inputs, place) for place in range(3))
-    if w.array is None or r.array is None:
-        raise LowerError("its weights depend on an input")
-    steps, batch, size = x.shape
-    hidden = int(attributes.get("hidden_size", r.array.shape[-1]))
-    name = str(node.outputs[0] or node.outputs[1])
-    bias, start = _optional(inputs, 3), _optional(inputs, 5)
-    expected = (1, 3 * hidden, size), (1, 3 * hidden, hidden), (1, 6 * hidden), (1, batch, hidden)
-    for value, shape in zip((w, r, bias, start), expected, strict=True):
-        if value is not None and (value.shape != shape or not math.prod(shape)):
-            raise LowerError(f"an input of the shape {value.shape}, not {shape}")
-    cell = _Cell(values, name, w.array[0], r.array[0], hidden, batch)
-    if bias is not None:
-        if bias.array is None:
-            raise LowerError("its bias depends on an input")
-        cell.biases = bias.array[0].reshape(2, 3, hidden)
-    cell.late = bool(attributes.get("linear_before_reset", 0))
-    state = values.array(np.zeros((batch, hidden)))
-    if start is not None:
-        state = values.part(start, 0, (batch, hidden), f"{name}_h")
-    states = []
-    for step in range(steps):
-        now = values.part(x, step * batch * size, (batch, size), f"{name}_x{step}")
-        state = cell.step(now, state, step)
-        states.append(state)
-        values.check_tasks()
-    last = TaskValue((1, batch, hidden), tensor=state.tensor)
-    if not node.outputs[0]:
-        return [last, last]
-    shape = (steps, 1, batch, hidden)
-    if steps == 1:
-        return [TaskValue(shape, tensor=state.tensor), last][: len(node.outputs)]
-    whole = values.join(states, list(places_of(shape)), shape, name)
-    return [whole, last][: len(node.outputs)]
-
-
-def _plain(attributes: Mapping[str, Any], inputs: Inputs) -> None:
-    """Raise `LowerError` for variants of GRU that are not supported."""
-    direction = attributes.get("direction", "forward")
-    if direction != "forward":
-        raise LowerError(f"the direction {direction}", "only forward is supported")
-    names = [row.decode(errors="replace") for row in attributes.get("activations", [])]
-    if names not in ([], ["Sigmoid", "Tanh"]):
-        raise LowerError(f"the functions {' '.join(names)}", "only Sigmoid and Tanh are supported")
-    if attributes.get("layout", 0) or "clip" in attributes or _optional(inputs, 4) is not None:
-        raise LowerError("layout 1, clip and sequence_lens are not supported")
-
-
-class _Cell:
-    """A GRU cell, whose next state is (1 - z) * n + z * H."""
-
-    def __init__(
-        self,
-        values: Values,
-        name: str,
-        w: NDArray[Any],
-        r: NDArray[Any],
-        hidden: int,
-        batch: int,
-    ) -> None:
-        self.values, self.name, self.shape = values, name, (batch, hidden)
-        self.biases = np.zeros((2, 3, hidden))
-        self.late = False  # whether the reset gate follows the product with H
-        self.w = self._sides(w, hidden, "w")
-        self.r = self._sides(r, hidden, "r")
-        self.one = values.tensor(values.array(np.ones(self.shape)), f"{name}_one")
-        self.added: dict[str, Tensor] = {}
-
-    def _sides(self, matrices: NDArray[Any], hidden: int, side: str) -> dict[str, Tensor]:
-        return {
-            gate: self.values.tensor(
-                self.values.array(matrices[place * hidden : (place + 1) * hidden].T),
-                f"{self.name}_{side}{gate}",
-            )
-            for place, gate in enumerate(_GATES)
-        }
-
-    def step(self, x: TaskValue, state: TaskValue, number: int) -> TaskValue:
-        """Add the tasks of one time step and return the next state."""
-        values, graph = self.values, self.values.graph
-        inputs = values.tensor(x, f"{self.name}_x{number}")
-        old_state = values.tensor(state, f"{self.name}_h{number}")
-
-        def named(part: str) -> str:
-            return values.name(f"{self.name}_{part}{number}")
-
-        def sums(gate: str, h: Tensor) -> Tensor:
-            of_x = graph.product(inputs, self.w[gate], named(f"x{gate}"))
-            of_h = graph.product(h, self.r[gate], named(f"h{gate}"))
-            both = graph.pointwise("add", of_x, of_h, name=named(f"sum_{gate}"))
-            return self._add_bias(both, gate, (0, 1), number)
-
-        update = graph.pointwise("sigmoid", sums("z", old_state), name=named("z"))
-        reset = graph.pointwise("sigmoid", sums("r", old_state), name=named("r"))
-        if self.late:
-            of_h = graph.product(old_state, self.r["h"], named("hh"))
-            of_h = self._add_bias(of_h, "h", (1,), number)
-            part = graph.pointwise("mul", reset, of_h, name=named("reset"))
-            of_x = graph.product(inputs, self.w["h"], named("xh"))
-            of_x = self._add_bias(of_x, "h", (0,), number)
-            total = graph.pointwise("add", of_x, part, name=named("sum_h"))
-        else:
-            total = sums("h", graph.pointwise("mul", reset, old_state, name=named("reset")))
-        new = graph.pointwise("tanh", total, name=named("n"))
-        left = graph.pointwise("sub", self.one, update, name=named("left"))
-        fresh = graph.pointwise("mul", left, new, name=named("fresh"))
-        old = graph.pointwise("mul", update, old_state, name=named("kept"))
-        last = graph.pointwise("add", fresh, old, name=named("state"))
-        return values.of_tensor(last, self.shape)
-
-    def _add_bias(self, tensor: Tensor, gate: str, which: tuple[int, ...], number: int) -> Tensor:
-        bias = self.biases[list(which), _GATES.index(gate)].sum(axis=0)
-        if not bias.any():
-            return tensor
-        name = f"{self.name}_b{gate}{''.join(map(str, which))}"
-        if name not in self.added:
-            wide = self.values.array(np.broadcast_to(bias, self.shape))
-            self.added[name] = self.values.tensor(wide, name)
-        last = self.values.name(f"{name}_sum{number}")
-        return self.values.graph.pointwise("add", tensor, self.added[name], name=last)
-
-
 LAYERS: dict[str, Callable[[Values, Node, Inputs], list[TaskValue]]] = {
     "MatMul": _matmul,
     "Gemm": _gemm,
+    "AveragePool": _average_pool,
     "Conv": _conv,
-    "GRU": _gru,
+    "GRU": recurrent,
+    "LSTM": recurrent,
 }

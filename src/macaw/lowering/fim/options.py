@@ -384,7 +384,8 @@ def _rough_fetch(stream: StreamTiling, config: Configuration) -> int:
     columns = places * stream.items * stream.slices
     if stream.layout == TENSOR:
         lines = places * stream.tile[0] * stream.high * stream.wide
-        lines = min(lines, lines * stream.items // stream.banks)
+        by_rows = places // stream.banks * stream.items * stream.high + shape.m
+        lines = min(lines, lines * stream.items // stream.banks, by_rows)
         pieces = shape.m * stream.across
         return columns * column + lines * copy + pieces
     pieces = places * stream.items * (stream.tile[0] if stream.layout == OUTER else stream.high)

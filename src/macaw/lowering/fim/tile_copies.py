@@ -266,9 +266,10 @@ class Router:
         dst = external(tensor, self.size).at(self.origin * self.size + first * whole_row)
         if stream.layout == TENSOR:
             place = Location(LOCAL, f"{tensor.name}.tiles")
-            pieces = tuple(self._lines_of_tiles(place, dst, rows))
             size = stream.blocks * stream.banks * self._results
-            return Route((*self._banks_of(place), *pieces), {place.symbol: size})
+            by_lines = (*self._banks_of(place), *self._lines_of_tiles(place, dst, rows))
+            by_rows = (*self._strips_of_tiles(place), *self._rows_of_tiles(place, dst, rows))
+            return Route(min(by_lines, by_rows, key=len), {place.symbol: size})
         if length % COLUMN_BYTES == whole_row % COLUMN_BYTES == dst.offset % COLUMN_BYTES == 0:
             return Route(tuple(self._results_to(dst, whole_row, rows)), {})
         place, pitch = (
@@ -378,6 +379,44 @@ class Router:
         src = self._bank(stream.bank(0), stream.result_row)
         count = stream.blocks * stream.banks
         yield Copy(dst, src, self._results, count, self._results, stream.memory.bank_bytes)
+
+    def _strips_of_tiles(self, dst: Location) -> Iterator[Copy]:
+        """Yield copies of all results to `dst`, in which the tiles of a strip follow each other.
+
+        One copy moves the tiles that all banks of a block have of a strip.
+        """
+        stream = self.stream
+        length, strip = stream.wide * COLUMN_BYTES, self._strip
+        for row, column, bank, place in self._places():
+            if bank % stream.banks:
+                continue
+            for item in range(stream.items):
+                for down in range(stream.high):
+                    number = row // stream.tile[0] + item * stream.high + down
+                    src = place.at((item * stream.slices + down * stream.wide) * COLUMN_BYTES)
+                    to = dst.at(number * strip + column // stream.tile[2] * COLUMN_BYTES)
+                    pitch = stream.memory.bank_bytes
+                    yield Copy(to, src, length, stream.banks, length, pitch)
+
+    @property
+    def _strip(self) -> int:
+        """The number of bytes of a strip of C's tiles, with the columns that pad it."""
+        stream = self.stream
+        return stream.rounds * stream.banks * stream.wide * COLUMN_BYTES
+
+    def _rows_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
+        """Yield copies of the rows of C from `src`, where `_strips_of_tiles` has put the tiles."""
+        high, _, wide = self.stream.tile
+        line, whole = wide * self.size, self.stream.shape.n // wide
+        for row in range(rows):
+            strip, place = divmod(row, high)
+            here = src.at(strip * self._strip + place * line)
+            there = dst.at(row * self.pitch * self.size)
+            if whole:
+                yield Copy(there, here, line, whole, line, COLUMN_BYTES)
+            rest = self.stream.shape.n % wide * self.size
+            if rest:
+                yield Copy(there.at(whole * line), here.at(whole * COLUMN_BYTES), rest)
 
     def _lines_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
         """Yield copies of the lines of C's tiles from `src`, where `_banks_of` has put them.

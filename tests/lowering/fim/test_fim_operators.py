@@ -1,0 +1,160 @@
+"""ONNX operators that products and functions compose, against onnxruntime; and on islands, bit for bit."""
+
+import numpy as np
+import pytest
+from onnx import helper
+
+import macaw
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.graph import GATHER, POINTWISE, PRODUCT
+from macaw.lowering.fim.onnx_graph import read
+from tests.lowering.fim.onnx_models import check_outputs, model, random_numbers, task_kinds
+from tests.lowering.fim.running import modelled
+
+NODE = helper.make_node
+positive = np.abs(random_numbers(4)) + np.float32(0.5)
+
+# fmt: off
+OPERATORS = [
+    ("AveragePool", {"kernel_shape": [2, 3]}, (2, 3, 4, 5), []),
+    ("AveragePool", {"kernel_shape": [2, 2], "strides": [2, 1], "pads": [1, 0, 0, 1], "count_include_pad": 1}, (1, 3, 4, 5), []),
+    ("AveragePool", {"kernel_shape": [2], "dilations": [2]}, (2, 3, 6), []),
+    ("BatchNormalization", {"epsilon": 0.01}, (2, 4, 3, 3), [random_numbers(4), random_numbers(4), random_numbers(4), positive]),
+    ("BatchNormalization", {}, (3, 4), [random_numbers(4), random_numbers(4), random_numbers(4), positive]),
+    ("GlobalAveragePool", {}, (2, 3, 4, 5), []),
+    ("LayerNormalization", {"axis": -1}, (3, 4), [random_numbers(4), random_numbers(4)]),
+    ("LayerNormalization", {"axis": 1, "epsilon": 0.1}, (2, 3, 4), [random_numbers(3, 4)]),
+    ("Mean", {}, (3, 4), [random_numbers(4), random_numbers(3, 1)]),
+    ("Mean", {}, (3, 4), []),
+    ("Neg", {}, (3, 4), []),
+    ("ReduceMean", {"keepdims": 0}, (2, 3, 4), [np.array([0, 2])]),
+    ("ReduceMean", {}, (2, 3, 4), []),
+    ("ReduceSum", {"keepdims": 1}, (2, 3, 4), [np.array([-1])]),
+    ("ReduceSum", {"keepdims": 0}, (2, 3, 4), [np.array([1])]),
+    ("ReduceSum", {"keepdims": 0}, (2, 3, 4), []),
+    ("Sum", {}, (3, 4), [random_numbers(3, 4), random_numbers(4)]),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("kind", "attributes", "shape", "inputs"), OPERATORS)
+def test_operators(kind, attributes, shape, inputs):
+    names = [f"i{number}" for number in range(len(inputs))]
+    nodes = [NODE(kind, ["x", *names], ["m"], **attributes), NODE("Relu", ["m"], ["y"])]
+    check_outputs(model(nodes, {"x": shape}, **dict(zip(names, inputs, strict=True))))
+
+
+def test_a_sum_of_no_axes_is_the_input():
+    axes = np.array([], np.int64)
+    nodes = [
+        NODE("ReduceSum", ["x", "axes"], ["m"], noop_with_empty_axes=1),
+        NODE("Relu", ["m"], ["y"]),
+    ]
+    assert task_kinds(check_outputs(model(nodes, {"x": (2, 3)}, axes=axes))) == [POINTWISE]
+
+
+def test_a_sum_of_last_axes_needs_no_copy():
+    nodes = [NODE("ReduceSum", ["x", "axes"], ["y"])]
+    made = model(nodes, {"x": (2, 3, 4)}, axes=np.array([1, 2]))
+    assert task_kinds(check_outputs(made)) == [PRODUCT]
+    made = model(nodes, {"x": (2, 3, 4)}, axes=np.array([0]))
+    assert task_kinds(check_outputs(made)) == [GATHER, PRODUCT]
+
+
+def test_reciprocal():
+    nodes = [
+        NODE("Mul", ["x", "x"], ["s"]),
+        NODE("Add", ["s", "c"], ["p"]),
+        NODE("Reciprocal", ["p"], ["y"]),
+    ]
+    check_outputs(model(nodes, {"x": (3, 4)}, c=np.float32(0.5)))
+
+
+MATRICES = [
+    ((2, 3, 4), (2, 4, 5)),
+    ((2, 1, 3, 4), (3, 4, 5)),
+    ((3, 4), (2, 4, 5)),
+    ((4,), (2, 4, 5)),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), MATRICES)
+@pytest.mark.parametrize("constant", [False, True])
+def test_a_product_of_several_matrices(left, right, constant):
+    nodes = [NODE("MatMul", ["x", "z"], ["m"]), NODE("Relu", ["m"], ["y"])]
+    given = {"x": left} if constant else {"x": left, "z": right}
+    constants = {"z": random_numbers(*right)} if constant else {}
+    graph = check_outputs(model(nodes, given, **constants))
+    batch = np.broadcast_shapes(left[:-2], right[:-2])
+    assert task_kinds(graph) == [PRODUCT] * int(np.prod(batch)) + [POINTWISE]
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("outputs", [["y"], ["y", "h", "c"], ["", "h"], ["", "", "c"]])
+def test_lstm(direction, outputs):
+    ways = 1 + (direction == "bidirectional")
+    node = NODE(
+        "LSTM", ["x", "w", "r", "b", "", "h0", "c0"], outputs, hidden_size=3, direction=direction
+    )
+    given = {"x": (3, 2, 4), "h0": (ways, 2, 3), "c0": (ways, 2, 3)}
+    made = model(
+        [node], given, [name for name in outputs if name],
+        w=random_numbers(ways, 12, 4), r=random_numbers(ways, 12, 3), b=random_numbers(ways, 24),
+    )  # fmt: skip
+    check_outputs(made)
+
+
+@pytest.mark.parametrize("direction", ["reverse", "bidirectional"])
+@pytest.mark.parametrize("kind", ["GRU", "LSTM"])
+def test_directions_without_bias_and_state(kind, direction):
+    ways, gates = 1 + (direction == "bidirectional"), 3 + (kind == "LSTM")
+    node = NODE(kind, ["x", "w", "r"], ["y", "h"], hidden_size=3, direction=direction)
+    made = model(
+        [node], {"x": (2, 1, 4)}, ["y", "h"],
+        w=random_numbers(ways, 3 * gates, 4), r=random_numbers(ways, 3 * gates, 3),
+    )  # fmt: skip
+    check_outputs(made)
+
+
+def _lstm(**attributes):
+    node = NODE("LSTM", ["x", "w", "r"], ["y"], name="it", hidden_size=1, **attributes)
+    return model([node], {"x": (1, 1, 2)}, w=random_numbers(1, 4, 2), r=random_numbers(1, 4, 1))
+
+
+# fmt: off
+REFUSED = [
+    (model([NODE("AveragePool", ["x"], ["y"], name="it", kernel_shape=[2, 2], pads=[1, 1, 0, 0])], {"x": (1, 1, 4, 4)}), "the windows at its edges have fewer numbers"),
+    (model([NODE("AveragePool", ["x"], ["y"], name="it", kernel_shape=[2, 2], ceil_mode=1)], {"x": (1, 1, 4, 4)}), "ceil_mode is not supported"),
+    (_lstm(input_forget=1), "input_forget and peepholes are not supported"),
+    (_lstm(clip=1.0), "layout 1, clip and sequence_lens are not supported"),
+    (_lstm(activations=["Sigmoid", "Relu", "Tanh"]), "the functions Sigmoid Relu Tanh"),
+    (model([NODE("BatchNormalization", ["x", "s", "s", "x0", "s"], ["y"], name="it")], {"x": (2, 4), "x0": (4,)}, s=positive), "its scale, bias, mean or variance depends on an input"),
+    (model([NODE("BatchNormalization", ["x", "s", "s", "s", "s"], ["y", "m", "v"], name="it", training_mode=1)], {"x": (2, 4)}, s=positive), "it computes means while training"),
+    (model([NODE("LayerNormalization", ["x", "s"], ["y", "m"], name="it")], {"x": (2, 4)}, ["y", "m"], s=positive), "its mean and deviation are no results on islands"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("made", "message"), REFUSED)
+def test_refusals_name_the_node(made, message):
+    with pytest.raises(LowerError, match=message) as caught:
+        read(made)
+    assert str(caught.value).startswith("node it (")
+
+
+def test_a_normalised_attention_on_islands():
+    """Two heads: products of several matrices, and a norm of the result; all bits of the islands."""
+    nodes = [
+        NODE("MatMul", ["q", "k"], ["scores"]),
+        NODE("Sigmoid", ["scores"], ["shares"]),
+        NODE("MatMul", ["shares", "v"], ["heads"]),
+        NODE("LayerNormalization", ["heads", "scale", "shift"], ["y"]),
+    ]
+    shapes = {"q": (2, 4, 8), "k": (2, 8, 4), "v": (2, 4, 16)}
+    made = model(nodes, shapes, scale=random_numbers(16), shift=random_numbers(16))
+    found = macaw.lower_graph(made)
+    inputs = {name: random_numbers(*shape).astype(np.float16) for name, shape in shapes.items()}
+    run = macaw.run(found.assemble(), inputs)
+    for name, array in modelled(found.plan, found.graph, inputs).items():
+        np.testing.assert_array_equal(run.outputs[name], array)
+    assert found.cycles == pytest.approx(run.cycles, rel=0.05)
