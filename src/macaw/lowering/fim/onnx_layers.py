@@ -76,9 +76,9 @@ def _batched(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue
                 ("b", b, of_b, (depth, columns)),
             )
         ]
-        tensors = [values.tensor(side, f"{name}_{number}") for side in sides]
+        left_part, right_part = (values.tensor(side, f"{name}_{number}") for side in sides)
         part = values.name(f"{name}_{number}")
-        values.graph.product(*tensors, part, into=whole, row=number * rows)
+        values.graph.product(left_part, right_part, part, into=whole, row=number * rows)
         values.check_tasks()
     shape = (*batch, rows, columns) if len(a.shape) > 1 else (*batch, columns)
     return values.of_tensor(whole, shape)

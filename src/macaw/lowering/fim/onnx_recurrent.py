@@ -37,7 +37,10 @@ def recurrent(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     names = [str(name) for name in (*node.outputs, "") if name]
     states = inputs[_INITIAL : _INITIAL + kind.states]
     shape = len(ways), batch, hidden
-    expected = [(w, (len(ways), count * hidden, size)), (r, (len(ways), count * hidden, hidden))]
+    expected: list[tuple[TaskValue, tuple[int, ...]]] = [
+        (w, (len(ways), count * hidden, size)),
+        (r, (len(ways), count * hidden, hidden)),
+    ]
     expected += [(value, shape) for value in states if value is not None]
     bias = _optional(inputs, 3)
     if bias is not None:
