@@ -25,6 +25,13 @@ def layers(rows=8, side=32):
     return graph
 
 
+def parted(graph: Graph, count: int) -> Graph:
+    """The graph with its tasks divided."""
+    parts = divided(graph, count)
+    assert parts is not None
+    return parts
+
+
 def numbers(graph, seed=0):
     random = np.random.default_rng(seed)
     return {x.name: random.integers(-3, 4, (x.rows, x.columns)) for x in graph.inputs}
@@ -42,13 +49,13 @@ def assert_equal_results(graph, parts):
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_parts_compute_the_same_numbers(count):
     graph = layers()
-    parts = divided(graph, count)
+    parts = parted(graph, count)
     assert len(parts.tasks) == count * len(graph.tasks)
     assert_equal_results(graph, parts)
 
 
 def test_a_part_needs_only_its_own_rows():
-    parts = divided(layers(), 2)
+    parts = parted(layers(), 2)
     for task in parts.tasks:
         rows = {other.output.name[-1] for other in parts.before(task)}
         assert rows <= {task.output.name[-1]}
@@ -56,7 +63,7 @@ def test_a_part_needs_only_its_own_rows():
 
 
 def test_parts_share_their_constants():
-    parts = divided(layers(), 4)
+    parts = parted(layers(), 4)
     products = [task for task in parts.tasks if task.kind == PRODUCT]
     assert {task.inputs[1].name for task in products} == {"w0", "w1"}
     biases = {task.inputs[1].name for task in parts.tasks if task.function == "add"}
@@ -67,7 +74,7 @@ def test_different_rows_of_a_constant_are_different_constants():
     graph = Graph()
     x, rows = graph.tensor("x", 4, 16), np.arange(64, dtype=np.float16).reshape(4, 16)
     graph.pointwise("mul", graph.pointwise("relu", x), graph.constant("c", rows))
-    parts = divided(graph, 2)
+    parts = parted(graph, 2)
     assert_equal_results(graph, parts)
     assert len({task.inputs[1].name for task in parts.tasks if task.function == "mul"}) == 2
 
@@ -78,7 +85,7 @@ def test_a_gather_is_divided_and_a_scatter_reads_the_whole():
     y = graph.pointwise("relu", graph.gather(x, [3, 2, 1, 0]))
     z = graph.scatter(y, [0, 2, 4, 6], 8)
     graph.pointwise("relu", graph.view(z, 4, 32))
-    parts = divided(graph, 2)
+    parts = parted(graph, 2)
     kinds = [GATHER] * 2 + [POINTWISE] * 2 + [SCATTER] + [POINTWISE] * 2
     assert [task.kind for task in parts.tasks] == kinds
     assert len(parts.before(parts.tasks[4])) == 2
@@ -95,13 +102,13 @@ def test_names_that_a_graph_has_are_not_taken():
     graph = Graph()
     x = graph.pointwise("relu", graph.tensor("x", 4, 16), name="y")
     graph.pointwise("add", x, graph.tensor("y.0", 4, 16), name="z")
-    parts = divided(graph, 2)
+    parts = parted(graph, 2)
     assert_equal_results(graph, parts)
     assert len({task.output.name for task in parts.tasks} | {"y.0"}) == 5
 
 
 def test_makers_of_a_part_of_a_memory():
-    parts = divided(layers(), 2)
+    parts = parted(layers(), 2)
     whole = parts.tensors["r"]
     makers = Makers(parts.tasks)
     assert makers.of(whole) == ["r.0", "r.1"]
@@ -111,7 +118,7 @@ def test_makers_of_a_part_of_a_memory():
 
 def test_a_part_can_be_copied_while_another_one_is_computed():
     """The copies of part 1 to island 1 do not wait for part 0 on island 0."""
-    found = macaw.lower_graph(divided(layers(32, 128), 4))
+    found = macaw.lower_graph(parted(layers(32, 128), 4))
     starts, brings = (
         [row for row in found.plan.actions if row.kind == kind] for kind in ("start", "bring")
     )
@@ -127,7 +134,7 @@ def test_a_part_can_be_copied_while_another_one_is_computed():
 @pytest.mark.parametrize("count", [2, 4])
 def test_the_program_of_parts_has_the_bits_of_the_islands(count):
     graph = layers(16, 32)
-    found = macaw.lower_graph(divided(graph, count))
+    found = macaw.lower_graph(parted(graph, count))
     inputs = {"x": np.random.default_rng(1).standard_normal((16, 32)).astype(np.float16)}
     run = macaw.run(found.assemble(), inputs)
     for name, array in modelled(found.plan, found.graph, inputs).items():

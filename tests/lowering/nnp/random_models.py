@@ -66,6 +66,25 @@ class Draft:
             order = [self.value, constant]
             self.put(str(kind), order if self.random.integers(2) else order[::-1], self.shape)
 
+    def movement(self) -> None:
+        """Append a node that moves numbers of the last axis, or a cast of all of them."""
+        size, axis = self.shape[-1], len(self.shape) - 1
+        kind = str(self.random.choice(["Cast", "Concat", "Gather", "Slice"]))
+        if kind == "Cast":
+            self.put(kind, [self.value], self.shape, to=onnx.TensorProto.FLOAT)
+        elif kind == "Concat":
+            after = self.weights(*self.shape) if self.random.integers(2) else self.value
+            self.put(kind, [self.value, after], (*self.shape[:-1], 2 * size), axis=axis)
+        elif kind == "Gather":
+            picked = [int(n) for n in self.random.integers(0, size, self.size())]
+            inputs = [self.value, self.numbers(*picked)]
+            self.put(kind, inputs, (*self.shape[:-1], len(picked)), axis=axis)
+        else:
+            first = int(self.random.integers(0, size))
+            last = int(self.random.integers(first, size)) + 1
+            parts = (self.numbers(number) for number in (first, last, axis))
+            self.put(kind, [self.value, *parts], (*self.shape[:-1], last - first))
+
     def dense(self) -> None:
         outputs = self.size()
         matrix = self.weights(outputs, self.shape[-1])
@@ -175,6 +194,8 @@ def random_model(random: np.random.Generator) -> onnx.ModelProto:
             getattr(draft, str(kind))()
         for _ in range(int(random.integers(0, 3))):
             draft.function()
+        if kind in ("dense", "recurrent") and random.integers(3) == 0:
+            draft.movement()
         if kind == "recurrent" and random.integers(3) == 0:
             draft.dense()
         if kind == "attention":

@@ -1,0 +1,115 @@
+"""Random ONNX models on islands: refused by a node's name, or the bits of the islands' roundings.
+
+    python -m tests.lowering.fim.random_onnx --count 1000 --seed 0
+
+Each model is also compared with onnxruntime, in float64 without the islands' roundings.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+import macaw
+from macaw.lowering.fim.graph import Graph
+from macaw.lowering.fim.onnx_graph import read
+from tests.lowering.fim.running import modelled
+from tests.lowering.nnp.random_models import random_model
+from tests.lowering.nnp.running import inputs_of
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Why a model is refused, or its predicted and its emulated cycles."""
+
+    refusal: str = ""
+    predicted: int = 0
+    cycles: int = 0
+
+    @property
+    def off(self) -> float:
+        """The error of the prediction, as a share of the emulated cycles."""
+        return abs(self.predicted / self.cycles - 1)
+
+
+def checked(seed: int) -> Outcome:
+    """Lower and run a random model; all bits of its results are compared."""
+    random = np.random.default_rng(seed)
+    made = random_model(random)
+    given = inputs_of(made, random)
+    try:
+        found = macaw.lower_graph(made)
+    except macaw.InputError as error:
+        return Outcome(str(error))
+    compare_with_onnxruntime(read(made).graph, made, given)
+    dtype = np.float16
+    inputs = {
+        tensor.name: np.asarray(array, dtype).reshape(found.graph.shape(tensor))
+        for tensor, array in zip(found.graph.inputs, given.values(), strict=True)
+    }
+    run = macaw.run(found.assemble(), inputs)
+    for name, wanted in modelled(found.plan, found.graph, inputs).items():
+        np.testing.assert_array_equal(run.outputs[name], wanted)
+    return Outcome("", found.cycles, run.cycles)
+
+
+def compare_with_onnxruntime(
+    graph: Graph, made: Any, given: Mapping[str, NDArray[np.float32]]
+) -> None:
+    """Check that a graph of tasks computes what the model does."""
+    session = onnxruntime.InferenceSession(
+        made.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    matrices = {
+        tensor.name: array.reshape(tensor.rows, tensor.columns)
+        for tensor, array in zip(graph.inputs, given.values(), strict=True)
+    }
+    values = graph.evaluate(matrices)
+    for tensor, wanted in zip(graph.results, session.run(None, dict(given)), strict=True):
+        found = values[tensor.name].reshape(wanted.shape)
+        most = max(1e-3, float(np.abs(wanted).max()))
+        # constants are rounded to fp16
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=0.05 * most)
+
+
+def main() -> None:
+    """Check many models, and print figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    whys: Counter[str] = Counter()
+    off: list[tuple[float, int, int]] = []
+    for seed in range(options.seed, options.seed + options.count):
+        try:
+            outcome = checked(seed)
+        except Exception as error:  # every one of them is a finding
+            print(f"seed {seed}: {type(error).__name__}: {str(error)[:300]}", flush=True)
+            continue
+        if outcome.refusal:
+            whys[outcome.refusal.split("(", 1)[-1]] += 1
+        else:
+            off.append((outcome.off, outcome.cycles, seed))
+    for why, count in whys.most_common(20):
+        print(f"{count} refused: ({why}")
+    off.sort()
+    print(f"{len(off)} exact, {sum(whys.values())} refused, of {options.count}")
+    if off:
+        print(
+            f"predictions off: {off[len(off) // 2][0]:.2%} in the middle, at most {off[-1][0]:.2%}"
+        )
+        print(
+            "the largest:",
+            *(f"{share:.2%} of {cycles} (seed {seed})" for share, cycles, seed in off[-8:]),
+        )
+
+
+if __name__ == "__main__":
+    main()
