@@ -28,8 +28,8 @@ from macaw.lowering.cost import cost
 from macaw.lowering.layer_source import layer_source
 from macaw.lowering.mapping import MAPPINGS
 from tests.lowering.net.models import float_model, real_model, residual_model, small_model
+from tests.lowering.nnp.models import MODELS, perceptron, recurrent
 from tests.lowering.nnp.random_models import random_model
-from tests.lowering.nnp.test_nnp_models import MODELS, perceptron, recurrent
 from tests.lowering.onnx.running import network_of
 from tests.lowering.plan_costs import LAYERS, Layer
 

@@ -11,7 +11,7 @@ import pytest
 import macaw as api
 from macaw.commands.compile import command
 from tests.macaw.conftest import Macaw
-from tests.macaw.test_lower_graph import MATMUL, RNG, WEIGHTS, saved
+from tests.macaw.fim_models import MATMUL, RNG, WEIGHTS, saved
 
 
 def test_a_folder_whose_source_runs(macaw: Macaw, tmp_path: Path) -> None:

@@ -7,36 +7,17 @@ from pathlib import Path
 
 import click
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 import macaw as api
 from macaw.commands.lower import command
 from macaw.isa import config
 from macaw.lowering.fim.graph import Graph
 from tests.macaw.conftest import Macaw
+from tests.macaw.fim_models import MATMUL, RNG, WEIGHTS, saved
 
-RNG = np.random.default_rng(7)
 HINT = "hint: `macaw compile --core fim` does the same into a folder\n"
-WEIGHTS = RNG.integers(-3, 4, (16, 8)).astype(np.float32)
-
-
-def saved(
-    path: Path, *nodes: onnx.NodeProto, rows: int | str = 20, **constants: np.ndarray
-) -> None:
-    """A model with an input x (rows, 16), and W (16, 8) where it is read."""
-    graph = helper.make_graph(
-        list(nodes),
-        "test",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 16])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a", "b"])],
-        [numpy_helper.from_array(row, name) for name, row in {"W": WEIGHTS, **constants}.items()],
-    )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), path)
-
-
-MATMUL = helper.make_node("MatMul", ["x", "W"], ["y"])
 
 
 def test_a_source_that_runs(macaw: Macaw, tmp_path: Path) -> None:
