@@ -148,7 +148,7 @@ _DISPLAYED = {
     "macaw.sweeps.results": "Sweep",
 }
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["__version__", *sorted(_HOMES)]
 
 

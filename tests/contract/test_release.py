@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import tarfile
 from pathlib import Path
 
 import pytest
 
+import macaw
 from tests.release import PYTHONS, SOURCES, repack
 
 ROOT = Path(__file__).parents[2]
@@ -45,6 +47,16 @@ def test_archives_of_equal_files_become_equal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_a_release_is_made_of_is_there(name: str) -> None:
     assert (ROOT / name).exists()
+
+
+def test_the_version_stands_in_one_place_and_the_others_agree() -> None:
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert "\nversion =" not in project.partition("[tool.")[0]
+    assert 'version = {attr = "macaw.__version__"}' in project
+    assert f"\nversion: {macaw.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    sections = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    assert next(name for name in sections if name != "Unreleased") == macaw.__version__
+    assert (ROOT / "tests" / "compatibility" / macaw.__version__).is_dir()
 
 
 def test_a_release_is_tried_on_each_python_that_is_promised() -> None:
