@@ -37,11 +37,12 @@ def _reference() -> dict[str, str]:
 
 
 def _house() -> dict[str, str]:
-    from docs import causes, modules, profile_schema, rooms
+    from docs import causes, modules, profile_schema, pruning, rooms
 
     return {
         "docs/profile.md": causes.page(),
         "docs/modules.md": modules.page(),
+        "docs/pruning.svg": pruning.picture(),
         "docs/rooms.svg": rooms.picture(),
         "src/macaw/profiling/profile.schema.json": profile_schema.text(),
     }

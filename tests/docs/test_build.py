@@ -17,6 +17,7 @@ OTHERS = [
     "docs/debugger-commands.md",
     "docs/modules.md",
     "docs/profile.md",
+    "docs/pruning.svg",
     "docs/rooms.svg",
     "editors/vscode/language-configuration.json",
     "editors/vscode/macaw.tmLanguage.json",

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import macaw
+from benchmarks.networks import light
 from macaw.isa.config import load
 from macaw.lowering import reference
 from macaw.lowering.convolution import Convolution, convolution
 from macaw.lowering.net import overlap
+from macaw.lowering.net.assign import assign
 from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.layer_plans import fitting_plans
 from macaw.lowering.net.network import NetTensor, Network, ProductLayer, VectorLayer
@@ -19,8 +21,10 @@ from macaw.lowering.net.program import NetworkProgram, network_program
 from macaw.lowering.net.report import layer_report
 from macaw.lowering.net.vector.operations import AveragePool, MaxPool, Pool, Rescale
 from macaw.lowering.net.vector.reference import compute
+from macaw.lowering.net.vector.source import cycles as predicted_alone
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.progress import iterations_left
+from macaw.networks import model_files
 from tests.lowering.net.networks import assembled
 
 
@@ -117,6 +121,47 @@ def test_it_saves_cycles_as_predicted(monkeypatch):
     assert apart.plans[1].overlap is None
     assert "pool.start" not in apart.sources["main.s"].source
     assert cycles < 0.8 * run(apart, x, "fast").cycles
+
+
+@pytest.mark.long
+def test_the_array_and_vc_work_at_once_on_resnet50():
+    """Its first convolution and its first pool, with random weights."""
+    case = light("resnet50", 0.0)
+    graph = case.model.graph
+    nodes = list(graph.node)
+    last = next(place for place, node in enumerate(nodes) if node.op_type == "MaxPool")
+    del graph.node[last + 1 :]
+    graph.output[0].name = nodes[last].output[0]
+    graph.output[0].type.tensor_type.ClearField("shape")
+    used = {name for node in graph.node for name in node.input}
+    kept = [item for item in graph.initializer if item.name in used]
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    network = macaw.compile(macaw.quantise(case.model, case.samples[1:]).model)
+    run = network.run({graph.input[0].name: case.samples[:1]})
+    assert [layer.equal for layer in run.layers] == [True, True]
+    first, pool = run.layers
+    assert first.busy["pe"] > 0.95
+    assert first.busy["vc"] > 0.5  # it also counts while it asks for the next row
+    assert first.busy["cp"] > 0.02
+    operation = MaxPool("int8", (112, 112, 64), (3, 3), (2, 2), (1, 1, 1, 1))
+    assert pool.cycles < 0.4 * predicted_alone(operation, load("base"))
+
+
+@pytest.mark.long
+def test_fetching_the_first_weights_earlier_would_save_little():
+    """Of SqueezeNet's cycles: the transfers of the first tile of weights of each layer."""
+    case, config = light("squeezenet", 0.0), load("base")
+    model = model_files.layers(macaw.quantise(case.model, case.samples[1:]).model, {})
+    plans, _ = fitting_plans(assign(model, config, "n").network, config)
+    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
+    saved = sum(
+        start + int(plan_of(item).weight_bytes[0, 0].sum() / config["dma.width"])
+        for item in plans
+        if item.choice is not None
+    )
+    total = sum(layer_report(item, config).predicted for item in plans)
+    assert (saved, total) == (40275, 2300287)
 
 
 def test_rows_of_all_clusters_are_complete_in_turn():

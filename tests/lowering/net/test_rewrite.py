@@ -16,6 +16,7 @@ from macaw.lowering.net.rewrite import rewrite
 from macaw.lowering.onnx.network import Network, Quantisation, RescaleLayer, Tensor, WeightLayer
 from macaw.lowering.onnx.reference import evaluate
 from macaw.lowering.onnx.requantise import requantisation
+from macaw.lowering.operation import Elements, Product
 from tests.fuzzing import sessions
 from tests.lowering.net.models import ModelBuilder
 from tests.lowering.net.random_networks import random_device, random_input, random_model
@@ -109,6 +110,24 @@ def refusal(builder: ModelBuilder, device: Any = "base") -> str:
     with pytest.raises(macaw.InputError) as caught:
         macaw.compile(builder.model(), device=device)
     return str(caught.value)
+
+
+def test_an_array_of_int8_refuses_int16():
+    builder = ModelBuilder(0, (1, 2, 4, 4))
+    builder.value = "x"
+    factors = [builder.constant("w_s", np.float32(0.01)), builder.constant("w_z", np.int16(0))]
+    integers = builder.node("QuantizeLinear", ["x", *factors], "w_q")
+    builder.value = builder.node("DequantizeLinear", [integers, *factors], "w_dq")
+    builder.conv("c", 2, 1)
+    assert refusal(builder) == (
+        "node /c/Conv (Conv): its input is int16, its weights int8; the array computes with int8"
+        " (pe.widest)"
+    )
+    weights = np.ones((2, 3), np.int16)
+    with pytest.raises(LowerError) as error:
+        Product(1, weights, elements=Elements("int8", "int16", "int8")).validated(load("base"))
+    assert str(error.value) == "the array has no int16"
+    assert error.value.hint == "int8 (pe.widest)"
 
 
 def test_a_sum_of_int16_with_zero_points_is_refused():
