@@ -13,7 +13,8 @@ from macaw.emu.dma.core import DmaCore
 class DmaAccountant(Accountant):
     """Charges each transfer: its setup, cycles with a beat, blocked banks, windows, latency.
 
-    A cycle in which the dma reads or writes a beat is work, even if another beat waits in it.
+    A cycle in which the dma reads or writes a beat is work, even if another beat waits in it. Of
+    transfers with short rows, the share that full beats would not need is `narrow`.
     """
 
     core: DmaCore
@@ -25,6 +26,7 @@ class DmaAccountant(Accountant):
         self.is_open = False  # whether a transfer runs
         self.moved: set[int] = set()  # cycles of the dma with a beat, since `at`
         self.blocked: set[int] = set()  # cycles in which a bank was taken
+        self.beats = self.bytes = 0  # that the running transfer has read since `at`
 
     def hear(self, event: Event) -> None:
         cycle = event.time // self.core.divider * self.core.divider
@@ -40,6 +42,9 @@ class DmaAccountant(Accountant):
                 self.idle(self.core.state.began)
                 self._open(0)
             self.moved.add(cycle)
+            if event.kind == "read":
+                self.beats += 1
+                self.bytes += int(event.values["size"])
         elif event.kind == "blocked":
             self.blocked.add(cycle)
 
@@ -58,9 +63,17 @@ class DmaAccountant(Accountant):
         windows = sum(end - waiting.since for waiting, end in self.ended_waits)
         self.ended_waits.clear()
         moved, blocked = len(self.moved), len(self.blocked - self.moved)
+        full = -(-self.bytes // self.core.width)
+        narrow = moved * (self.beats - full) // self.beats if self.beats else 0
+        self.beats = self.bytes = 0
         self.moved.clear()
         self.blocked.clear()
-        parts = (("setup", self.setup), ("work", moved * divider), ("banks", blocked * divider))
+        parts = (
+            ("setup", self.setup),
+            ("work", (moved - narrow) * divider),
+            ("narrow", narrow * divider),
+            ("banks", blocked * divider),
+        )
         left = self.parts(time, self.address, parts)
         self.span("data", self.at + min(windows, left), self.address, whom, cores=cores)
         self.span("latency", time, self.address)

@@ -17,10 +17,10 @@ from macaw.emu.pe.state import BUSY, IDLE, MAC
 _CAUSES = {
     "cycles_mac": "work",
     "cycles_filling": "fill",
-    "cycles_no_load": "loads",
+    "cycles_no_load": "matches",
     "cycles_handing": "handover",
     "cycles_early": "imbalance",
-    "cycles_idle": "bus",
+    "cycles_idle": "packets",
 }
 _QUEUE, _IDLE = "cycles_queue", "cycles_idle"
 
@@ -36,11 +36,12 @@ class RowAccountant(Accountant):
         self.counts = {name: [0] * shape.clusters for name in (*_CAUSES, _QUEUE)}
         self.simulated = 0  # cycles of lists, as far as they are charged
         # by cluster: what its cycles without a mac are charged to
-        self.stalls = [Charge("bus")] * shape.clusters
+        self.stalls = [Charge("packets")] * shape.clusters
         self.unlogged: dict[Charge, int] = {}  # cycles, times PEs, from `logged` to `at`
         self.logged = 0
         # by cluster: the address of the mac that ran last
         self.macs: list[int | None] = [None] * shape.clusters
+        self.elsewhere: int | None = None  # that of some cluster that has a packet
 
     def acted(self) -> None:
         clusters = self.core.context.clusters
@@ -49,11 +50,13 @@ class RowAccountant(Accountant):
             self.macs[number] = self.macs[number] if address is None else address
         self._count()
         state = self.core.state
+        busy = [mac for mac, doing in zip(self.macs, state.doing, strict=True) if doing != IDLE]
+        self.elsewhere = next((mac for mac in busy if mac is not None), None)
         for number in range(len(clusters)):
             if state.doing[number] == BUSY:
                 self.stalls[number] = self._stall(number)
             elif state.doing[number] == IDLE:
-                self.stalls[number] = Charge("bus")
+                self.stalls[number] = Charge("packets")
 
     def _stall(self, number: int) -> Charge:
         """Return what the cycles of a cluster are charged to while it runs no mac."""
@@ -74,7 +77,7 @@ class RowAccountant(Accountant):
                 if name == _QUEUE:
                     fresh.append((self.stalls[number], cycles))
                 else:
-                    address = self.macs[number] if name != _IDLE else None
+                    address = self.macs[number] if name != _IDLE else self.elsewhere
                     fresh.append((Charge(_CAUSES[name], address), cycles))
         simulated, self.simulated = state.cycles - self.simulated, state.cycles
         if not (fresh or simulated):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from macaw.asm.generated_sources import generated_file
 from macaw.emu.charges import Charge
-from macaw.isa.advice import BY_CAUSE
+from macaw.isa.advice import BY_CAUSE, WITH_INSTRUCTION, WITH_PRODUCERS
 from macaw.profiling.accounting import ChargedRun
 from macaw.profiling.charge_log import ChargeLog
 from macaw.profiling.counterfactual import RunGraph
@@ -111,9 +111,11 @@ def _waits_to_drop(log: ChargeLog) -> dict[Charge, list[int]]:
 def _shares(totals: Mapping[Charge, float], charge: Charge) -> dict[Charge, float]:
     """Return the share of the cycles of charges that vanishes together with a charge."""
     shares = {charge: 1.0}
-    producer = Charge("work", charge.producer)
-    if BY_CAUSE[charge.cause].with_producers and totals.get(producer):
-        shares[producer] = min(totals[charge] / totals[producer], 1.0)
+    more = BY_CAUSE[charge.cause].more
+    address = {WITH_INSTRUCTION: charge.address, WITH_PRODUCERS: charge.producer}.get(more)
+    work = Charge("work", address)
+    if address is not None and work in totals:
+        shares[work] = min(totals[charge] / totals[work], 1.0)
     return shares
 
 

@@ -43,6 +43,18 @@ PROGRAMS = (
     Pair("accumulators", "vc", "results"),
     Pair("gather", "vc", "narrow"),
     Pair("buffers", "cp", "transfers"),
+    Pair("counter", "cp", "latency"),
+    Pair("branches", "cp", "branches"),
+    Pair("shifts", "cp", "long"),
+    Pair("rows", "dma", "narrow"),
+    Pair("join", "dma", "latency"),
+    Pair("ask", "dma", "data"),
+    Pair("ahead", "pe[0]", "bus"),
+    Pair("clusters", "pe[0]", "packets"),
+    Pair("uneven", "pe[0]", "imbalance"),
+    Pair("chains", "nnp", "fill"),
+    Pair("row_order", "fim[0]", "rows"),
+    Pair("hoist", "fim[0]", "issue"),
 )
 
 

@@ -54,19 +54,26 @@ take:   .word   UNIT, 0, BYTES, 1, 0, 0
 args:   .word   0
         .core   vc
 work:   la      t0, args
-        vsplat.w vr2, zero
-        vsplat.w vr3, zero
+        vsplat.w vr8, zero
+        vsplat.w vr9, zero
         lw      a0, (t0)
         addi    a1, a0, BYTES
-1:      vld     vr0, (a0)
-        vld     vr1, 16(a0)
-        addi    a0, a0, 32
-        vadd.b  vr2, vr2, vr0
-        vadd.b  vr3, vr3, vr1
+1:      .irp    k, 0, 1, 2, 3, 4, 5, 6, 7
+        vld     vr\k, 16 * \k(a0)
+        .endr
+        addi    a0, a0, 128
+        vadd.b  vr8, vr8, vr0
+        vadd.b  vr9, vr9, vr1
+        vadd.b  vr8, vr8, vr2
+        vadd.b  vr9, vr9, vr3
+        vadd.b  vr8, vr8, vr4
+        vadd.b  vr9, vr9, vr5
+        vadd.b  vr8, vr8, vr6
+        vadd.b  vr9, vr9, vr7
         bne     a0, a1, 1b
-        vadd.b  vr2, vr2, vr3
+        vadd.b  vr8, vr8, vr9
         la      t0, y
-        vst     vr2, (t0)
+        vst     vr8, (t0)
         li      a0, 0
         li      a7, 93
         ecall
