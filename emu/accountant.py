@@ -38,6 +38,8 @@ class Accountant:
     def __init__(self, core: Core, units: int = 1) -> None:
         self.core, self.units = core, units
         self.charges: dict[Charge, int] = {}
+        # by cause: the cycles that the core's work takes even if it never waits for this cause
+        self.least: dict[str, int] = {}
         self.log = CoreLog()
         self.at = 0
         self.watch: Watch = _ignore  # the accountant calls it with each charge and its times

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from macaw.isa.lazy_dataclass import dataclass
 
-
 WITH_INSTRUCTION = "instruction"  # that of the instruction itself
 WITH_PRODUCERS = "producers"  # that of the instructions that made the operands
 

@@ -11,6 +11,7 @@ from operator import or_
 from macaw.emu.accountant import Accountant
 from macaw.emu.core import Core, Event
 from macaw.emu.nnp.core import NnpCore
+from macaw.emu.nnp.dependences import Dependences
 
 _Span = tuple[int, int, int]  # begin, end, address of the chain
 _Wait = tuple[int, int, int, str]  # begin, end, address of the chain, what it waited for
@@ -35,6 +36,9 @@ class NnpAccountant(Accountant):
         self.issued: deque[tuple[int, int]] = deque()  # times and addresses of instructions
         self._open: list[_Span] = []  # a heap: the chain that began first is on top
         self.begin = -1  # of the running program
+        self.iterations = 0  # of chains, so far
+        self.dependences = Dependences(core.device.config)
+        self.least["fill"] = 0
         # any other core may move data to or from a queue
         self.others = reduce(
             or_, (1 << other.number for other in core.device.order if other is not core), 0
@@ -46,12 +50,11 @@ class NnpAccountant(Accountant):
         address = chain[0][0] if chain else 0
         if event.kind == "instruction":
             self.issued.append((event.time, int(values["address"])))
-            self.begin = event.time if self.begin < 0 else self.begin
+            if self.begin < 0:
+                self.begin = event.time
+                self.dependences.begin()
         elif event.kind == "chain":
-            if self.used:
-                begins, ends = zip(*self.used, strict=True)
-                self.chains.append((min(begins), max(ends), address))
-                self.used.clear()
+            self._chain(address, int(values["iteration"]))
         elif event.kind == "used":
             begin, until = int(values["begin"]), int(values["until"])
             self.used.append((begin, until))
@@ -59,18 +62,33 @@ class NnpAccountant(Accountant):
                 cycles = int(values["times"]) * self.core.divider
                 self.products.append((begin, until, cycles, address))
 
+    def _chain(self, address: int, first: int) -> None:
+        """Take note of the iterations of a chain that the core has just done, from `first` on."""
+        chain, done = self.core.chain, self.core.state.chains
+        count, self.iterations = done - self.iterations, done
+        if self.used:
+            begin, end = min(self.used)[0], max(end for _, end in self.used)
+            self.used.clear()
+            self.chains.append((begin, end, address))
+            if chain is not None:
+                self.dependences.add(chain, first, count, end - begin)
+
     def acted(self) -> None:
         for waiting, end in self.ended_waits:
             chain = self.core.state.chain
             self.queues.append((waiting.since, end, chain[0][0] if chain else 0, waiting.on))
         self.ended_waits.clear()
         if self.begin >= 0 and not self.core.running:
-            self.programs.append((self.begin, self.core.device.cycle + self.core.divider))
-            self.begin = -1
+            self._end_program(self.core.device.cycle + self.core.divider)
+
+    def _end_program(self, time: int) -> None:
+        self.programs.append((self.begin, time))
+        self.least["fill"] += self.dependences.length
+        self.begin = -1
 
     def settle(self, time: int) -> None:
         if self.begin >= 0:
-            self.programs.append((self.begin, time))
+            self._end_program(time)
         waiting, chain = self.core.waiting, self.core.state.chain
         if waiting is not None:
             address = chain[0][0] if chain else self.core.next_address or 0

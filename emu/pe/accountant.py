@@ -116,6 +116,7 @@ class RowAccountant(Accountant):
                 self._add(stall, pes, time)
             self.at = time
         self._log()
+        self.least["bus"] = self.core.state.bus_beats * self.core.divider
 
     def idle(self, until: int) -> None:
         if until > self.at:

@@ -34,12 +34,14 @@ class _Leaf:
 class ChargedRun:
     """A run whose cycles were charged: the accounts of all cores, and the times of the charges.
 
-    `logs` and `lines` are by core; `lines` has the file and line of the address of each charge.
+    The mappings are by core. `lines` has the file and line of the address of each charge, `least`
+    what `Accountant.least` has.
     """
 
     accounts: tuple[Account, ...]  # in the order of the cores' numbers
     logs: Mapping[str, ChargeLog]
     lines: Mapping[str, Mapping[int | None, SourceLine]]
+    least: Mapping[str, Mapping[str, int]]
 
 
 def charge_job(job: Job, cycles: int) -> ChargedRun:
@@ -63,7 +65,9 @@ def charge_job(job: Job, cycles: int) -> ChargedRun:
         _account(accountants[core.name], places[core.name], _steps_of(path, core.number))
         for core in device.order
     )
-    return ChargedRun(accounts, logs, {name: one.found for name, one in places.items()})
+    lines = {name: one.found for name, one in places.items()}
+    least = {name: one.least for name, one in accountants.items()}
+    return ChargedRun(accounts, logs, lines, least)
 
 
 def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:

@@ -66,6 +66,7 @@ def _collect(run: ChargedRun) -> Mapping[tuple[str, str], list[_Evidence]]:
     for account in run.accounts:
         core, lines, log = account.core, run.lines[account.core], run.logs[account.core]
         totals, waits = _totals(log), _waits_to_drop(log)
+        avoidable = _avoidable(log, totals, account.units, run.least[core])
         for charge, cycles in totals.items():
             line = lines.get(charge.address, NOWHERE)
             if charge.cause not in BY_CAUSE or generated_file(line.file) is not None:
@@ -78,7 +79,7 @@ def _collect(run: ChargedRun) -> Mapping[tuple[str, str], list[_Evidence]]:
             if charge in waits:
                 item.waits += [(core, number) for number in waits[charge]]
             else:
-                item.shares[core] |= _shares(totals, charge)
+                item.shares[core] |= _shares(totals, charge, avoidable.get(charge.cause, 1.0))
     return {key: list(lines.values()) for key, lines in found.items()}
 
 
@@ -90,6 +91,21 @@ def _totals(log: ChargeLog) -> dict[Charge, float]:
     for wait in log.waits:
         totals[wait.charge] += wait.end - wait.begin
     return totals
+
+
+def _avoidable(
+    log: ChargeLog, totals: Mapping[Charge, float], units: int, least: Mapping[str, int]
+) -> dict[str, float]:
+    """Return the share of the cycles of causes that can vanish.
+
+    The rest cannot, because the work of the core takes `least` cycles without the cause.
+    """
+    busy = sum(end - begin for begin, end in log.busy)
+    shares = {}
+    for cause, cycles in least.items():
+        charged = sum(count for charge, count in totals.items() if charge.cause == cause) / units
+        shares[cause] = min(max(busy - cycles, 0) / charged, 1.0) if charged else 1.0
+    return shares
 
 
 def _waits_to_drop(log: ChargeLog) -> dict[Charge, list[int]]:
@@ -108,9 +124,9 @@ def _waits_to_drop(log: ChargeLog) -> dict[Charge, list[int]]:
     return numbers
 
 
-def _shares(totals: Mapping[Charge, float], charge: Charge) -> dict[Charge, float]:
-    """Return the share of the cycles of charges that vanishes together with a charge."""
-    shares = {charge: 1.0}
+def _shares(totals: Mapping[Charge, float], charge: Charge, share: float) -> dict[Charge, float]:
+    """Return the share of the cycles of charges that vanishes with `share` of those of a charge."""
+    shares = {charge: share}
     more = BY_CAUSE[charge.cause].more
     address = {WITH_INSTRUCTION: charge.address, WITH_PRODUCERS: charge.producer}.get(more)
     work = Charge("work", address)

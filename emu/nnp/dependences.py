@@ -1,0 +1,52 @@
+"""The dependences among the chains of a program: how long they take if nothing else delays them.
+
+Chains execute in the order of the program. A chain that waits for the results of another one could
+let a third one pass, if the program had one there. `Dependences.length` is what no order saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from macaw.emu.nnp.schedules.chain import PADDING, Chain
+from macaw.isa.nnp_layouts import BY_NAME
+
+
+class Dependences:
+    """The time at which each entry of the register files has its value, from a program's begin."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.length = 0  # of the chains so far that depend on each other, in cycles
+        self._ready = {
+            memory.name: np.zeros(int(config[memory.setting]), np.int64)
+            for memory in BY_NAME.values()
+            if memory.setting and not memory.queue
+        }
+
+    def begin(self) -> None:
+        """Begin a program, which finds all values ready."""
+        self.length = 0
+        for ready in self._ready.values():
+            ready[:] = 0
+
+    def add(self, chain: Chain, first: int, count: int, cycles: int) -> None:
+        """Add `count` iterations of a chain from number `first` on.
+
+        They took `cycles`, with their waits for units and operands.
+        """
+        operands = [item.operand for item in chain.operations if item.operand is not None]
+        reads = [chain.source, *operands] + ([] if chain.product is None else [chain.product])
+        begin = 0
+        for access in reads:
+            ready = self._ready.get(access.memory.name)
+            if ready is not None:
+                entries = chain.addresses(access, first, count)
+                begin = max(begin, int(ready[entries[entries != PADDING]].max(initial=0)))
+        for access in chain.writes:
+            ready = self._ready.get(access.memory.name)
+            if ready is not None:
+                ready[chain.addresses(access, first, count)] = begin + cycles
+        self.length = max(self.length, begin + cycles)
