@@ -39,6 +39,11 @@ def _profiled(place: Path) -> None:
             if file.suffix in (".s", ".npy") and not (folder == "six_cores" and file.stem == "x"):
                 shutil.copy(file, place)
     shutil.copy(ROOT / "programs" / "six_cores" / "x.npy", place / "items.npy")
+    followed = ROOT / "tests/macaw/profile/followed"
+    shutil.copy(followed / "kept.s", place)
+    shutil.copytree(ROOT / "programs/fim_mlp", place / "fim_mlp")
+    for name in ("joined.s", "halves.npy"):
+        shutil.copy(followed / name, place / "fim_mlp")
 
 
 def _wrong_shift(place: Path) -> None:

@@ -8,7 +8,7 @@ from macaw import api
 from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.profiling.model import Profile
-from macaw.profiling.profiler import profile
+from macaw.profiling.profiler import ProfileOptions, profile
 from tests.programs.profiled import SIX_CORES, make_six_cores
 
 
@@ -16,7 +16,7 @@ from tests.programs.profiled import SIX_CORES, make_six_cores
 def six_profile() -> Profile:
     """The profile of the sample on which all six kinds of cores work."""
     inputs = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
-    return profile(SIX_CORES / "six_cores.s", inputs)
+    return profile(SIX_CORES / "six_cores.s", inputs, ProfileOptions(findings=False))
 
 
 def vector_loop(turns: int, name: str) -> Program:

@@ -24,7 +24,7 @@ ADVICE = (": ", "headroom", "choose", "let ", "move ", "pad ", "give each", "kee
 
 @cache
 def layer(name: str) -> Profile:
-    options = ProfileOptions(guide=True, thresholds={"blocked": 0.2})
+    options = ProfileOptions(guide=True, thresholds={"blocked": 0.2}, findings=False)
     return profile(LAYER / f"{name}.s", {"x": make_layer.images()}, options)
 
 
@@ -32,7 +32,7 @@ def layer(name: str) -> Profile:
 def sample(name: str) -> Profile:
     made = golden_description.read_description(PROGRAMS / name)
     inputs = {tensor: np.load(path) for tensor, path in made.inputs.items()}
-    return profile(made.sources[0], inputs, ProfileOptions(guide=True))
+    return profile(made.sources[0], inputs, ProfileOptions(guide=True, findings=False))
 
 
 def of(made: Profile, key: str) -> list[MissedThreshold]:

@@ -293,13 +293,15 @@ def test_layers_of_a_network(tmp_path: Path) -> None:
     builder.add("sum", "in_dq")
     network = macaw.compile(builder.model(), device="tiny", name="net")
     inputs = network.device_inputs({"x": np.ones((1, 2, 4, 4), np.float32)})
-    report = profile(network.program, inputs, ProfileOptions(energy=default_table()))
+    options = ProfileOptions(energy=default_table(), findings=False)
+    report = profile(network.program, inputs, options)
     assert report.energy is not None
     check_sums(report.energy)
     assert list(report.energy.layers)[:2] == ["/stem/Conv", "/sum/Add"]
     # each product of the array is in the layer that uses the array
     table = parse_table(f"{UNIT}scale = 0\n[activities]\nmul_int8 = 1", "t.toml")
-    only = profile(network.program, inputs, ProfileOptions(energy=table)).energy
+    options = ProfileOptions(energy=table, findings=False)
+    only = profile(network.program, inputs, options).energy
     assert only is not None
     assert only.layers.keys() == {"/stem/Conv"}
     lines = list(energy_lines(report.energy, 80))

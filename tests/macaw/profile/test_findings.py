@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from shutil import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -129,6 +130,33 @@ def test_the_table_of_pairs_in_the_docs() -> None:
     text = (DOCS / "profile.md").read_text("utf-8")
     rows = [line for line in text.splitlines() if line.startswith("| [`")]
     assert rows == [row_of(pair) for pair in PAIRED]
+
+
+@pytest.mark.parametrize(
+    ("sample", "first", "followed"),
+    [
+        ("six_cores", ("cp", "latency", "six_cores.s:297"), "kept.s"),
+        ("fim_mlp", ("dma", "latency", "mlp.s:25"), "joined.s"),
+    ],
+)
+def test_following_the_first_finding_of_a_sample_saves_a_fifth_of_its_price(
+    sample: str, first: tuple[str, str, str], followed: str, tmp_path: Path
+) -> None:
+    made = read_description(PROGRAMS / sample)
+    for path in (PAIRS.parent / "followed" / followed, *(PAIRS.parent / "followed").glob("*.npy")):
+        copy(path, tmp_path)
+    for path in (PROGRAMS / sample).glob("*.npy"):
+        copy(path, tmp_path)
+    inputs = {name: np.load(path) for name, path in made.inputs.items()}
+    before = macaw.assemble(*made.sources)
+    after = macaw.assemble(tmp_path / followed)
+    job = make_job(before, configuration_of(before, None), inputs)
+    found = findings.find(charge_job(job, 10_000))[0]
+    assert (found.core, found.cause, place_of(found.where)) == first
+    slow, fast = macaw.run(before, inputs), macaw.run(after, inputs)
+    for name, values in slow.outputs.items():
+        np.testing.assert_array_equal(values, fast.outputs[name])
+    assert 0.2 * found.saved <= slow.cycles - fast.cycles <= 1.25 * found.saved
 
 
 # What cannot be saved --------------------------------------------------------------------------

@@ -36,7 +36,7 @@ INPUTS = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
 
 @pytest.fixture(scope="module")
 def six() -> macaw.Profile:
-    return profile(SIX_CORES / "six_cores.s", INPUTS, ProfileOptions(roofline=True))
+    return profile(SIX_CORES / "six_cores.s", INPUTS, ProfileOptions(roofline=True, findings=False))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@
         mv_mul  0
         v_relu
         v_wr    InitialVrf, 0
-        v_rd    InitialVrf, 0
+        v_rd    InitialVrf, 0           # here
         mv_mul  0
         v_relu
         v_wr    NetOutQ
