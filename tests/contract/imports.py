@@ -25,6 +25,7 @@ PACKAGES = {
 }
 
 
+@cache
 def modules() -> dict[str, Path]:
     """The file of each module, a package's `__init__.py` by the package's name."""
     names = {}

@@ -162,7 +162,7 @@ class StreamTiling:
 
     @property
     def result_row(self) -> int:
-        """The first row of each bank that has results, after the rows for B and the operands."""
+        """The number of the first row with results. The rows before it have B and the operands."""
         return self.operand_row + self.rounds * (self.operands > 0)
 
     @property

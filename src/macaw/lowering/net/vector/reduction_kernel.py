@@ -88,7 +88,7 @@ class _Reduction:
             self.lanes.store(k, [register], _GROUP_RESULT, VECTOR_BYTES * number)
 
     def _elements(self, parts: list[list[str]], count: int) -> None:
-        """Write code that adds one element to each of the first partial results."""
+        """Write code that adds one element to each of the first `count` partial results."""
         k, word = self.k, KINDS[self.kind]
         loaded = [
             [f"vr{_PARTS * (_GROUPS + g) + n}" for n in range(count)] for g in range(len(parts))
