@@ -48,7 +48,35 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
             saved = graph.cycles - _end(graph, place) if has_enough else 0.0
             if saved >= least:
                 found.append(_finding(row, cause, place, round(saved)))
+    found += [item for item in _uneven_rows(run, graph) if item.saved >= least]
     return tuple(sorted(found, key=lambda item: (-item.saved, -item.cycles, item.where)))
+
+
+def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[Finding]:
+    """Yield a finding for each row of the timeline whose cores have work, but not equal work."""
+    rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
+    for account in run.accounts:
+        work = sum(end - begin for begin, end in run.logs[account.core].busy)
+        if work:
+            rows[account.row][account.core] = work
+    for row, works in rows.items():
+        mean = sum(works.values()) / len(works)
+        shares = {
+            core: dict.fromkeys(_totals(run.logs[core]), 1 - mean / work)
+            for core, work in works.items()
+            if work > mean
+        }
+        if not shares:
+            continue
+        most = max(works, key=works.__getitem__)
+        lines: dict[str, float] = defaultdict(float)
+        for charge, cycles in _totals(run.logs[most]).items():
+            lines[run.lines[most].get(charge.address, NOWHERE).sentence] += cycles
+        where, *others = sorted(filter(None, lines), key=lambda line: -lines[line]) or [most]
+        saved = round(graph.cycles - graph.end(shares))
+        text = BY_CAUSE["imbalance"].text
+        excess = round(works[most] - mean)
+        yield Finding(row, "imbalance", where, saved, excess, text, (most,), tuple(others))
 
 
 def _end(graph: RunGraph, place: Iterable[_Evidence]) -> float:

@@ -55,6 +55,7 @@ PAIRED = (
     Pair("ahead", "pe[0]", "bus"),
     Pair("clusters", "pe[0]", "packets"),
     Pair("uneven", "pe[0]", "imbalance"),
+    Pair("split", "pe", "imbalance"),
     Pair("chains", "nnp", "fill"),
     Pair("row_order", "fim[0]", "rows"),
     Pair("hoist", "fim[0]", "issue"),
