@@ -62,7 +62,7 @@ class Clock:
         return end if banks & option.banks else 0
 
     def bring(self, option: Option) -> tuple[int, int]:
-        """Copy the inputs of an option into its banks; return the begin and end cycles."""
+        """Copy the inputs of an option into its banks; return the cycles of its start and end."""
         if not option.bring:
             return self.cp, self.cp
         self.cp += option.issue_copies
@@ -73,7 +73,7 @@ class Clock:
         return begin, self.dma
 
     def start(self, option: Option, inputs_at: int) -> tuple[int, int]:
-        """Execute the blocks of an option; return the begin and end cycles.
+        """Execute the blocks of an option; return the cycles of its start and end.
 
         `inputs_at` is the cycle from which the inputs are in the banks.
         """
@@ -88,7 +88,7 @@ class Clock:
         return begin, begin + option.compute
 
     def fetch(self, option: Option) -> tuple[int, int]:
-        """Copy the results of an option out of its banks; return the begin and end cycles."""
+        """Copy the results of an option out of its banks; return the cycles of its start and end."""
         self.cp += option.issue_copies
         begin = max(self.cp, self.dma)
         first = max(begin, self.free(option))
@@ -97,7 +97,7 @@ class Clock:
         return begin, self.dma
 
     def host(self, option: Option) -> tuple[int, int]:
-        """Do a task on the host; return the begin and end cycles.
+        """Do a task on the host; return the cycles of its start and end.
 
         The dma makes the copies. If the task computes, cp waits for them and then computes.
         """

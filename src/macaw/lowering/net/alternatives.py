@@ -123,9 +123,9 @@ def _by_channel(operation: ElementwiseProduct) -> Convolution | None:
 
 
 def _mean(operation: VectorOperation, images: int = 0) -> Convolution | None:
-    """Return a mean of each image as a convolution, or None if the operation is none.
+    """Return a mean of each image as a convolution, or None if the operation is not a mean.
 
-    It is none, too, if the number of elements that count differs from window to window.
+    The result is also None if the number of elements that count differs from window to window.
     """
     if isinstance(operation, GlobalAveragePool):
         kernel, stride, pads = operation.image[:2], (1, 1), (0, 0, 0, 0)

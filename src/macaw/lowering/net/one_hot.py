@@ -43,7 +43,7 @@ def replace_one_hot(model: Network) -> Network:
 
 
 class _Region:
-    """The layers whose results depend at each position on the integer `index` there alone."""
+    """Layers whose result at a position depends only on the integer of `index` at this position."""
 
     def __init__(self, model: Network, index: str) -> None:
         self.model, self.index = model, index

@@ -84,7 +84,7 @@ class ImageLoop:
         )
 
     def write_begin(self, out: Listing, symbols: Sequence[str]) -> None:
-        """Write the begin of the loop, up to the end of the transfers of the inputs.
+        """Write the start of the loop, up to the end of the transfers of the inputs.
 
         `symbols` are those of the batches: of the inputs, and of the result.
         """
