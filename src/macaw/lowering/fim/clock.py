@@ -88,7 +88,7 @@ class Clock:
         return begin, begin + option.compute
 
     def fetch(self, option: Option) -> tuple[int, int]:
-        """Copy the results of an option out of its banks; return the cycles of its start and end."""
+        """Copy the results of an option out of its banks; return the cycles of start and end."""
         self.cp += option.issue_copies
         begin = max(self.cp, self.dma)
         first = max(begin, self.free(option))
