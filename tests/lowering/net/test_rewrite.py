@@ -119,10 +119,12 @@ def test_an_array_of_int8_refuses_int16():
     integers = builder.node("QuantizeLinear", ["x", *factors], "w_q")
     builder.value = builder.node("DequantizeLinear", [integers, *factors], "w_dq")
     builder.conv("c", 2, 1)
-    assert refusal(builder) == (
+    with pytest.raises(macaw.InputError) as refused:
+        macaw.compile(builder.model())
+    assert str(refused.value) == (
         "node /c/Conv (Conv): its input is int16, its weights int8; the array computes with int8"
-        " (pe.widest)"
     )
+    assert refused.value.hint == 'a device with pe.widest = "int16"'
     weights = np.ones((2, 3), np.int16)
     with pytest.raises(LowerError) as error:
         Product(1, weights, elements=Elements("int8", "int16", "int8")).validated(load("base"))

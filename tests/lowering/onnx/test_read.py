@@ -187,3 +187,13 @@ def test_of_many_names_a_hint_has_eight():
         ) as caught:
             read(made, Wishes(**wishes))
         assert caught.value.hint == f"there are {hint}"
+
+
+def test_constants_of_old_models_are_inputs():
+    """ONNX's own rule up to version 3 of its files; the hint names the constant."""
+    made = model([NODE("Mul", ["x", "w"], ["y"])], {"x": (2,)}, {"y": ((2,), 1)}, w=np.ones(2))
+    made.ir_version = 3
+    with pytest.raises(LowerError) as error:
+        check(made, "old.onnx")
+    assert str(error.value) == "old.onnx is no ONNX model"
+    assert error.value.hint == "w in initializer but not in graph input"

@@ -271,8 +271,9 @@ class _Assigner:
         has = operand_dtypes(self.config)
         if not {x.dtype, weights} <= set(has):
             raise LowerError(
-                f"its input is {x.dtype}, its weights {weights}; the array computes"
-                f" with {' and '.join(has)} (pe.widest)"
+                f"its input is {x.dtype}, its weights {weights}; the array computes with"
+                f" {' and '.join(has)}",
+                'a device with pe.widest = "int16"' if "int8" in has else "",
             )
         if layer.operator == "Conv":
             product: Product = self._convolution(layer, x)
