@@ -202,6 +202,20 @@ def test_checkpoints_go_apart_once_the_last_three_were_dear(monkeypatch):
     assert SHARE * 0.005 > APART
 
 
+def test_after_a_way_back_the_time_to_the_next_checkpoint_begins_anew(monkeypatch):
+    """The time that the device ran before is that of the future, which is dropped."""
+    debug = session("layer")
+    runner = debug._runner
+    debug.stepi(20)
+    assert runner._ran > 0
+    runner.rewind(START)
+    assert runner._ran == 0
+    now = iter(range(1000))
+    monkeypatch.setattr("macaw.debugger.runner.thread_time", lambda: next(now) * 1e-9)
+    debug.stepi(1)
+    assert 0 < runner._ran < 1e-6
+
+
 def test_checkpoints_share_what_has_not_changed():
     debug = session("layer")
     for cycle in (40, 80, 120):

@@ -185,7 +185,7 @@ def test_memory(client, write):
     assert row == rows[2]
 
 
-def test_sources(client, write):
+def test_sources(client, write, monkeypatch):
     path = write(CALLS)
     client.launch(path)
     assert client.request("loadedSources")["sources"] == [{"name": "a.s", "path": str(path)}]
@@ -196,6 +196,9 @@ def test_sources(client, write):
         "breakpoints"
     ]
     assert [x["line"] for x in lines] == [7, 8]
+    monkeypatch.setattr("macaw.debugger.dap.sources.MOST_LINES", 1)
+    place = {"source": {"path": str(path)}, "line": 1, "endLine": 8}
+    assert client.request("breakpointLocations", **place)["breakpoints"] == lines[:1]
     assert refused(client, "source", sourceReference=3) == (
         "all sources are files: there are no source references"
     )

@@ -43,6 +43,21 @@ def test_the_three_things_to_try_work(name):
     assert run.execute(tried[2]).kind in ("text", "table"), tried
 
 
+@pytest.mark.parametrize(
+    ("cores", "said"),
+    [
+        (("cp",), "cp"),
+        (("cp", "vc"), "cp and vc"),
+        (("cp", "vc", "nnp"), "cp, nnp and vc"),
+    ],
+)
+def test_it_names_the_cores_with_a_part(cores, said):
+    parts = {"cp": "_start: nop", "vc": "v: nop", "nnp": "n: end_chain"}
+    text = "".join(f"        .core {name}\n{parts[name]}\n" for name in cores)
+    lines = introduction(of_source(f"        .device tiny\n{text}"))
+    assert lines[0].endswith(f" for the device tiny: parts for {said}")
+
+
 def test_the_first_screen_shows_it():
     text = Screen(session("layer")).text(80, 21)
     assert "layer.s" in text
