@@ -192,7 +192,8 @@ class StatementAssembler:
     def _guess(self, context: StatementContext, statement: Statement, mistake: Mistake) -> None:
         """Report an unknown word, and continue as if the source had the word of the hint."""
         line = context.line
-        before = line.source.text[: line.start].rpartition("\n")[2]
+        text = line.source.text
+        before = text[text.rfind("\n", 0, line.start) + 1 : line.start]
         if before.rstrip().endswith(";") and recovery.guessed_word(mistake) is None:
             mistake.hint = "';' separates statements; a comment begins with '#'"
         self._state.report.mistake(line, mistake)

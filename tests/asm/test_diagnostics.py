@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Collection
 from pathlib import Path
+from typing import SupportsIndex
 
 import pytest
 from lark.parsers.lalr_interactive_parser import InteractiveParser
@@ -258,3 +259,25 @@ def test_seven_mistakes_are_seven_diagnostics_each_on_its_line() -> None:
     lines = [item.span.line for item in caught.value.diagnostics]
     assert lines == [5, 6, 7, 8, 9, 10, 12]
     assert len({item.message for item in caught.value.diagnostics}) == 7
+
+
+class CountedText(str):
+    """A text that counts the characters that are copied out of it."""
+
+    __slots__ = ()
+    copied = 0
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        part = super().__getitem__(key)
+        CountedText.copied += len(part)
+        return part
+
+
+def test_an_unknown_word_does_not_copy_the_text_before_it() -> None:
+    """So the time of many wrong lines is proportional to their number (F40)."""
+    text = CountedText("        .core cp\n" + "        frobnicate\n" * 200)
+    CountedText.copied = 0
+    with pytest.raises(AssemblyError) as caught:
+        assemble(Source(text, "p.s"))
+    assert len(caught.value.diagnostics) == 200
+    assert CountedText.copied < 10 * len(text)
