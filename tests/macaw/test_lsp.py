@@ -563,3 +563,36 @@ def test_every_request_with_wrong_parameters_is_answered() -> None:
             assert str(message["method"]) in answer["error"]["message"]
         else:
             assert not answer["result"], answer
+
+
+def test_answers_list_so_many_items_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """References, highlights, folds, links and notes: more than two of each, then the first two."""
+    (tmp_path / "a.inc").write_text("        nop\n")
+    text = "        .core cp\nloop:   j loop\n        bnez a0, loop\n"
+    text += '        .include "a.inc"\n' * 3
+    text += "".join(
+        f"        .if {n}\n        nop\n        nop\n        .endif\n" for n in (1, 2, 3)
+    )
+    text += ".equ SIZE, 7\n" + "        li a1, SIZE * 3\n" * 3
+    file = OpenFile(UTF16, (tmp_path / "m.s").as_uri(), 1, text)
+    workspace = Workspace()
+    answers = Answers(file, workspace.load(file, {file.uri: file}), ClientOptions())
+    here = types.TextDocumentIdentifier(file.uri)
+    place, every = types.Position(1, 1), types.Range(types.Position(0, 0), types.Position(99, 0))
+
+    def listed() -> list[list[object]]:
+        context = types.ReferenceContext(include_declaration=True)
+        return [
+            [*answers.references(types.ReferenceParams(context, here, place))],
+            [*answers.highlights(types.DocumentHighlightParams(here, place))],
+            [*answers.folds(types.FoldingRangeParams(here))],
+            [*answers.links(types.DocumentLinkParams(here))],
+            [*answers.notes(types.InlayHintParams(here, every))],
+        ]
+
+    whole = listed()
+    assert [len(items) for items in whole] == [3, 3, 4, 3, 15]
+    monkeypatch.setattr("macaw.language_server.answers._MOST_ITEMS", 2)
+    assert listed() == [items[:2] for items in whole]
