@@ -126,5 +126,5 @@ def test_a_quantised_model_names_a_few_layers_and_inputs() -> None:
         " and 2 more"
     )
     with pytest.raises(Exception, match="10 inputs") as caught:
-        quantisation._by_name(np.zeros(2), [f"in{n}" for n in range(10)], [])
+        quantisation.data_by_name(np.zeros(2), [f"in{n}" for n in range(10)], [])
     assert str(caught.value).count("in") == 1 + 8

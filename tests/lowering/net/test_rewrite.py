@@ -167,3 +167,19 @@ def test_models_without_a_layer_are_refused():
     builder.value = builder.node("DequantizeLinear", numbers, "dq")
     builder.shape = (3,)
     assert refusal(builder) == "the output y is a constant"
+
+
+@pytest.mark.parametrize("images", [1, 2])
+def test_factors_of_channels_are_not_copied_to_the_shape_of_the_image(images):
+    """The second factor of a product may have a number for each channel, not so the first one."""
+    expanded = []
+    for swapped in (False, True):
+        builder = ModelBuilder(3, (images, 3, 4, 2))
+        image, shape = builder.value, builder.shape
+        builder.average("mean")
+        first, second = (builder.value, image) if swapped else (image, builder.value)
+        builder.value, builder.shape = first, shape
+        builder.multiply("gated", second)
+        network = rewrite(network_of(builder.model()), load("base"))
+        expanded.append("Expand" in operators(network))
+    assert expanded == [False, True]
