@@ -60,3 +60,10 @@ def test_of_outputs_in_one_page_nothing_is_said_when_one_is_written(source: Sour
     path = source(text.format(" la t0, y\n sw zero, 0(t0)\n "))
     assert api.run(path).unwritten == ()
     assert api.run(source(text.format(" "))).unwritten == ("y", "z")
+
+
+@pytest.mark.parametrize("place", range(0, 1 << 14, 4096))
+def test_each_page_of_an_output_of_several_is_tracked(source: Source, place: int) -> None:
+    text = ".output y, int32, 4096\n.core cp\n_start: la t0, y\n li t1, {}\n add t0, t0, t1\n"
+    text += " sw zero, {}(t0)\n li a0, 0\n li a7, 93\n ecall\n"
+    assert api.run(source(text.format(place, 8))).unwritten == ()
