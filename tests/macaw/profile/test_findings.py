@@ -14,14 +14,19 @@ import numpy as np
 import pytest
 
 import macaw
+from macaw.emu.charges import Charge
 from macaw.execution import configuration_of
 from macaw.golden_description import read_description
 from macaw.isa.advice import ADVICE
 from macaw.isa.causes import BY_NAME, CAUSES
 from macaw.profiling import findings
+from macaw.profiling.account import Account
 from macaw.profiling.accounting import ChargedRun, charge_job
+from macaw.profiling.charge_log import ChargeLog
 from macaw.profiling.model import Finding
+from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import make_job
+from macaw.profiling.source_lines import NOWHERE, SourceLine
 
 pytestmark = pytest.mark.once
 
@@ -173,6 +178,116 @@ def test_chains_that_depend_on_each_other_are_no_finding() -> None:
     fill = sum(line.causes.get("fill", 0) for line in account.lines)
     assert fill > 0.5 * account.cycles
     assert [item for item in findings.find(run) if item.core == "nnp"] == []
+
+
+# By hand ---------------------------------------------------------------------------------------
+
+WORK = Charge("work", 0)
+
+
+def stall(address: int, cause: str = "results") -> Charge:
+    return Charge(cause, address)
+
+
+def line(number: int, file: str = "/x/a.s") -> SourceLine:
+    return SourceLine(file, number, 0, f"{file.rpartition('/')[2]}:{number}", "add")
+
+
+def run_of(
+    charges: dict[str, list[tuple[int, int, Charge]]],
+    lines: dict[int | None, SourceLine],
+    least: dict[str, int] | None = None,
+) -> ChargedRun:
+    """A run of cores with one unit; the row of `pe[0]` is `pe`."""
+    end = max(until for spans in charges.values() for _, until, _ in spans)
+    logs = {core: ChargeLog(1) for core in charges}
+    for core, spans in charges.items():
+        for begin, until, charge in spans:
+            logs[core].add(begin, until, charge, until - begin)
+        logs[core].close(end)
+    accounts = [Account(core, core.partition("[")[0], end, 1, (), ()) for core in charges]
+    return ChargedRun(
+        tuple(accounts), logs, dict.fromkeys(charges, lines), dict.fromkeys(charges, least or {})
+    )
+
+
+def summary(run: ChargedRun) -> list[tuple[str, str, str, int]]:
+    return [(x.core, x.cause, place_of(x.where), x.saved) for x in findings.find(run)]
+
+
+LINES = {None: NOWHERE, 0: line(1), 4: line(5), 8: line(9), 12: line(90)}
+
+
+def test_lines_near_each_other_are_one_finding() -> None:
+    spans = [(0, 50, WORK), (50, 60, stall(4)), (60, 90, stall(8)), (90, 95, stall(12))]
+    run = run_of({"vc": [*spans, (95, 100, WORK)]}, LINES)
+    assert summary(run) == [("vc", "results", "a.s:9", 40), ("vc", "results", "a.s:90", 5)]
+    assert findings.find(run)[0].others == ("a.s:5: add",)
+    assert findings.find(run)[0].cycles == 40
+
+
+def test_what_saves_less_than_a_hundredth_is_no_finding() -> None:
+    for cycles, wanted in ((9, []), (10, [("vc", "results", "a.s:5", 10)])):
+        spans = [(0, 1000 - cycles, WORK), (1000 - cycles, 1000, stall(4))]
+        assert summary(run_of({"vc": spans}, LINES)) == wanted
+
+
+def test_what_has_slack_is_no_finding() -> None:
+    """cp waits for nnp, which takes longer than vc with its stall."""
+    waits = Charge("cores", 0, "vc, nnp")
+    run = run_of(
+        {
+            "cp": [(0, 10, WORK), (10, 200, waits), (200, 210, WORK)],
+            "vc": [(5, 20, WORK), (20, 120, stall(4))],
+            "nnp": [(6, 195, WORK)],
+        },
+        LINES,
+    )
+    assert summary(run) == []
+
+
+def test_the_same_of_several_cores_is_one_finding() -> None:
+    """None of the two cores alone would end the wait of cp earlier."""
+    waits = Charge("cores", 0, "pe[0], pe[1]")
+    of_row = [(5, 20, WORK), (20, 120, stall(4))]
+    run = run_of(
+        {
+            "cp": [(0, 10, WORK), (10, 120, waits), (120, 130, WORK)],
+            "pe[0]": of_row,
+            "pe[1]": of_row,
+        },
+        LINES,
+    )
+    assert summary(run) == [("pe", "results", "a.s:5", 100)]
+
+
+def test_lines_that_macaw_adds_are_no_finding() -> None:
+    spans = [(0, 50, WORK), (50, 100, stall(4))]
+    assert summary(run_of({"cp": spans}, {**LINES, 4: line(5, "<default cp>")})) == []
+    assert summary(run_of({"cp": spans}, LINES)) == [("cp", "results", "a.s:5", 50)]
+
+
+def test_work_and_causes_without_advice_are_no_finding() -> None:
+    run = run_of({"vc": [(0, 50, WORK), (50, 100, stall(4, "handover"))]}, LINES)
+    assert summary(run) == []
+
+
+def test_what_the_work_takes_anyway_is_left_out() -> None:
+    spans = [(0, 40, WORK), (40, 100, stall(4, "bus"))]
+    for least, wanted in ((0, 60), (70, 30), (99, 1)):
+        run = run_of({"pe[0]": spans}, LINES, {"bus": least})
+        assert summary(run) == [("pe[0]", "bus", "a.s:5", wanted)]
+    assert summary(run_of({"pe[0]": spans}, LINES, {"bus": 120})) == []
+
+
+def test_no_findings_in_mark_mode_or_if_they_are_left_out() -> None:
+    program = macaw.assemble(PAIRS / "stride.s")
+    assert profile(program).findings == found("stride")
+    assert profile(program, options=ProfileOptions(findings=False)).findings == ()
+    text = ".device tiny\n.core vc\ntrace_begin 0\ndiv t0, t1, t2\nadd t0, t0, t0\ntrace_end 0\n"
+    marked = macaw.assemble(macaw.Source(f"{text}li a0, 0\nli a7, 93\necall\n", "m.s"))
+    assert profile(marked).findings != ()
+    assert profile(marked, options=ProfileOptions(mode="mark")).findings == ()
 
 
 # The table -------------------------------------------------------------------------------------
