@@ -22,6 +22,7 @@ from macaw.profiling.model import Finding
 from macaw.profiling.source_lines import NOWHERE, SourceLine
 
 LEAST_SAVED = 0.01  # of the run; what saves less is no finding
+MOST_PRICED = 64  # places, those with most cycles: each takes a simulation
 MOST_DISTANCE = 12  # lines; lines of one cause that are closer are one place
 
 
@@ -31,7 +32,8 @@ class _Evidence:
 
     line: SourceLine
     cycles: float = 0.0  # times units
-    part: dict[str, float] = field(default_factory=lambda: defaultdict(float))  # by core: per unit
+    # by core: the cycles of the mean of its units
+    cycles_of: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     shares: dict[str, dict[Charge, float]] = field(default_factory=lambda: defaultdict(dict))
     waits: list[tuple[str, int]] = field(default_factory=list)  # cores and indices in their logs
     whom: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -42,12 +44,12 @@ def find(run: ChargedRun) -> tuple[Finding, ...]:
     graph = RunGraph(run.logs)
     least = max(LEAST_SAVED * graph.cycles, 1.0)
     found = []
-    for (row, cause), lines in _collect(run).items():
-        for place in _places(lines):
-            has_enough = sum(sum(item.part.values()) for item in place) >= least
-            saved = graph.cycles - _end(graph, place) if has_enough else 0.0
-            if saved >= least:
-                found.append(_finding(row, cause, place, round(saved)))
+    places = [(key, place) for key, lines in _collect(run).items() for place in _places(lines)]
+    places.sort(key=lambda item: -_device_cycles(item[1]))
+    for (row, cause), place in places[:MOST_PRICED]:
+        saved = graph.cycles - _end(graph, place) if _device_cycles(place) >= least else 0.0
+        if saved >= least:
+            found.append(_finding(row, cause, place, round(saved)))
     found += [item for item in _uneven_rows(run, graph) if item.saved >= least]
     return tuple(sorted(found, key=lambda item: (-item.saved, -item.cycles, item.where)))
 
@@ -79,12 +81,17 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[Finding]:
         yield Finding(row, "imbalance", where, saved, excess, text, (most,), tuple(others))
 
 
+def _device_cycles(place: Iterable[_Evidence]) -> float:
+    """Return the cycles of a place, of all cores together; the mean of a core's units."""
+    return sum(sum(item.cycles_of.values()) for item in place)
+
+
 def _end(graph: RunGraph, place: Iterable[_Evidence]) -> float:
     """Return when the run would end without what `place` has."""
     shares: dict[str, dict[Charge, float]] = defaultdict(dict)
     for item in place:
         for core, of_core in item.shares.items():
-            shares[core].update(of_core)
+            _add(shares[core], of_core)
     return graph.end(shares, [wait for item in place for wait in item.waits])
 
 
@@ -101,13 +108,13 @@ def _collect(run: ChargedRun) -> Mapping[tuple[str, str], list[_Evidence]]:
                 continue
             item = found[account.row, charge.cause].setdefault(line, _Evidence(line))
             item.cycles += cycles
-            item.part[core] += cycles / account.units
+            item.cycles_of[core] += cycles / account.units
             producer = lines.get(charge.producer, NOWHERE)
             item.whom[charge.whom or producer.sentence] += cycles
             if charge in waits:
                 item.waits += [(core, number) for number in waits[charge]]
             else:
-                item.shares[core] |= _shares(totals, charge, avoidable.get(charge.cause, 1.0))
+                _add(item.shares[core], _shares(totals, charge, avoidable.get(charge.cause, 1.0)))
     return {key: list(lines.values()) for key, lines in found.items()}
 
 
@@ -163,6 +170,12 @@ def _shares(totals: Mapping[Charge, float], charge: Charge, share: float) -> dic
     return shares
 
 
+def _add(shares: dict[Charge, float], more: Mapping[Charge, float]) -> None:
+    """Add shares of the cycles of charges; no more than all cycles vanish."""
+    for charge, share in more.items():
+        shares[charge] = min(shares.get(charge, 0.0) + share, 1.0)
+
+
 def _places(lines: Iterable[_Evidence]) -> Iterator[list[_Evidence]]:
     """Divide the lines of a cause into places; the lines of a place are near each other."""
     place: list[_Evidence] = []
@@ -181,7 +194,7 @@ def _is_near(one: SourceLine, other: SourceLine) -> bool:
 
 def _finding(row: str, cause: str, place: list[_Evidence], saved: int) -> Finding:
     ordered = sorted(place, key=lambda item: -item.cycles)
-    cores = list(dict.fromkeys(core for item in place for core in item.part))
+    cores = list(dict.fromkeys(core for item in place for core in item.cycles_of))
     whom: dict[str, float] = defaultdict(float)
     for item in place:
         for name, cycles in item.whom.items():

@@ -261,6 +261,16 @@ def test_the_same_of_several_cores_is_one_finding() -> None:
     assert summary(run) == [("pe", "results", "a.s:5", 100)]
 
 
+def test_a_producer_of_several_accesses_vanishes_with_all_of_them() -> None:
+    """The narrow stores take a third, two thirds and all of the cycles of what made their values."""
+    stores = [Charge("narrow", 8, "", 4), Charge("narrow", 8, "", 4), Charge("narrow", 12, "", 4)]
+    for count, wanted in ((1, 20), (2, 40), (3, 60)):
+        spans = [(0, 40, WORK), (40, 70, Charge("work", 4))]
+        spans += [(70 + 10 * n, 80 + 10 * n, stores[n]) for n in range(count)]
+        run = run_of({"vc": spans}, {**LINES, 12: line(10)})
+        assert summary(run) == [("vc", "narrow", "a.s:9", wanted)]
+
+
 def test_lines_that_macaw_adds_are_no_finding() -> None:
     spans = [(0, 50, WORK), (50, 100, stall(4))]
     assert summary(run_of({"cp": spans}, {**LINES, 4: line(5, "<default cp>")})) == []
