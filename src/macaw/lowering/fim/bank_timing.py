@@ -28,6 +28,8 @@ from macaw.emu.rules.fim_dram import (
 from macaw.isa.config import Configuration
 from macaw.isa.fim_islands import geometry
 
+OTHER = -2  # an open row that no job uses
+
 
 class BankTiming:
     """The cycles of the last commands to each bank of an island and on its channel.
@@ -35,11 +37,11 @@ class BankTiming:
     They determine the earliest cycle of the next command. All are device cycles.
     """
 
-    def __init__(self, config: Configuration) -> None:
+    def __init__(self, config: Configuration, row: int = CLOSED) -> None:
         self.timings = Timings.of(config)
         self.geometry = geometry(config)
         count = self.geometry.banks
-        self.rows = [CLOSED] * count
+        self.rows = [row] * count  # the open row of each bank
         self.activations = [PAST] * count
         self.precharges = [PAST] * count
         self.columns = [PAST] * count

@@ -62,13 +62,18 @@ class Clock:
         return end if banks & option.banks else 0
 
     def bring(self, option: Option) -> tuple[int, int]:
-        """Copy the inputs of an option into its banks; return the cycles of its start and end."""
+        """Copy the inputs of an option into its banks; return the cycles of its start and end.
+
+        Without copies, the start waits for the copies before it; results may leave the banks.
+        """
         if not option.bring:
-            return self.cp, self.cp
+            return self.cp, max(self.cp, self.dma)
         self.cp += option.issue_copies
         begin = max(self.cp, self.dma)
         first = max(begin, self.free(option))
         self.dma = first + option.bring
+        if option.island in self.islands:
+            self.dma += option.reopen
         self._delay_cp(first, option.bring_queue_wait)
         return begin, self.dma
 

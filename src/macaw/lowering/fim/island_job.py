@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
 from macaw.lowering.fim.bank_images import BankImage
-from macaw.lowering.fim.bank_timing import BankTiming
+from macaw.lowering.fim.bank_timing import OTHER, BankTiming
 from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import LOCAL, Copy, DmaTiming
 from macaw.lowering.fim.graph import Task, Tensor
@@ -44,6 +44,7 @@ class Cycles:
     compute: int
     fetch: int
     reorder: int = 0
+    reopen: int = 0  # more cycles to copy in if the banks have other rows open
     bring_queue_wait: int = 0  # cycles of waits for the dma's queue: see `plan.Option`
     fetch_queue_wait: int = 0
     until_last_start: int = (
@@ -287,6 +288,8 @@ def predict(job: Job, config: Configuration) -> Cycles:
         if not number:
             bring = begin = there
             reorder = carrier.copies([x for x in several if x.dst.memory == LOCAL], 0)
+            open_banks = {job.island: BankTiming(config, OTHER)}
+            reopen = DmaTiming(config, open_banks).copies(several, 0) - bring
         end = blocks_end(blocks, config, job.island, banks, there)
         several = copies(phase.fetch)
         if number == len(phases) - 1:
@@ -298,4 +301,5 @@ def predict(job: Job, config: Configuration) -> Cycles:
     if left_out:
         more = left_out * (ends[1] - ends[0])
         compute, until_last_start = compute + more, until_last_start + more
-    return Cycles(bring, compute, fetch, reorder, queue_waits[0], queue_waits[1], until_last_start)
+    bring_wait, fetch_wait = queue_waits
+    return Cycles(bring, compute, fetch, reorder, reopen, bring_wait, fetch_wait, until_last_start)

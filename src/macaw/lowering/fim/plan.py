@@ -44,6 +44,7 @@ class Option:
     # Cycles of cp until the dma has the first copy, and from the last input until the blocks start.
     issue_copies: int = 0
     issue_start: int = 0
+    reopen: int = 0  # more cycles of `bring` if the banks have other rows open
     residency: Residency | None = None  # None: copies bring the constants
     # If several islands share the tasks: the options of these islands, each for a part of the
     # result. The other fields then have the totals, and the first island.

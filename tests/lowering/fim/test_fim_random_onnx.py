@@ -1,0 +1,27 @@
+"""Random ONNX models on islands: exact or refused, and how good the predictions are."""
+
+import re
+
+import pytest
+
+from tests.lowering.fim.random_onnx import checked
+
+REFUSAL = re.compile(r"node \S+ \(\w+\): ")
+
+
+@pytest.mark.parametrize("seed", [9, 12, 28, 36])
+def test_a_random_model_is_exact(seed):
+    """Up to 67 steps; those without copies wait for the copies before them."""
+    outcome = checked(seed)
+    assert not outcome.refusal
+    assert outcome.off < 0.02
+
+
+@pytest.mark.long
+def test_a_thousand_random_models():
+    outcomes = [checked(seed) for seed in range(1000)]
+    exact = [outcome for outcome in outcomes if not outcome.refusal]
+    assert len(exact) >= 200
+    assert all(REFUSAL.match(outcome.refusal) for outcome in outcomes if outcome.refusal)
+    off = sorted(outcome.off for outcome in exact)
+    assert off[len(off) // 2] < 0.02
