@@ -11,11 +11,13 @@ import onnx
 import pytest
 
 import macaw as api
+from benchmarks.networks import light
 from macaw.lowering.net.densities import with_densities
 from macaw.lowering.net.network import NetTensor, Network
 from tests.lowering.net.models import ModelBuilder, float_model
 from tests.macaw.conftest import Macaw
 
+ROOT = Path(__file__).parents[2]
 SHAPE = (1, 8, 20, 20)
 
 
@@ -53,6 +55,17 @@ def test_predictions_are_nearer_to_the_cycles() -> None:
     assert abs(errors[1]) < 0.1
     estimated = api.estimate(sparse_model(), data=data)
     assert [x.predicted for x in estimated.layers] == [x.predicted for x in counted.layers]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_squeezenet_as_the_page_says() -> None:
+    case = light("squeezenet", 0.0)
+    model = api.quantise(case.model, case.samples[1:]).model
+    predicted = [api.estimate(model, data=data).cycles for data in (None, case.samples[:1])]
+    text = (ROOT / "docs" / "networks.md").read_text("utf-8").replace("\n", " ")
+    dense, counted = (f"{cycles:,}" for cycles in predicted)
+    assert f"{dense} are predicted without samples, {counted} with one" in text
 
 
 def test_a_model_of_real_numbers_is_quantised_with_the_data() -> None:
