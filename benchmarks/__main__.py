@@ -1,15 +1,15 @@
 """All benchmarks, or those that are named; docs/benchmarks.md is written from the results.
 
     python -m benchmarks [--short] [--resume] [NAME ...]     docs/benchmarks.json keeps the results
-    python -m benchmarks --load N [NAME ...]    with N busy processes beside: benchmarks-load.json
+    python -m benchmarks --load N [NAME ...]    with N busy processes beside: benchmarks-load-N.json
     python -m benchmarks --page                 write the page alone
     python -m benchmarks --smoke [NAME ...]     run each once, on small inputs; nothing is kept
     python -m benchmarks --compare OLD.json [NEW.json]
 
-A result is saved when its benchmark ends. `--resume` leaves out what has a result of this commit.
-`--short` leaves out the long ones. `--load` measures those with a goal. So does a Python that is not
-3.11, whose results (benchmarks-3.13.json) are a column of the page. Exit status 1 of `--compare`:
-something became slower by more than the noise.
+A result is saved, and the page is written, when a benchmark ends. `--resume` leaves out what has a
+result of this commit. `--short` leaves out the long ones. `--load` measures those with a goal. So
+does a Python that is not 3.11, whose results (benchmarks-3.13.json) are a column of the page. Exit
+status 1 of `--compare`: something became slower by more than the noise.
 """
 
 from __future__ import annotations
@@ -125,6 +125,7 @@ def measure(names: list[str], resume: bool, path: Path) -> None:
         )  # fmt: skip
         saved[name] = Result(origin, found.figures, found.skipped)
         results.write(path, saved)
+        write_page()
         print(f"{name}: {len(found.figures)} figures, {origin.seconds:.0f} s", flush=True)
 
 
@@ -147,7 +148,6 @@ def write_page() -> None:
     from macaw import files
 
     files.write_bytes(PAGE, page(DOCS).encode())
-    print(f"wrote {PAGE.relative_to(machine.ROOT)}", flush=True)
 
 
 def _in_a_process(name: str) -> Measured:
@@ -210,7 +210,7 @@ def results_path(load: int, version: tuple[int, int]) -> Path:
     from benchmarks.page import LOADED_RESULTS
 
     if load:
-        return DOCS / LOADED_RESULTS
+        return DOCS / LOADED_RESULTS.format(load)
     return RESULTS if version == PYTHON else DOCS / f"benchmarks-{version[0]}.{version[1]}.json"
 
 
@@ -224,7 +224,9 @@ def _measure_and_write(names: list[str], words: argparse.Namespace) -> None:
         names = [x for x in CASES if x in with_goal]
     with busy(words.load):
         measure(names, words.resume, path)
-    write_page()
+    print(
+        f"{path.relative_to(machine.ROOT)} has the results, {PAGE.relative_to(machine.ROOT)} shows them"
+    )
 
 
 if __name__ == "__main__":

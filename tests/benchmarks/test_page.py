@@ -60,12 +60,14 @@ def test_the_table_of_goals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         Figure("one", "time", (9.0,), LOWER),
     )
     results.write(tmp_path / "benchmarks.json", idle)
-    results.write(tmp_path / page.LOADED_RESULTS, _results(Figure("one", "rate", (8.0,), HIGHER)))
+    results.write(
+        tmp_path / page.LOADED_RESULTS.format(4), _results(Figure("one", "rate", (8.0,), HIGHER))
+    )
     results.write(
         tmp_path / "benchmarks-3.13.json", _results(Figure("one", "rate", (14.0,), HIGHER))
     )
     text = page.page(tmp_path)
-    assert f"| measured | {page.LOAD} | Python 3.13 |" in text
+    assert "| measured | with a load of 4 | Python 3.13 |" in text
     assert (
         "| a rate | a peer | at least 10 | 11 | 8 | 14 | met when idle | 12.5 (a floor) | the interpreter |"
         in text
@@ -96,7 +98,7 @@ def test_every_case_has_a_text() -> None:
 
 def test_each_condition_has_its_file() -> None:
     assert results_path(0, PYTHON) == RESULTS
-    assert results_path(4, PYTHON).name == page.LOADED_RESULTS
+    assert results_path(4, PYTHON).name == "benchmarks-load-4.json"
     assert results_path(0, (3, 13)).name == "benchmarks-3.13.json"
 
 
