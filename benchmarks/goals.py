@@ -131,7 +131,7 @@ GOALS = (
         40,
         ("50%",),
         peer="SciPy",
-        limits="decisions of the control units, which Python makes row by row",
+        limits="the program balances loads: the queues of all PEs are simulated in NumPy calls for each cycle",
     ),
     Goal(
         "sparse product 256³ on `large`, 80% zero",
