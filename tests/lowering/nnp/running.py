@@ -37,6 +37,9 @@ def in_binary64(made: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> dict[st
         array = onnx.numpy_helper.to_array(tensor)
         if array.dtype == np.float32:
             tensor.CopyFrom(onnx.numpy_helper.from_array(array.astype(np.float64), tensor.name))
+    for node in wide.graph.node:
+        if node.op_type == "Cast":
+            node.attribute[0].i = onnx.TensorProto.DOUBLE
     for row in (*wide.graph.input, *wide.graph.output):
         row.type.tensor_type.elem_type = onnx.TensorProto.DOUBLE
     evaluator = onnx.reference.ReferenceEvaluator(wide)
