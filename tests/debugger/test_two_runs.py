@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from macaw.debugger.both_runs import both_runs
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import answer_text
 from macaw.debugging import DebuggerFiles, join_runs
@@ -49,6 +50,27 @@ def pair(one=(3, 4), two=(5, 4), engines=("fast", "fast")):
     ]
     join_runs(runs[0], runs[1], "a.s", "b.s")
     return runs
+
+
+def test_both_sides_of_two_runs():
+    """Cycles, what differs, places, instructions and stops; a core that has ended is idle."""
+    this, other = pair()
+    this.session.cont()
+    other.session.stepi(1)
+    found = both_runs(this.session, this.context.other)
+    assert found.names == ("a.s", "b.s")
+    sides = {row.name: (row.this, row.other) for row in found.rows}
+    assert list(sides)[0] == "cycle"
+    assert list(sides)[-3:] == ["at", "instruction", "stop"]
+    assert sides["a1"] == ("22", "0")
+    assert sides["s0"] == ("0", "4")
+    assert sides["at"][0] == "idle"
+    assert sides["at"][1] == "0x00010004 <_start+4> test.s:6"
+    assert sides["instruction"] == ("-", "li a1, 10")
+    assert "zero" not in sides
+    assert found.message.endswith(" registers and queues of cp are equal")
+    alone = both_runs(this.session, None)
+    assert alone.message == "there is no other run: macaw debug FILE --against FILE starts two"
 
 
 def test_the_first_difference_of_a_tensor():
