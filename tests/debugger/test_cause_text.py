@@ -59,9 +59,9 @@ def test_settings_are_shown_once_before_the_data() -> None:
     assert list(lines([outer])) == [
         "y = 2: cp add: add y at cycle 7",
         "  with mask = 3 of pe.mask: of the program",
-        "  c cp.x1: there from the begin",
+        "  c cp.x1: there from the start",
         "  a x[0] = 1: cp mac: mac a, b at cycle 7",
-        "    b cp.x1: there from the begin",
+        "    b cp.x1: there from the start",
     ]
 
 
@@ -144,7 +144,7 @@ def test_the_text_of_a_walk() -> None:
     walk = Walk([last, first], is_complete=False)
     assert list(against_text.lines(walk, "y")) == [
         "t[1] = other bytes, t.npy has 9: cp sw a0 at cycle 20",
-        "  t[2] = 5, t.npy has 9: there from the begin",
+        "  t[2] = 5, t.npy has 9: there from the start",
         "the first difference is t[2], made by",
         *["  cp sw a0 at cycle 20"] * 24,
         "  and 1 more steps",
@@ -157,7 +157,7 @@ def test_the_text_of_a_walk() -> None:
         "nothing wrote y",
         "u[0] agrees with u.npy",
         "u[0], u[1] agree with u.npy, last cp sw a0 at cycle 20",
-        "u[0], u[1], u[2] and 2 more agree with u.npy, last there from the begin",
+        "u[0], u[1], u[2] and 2 more agree with u.npy, last there from the start",
         "not compared",
         "  v[0]", "  v[1]", *(f"  v[{n}] p.s:{n}" for n in range(2, 8)),
         "  and 3 more",

@@ -60,7 +60,7 @@ def test_both_sides_of_two_runs():
     found = both_runs(this.session, this.context.other)
     assert found.names == ("a.s", "b.s")
     sides = {row.name: (row.this, row.other) for row in found.rows}
-    assert list(sides)[0] == "cycle"
+    assert next(iter(sides)) == "cycle"
     assert list(sides)[-3:] == ["at", "instruction", "stop"]
     assert sides["a1"] == ("22", "0")
     assert sides["s0"] == ("0", "4")
