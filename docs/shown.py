@@ -100,6 +100,54 @@ def _fim_guide(place: Path) -> None:
     onnx.save(model, place / "product.onnx")
 
 
+def _options(place: Path) -> None:
+    """Small files of all kinds: sources, an executable's input, models, weights, a golden test."""
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper
+
+    _layer(place)
+    _networks(place)
+    _sample("nnp", place / "nnp")
+    dense = (place / "nnp" / "dense.s").read_text("utf-8")
+    dense = dense.replace("        SetRowsCols", "main:   SetRowsCols", 1)
+    (place / "nnp" / "main.s").write_text(dense, "utf-8")
+    shutil.copy(ROOT / "programs" / "network" / "digits_int8.onnx", place)
+    source = (place / "layer.s").read_text("utf-8")
+    sources = {
+        "other.s": source.replace("spu   nonsf", "spu   nonsf "),
+        "wrong.s": "        .core cp\n        frob\n        nop 1\n",
+        "unused.s": "        .core cp\nunused: nop\n",
+        "gnu.s": "        .text\n        .globl _start\n_start: ret\n",
+        "messy.s": "  .core cp\n nop\n",
+        "script": "continue\n",
+    }
+    for name, text in sources.items():
+        (place / name).write_text(text, "utf-8")
+    golden = place / "golden"
+    golden.mkdir()
+    _layer(golden)
+    (golden / "golden.toml").write_text('source = "layer.s"\n[inputs]\nx = "x.npy"\n', "utf-8")
+    random = np.random.default_rng(6)
+    np.save(place / "items.npy", np.stack([np.load(place / "x.npy")] * 2))
+    np.save(place / "kernels.npy", random.integers(-9, 10, (4, 3, 3, 2)).astype(np.int8))
+    np.save(place / "filters.npy", random.integers(-9, 10, (4, 3, 3)).astype(np.int8))
+    np.save(place / "bias.npy", random.integers(-99, 100, 8).astype(np.int32))
+    weights = onnx.numpy_helper.from_array(random.normal(size=(16, 16)).astype(np.float32), "w")
+    nodes = [
+        helper.make_node("Mul", ["x", "scale"], ["s"], "scaled"),
+        helper.make_node("MatMul", ["s", "w"], ["y"], "product"),
+    ]
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, ["N", 16]) for n in "xy")
+    scale = helper.make_tensor_value_info("scale", TensorProto.FLOAT, [1])
+    graph = helper.make_graph(nodes, "named", [x, scale], [y], [weights])
+    np.save(place / "named.npy", random.normal(size=(8, 16)).astype(np.float32))
+    np.savez(place / "nnp" / "data.npz", x=np.load(place / "nnp" / "x.npy"))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    model.ir_version = 10
+    onnx.save(model, place / "named.onnx")
+
+
 def _networks(place: Path) -> None:
     """The model of programs/network, 64 images for its scales, and one to run."""
     import numpy as np
@@ -173,6 +221,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "nnp-guide": _nnp_guide,
     "nnp-models": _nnp_models,
     "exercises": _empty,
+    "options": _options,
     "fim-guide": _fim_guide,
     **{
         f"samples/{name}": partial(_sample, name)
@@ -263,14 +312,17 @@ def _block(place: Path, outputs: Iterator[str], block: re.Match[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run_shell(command: str, place: Path, given: str) -> str:
-    """What a command prints, both streams, at 80 columns."""
+def run_shell(command: str, place: Path, given: str, packages: Path = ROOT / "src") -> str:
+    """What a command prints, both streams, at 80 columns.
+
+    `packages` is the folder in which Python finds `macaw`.
+    """
     paths = os.pathsep.join((str(place / "bin"), os.environ["PATH"]))
     environment = {
         **os.environ,
         **VARIABLES,
         "PATH": paths,
-        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONPATH": str(packages),
         "PYTHONIOENCODING": "utf-8",
         "LC_ALL": "C",
     }

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import installed as installation
 from tests.fuzzing import IN_CI
 
 # Two busy cores make a time limit on an example a coin toss. In CI examples are the same each
@@ -177,3 +178,9 @@ def _no_second_copy() -> Generator[None, None, None]:
     yield
     old = {"isa", "asm", "emu", "debugger", "lower"}
     assert [name for name in sys.modules if name.partition(".")[0] in old] == []
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the packages that the wheel installs, one for all tests of a process."""
+    return installation.install(tmp_path_factory.mktemp("wheel"))

@@ -75,7 +75,16 @@ PARTS = (
         "look-up",
         "Look up",
         "Every command, directive, instruction, setting and function.",
-        ("cli", "language", "isa/README", "debugger-commands", "format-pe", "compatibility", "api"),
+        (
+            "cli",
+            "options",
+            "language",
+            "isa/README",
+            "debugger-commands",
+            "format-pe",
+            "compatibility",
+            "api",
+        ),
     ),
     Part(
         "understand",

@@ -52,7 +52,8 @@ COMMANDS = {
 SHORT_COMMANDS = ("asm", "dis", "header", "fmt", "isa", "device", "completion", "help")
 
 FIRST_STEPS = """\
-Macaw assembles, runs, profiles and debugs programs for neural-network accelerators.
+Macaw assembles, runs, profiles and debugs programs for accelerators of neural
+networks.
 
 First steps:
   macaw new demo           make a folder with a small program and its input

@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 import macaw
+from tests.installed import BUILT_FROM, ROOMS, wheel
 from tests.mutants.copies import copy_tree
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("isa", "asm", "emu", "debugger")
 OLD = (*ROOMS, "lower")
-BUILT_FROM = (*ROOMS, "src", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 PROGRAM = """\
         .core cp
 _start: li a0, 0
@@ -73,24 +72,6 @@ for words in ["run", "."], ["test", "."], ["debug", ".", "--batch", "-e", "run"]
     said.append(run_command(words))
 print(said)
 """
-
-
-def wheel(tree: Path, folder: Path) -> Path:
-    """The wheel of a tree."""
-    words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(tree)]
-    subprocess.run([sys.executable, *words], check=True, capture_output=True)
-    (found,) = folder.glob("macaw_npu-*.whl")
-    return found
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel's contents, as an installation has them."""
-    folder = tmp_path_factory.mktemp("wheel")
-    copy_tree(ROOT, folder / "tree", BUILT_FROM)
-    with zipfile.ZipFile(wheel(folder / "tree", folder)) as archive:
-        archive.extractall(folder / "site")
-    return folder / "site"
 
 
 @pytest.fixture

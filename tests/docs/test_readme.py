@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
+
 import pytest
 
-from docs.shown import made, page
-from tests.macaw.command_runs import run_shown
+from docs.shown import made, page, run_shell
 
 TEXT = page("README").read_text("utf-8")
 
 
 @pytest.mark.once
-def test_the_commands_print_what_the_page_shows() -> None:
-    """A first layer, a first network with its report, a first answer of the debugger."""
+def test_the_commands_print_what_the_page_shows(installed: Path) -> None:
+    """A first layer, a network with its report, an answer of the debugger: with the wheel."""
     assert TEXT.count("    $ macaw ") == 6
-    assert made(TEXT, "README", run_shown) == TEXT
+    assert made(TEXT, "README", partial(run_shell, packages=installed)) == TEXT
 
 
 def test_a_minute_is_enough() -> None:

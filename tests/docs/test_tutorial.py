@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -14,11 +17,25 @@ LESSONS = sorted(name for name in shown.PAGES if name.startswith("tutorial/"))
 
 @pytest.mark.once
 @pytest.mark.parametrize("name", LESSONS)
-def test_a_lesson_shows_what_its_commands_print(name: str) -> None:
+def test_a_lesson_shows_what_its_commands_print(name: str, installed: Path) -> None:
+    """With the wheel, in an empty folder, in processes of their own: as a reader does it.
+
+    Lesson 1 is a first own layer, lesson 7 a network from ONNX with its report, and lesson 9 finds
+    a planted bug.
+    """
     text = shown.page(name).read_text("utf-8")
     if "riscv64-unknown-elf-gcc" in text:
         tool("gcc")
-    assert shown.made(text, name) == text
+    assert shown.made(text, name, partial(shown.run_shell, packages=installed)) == text
+
+
+@pytest.mark.once
+def test_what_runs_is_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """Not the sources beside the tests."""
+    code = "import macaw, macaw.isa; print(macaw.__file__, macaw.isa.__file__)"
+    command = f"{sys.executable} -c '{code}'"
+    for name in shown.run_shell(command, tmp_path, "", packages=installed).split():
+        assert Path(name).is_relative_to(installed)
 
 
 def test_a_file_is_separated_from_the_next_command() -> None:

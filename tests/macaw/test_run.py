@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import macaw as api
+from macaw.cli import FIRST_STEPS
 from tests.macaw.conftest import HELLO, ROOT, Macaw
 
 Source = Callable[[str], Path]
@@ -335,3 +336,18 @@ def test_an_input_without_elements_is_refused_by_its_shape(layer: Path) -> None:
     for empty in empties:
         with pytest.raises(api.InputError, match=r"input x is .*, the array given is "):
             api.run(layer, x=empty)
+
+
+@pytest.mark.parametrize("command", ["run", "debug", "profile", "annotate"])
+def test_an_onnx_model_is_no_program(macaw: Macaw, tmp_path: Path, command: str) -> None:
+    (tmp_path / "net.onnx").write_bytes(b"\x08\x0a\x12\x80")
+    done = macaw(command, "net.onnx")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "macaw: error: net.onnx is an ONNX model, no program\n"
+        "hint: `macaw quantise` gives it integers, `macaw compile` makes a program of it\n"
+    )
+
+
+def test_first_steps_fit_into_eighty_columns() -> None:
+    assert max(map(len, FIRST_STEPS.splitlines())) <= 80

@@ -364,9 +364,14 @@ def load_program(
     of `inputs`, or a file that the program reads. Also raises the errors of `macaw.load`.
     """
     from macaw import api, files
+    from macaw.errors import InputError
     from macaw.terminal.diagnostics_output import print_diagnostics
     from macaw.terminal.progress_bar import ProgressBar
 
+    for source in sources:
+        if source.lower().endswith(".onnx"):
+            text = "`macaw quantise` gives it integers, `macaw compile` makes a program of it"
+            raise InputError(f"{source} is an ONNX model, no program", text)
     files.refuse_overwriting(outputs, [*sources, *inputs, *([device] if device else [])], hint)
     with chosen_errors(choice), ProgressBar("assembling"):
         program = api.load(*sources, device=device)

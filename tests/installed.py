@@ -1,0 +1,30 @@
+"""The wheel of this tree, and its contents as an installation has them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from tests.mutants.copies import copy_tree
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("isa", "asm", "emu", "debugger")
+BUILT_FROM = (*ROOMS, "src", "pyproject.toml", "setup.py", "README.md", "LICENSE")
+
+
+def wheel(tree: Path, folder: Path) -> Path:
+    """The wheel of a tree."""
+    words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(tree)]
+    subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    (found,) = folder.glob("macaw_npu-*.whl")
+    return found
+
+
+def install(folder: Path) -> Path:
+    """Build the wheel in a folder; return the folder with its packages."""
+    copy_tree(ROOT, folder / "tree", BUILT_FROM)
+    with zipfile.ZipFile(wheel(folder / "tree", folder)) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
