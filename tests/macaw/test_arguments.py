@@ -51,6 +51,7 @@ NOT_WORDS = (7, b"a", None)
 NOT_PATHS = (7, b"a", None, ["a"])
 NOT_FLAGS = ("yes", 1, None)
 NOT_ARRAYS = (MASKED, "abc", object(), [[1, 2], [3]], np.array(["a"]))
+NOT_DATA = (*NOT_ARRAYS, 7.5j, {1: EYE}, {"x": "a"})
 NOT_DEVICES = (7, b"tiny", ["tiny"])
 NOT_SEEDS = ("a", -1, 1.5, True)
 NOT_MAPPINGS = (7, "a", [1], {1: 2})
@@ -75,7 +76,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "compile": (("x.onnx",), {}, {
         "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"), "core": (7, b"a"),
-        "batch": ("a", 0, 1.5, True),
+        "batch": ("a", 0, 1.5, True), "data": NOT_DATA,
         "constants": (*NOT_MAPPINGS, {"a": "b"}),
     }),
     "concord": (("x.s",), {}, {
@@ -91,7 +92,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "estimate": (("x.onnx",), {}, {
         "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"),
-        "batch": ("a", 0, 1.5, True),
+        "batch": ("a", 0, 1.5, True), "data": NOT_DATA,
     }),
     "from_native_tiles": ((EYE[None], (8, 8)), {}, {
         "array": NOT_ARRAYS, "shape": (7, (8,), (8, 0), ("a", "b"), None),
@@ -130,7 +131,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "weights": NOT_ARRAYS, "scope": NOT_WORDS, "lanes": ("a", 0, -1, 1.5), "seed": NOT_SEEDS,
     }),
     "quantise": (("m.onnx", EYE), {}, {
-        "model": (7, None, b"a", ["a"]), "data": (*NOT_ARRAYS, 7.5j, {1: EYE}, {"x": "a"}), "method": NOT_WORDS,
+        "model": (7, None, b"a", ["a"]), "data": NOT_DATA, "method": NOT_WORDS,
         "scales": NOT_WORDS, "per_channel": NOT_FLAGS, "element_type": NOT_WORDS,
         "layers": (*NOT_MAPPINGS, {"a": 7}), "keep_float": (7, "abc", [7]), "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}),
         "constants": (*NOT_MAPPINGS, {"a": "b"}),
