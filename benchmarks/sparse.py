@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 import macaw
 from benchmarks.figures import LOWER, Effort, Figure, count, ratio
-from benchmarks.measure import ROUNDS, timed
+from benchmarks.measure import timed
 from macaw.asm.program import Program
 from macaw.emu.device import Device
 from macaw.isa.config import Configuration
 
+ROUNDS = 3
 SIZE = 256
 ZERO = (0.5, 0.8, 0.9)  # the share of zeros, on both sides
 
