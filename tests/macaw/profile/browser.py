@@ -150,8 +150,11 @@ class Page:
         )
 
     def run(self, expression: str) -> Any:
-        """The value of an expression, after the frame in which the page is drawn."""
-        drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        """The value of an expression, after the page is drawn and its work in slices has ended."""
+        drawn = (
+            "new Promise(done => { const look = () => document.querySelector('[aria-busy=true]')"
+            " ? setTimeout(look) : done(); requestAnimationFrame(() => requestAnimationFrame(look)); })"
+        )
         found = self.call(
             "Runtime.evaluate",
             expression=f"{drawn}.then(() => ({expression}))",
