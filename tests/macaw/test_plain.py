@@ -102,8 +102,8 @@ class Tty(io.TextIOWrapper):
         return True
 
 
-def shown(words: list[str], **variables: str) -> str:
-    """What a terminal of 100 columns shows of a command, without the bars of a slow machine."""
+def shown(words: list[str], *, delay: float = 1e6, **variables: str) -> str:
+    """What a terminal of 100 columns shows of a command; bars appear after `delay` seconds."""
     left_out = ("NO_COLOR", "MACAW_PLAIN", "FORCE_COLOR", "COLORTERM", "CI")
     kept = {name: value for name, value in os.environ.items() if name not in left_out}
     environment = {**kept, "TERM": "xterm-256color", "COLUMNS": "100", **variables}
@@ -112,7 +112,7 @@ def shown(words: list[str], **variables: str) -> str:
     with (
         contextlib.chdir(ROOT),
         mock.patch.dict(os.environ, environment, clear=True),
-        mock.patch.object(progress_bar, "DELAY", 1e6),
+        mock.patch.object(progress_bar, "DELAY", delay),
         mock.patch.object(sys, "stdout", streams[0]),
         mock.patch.object(sys, "stderr", streams[1]),
     ):
@@ -199,3 +199,17 @@ def test_progress_is_a_line(
                 text += capsys.readouterr().err
                 time.sleep(0.001)
     assert re.fullmatch(r"(images: 12 of 360, cycle 5, \d+ s\n)+", text)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("estimate", "estimating"), ("quantise", "quantising"), ("lower", "measuring")],
+)
+def test_long_commands_show_progress(
+    name: str, what: str, files: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here after no time at all."""
+    monkeypatch.setattr(progress_bar, "LINES_APART", 0.01)
+    text = shown([*words_of(name, files), "--plain"], delay=0.0)
+    assert re.search(rf"^{what}: \d+ s$", text, re.M), text
