@@ -17,7 +17,7 @@ from macaw.lowering.fim.clock import NEVER
 from macaw.lowering.fim.graph import PRODUCT, Graph
 from macaw.lowering.fim.option_table import Unit
 from macaw.lowering.fim.plan import GraphPlan, Option, Refusal
-from macaw.lowering.fim.schedule import schedule
+from macaw.lowering.fim.schedule import EFFORT, schedule
 from macaw.lowering.layer_source import SourceFiles
 
 # setting: instructions of an island; least limit for a step
@@ -43,6 +43,7 @@ class Planner:
     dynamic: bool = False
     resident: float = 0
     shared: bool = True  # whether islands may share a product
+    effort: int = EFFORT  # of the search for a plan
 
     def best(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
         """Return the plan that ends first, and its program.
@@ -57,7 +58,8 @@ class Planner:
         several = (row_parts.divided(graph, count) for count in DIVIDED)
         parts = next((x for x in several if x is not None and len(x.tasks) <= MOST_DIVIDED), None)
         if parts is not None:
-            alone = replace(self, shared=False)  # the parts keep the islands busy
+            # The parts keep the islands busy; more tasks need a longer search.
+            alone = replace(self, shared=False, effort=3 * EFFORT)
             with suppress(LowerError):
                 best = min(best, alone._with_constants(parts), key=lambda row: row[0].makespan)
         return best
@@ -94,7 +96,7 @@ class Planner:
             try:
                 shared = self.shared and self.together and not self.dynamic
                 ask = _option_source(graph, limited, rows, choice, shared)
-                plan = schedule(graph, self.config, ask, self.together)
+                plan = schedule(graph, self.config, ask, self.together, self.effort)
             except LowerError:
                 if room_error is None:
                     raise

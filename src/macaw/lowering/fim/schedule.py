@@ -30,16 +30,23 @@ EFFORT = 60_000  # the greatest number of steps that are issued while changes ar
 RESTARTS, KICKS, MANY = 12, 3, 400
 
 
-def schedule(graph: Graph, config: Configuration, ask: Ask, together: bool = True) -> GraphPlan:
+def schedule(
+    graph: Graph,
+    config: Configuration,
+    ask: Ask,
+    together: bool = True,
+    effort: int = EFFORT,
+) -> GraphPlan:
     """Return the plan of a graph. Raises `LowerError` if a task has no option.
 
-    `ask` returns the options of tasks; `together` allows several tasks in one start.
+    `ask` returns the options of tasks; `together` allows several tasks in one start; `effort`
+    limits the search, as in `improve`.
     """
     table = option_table(graph, config, ask, together)
     lists = list(_lists(table))
     first = min(lists, key=lambda options: simulate(options).clock.end)
     least = least_cycles(table, config["fim.islands"]).cycles
-    return replace(make_plan(table, improve(table, first)), least=least)
+    return replace(make_plan(table, improve(table, first, effort)), least=least)
 
 
 def make_plan(table: OptionTable, options: Sequence[Option]) -> GraphPlan:
