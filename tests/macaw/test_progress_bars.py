@@ -58,8 +58,8 @@ def test_a_run_counts_items_and_cycles(macaw: Macaw, bars: Bars, source: Callabl
     np.save(path.parent / "x.npy", np.arange(3, dtype=np.int32)[:, None])
     done = macaw("run", path, "-i", "x=x.npy", "--stats")
     assert done.returncode == 0, done.stderr
-    ((what, total, count, note),) = bars
-    assert (what, total, count) == ("running", 3, 2)
+    ((total, count, note),) = (bar[1:] for bar in bars if bar[0] == "running")
+    assert (total, count) == (3, 2)
     assert note.endswith(" cycles")
     assert note != "0 cycles"
 
@@ -68,13 +68,13 @@ def test_a_run_of_one_item_has_no_total(macaw: Macaw, bars: Bars, source: Callab
     path = source(TWICE)
     np.save(path.parent / "x.npy", np.zeros(1, np.int32))
     assert macaw("run", path, "-i", "x=x.npy").returncode == 0
-    assert bars[0][:3] == ("running", None, 0)
+    assert ("running", None, 0) in [bar[:3] for bar in bars]
 
 
 def test_a_profile_says_what_it_does(macaw: Macaw, bars: Bars) -> None:
     assert macaw("profile", ROOT / "programs" / "hello" / "hello.s").returncode == 0
-    ((what, total, _, note),) = bars
-    assert (what, total) == ("profiling", None)
+    ((total, _, note),) = (bar[1:] for bar in bars if bar[0] == "profiling")
+    assert total is None
     assert re.fullmatch(r"[a-z ]+ [\d,]+ of [\d,]+", note)
 
 
