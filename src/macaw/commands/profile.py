@@ -147,7 +147,7 @@ def _allowable() -> tuple[str, ...]:
 @click.option(
     "--no-findings",
     is_flag=True,
-    help="Save the run that says which causes make the program slow, and what to do.",
+    help="Leave out what makes the run longer, and the extra run that finds it.",
 )
 @click.option(
     "--limit",
@@ -219,7 +219,7 @@ def command(
     for one, other in combinations(outputs, 2):
         files.refuse_same_file(one, other)
     earlier = None if against is None else from_json(_read_json(against), against)
-    inputs_read = [*inputs.values(), *([against] if against else [])]
+    inputs_read = [*inputs.values(), *filter(None, (against, energy))]
     program = load_program(sources, device, inputs_read, outputs, "another name", choice=choice)
     if layers and program.network is None:
         raise click.UsageError("--layers is for the folder of a compiled network")

@@ -123,7 +123,10 @@ def command(
     if scheduler is not None and jobs > 1:
         raise click.UsageError("--jobs is for processes here, --scheduler for a cluster", ctx)
     outputs = [path for path in (csv_file, json_file, html_file) if path not in (None, "-")]
-    files.refuse_overwriting(outputs, [*sources, *inputs.values()])
+    lowered = _lower_options(lower, ctx) if lower else None
+    read = [*sources, *inputs.values(), device, energy]
+    read += [(lowered or {}).get(name) for name in ("graph", "weights", "bias", "device")]
+    files.refuse_overwriting(outputs, filter(None, read))
     swept = _axes([axis(text) for text in settings], ctx)
     with ProgressBar("sweeping") as bar:
 
@@ -134,7 +137,7 @@ def command(
             *sources,
             settings=swept,
             inputs=inputs,
-            lower=_lower_options(lower, ctx) if lower else None,
+            lower=lowered,
             device=device,
             zipped=zipped,
             repeat=repeat,
@@ -146,6 +149,7 @@ def command(
             folder=folder,
             watch=watch,
         )
+    files.refuse_overwriting(outputs, {path for row in sweep.outcomes for path in row.files})
     printed = False
     for path, text in ((csv_file, tables.csv_text), (json_file, tables.json_text)):
         if path == "-":

@@ -225,6 +225,10 @@ def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
         (["--allow", "device"], "'device' is not one of 'program', 'inputs', 'shape'"),
         (["--json", "layer.s"], "layer.s is an input: it is not overwritten"),
         (["--html", "x.npy"], "x.npy is an input: it is not overwritten"),
+        (
+            ["--energy", "table.toml", "--html", "table.toml"],
+            "table.toml is an input: it is not overwritten",
+        ),
         (["--json", "a", "--html", "./a"], "one file: it cannot hold both"),
         (["--json", "none/p.json"], "cannot write none/p.json"),
         (["--device", "tinny"], "no device is called 'tinny'"),
@@ -232,6 +236,7 @@ def test_jobs_and_jitter(tool: Tool, layer: Path) -> None:
 )
 def test_errors(tool: Tool, layer: Path, options: list[str], text: str) -> None:
     (layer.parent / "other.json").write_text("{}")
+    (layer.parent / "table.toml").write_text("")
     done = tool("-i", "x=x.npy", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert text in done.stderr

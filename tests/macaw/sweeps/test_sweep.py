@@ -430,3 +430,26 @@ def test_subjects_that_are_refused(tmp_path: Path) -> None:
     assert "README.md" in found.outcomes[0].refused
     with pytest.raises(InputError, match=r"dma\.width has no values"):
         macaw.sweep("a.s", settings={"dma.width": []})
+
+
+@pytest.mark.parametrize(
+    ("words", "output"),
+    [
+        (["--lower", "m.onnx --target fim --dim n=20"], "m.onnx"),
+        (["--lower", "spmv -w w.npy"], "w.npy"),
+        (["layer.s", "-i", "x=x.npy", "--energy", "table.toml"], "table.toml"),
+        (["layer.s", "-i", "x=x.npy"], "weights.npy"),
+    ],
+)
+def test_what_a_sweep_reads_is_not_overwritten(
+    macaw: Macaw, layer: Path, words: list[str], output: str
+) -> None:
+    """The last one is a file that only the source names."""
+    saved_graph(layer / "m.onnx")
+    np.save(layer / "w.npy", np.eye(16, dtype=np.int8))
+    (layer / "table.toml").write_text("")
+    before = (layer / output).read_bytes()
+    done = macaw("sweep", *words, "--set", "dma.width=16", "--csv", output)
+    assert done.returncode == 2
+    assert f"{output} is an input: it is not overwritten" in done.stderr
+    assert (layer / output).read_bytes() == before
