@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
+from onnx import helper
 
 import macaw as api
 from macaw.commands.compile import command
@@ -52,3 +53,23 @@ def test_python_has_another_function_for_islands(tmp_path: Path) -> None:
     with pytest.raises(api.InputError) as error:
         api.compile(tmp_path / "m.onnx", core="fim")
     assert error.value.hint == "`macaw.lower_graph` for islands"
+
+
+@pytest.mark.parametrize(("output", "source"), [(".", "net.s"), ("..", "models.s")])
+def test_the_source_is_called_like_the_folder_that_a_relative_name_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: str, source: str
+) -> None:
+    folder = tmp_path / "models" / "net"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    saved(folder / "m.onnx", MATMUL)
+    command.main(["m.onnx", "--core", "fim", "-o", output], standalone_mode=False)
+    assert (folder / output / source).is_file()
+
+
+def test_a_model_that_islands_do_not_compute_leaves_no_folder(macaw: Macaw, tmp_path: Path) -> None:
+    saved(tmp_path / "m.onnx", helper.make_node("Softmax", ["x"], ["y"]))
+    done = macaw("compile", "m.onnx", "--core", "fim", "-o", "net")
+    assert done.returncode == 2
+    assert "a node Softmax: no task of the islands does it" in done.stderr
+    assert not (tmp_path / "net").exists()

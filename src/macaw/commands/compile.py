@@ -91,7 +91,6 @@ def command(
     take the folder, too. With --core fim, the folder has one source for the islands, which is
     called like the folder.
     """
-    from macaw import files
     from macaw.networks import nnp_report
     from macaw.networks import report as network_report
     from macaw.networks.compiler import compile as compile_model
@@ -102,8 +101,7 @@ def command(
     folder = Path(output or Path(model).stem)
     _check_options(ctx, core)
     if core == lower_fim.CORE:
-        files.make_folder(folder)
-        source = folder / f"{folder.name}.s"
+        source = folder / f"{folder.resolve().name or Path(model).stem}.s"
         status = lower_fim.lower(
             model,
             str(source),
@@ -114,6 +112,7 @@ def command(
             resident=lower_fim.budget(resident),
             explain=explain,
             measure=measure,
+            makes_folder=True,
         )
         click.echo(f"wrote {console.printable(str(source))}")
         return status

@@ -85,10 +85,12 @@ def lower(
     resident: float,
     explain: bool,
     measure: bool,
+    makes_folder: bool = False,
 ) -> int:
     """Write the source of a graph and print its plan. With `measure`, also run it.
 
-    Return the exit status 0.
+    With `makes_folder`, the folder of the source may be missing: it is made once the graph has a
+    plan. Return the exit status 0.
     """
     from macaw import files
     from macaw.fim_lowering import lower_graph
@@ -106,6 +108,8 @@ def lower(
         )
     beside = [target.parent / name for name in (*lowering.files, *lowering.program.texts)]
     files.refuse_overwriting([target, *beside], [graph])
+    if makes_folder:
+        files.make_folder(target.parent)
     lowering.write(target)
     width = None if is_plain() else shutil.get_terminal_size().columns
     click.echo("\n".join(_plan_lines(lowering, explain, width)))
