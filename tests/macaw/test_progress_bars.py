@@ -139,3 +139,11 @@ def test_work_that_ends_before_the_delay_draws_nothing(monkeypatch: pytest.Monke
     monkeypatch.setattr("sys.stderr", StringIO())
     with ProgressBar("images") as other:
         assert other._timer is None
+
+
+def test_a_name_with_brackets_is_no_markup() -> None:
+    """The prompt of the debugger names a bar by the command, such as `print y[/x]`."""
+    stream = StringIO()
+    drawn = progress_bar._progress(ProgressBar("print y[i][/x]"), Console(file=stream, width=100))
+    Console(file=stream, width=100).print(drawn.get_renderable())
+    assert "print y[i][/x]" in stream.getvalue()

@@ -110,7 +110,7 @@ def _progress(bar: ProgressBar, console: Console) -> Progress:
 
     columns_with_total = (MofNCompleteColumn(), TimeRemainingColumn()) if bar.total else ()
     progress = LiveProgress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # commands may contain brackets
         BarColumn(),
         *columns_with_total,
         TimeElapsedColumn(),
