@@ -32,7 +32,10 @@ class QueueDelta(NamedTuple):
 
 
 def fills_from_outside(core: Core) -> bool:
-    """Return whether other cores fill a core's queues: it has windows, or no program of its own."""
+    """Return whether other cores fill a core's queues.
+
+    They do if the core has windows, or if it has no instructions.
+    """
     return bool(core.table.windows) or not core.table.instructions
 
 

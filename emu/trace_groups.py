@@ -72,7 +72,7 @@ class Groups(Registers):
         return bool(self._active) or self._lazy is not None
 
     def _update(self) -> None:
-        """Compute the trigger from the parameters and the timer, which have changed."""
+        """Compute the trigger again after the parameters or the timer have changed."""
         state = self.state
         waits = self.recording and state.trace_counting
         if waits and state.trace_mode == AUTO and state.trace_num:

@@ -16,8 +16,8 @@ class Trigger:
 
     def __init__(self, state: State, groups: int) -> None:
         self._state = state
-        self._starts = [ENDLESS] * groups
-        self._loops = [0] * groups  # the instruction with which each of them starts to record
+        self._starts = [ENDLESS] * groups  # by group: the instruction with which it starts
+        self._loops = [0] * groups  # by group: the loop in which it starts there, from 0
         self.next = ENDLESS
 
     def rest(self) -> None:
@@ -42,9 +42,9 @@ class Trigger:
         self.next = min(self._starts)
 
     def fire(self) -> tuple[int, int]:
-        """Return a group that starts with instruction `next`, and the number of its loop.
+        """Return a group that starts to record with instruction `next`, and its loop, from 0.
 
-        Also compute the instruction with which this group starts again.
+        Also compute with which instruction this group starts to record again.
         """
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)

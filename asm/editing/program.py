@@ -26,7 +26,7 @@ class ProgramFile:
 
     `scopes` are the numbers of the sources whose symbols the file can use. A source uses its own
     symbols; an included file uses the symbols of each source that includes it. `core` is the core
-    of the part in which the file begins; it is empty if that is outside of all parts.
+    of the part in which the file begins; it is empty if the file begins outside of all parts.
     """
 
     name: str

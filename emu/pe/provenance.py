@@ -325,7 +325,7 @@ class RowProvenance(ProvenanceRecords):
         yield from data
 
     def _out(self, run: Run) -> list[Source]:
-        """Return as a setting of the store where the exe of a run stores its results."""
+        """Return where the exe of a run stores its results, as a setting of the store."""
         out, packet = run["out"], self.packets.get(run["order"])
         shown: dict[str, Any] = {"base": Extent(self.memory.base + out["offset"])}
         shown |= {"stride": out["stride"], "step": out["step"], "count": out["count"]}

@@ -167,9 +167,10 @@ def _tolerance(what: str, entry: Mapping[str, Any]) -> Tolerance:
 
 
 def path_inside(folder: Path, name: str, place: Path) -> Path:
-    """Return the path of a file in a golden folder. Raises `InputError` if it is outside.
+    """Return the path of a file in the folder of a golden test.
 
-    The check follows links, as for the files that a source includes.
+    Raises `InputError` if the file is outside of that folder. The check follows links, as for the
+    files that a source includes.
     """
     path = folder / name
     try:

@@ -94,9 +94,10 @@ def dense(array: Array, elements: Sequence[str], slots: int) -> Rounds:
 
 
 def _matrix(array: Array, elements: Sequence[str], what: str) -> tuple[int, int]:
-    """Return the rows and the columns of a matrix of weights. Raises `DataError` if it is none.
+    """Return the numbers of rows and columns of a matrix of weights.
 
     `elements` are the element types of the array. `what` is the kind of matrix, for the message.
+    Raises `DataError` if the array is not such a matrix.
     """
     dtypes = [OPERAND_DTYPES[element] for element in elements]
     if array.dtype not in dtypes:

@@ -99,7 +99,7 @@ def document_symbol(positions: Positions, entry: Entry) -> types.DocumentSymbol:
 
 
 def signature_information(item: Signature) -> types.SignatureInformation:
-    """Return a way to write a statement as an object of the protocol."""
+    """Convert a signature, which is one way to write a statement, to an object of the protocol."""
     parameters = [
         types.ParameterInformation((x.start, x.end), x.meaning or None) for x in item.parameters
     ]
@@ -107,7 +107,7 @@ def signature_information(item: Signature) -> types.SignatureInformation:
 
 
 def folding_range(positions: Positions, block: Block) -> types.FoldingRange:
-    """Return a block that the editor can fold as an object of the protocol."""
+    """Convert a block, which the editor can fold, to an object of the protocol."""
     start, end = positions.position(block.start), positions.position(block.end)
     is_comment = block.kind == blocks.COMMENT
     kind = types.FoldingRangeKind.Comment if is_comment else None
@@ -139,7 +139,7 @@ def semantic_tokens(positions: Positions, words: Iterable[ColouredWord]) -> type
 
 
 def inlay_hint(positions: Positions, item: Annotation) -> types.InlayHint:
-    """Return a note inside of a line as an object of the protocol."""
+    """Convert a note that the editor shows in a line to an object of the protocol."""
     return types.InlayHint(
         positions.position(item.offset),
         item.text,

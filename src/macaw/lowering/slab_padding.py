@@ -247,7 +247,7 @@ def _parameter(number: int) -> str:
 
 
 def _zeros(out: Listing, plan: ImagePlan) -> None:
-    """Write code that fills the slabs with zeros if a row or column of one is outside."""
+    """Write code that fills the slabs with zeros if any slab is partly outside the image."""
     product = plan.product
     first = [PaddedSlabs(plan).first_row(p, q) for p, q in activation_grid(plan)]
     out.block(
@@ -270,8 +270,9 @@ def _zeros(out: Listing, plan: ImagePlan) -> None:
 def _columns_inside(out: Listing, plan: ImagePlan) -> None:
     """Write code for the columns inside the image.
 
-    a3 gets the offset of the first one in a row of the image, a4 their number, and a5 the offset of
-    the first one in a row of the slab. If there are none, the code goes to the end.
+    a4 gets the number of these columns. a3 gets the offset of the first of them from the start of a
+    row of the image, a5 its offset from the start of a row of the slab. If there are no such
+    columns, the code goes to the end.
     """
     product, size = plan.product, PaddedSlabs(plan).size
     out.block(

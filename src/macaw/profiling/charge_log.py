@@ -26,11 +26,11 @@ class LoggedWait(NamedTuple):
 
 @dataclass
 class ChargeLog:
-    """The charges of one core, which its accountant tells by `add`.
+    """The charges of one core. Its accountant calls `add` for each of them.
 
-    `period` is the length of a period in cycles. `cycles` has the cycles times units by the number
-    of the period and the charge, without waits for other cores. `busy` has the intervals in which
-    the core worked, sorted after `close`.
+    `period` is the length of a period in cycles. The keys of `cycles` are (number of a period,
+    charge), its values are cycles times units, without waits for other cores. `busy` has the
+    intervals in which the core worked. They are sorted once `close` has been called.
     """
 
     period: int

@@ -134,7 +134,10 @@ def make_job(
 def item_inputs(
     program: Program, inputs: Mapping[str, object], item: int
 ) -> dict[str, NDArray[Any]]:
-    """Return the inputs of a batch item. Raises `InputError` if they do not fit, or it is none."""
+    """Return the inputs of a batch item.
+
+    Raises `InputError` if the inputs do not fit the program, or if there is no such item.
+    """
     binding = bind(program, inputs)
     last = (binding.items or 1) - 1
     if item > last:

@@ -45,7 +45,10 @@ def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
 
 
 def is_sum(unit: Sequence[Task]) -> bool:
-    """Return whether a unit of tasks begins with a sum of products: two products do not chain."""
+    """Return whether a unit of tasks begins with a sum of products.
+
+    It does if it has several products, and none of them reads a result of the unit.
+    """
     products = [task for task in unit if task.kind == PRODUCT]
     makers = Makers(unit)
     return len(products) > 1 and not any(

@@ -82,7 +82,7 @@ class StreamTiling:
 
     @cached_property
     def strips(self) -> int:
-        """The number of strips of A, which are tiles along m."""
+        """The number of strips of A, one for each tile along m."""
         return part(self.shape.m, self.tile[0])
 
     @cached_property
@@ -92,7 +92,7 @@ class StreamTiling:
 
     @cached_property
     def across(self) -> int:
-        """The number of columns of B's tiles, which are tiles along n."""
+        """The number of columns of B's tiles, one for each tile along n."""
         return part(self.shape.n, self.tile[2])
 
     @cached_property

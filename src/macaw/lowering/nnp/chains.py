@@ -139,14 +139,18 @@ class _Former:
         return False
 
     def _may_move(self, draft: _Draft) -> bool:
-        """Return whether a chain may run after the last one: pops of a queue keep their order."""
+        """Return whether a chain may run after all others instead of at its place.
+
+        A chain that reads NetInQ may not if a later chain reads it, too: a queue gives its vectors
+        in order.
+        """
         if self.tensors[draft.source.tensor].memory != ops.NET_IN:
             return True
         later = self.drafts[self.drafts.index(draft) + 1 :]
         return not any(self.tensors[item.source.tensor].memory == ops.NET_IN for item in later)
 
     def _multicast(self, operation: Operation) -> bool:
-        """Write a copy by the chain that makes its input, if it can."""
+        """Let the chain that makes a copy's input also write the copy. Return whether it can."""
         if operation.kind != ops.COPY or operation.window is not None:
             return False
         source, output = operation.inputs[0], operation.output

@@ -166,17 +166,20 @@ def groups(value: Value, group: Indices, key: Indices) -> Groups | None:
 
 @dataclass(frozen=True)
 class VectorCopy:
-    """Vectors of a value that are copied to rows, and the first column in these rows."""
+    """A copy of whole native vectors of a value, `source`, to the rows of a new tensor.
+
+    `column` is the index of the first vector of each new row that the copy writes.
+    """
 
     source: Place
     column: int
 
 
 def vector_copies(value: Value, group: Indices, key: Indices) -> tuple[list[VectorCopy], Indices]:
-    """Return copies of whole vectors that give the value one row for each group.
+    """Return the copies of whole vectors that arrange a value in one row for each group.
 
-    Row i has group i. The second result has the `elements` of the new rows. Raises `LowerError` if
-    copies of whole, evenly spaced vectors are not enough.
+    Row i has the elements of group i. The second result has the `elements` of the new rows. Raises
+    `LowerError` if copies of whole, evenly spaced vectors are not enough.
     """
     count, native = int(group.max()) + 1, value.native
     vectors = value.elements.reshape(-1, native)
@@ -204,7 +207,10 @@ def vector_copies(value: Value, group: Indices, key: Indices) -> tuple[list[Vect
 
 
 def _copies(value: Value, at: Indices) -> list[VectorCopy]:
-    """Return copies of the vectors `at` (rows, vectors of a row); one copy moves neighbours."""
+    """Return copies of the vectors `at` (rows, vectors of a row).
+
+    One copy moves all vectors that are next to each other.
+    """
     strides = at[1] - at[0] if len(at) > 1 else np.zeros(at.shape[1], np.int64)
     copies: list[VectorCopy] = []
     start = 0

@@ -117,7 +117,10 @@ def _resized(model: onnx.ModelProto, names: set[str], count: int) -> onnx.ModelP
 
 
 def _is_batch(dim: onnx.TensorShapeProto.Dimension, axis: int, names: Collection[str]) -> bool:
-    """Return whether a dimension of an input is the batch's: it has its name, or is the first."""
+    """Return whether a dimension of an input is that of the batch.
+
+    It is if it has one of the batch's names, or if it has no name, is the first, and is 1 or open.
+    """
     if dim.dim_param:
         return dim.dim_param in names
     return axis == 0 and dim.dim_value in (0, 1, -1)

@@ -65,8 +65,8 @@ def offset_of(dtype: str) -> int:
 def single_quantisation(graph: Graph, node: Node, dtype: str) -> Quantisation | None:
     """Return the quantisation of a QuantizeLinear or DequantizeLinear node, for signed integers.
 
-    The result is None if the quantisation is not constant, is by channel or block, or has a type
-    without a signed integer type.
+    The result is None if the quantisation is not constant, if it is by channel or block, if its
+    scale is not a positive, finite float32, or if `dtype` is not int8, uint8, int16 or uint16.
     """
     scale = graph.constant(node.inputs[1])
     zero = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None
@@ -82,7 +82,8 @@ def single_quantisation(graph: Graph, node: Node, dtype: str) -> Quantisation | 
 def target_of(graph: Graph, quantisers: Sequence[Node], readers: int) -> Target | None:
     """Return the integers that all readers of a value make of it, or None if they differ.
 
-    `quantisers` are the QuantizeLinear that read the value, `readers` is the number of all that do.
+    `quantisers` are the QuantizeLinear that read the value, `readers` is the number of all
+    nodes that read it.
     """
     if not quantisers or len(quantisers) != readers:
         return None
