@@ -44,7 +44,12 @@ def run_chain(rows, apart):
         machine.put(0, n, 0, np.concatenate([a[16 * n : 16 * n + 16], b.T]))
         machine.put(2, n, 16, np.ascontiguousarray(c.T))
     seen = []
-    machine.device.listen(lambda event: seen.append((event.time, event.values["address"])))
+
+    def listen(event):
+        if event.kind == "instruction":
+            seen.append((event.time, event.values["address"]))
+
+    machine.device.listen(listen)
     stop = machine.start().run()
     assert stop.reason == "exit"
     found = np.array([machine.get(2, n, 0, 256) for n in range(rows // 16)]).reshape(rows, 16)
