@@ -44,6 +44,17 @@ def test_operators(kind, attributes, shape, inputs):
     check_outputs(model(nodes, {"x": shape}, **dict(zip(names, inputs, strict=True))))
 
 
+def test_constants_are_moved_beforehand():
+    """The first input of a node may be a constant while another one is not."""
+    nodes = [NODE("LayerNormalization", ["c", "x"], ["y"])]
+    kinds = task_kinds(check_outputs(model(nodes, {"x": (4,)}, c=random_numbers(3, 4))))
+    assert kinds.count(GATHER) == 3  # the mean, the deviation and the scale are repeated
+    image, weights = random_numbers(1, 2, 4, 4), random_numbers(3, 2, 2, 2)
+    nodes = [NODE("Conv", ["c", "w", "x"], ["y"])]
+    made = model(nodes, {"x": (3,)}, c=image, w=weights)
+    assert task_kinds(check_outputs(made)) == [PRODUCT, GATHER, POINTWISE]
+
+
 def test_a_sum_of_no_axes_is_the_input():
     axes = np.array([], np.int64)
     nodes = [
