@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from macaw.emu.faults import Stop
+from macaw.emu.pe.fast.resident_balanced import BalancedResidentWeights
+from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.emu.pe.fast.row import FastRow
 from macaw.isa.pe import REDUCTIONS
 from tests.emu.pe_builder import Machine, Unit
@@ -225,3 +228,52 @@ def test_an_exe_without_steps_during_a_loop(cluster: int) -> None:
     agree_at_end(pair, [machine.device.run() for machine in pair])
     results = pair[0].read(loop.out, loop.expected().size)
     np.testing.assert_array_equal(results, loop.expected().reshape(-1))
+
+
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize(
+    ("changed", "batches"),
+    [(None, [8]), (5, [8, 3]), (6, [8, 1, 1]), (7, [8, 1])],
+)
+def test_macs_are_computed_before_their_segments_arrive(
+    changed: int | None, batches: list[int], balance: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All macs at once, but those again whose segment changes in memory before the bus reads it."""
+    rng = np.random.default_rng(4)
+    rows, weights = rng.integers(-5, 6, (8, 16)), rng.integers(-5, 6, (6, 16))
+    config = {"pe.pes": 3, "pe.input_buffer": 256, "pe.output_queue": 64, "dist.bus_bytes": 3}
+    unit = Unit(config, data_at=0x800)
+    unit.config_packet(HOLD, "ld activations base=0")
+    mac = "mac base=0 acc=0" + " balance" * balance
+    lines = "ld weights", mac, "ld activations base=1", "spu nonsf src=0 dst=0"
+    steps = [(1, 0, 16, 0), (2, 0, 16, 0), (3, 1, 1, 0)]
+    unit.config_packet(PRODUCT, *lines, steps=steps, state=RQ, pipeline=4, inner=len(rows))
+    places = [unit.put(row.astype(np.int8).tobytes()) for row in rows]
+    segments = [("activations", "broadcast", range(at, at + 16)) for at in places]
+    unit.exe(HOLD, segments[0])
+    unit.exe(PRODUCT, unit.weights(weights), *segments[1:], last=1)
+    fast, reference = pair = machines_of_engines(unit)
+    assert isinstance(fast.row, FastRow)
+
+    def change(machine: Machine) -> None:
+        if changed is not None:
+            rows[changed] = 1 + np.arange(16) % 3
+            memory, data = machine.row.memory, rows[changed].astype(np.int8).tobytes()
+            memory.memory.poke(memory.base + places[changed], data)
+
+    kind = BalancedResidentWeights if balance else ResidentWeights
+    computed, multiply = list[int](), kind.multiply
+
+    def count(self: ResidentWeights, activations: NDArray[Any]) -> ResidentMacs:
+        computed.append(activations.shape[1])
+        macs = multiply(self, activations)
+        change(fast)
+        return macs
+
+    monkeypatch.setattr(kind, "multiply", count)
+    change(reference)  # it reads the segment later, too
+    agree_at_end(pair, [machine.device.run() for machine in pair])
+    assert (fast.row.controls.groups, fast.row.controls.splits) == (1, 0)
+    assert computed == batches
+    sums = fast.row.state.output[..., : len(rows)]
+    np.testing.assert_array_equal(sums.reshape(6, -1), weights @ rows.T)

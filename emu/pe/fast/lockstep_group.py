@@ -90,7 +90,7 @@ class LockstepGroup:
         self.balances = any(row.values["balance"] for row in rows)
         kind = BalancedResidentWeights if self.balances else ResidentWeights
         weights = kind(context, clusters, entries)
-        self.macs = LockstepMacs(context, clusters, weights)
+        self.macs = LockstepMacs(context, lead.units.loading, clusters, weights)
         self.sums = LockstepAccumulator(context, clusters, weights)
         self.issue = np.full(len(clusters), self.run["issue_at"][0])
         self.ends: dict[int, Ints] = {}  # by index of an instruction: the end of its last issue
@@ -288,7 +288,9 @@ class LockstepGroup:
         op, start = step.op, step.start
         assert start is not None  # `_start` has set the start
         if not self.macs.computed:
-            self.macs.multiply(self._next_bases(step))
+            coming = self._coming_segments()
+            bases = [op["base"]] if coming else self._next_bases(step)
+            self.macs.multiply(bases, coming)
         end = start + self.macs.cycles(1)[0] - 1
         self.sums.mac(self.macs.take(op["base"], op["sums"].bit_length() - 1))
         self.macs.record(start[None], end[None])
@@ -297,11 +299,9 @@ class LockstepGroup:
     def _next_bases(self, step: LockstepStep) -> list[int]:
         """Return the base address of a mac, and those of later macs that can be computed with it.
 
-        There are later ones only if all activations have arrived.
+        All activations have arrived.
         """
         bases, run = [step.op["base"]], self.run
-        if not self._has_activations():
-            return bases
         later = self.steps[self.steps.index(step) + 1 :]
         bases += [other.op["base"] for other in later if other.op["unit"] == MAC]
         places = [x.op["place"] for x in self.steps if x.op["unit"] == MAC]
@@ -315,12 +315,12 @@ class LockstepGroup:
         end = int(wrong.argmax()) if wrong.any() else len(table)
         return bases + table[:end].reshape(-1).tolist()
 
-    def _has_activations(self) -> bool:
-        """Return whether all activations of the exe are in the input buffers."""
-        segments = list(range(self.run["taken"], len(self.run["segments"])))
-        for step in self._lds():
-            segments += step.op["segments"] if step.op["last"] == NEVER else ()
-        return all(self.run["segments"][part]["type"] == PSUMS for part in segments)
+    def _coming_segments(self) -> list[int]:
+        """Return the segments of activations that the bus has not delivered yet."""
+        lds = (step.op for step in self._lds() if step.op["last"] == NEVER)
+        segments = [part for op in lds for part in op["segments"]]
+        segments += range(self.run["taken"], len(self.run["segments"]))
+        return [part for part in segments if self.run["segments"][part]["type"] != PSUMS]
 
     def _lds(self) -> list[LockstepStep]:
         return [step for step in self.steps if step.op["segments"]]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.data_loading import DataLoading
 from macaw.emu.pe.fast.lockstep_accumulate import LockstepMac
+from macaw.emu.pe.fast.lockstep_ahead import ComingActivations
 from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.isa.pe import BLOCKS
 
@@ -25,16 +28,30 @@ class LockstepMacs:
     first cycle that `waits` does not include.
     """
 
-    def __init__(self, context: RowContext, clusters: list[int], weights: ResidentWeights) -> None:
+    def __init__(
+        self,
+        context: RowContext,
+        loading: DataLoading,
+        clusters: list[int],
+        weights: ResidentWeights,
+    ) -> None:
         self.state, self.shape = context.state, context.shape
         self.clusters, self.weights = clusters, weights
+        self.coming = ComingActivations(context, loading, clusters)
         self.times: list[tuple[Ints, Ints]] = []
         self.since = self.state.doing_since[clusters]
         self.waits = np.zeros_like(self.since)
+        # Macs that were computed together, and the activations that they read. Those of the first
+        # `_read` macs were in the input buffers, those of the others are predicted.
         self._batch: ResidentMacs | None = None
+        self._activations: NDArray[Any] = np.zeros((0, 0, 0))
+        self._read = 0
+        self._predicts = True  # False after a prediction of which no mac was right
+        self._at = 0  # how many macs of the batch have been taken
+        # Macs from `_first` on read what the batch has for them: their base addresses and limits.
+        self._first = 0
         self._bases: Sequence[int] = ()
         self._limits: Ints = np.zeros((0, 0), np.int64)
-        self._at = 0  # how many macs of the batch have been taken
 
     @property
     def most(self) -> int:
@@ -43,14 +60,34 @@ class LockstepMacs:
 
     @property
     def computed(self) -> int:
-        """The number of macs that are computed but not taken yet."""
-        return len(self._bases) - self._at
+        """The number of macs that are computed but not taken yet, without predicted ones."""
+        return self._first + len(self._bases) - self._at
 
-    def multiply(self, bases: Sequence[int]) -> None:
-        """Compute the next macs, whose base addresses are `bases`. Raises `Unplannable`."""
+    def multiply(self, bases: Sequence[int], coming: Sequence[int]) -> None:
+        """Compute the next macs, whose base addresses are `bases`.
+
+        `coming` has the segments of activations that the bus has not delivered yet; the macs that
+        multiply them are predicted. A mac whose prediction is right is not computed again. Raises
+        `Unplannable` or `Fault`.
+        """
         limits = self._find_limits(np.array(bases))
-        self._batch = self.weights.multiply(bases, limits)
-        self._bases, self._limits, self._at = bases, limits, 0
+        activations = self.weights.gather(bases, limits)
+        predicted = self._activations[:, self._at : self._at + len(bases)]
+        if not np.array_equal(predicted, activations):
+            self._compute(activations, coming)
+        self._bases, self._limits, self._first = bases, limits, self._at
+
+    def _compute(self, activations: NDArray[Any], coming: Sequence[int]) -> None:
+        """Compute the macs that read `activations`, and predicted ones. Raises `Fault`."""
+        read, predicted = activations.shape[1], None
+        if self._at == self._read < self._activations.shape[1]:
+            self._predicts = False
+        if self._predicts and read < self.most:
+            predicted = self.coming.predict(coming[: self.most - read], self.weights)
+        if predicted is not None:
+            activations = np.concatenate([activations, predicted], axis=1)
+        self._batch, self._activations = self.weights.multiply(activations), activations
+        self._at, self._read = 0, read
 
     def cycles(self, count: int) -> Ints:
         """Return the cycles of the next `count` macs, of shape (macs, clusters)."""
@@ -61,8 +98,9 @@ class LockstepMacs:
         """Return the next mac, which has the base address `base`."""
         at, self._at = self._at, self._at + 1
         assert self._batch is not None
-        assert self._bases[at] == base  # macs are taken in the order of `multiply`
-        return LockstepMac(self._batch, at, base, accumulator, self._limits[at])
+        number = at - self._first
+        assert self._bases[number] == base  # macs are taken in the order of `multiply`
+        return LockstepMac(self._batch, at, base, accumulator, self._limits[number])
 
     def record(self, start: Ints, end: Ints) -> None:
         """Record the first and last cycles of macs, two arrays of shape (macs, clusters)."""

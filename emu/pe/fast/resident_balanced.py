@@ -7,8 +7,10 @@ a product. Cycles and counters come from `queue_occupancy`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macaw.emu.pe.balancing import participants
 from macaw.emu.pe.context import RowContext
@@ -29,17 +31,13 @@ class BalancedResidentWeights(ResidentWeights):
             raise Unplannable
         super().__init__(context, clusters, entries)
 
-    def multiply(self, bases: Sequence[int], limits: Ints) -> ResidentMacs:
-        """Return the macs with the base addresses `bases`.
-
-        `limits` (bases, clusters) has the element at which the loaded activations end. Raises
-        `Unplannable` if a mac would read past this end.
-        """
-        hit, sums = self.find(bases, limits)
+    def multiply(self, activations: NDArray[Any]) -> ResidentMacs:
+        """Return the macs that read `activations` (entries, macs, PEs of all clusters)."""
+        hit, sums = self.find(activations)
         shape, pes = sums.shape, self.shape.pes
         bits = hit.view(np.uint8)
         pairs = padded((bits[0::2] + bits[1::2]).T)
-        entries = np.tile(self.entries, len(bases))
+        entries = np.tile(self.entries, len(sums))
         begin = np.arange(entries.size) * pairs.shape[1]
         none = np.zeros(entries.size, np.uint8)
         has_left = begin // pairs.shape[1] % pes != 0

@@ -58,7 +58,7 @@ class ResidentWeights:
         index = np.where(valid, self.arrays.weight_index.take(place), 0).astype(np.int64)
         self.reach = np.where(self.entries > 0, index.max(axis=0), -1).reshape(self.grid)
         self.valid = None if valid.all() else valid
-        self.at = index + self.arrays.input_row[of]
+        self.index, self.at = index, index + self.arrays.input_row[of]
         values = np.where(valid, self.arrays.weight_value.take(place), 0)
         self.values = values.astype(context.adder.dtype)
 
@@ -66,36 +66,46 @@ class ResidentWeights:
     def _depths(self) -> tuple[int, int]:
         return self.shape.load_queue_1, self.shape.load_queue_2
 
-    def find(self, bases: Sequence[int], limits: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Return the effectual entries, as a mask, and the sums of macs with these base addresses.
+    def gather(self, bases: Sequence[int], limits: Ints) -> NDArray[Any]:
+        """Return the activations that macs with the base addresses `bases` read.
 
-        The mask has shape (entries, macs · PEs of all clusters), the sums (macs, clusters, PEs).
-        `limits` (bases, clusters) has the element at which the loaded activations end. Raises
-        `Unplannable` if a mac would read past this end.
+        The shape is (entries, macs, PEs of all clusters). `limits` (bases, clusters) has the
+        element at which the loaded activations end. Raises `Unplannable` if a mac would read past
+        this end.
         """
-        arrays, count = self.arrays, len(bases)
         base = np.array(bases)
         reads = self.reach + base[:, None, None]
         beyond = (reads >= limits[:, :, None]) & (self.reach >= 0)
         if beyond.any() or base.min() < 0 or base.max() >= self.shape.input_buffer:
             raise Unplannable
-        at = (self.at[:, None, :] + base[:, None]).reshape(len(self.at), -1)
-        activations = arrays.activations.take(at)
-        hit = activations != 0  # this gives the bitmask of what is loaded
-        activations = activations.reshape(len(at), count, -1)
-        if self.valid is not None:
-            hit = (hit.reshape(activations.shape) & self.valid[:, None]).reshape(at.shape)
-        sums = np.einsum("wr,wir->ir", self.values, activations, dtype=self.values.dtype)
-        return hit, sums.reshape(count, *self.grid)
+        return self.arrays.activations.take(self.at[:, None, :] + base[:, None])
 
-    def multiply(self, bases: Sequence[int], limits: Ints) -> ResidentMacs:
-        """Return the macs with the base addresses `bases`.
+    def read(self, contents: NDArray[Any], slices: NDArray[np.intp]) -> NDArray[Any] | None:
+        """Return the activations that macs would read if their bases held `contents`.
 
-        `limits` (bases, clusters) has the element at which the loaded activations end. Raises
-        `Unplannable` if a mac would read past this end.
+        `contents` has shape (macs, slices, elements), and `slices` has the slice of each PE. The
+        result has the shape that `gather` returns. It is None if a mac would read more elements.
         """
-        hit, sums = self.find(bases, limits)
-        count = len(bases)
+        if int(self.reach.max()) >= contents.shape[2]:
+            return None
+        return np.ascontiguousarray(contents[:, slices, self.index].swapaxes(0, 1))
+
+    def find(self, activations: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+        """Return the effectual entries, as a mask, and the sums of macs.
+
+        `activations` (entries, macs, PEs of all clusters) are what the macs read. The mask has
+        shape (entries, macs · PEs of all clusters), the sums (macs, clusters, PEs).
+        """
+        hit = activations != 0  # this gives the bitmask of what is loaded
+        if self.valid is not None:
+            hit &= self.valid[:, None]
+        sums = np.einsum("wr,wir->ir", self.values, activations, dtype=self.values.dtype)
+        return hit.reshape(len(hit), -1), sums.reshape(-1, *self.grid)
+
+    def multiply(self, activations: NDArray[Any]) -> ResidentMacs:
+        """Return the macs that read `activations` (entries, macs, PEs of all clusters)."""
+        hit, sums = self.find(activations)
+        count = len(sums)
         products = hit.view(np.uint8).sum(axis=0, dtype=np.uint32).astype(np.int64)
         entries = np.tile(self.entries, count)
         if self.tables is None:

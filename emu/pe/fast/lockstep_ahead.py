@@ -1,0 +1,52 @@
+"""Predicts the activations of later macs of a lockstep group (`lockstep_group`).
+
+Often each iteration of a loop multiplies the segment that the bus brought for it. The later
+segments are in on-chip memory already, so the macs that multiply them can be computed together.
+These contents are only a prediction, because memory may change before the bus reads them.
+`LockstepMacs` uses a mac only if it reads exactly the activations that were predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.data_loading import DataLoading
+from macaw.emu.pe.fast.resident_weights import ResidentWeights
+from macaw.emu.pe.sequence import slices_of
+
+_FEWEST = 2  # the least number of segments for which a prediction saves time
+_FORM = itemgetter("mode", "element", "length")
+
+
+class ComingActivations:
+    """The segments of activations that the bus has yet to deliver to `clusters`."""
+
+    def __init__(self, context: RowContext, loading: DataLoading, clusters: list[int]) -> None:
+        self.context, self.loading, self.clusters = context, loading, clusters
+
+    def predict(self, numbers: Sequence[int], weights: ResidentWeights) -> NDArray[Any] | None:
+        """Return the activations of macs, each of which reads one of the segments from its base on.
+
+        `numbers` are segments of the packet on the bus. The activations have the shape that
+        `ResidentWeights.multiply` takes. The result is None if there are too few segments, if
+        their forms differ, or if a mac reads more elements than a segment has. Raises `Fault`.
+        """
+        if len(numbers) < _FEWEST:
+            return None
+        packet, peek = self.context.state.packet, self.context.memory.peek
+        segments = [packet["segments"][number] for number in numbers]
+        if len({_FORM(segment) for segment in segments}) > 1:
+            return None
+        contents = [
+            self.loading.dense_values(packet, number, peek(segment["offset"], segment["length"]))
+            for number, segment in zip(numbers, segments, strict=True)
+        ]
+        shape = self.context.shape
+        slices = [slices_of(shape, cluster, packet, numbers[0]) for cluster in self.clusters]
+        return weights.read(np.array(contents), np.concatenate(slices))
