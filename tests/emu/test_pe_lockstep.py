@@ -277,3 +277,19 @@ def test_macs_are_computed_before_their_segments_arrive(
     assert computed == batches
     sums = fast.row.state.output[..., : len(rows)]
     np.testing.assert_array_equal(sums.reshape(6, -1), weights @ rows.T)
+
+
+def test_later_segments_of_a_wrong_length() -> None:
+    """The fault comes with the iteration that takes the segment, not with the prediction."""
+    config = {"pe.element": "int16", "pe.pes": 3, "pe.input_buffer": 256, "pe.output_queue": 64}
+    unit = Unit(config, data_at=0x800)
+    lines = "ld activations base=0", "ld weights", "mac base=0 acc=0", "spu nonsf src=0 dst=0"
+    steps = [(3, 1, 1, 0)]
+    unit.config_packet(PRODUCT, *lines, steps=steps, state=RQ, pipeline=4, inner=4)
+    row = unit.dense(np.arange(16))
+    later = [("activations", "broadcast", bytes(33)) for _ in range(3)]
+    unit.exe(PRODUCT, row, unit.weights(np.arange(1, 97).reshape(6, 16)), *later, last=1)
+    stop = interrupted(unit, [])[0].device.stopped
+    assert stop is not None
+    assert stop.fault is not None
+    assert stop.fault.kind == "slice mismatch"

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.data_loading import DataLoading
+from macaw.emu.pe.element_types import dtype_of, segment_type
 from macaw.emu.pe.fast.resident_weights import ResidentWeights
-from macaw.emu.pe.sequence import slices_of
+from macaw.emu.pe.sequence import slices, slices_of
 
 _FEWEST = 2  # the least number of segments for which a prediction saves time
 _FORM = itemgetter("mode", "element", "length")
@@ -35,18 +36,23 @@ class ComingActivations:
 
         `numbers` are segments of the packet on the bus. The activations have the shape that
         `ResidentWeights.multiply` takes. The result is None if there are too few segments, if
-        their forms differ, or if a mac reads more elements than a segment has. Raises `Fault`.
+        their forms differ or are wrong, or if a mac reads more elements than a segment has. Raises
+        `Fault`.
         """
         if len(numbers) < _FEWEST:
             return None
         packet, peek = self.context.state.packet, self.context.memory.peek
         segments = [packet["segments"][number] for number in numbers]
+        shape, lead = self.context.shape, segments[0]
         if len({_FORM(segment) for segment in segments}) > 1:
             return None
+        kind = dtype_of(segment_type(self.context.clusters, packet, numbers[0]))
+        count = slices(shape, lead["mode"], len(packet["clusters"]))
+        if lead["length"] % (count * np.dtype(kind).itemsize):
+            return None  # the iteration that takes it will raise a fault
         contents = [
             self.loading.dense_values(packet, number, peek(segment["offset"], segment["length"]))
             for number, segment in zip(numbers, segments, strict=True)
         ]
-        shape = self.context.shape
-        slices = [slices_of(shape, cluster, packet, numbers[0]) for cluster in self.clusters]
-        return weights.read(np.array(contents), np.concatenate(slices))
+        parts = [slices_of(shape, cluster, packet, numbers[0]) for cluster in self.clusters]
+        return weights.read(np.array(contents), np.concatenate(parts))
