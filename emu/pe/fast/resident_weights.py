@@ -78,7 +78,8 @@ class ResidentWeights:
         beyond = (reads >= limits[:, :, None]) & (self.reach >= 0)
         if beyond.any() or base.min() < 0 or base.max() >= self.shape.input_buffer:
             raise Unplannable
-        return self.arrays.activations.take(self.at[:, None, :] + base[:, None])
+        activations: NDArray[Any] = self.arrays.activations.take(self.at[:, None] + base[:, None])
+        return activations
 
     def read(self, contents: NDArray[Any], slices: NDArray[np.intp]) -> NDArray[Any] | None:
         """Return the activations that macs would read if their bases held `contents`.
