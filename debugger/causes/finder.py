@@ -88,7 +88,7 @@ class CauseFinder:
         """
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None
-            name = self._memory_name(begin)
+            name = self._memory_name(begin, None if write is None else write.time)
             if write is None:
                 yield self._initial(role, name, begin, length, whole)
                 continue
@@ -104,7 +104,7 @@ class CauseFinder:
                 name = self._memory_name(address)
                 yield self._cause("near it", name, None, core.name, origin.time, origin, None)
         for write in self.record.neighbours(address, size):
-            name = self._memory_name(write.address)
+            name = self._memory_name(write.address, write.time)
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
@@ -163,7 +163,7 @@ class CauseFinder:
         for origin in origins:
             first, size = origin.part or (0, length)
             one = value if origin.value is None or len(origins) == 1 else origin.value
-            own = name if not first else self._memory_name(begin + first)
+            own = name if not first else self._memory_name(begin + first, write.time)
             memory = begin + first, size
             yield self._cause(role, own, memory, write.core, write.time, origin, one)
 
@@ -240,7 +240,7 @@ class CauseFinder:
 
         def more() -> Iterator[Cause]:
             for source in origin.sources():
-                yield from self._of_source(source, core, value)
+                yield from self._of_source(source, core, value, time)
 
         result = origin.value if value is None else value
         how, by = origin.what, origin.by
@@ -257,14 +257,14 @@ class CauseFinder:
         of = original(self.debuggee.program, self.debuggee.device.cores[core], address)
         return self.texts.at(of)
 
-    def _of_source(self, source: Source, core: str, copy: Any) -> Iterator[Cause]:
-        """Yield the causes of one value that a step of a core read.
+    def _of_source(self, source: Source, core: str, copy: Any, time: int) -> Iterator[Cause]:
+        """Yield the causes of one value that a step of a core read in cycle `time`.
 
         `copy` is the value that the step made. If the step only copied the source and the source's
         value was not recorded, `copy` is also the value of the source.
         """
         if source.setting:
-            yield self._setting(source, core)
+            yield self._setting(source, core, time)
         elif source.memory is not None:
             address, size = source.memory
             read = self.record.read(core, address, source.number)
@@ -284,13 +284,13 @@ class CauseFinder:
         else:
             yield Cause(source.what, "", source.value, "begin", core)
 
-    def _setting(self, source: Source, core: str) -> Cause:
-        """Return the cause for a source that only configures its step (`Source.setting`).
+    def _setting(self, source: Source, core: str, time: int) -> Cause:
+        """Return the cause of a setting (`Source.setting`) of a step in cycle `time`.
 
         If the source line that made the value is known, the name of the cause ends with it.
         """
         origin = source.origin
-        value = shown_value(self.debuggee.program, source.value)
+        value = shown_value(self.debuggee.program, source.value, self._layer(time))
         if origin is not None:
             cause = self._cause(source.what, "", None, core, origin.time, origin, value)
         elif source.memory is not None:
@@ -303,7 +303,7 @@ class CauseFinder:
             bytes_of = source._replace(origin=None, setting=False, value=None)
             if not isinstance(source.value, dict | Extent):
                 bytes_of = bytes_of._replace(value=source.value)
-            cause._causes = list(self._of_source(bytes_of, core, bytes_of.value))
+            cause._causes = list(self._of_source(bytes_of, core, bytes_of.value, time))
             end = cause._causes[0]
             while not end.ends and len(_data(end)) == 1:
                 (end,) = _data(end)
@@ -341,8 +341,16 @@ class CauseFinder:
             where = Where("", begin, file, number, symbol)
         return Cause(role, name, value, how, where=where, memory=(begin, length))
 
-    def _memory_name(self, address: int) -> str:
-        return memory_name(self.debuggee.program, address)
+    def _memory_name(self, address: int, time: int | None = None) -> str:
+        """Return the name that bytes have in the layer that is running in cycle `time`."""
+        return memory_name(self.debuggee.program, address, self._layer(time))
+
+    def _layer(self, time: int | None) -> int | None:
+        """Return the number of the last layer that has started up to cycle `time`, if known."""
+        if time is None:
+            return None
+        starts = self.debuggee.layer_starts.items()
+        return max((number for number, begin in starts if begin <= time), default=None)
 
     def _state_name(self, core: str, place: Place) -> str:
         origins = self.record.device.cores[core].origins

@@ -34,15 +34,18 @@ def of_program(program: Program, address: int) -> int | None:
     return None
 
 
-def memory_name(program: Program, address: int) -> str:
+def memory_name(program: Program, address: int, layer: int | None = None) -> str:
     """Return the name of the tensor element at an address, or else the address with its symbol.
+
+    Tensors of a network share memory. `layer` is the number of the layer that was running
+    (`element_at`).
 
     A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. The
     program is assembled for one half of one unit. An element in the other half, or in a unit with a
     copy of this unit's part, gets the same name with the unit and half in parentheses. If the bytes
     are in the program's image, from which the program copies an array, the name says so.
     """
-    element = element_at(program, address)
+    element = element_at(program, address, layer)
     if element is not None:
         return element_name(*element)
     if address >> REGION_SHIFT == ONCHIP:
@@ -96,13 +99,37 @@ def _label_line(files: tuple[str, ...], name: str) -> tuple[str, int] | None:
     return None
 
 
-def element_at(program: Program, address: int) -> tuple[Tensor, int] | None:
-    """Return the tensor or array that contains an address, and the number of the element there."""
-    for tensor in (*program.tensors, *program.arrays):
-        if tensor.address <= address < tensor.address + tensor.size:
-            item = np.dtype(tensor.dtype).itemsize
-            return tensor, (address - tensor.address) // item
-    return None
+def element_at(
+    program: Program, address: int, layer: int | None = None
+) -> tuple[Tensor, int] | None:
+    """Return the tensor or array that contains an address, and the number of the element there.
+
+    If tensors of a network share the address, it is the one whose layer is the last up to `layer`:
+    while this layer runs, the bytes are its result, or the newest result that it may read. Without
+    `layer` it is the first one that the program declares.
+    """
+    tensors = [
+        tensor
+        for tensor in (*program.tensors, *program.arrays)
+        if tensor.address <= address < tensor.address + tensor.size
+    ]
+    if not tensors:
+        return None
+    tensor = tensors[0]
+    if layer is not None and len(tensors) > 1:
+        makers = _makers(program)
+        made = [x for x in tensors if makers.get(x.name, layer + 1) <= layer]
+        tensor = max(made, key=lambda x: makers[x.name], default=tensor)
+    return tensor, (address - tensor.address) // np.dtype(tensor.dtype).itemsize
+
+
+def _makers(program: Program) -> dict[str, int]:
+    """Return the numbers of the layers that make a network's tensors, by symbol; -1 for inputs."""
+    if program.network is None:
+        return {}
+    symbols = program.network.tensors
+    results = {symbols[x.output]: number for number, x in enumerate(program.network.layers)}
+    return dict.fromkeys(symbols.values(), -1) | results
 
 
 def element_name(tensor: Tensor, number: int) -> str:
@@ -142,13 +169,16 @@ def half_name(address: int) -> str:
     return f"unit {unit}, half {address >> HALF_SHIFT & 1}"
 
 
-def shown_value(program: Program, value: Any) -> Any:
-    """Return the value of a setting as text if it is a mapping or an extent, else unchanged."""
+def shown_value(program: Program, value: Any, layer: int | None = None) -> Any:
+    """Return the value of a setting as text if it is a mapping or an extent, else unchanged.
+
+    `layer` is the number of the layer that was running (`element_at`).
+    """
     if isinstance(value, Extent):
-        name = memory_name(program, value.address)
+        name = memory_name(program, value.address, layer)
         return f"{value.size} bytes at {name}" if value.size else name
     if isinstance(value, dict):
-        return ", ".join(f"{name}={shown_value(program, x)}" for name, x in value.items())
+        return ", ".join(f"{name}={shown_value(program, x, layer)}" for name, x in value.items())
     return value
 
 

@@ -199,6 +199,19 @@ def test_backtrace_frames_and_causes_name_the_layer(say):
     assert ", layer /sum/Add" in text
 
 
+def test_causes_name_the_tensor_of_the_layer_that_wrote_the_bytes(say, network):
+    """The result of `point` takes the place of that of `stem`, and is declared after it."""
+    program = network.program
+    places = {item.name: item.address for item in (*program.tensors, *program.arrays)}
+    assert places["stem_relu"] == places["point_relu"]
+    text = say("continue", 'why "/point/Conv"[0, 0, 0] depth 1')
+    assert "dst=point_relu[0, 0, 0]" in text
+    assert "stem_relu" not in text
+    text = say('break "/sum/Add"', "continue", 'why "/stem/Conv"[0, 0, 0] depth 1')
+    assert "dst=stem_relu[0, 0, 0]" in text
+    assert "point_relu" not in text
+
+
 def test_json_has_the_layer(folder):
     words = ("debug", "net", "-i", "x=x.npy", "--json", "-e", "catch layer", "-e", "continue")
     done = run_here(words, folder)
