@@ -31,8 +31,8 @@ def numbers(*shape: int) -> Numbers:
     return (RANDOM.standard_normal(shape) / 4).astype(np.float16)
 
 
-def pair(m: int, k: int, n: int, p: int) -> tuple[int, int, str]:
-    """(A B) C apart, and as a producer and a consumer, with their island and layout."""
+def pair(m: int, k: int, n: int, p: int) -> tuple[int, int, str, str]:
+    """(A B) C apart, and as a producer and a consumer; their option; how far predictions are off."""
     graph = Graph()
     first = graph.product(graph.tensor("a", m, k), graph.constant("b", numbers(k, n)), name="ab")
     graph.product(first, graph.constant("c", numbers(n, p)), name="y")
@@ -41,7 +41,9 @@ def pair(m: int, k: int, n: int, p: int) -> tuple[int, int, str]:
     apart = macaw.run(copied.assemble(), a=a).cycles
     found = [row for row in options(tuple(graph.tasks), BASE) if isinstance(row, Option)]
     best = min(found, key=lambda option: option.total)
-    return apart, run(alone(graph, best), graph, BASE, "base", a=a).cycles, best.name
+    both = run(alone(graph, best), graph, BASE, "base", a=a).cycles
+    off = max(abs(copied.cycles / apart - 1), abs(best.total / both - 1))
+    return apart, both, best.name, f"{off:.2%} off"
 
 
 def cell() -> onnx.ModelProto:
@@ -76,6 +78,9 @@ def main() -> None:
         x = images.reshape(5, 80, 64)[0]
         cycles = [macaw.run(found.assemble(), x=x, device=device).cycles for found in both]
         print(f"digits, island 3 with a divider of {divider}:", *cycles)
+    relu = Graph()
+    relu.pointwise("relu", relu.tensor("x", 1, 3), name="y")
+    print("relu of 3 numbers:", macaw.lower_graph(relu).measure().cycles)
     x, h = numbers(1, 8, 16), numbers(1, 8, 16)
     both = [macaw.lower_graph(cell(), dynamic=dynamic) for dynamic in (False, True)]
     print("a GRU cell:", *(macaw.run(found.assemble(), x=x, h=h).cycles for found in both))
