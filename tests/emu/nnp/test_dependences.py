@@ -50,3 +50,10 @@ def test_operands_of_other_units_count() -> None:
     first = FIRST.format(to=0) + "v_rd InitialVrf, 0\nv_relu\nv_wr AddSubVrf0, 0\n"
     assert least(first + chain(7, 1, "vv_add AddSubVrf0, 0")) > least(first)
     assert least(first + chain(7, 1, "vv_add AddSubVrf0, 1")) == least(first)
+
+
+def test_the_latest_operand_counts() -> None:
+    """The source of the last chain is late; the operand of its addition was ready before."""
+    first = FIRST.format(to=0) + "v_rd InitialVrf, 0\nv_relu\nv_wr AddSubVrf0, 0\n"
+    first += "".join(chain(number, number + 1) for number in range(4))
+    assert least(first + chain(4, 5, "vv_add AddSubVrf0, 0")) > least(first)
