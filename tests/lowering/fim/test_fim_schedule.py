@@ -9,7 +9,7 @@ import pytest
 
 from macaw.isa.config import load
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.clock import simulate
+from macaw.lowering.fim.clock import Clock, simulate
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.option_table import option_table
 from macaw.lowering.fim.plan import Option, Refusal
@@ -39,6 +39,20 @@ def two(second_reads_first=False):
     first = graph.product(a, a, "x")
     graph.product(first if second_reads_first else a, a, "y")
     return graph, graph.tasks
+
+
+def test_a_step_without_copies_waits_for_the_copies_before_it():
+    """Results that leave the banks may be its inputs."""
+    clock = Clock()
+    assert clock.bring(option([], 0, 40, 10, 0)) == (0, 40)
+    assert clock.bring(option([], 1, 0, 10, 0)) == (0, 40)
+
+
+def test_banks_that_were_used_close_a_row_before_the_first_copy():
+    clock, one = Clock(), option([], 0, 40, 10, 0, reopen=7)
+    assert clock.bring(one) == (0, 40)
+    assert clock.start(one, 40)[1] == 50
+    assert clock.bring(one) == (40, 50 + 40 + 7)
 
 
 @pytest.mark.few(8)
