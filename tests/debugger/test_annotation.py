@@ -95,7 +95,7 @@ def test_shares_of_packets_and_steps() -> None:
     by_number = {number: cycles for (_, number), cycles in costs.lines.items()}
     for number, share in lines.items():
         assert (share or "") == costs.share_text(by_number.get(int(number), 0))
-    assert lines["44"] == "5.7%"
+    assert lines["44"] == "5.4%"
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_difference_from_a_reference_looks_as_it_is_shown(macaw: Macaw, folder
 def test_the_options_are_those_that_there_are() -> None:
     shown = set(re.findall(r"^\| `(--?\w+)[ `]", TEXT, re.M))
     options = {name for parameter in test.command.params for name in parameter.opts}
-    assert shown == options - {"--update", "paths", "--jobs"}
+    assert shown == options - {"--update", "paths", "--jobs", "--plain"}
 
 
 @pytest.mark.once
