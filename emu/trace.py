@@ -46,7 +46,7 @@ from macaw.emu.trace_groups import Groups
 from macaw.emu.triggers import ENDLESS
 from macaw.isa.trace import AUTO
 
-BEFORE = -1  # stands for a start that was reported before
+BEFORE = -1  # in place of a start that was reported earlier
 
 
 class TraceBlock(Groups):

@@ -1,4 +1,4 @@
-"""The way back: to the start, to points, by checkpoints, while somebody interrupts.
+"""The way back: to the start, to points, by checkpoints, and with interrupts.
 
 Mixtures of both ways, on every core and both engines, are in `test_back_mixed`.
 """

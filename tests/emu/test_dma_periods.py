@@ -89,7 +89,7 @@ def test_most_acts_are_skipped(dst: int, src: int, monkeypatch: pytest.MonkeyPat
 
 
 def test_listeners_hear_each_beat() -> None:
-    """Nothing is skipped while somebody listens."""
+    """The dma skips no period while a listener takes its events."""
     heard = []
     for engine in ENGINES:
         device = make(toy(0, [("copy", AT), ("await", 0), ("end",)]), engine=engine)

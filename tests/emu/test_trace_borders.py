@@ -31,7 +31,7 @@ END = """
         li      a7, 93
         ecall
 """
-# Uses of units at the start, at the end, nowhere before a branch back, and behind it.
+# Uses of units at the start, at the end, nowhere before a branch back, and after it.
 LOOPS = {
     "memory": """
 loop:   lbu     t0, 0(s1)

@@ -146,7 +146,7 @@ def _damage(rng: Random, lines: list[str]) -> None:
     lines[at] = "".join(tokens)
 
 
-# What lines can be put into: begin and end, the start with a number, the call of a macro behind.
+# What lines can be put into: begin and end, the start with a number, and a macro's call after it.
 _WRAPPERS = (
     (".rept {}", ".endr"),
     (".irp x, {}, a0", ".endr"),

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 RECORDS = 200
-# By the start of the folder's name: behind which lines a record begins, before which it ends.
+# By the start of the folder's name: the lines after which a record begins, and before which it ends.
 MARKED = {
     "nnp": (r"\.core\s+nnp", r"end_chain"),
     "fim": (r"(?:\w+:\s*)?\.block\s", r"end"),
