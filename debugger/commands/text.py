@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -16,11 +16,15 @@ from macaw.debugger.values import differences
 
 WIDEST = 100  # the greatest number of characters in a cell of a table
 BRIEF = 8  # the greatest number of an array's elements in a line
+TableLines = Callable[[Sequence[str], Iterable[Sequence[Any]]], Iterator[str]]
 
 
-def answer_text(answer: Answer, line: str = "") -> str:
-    """Return the text of an answer; an error shows the command line with its wrong part marked."""
-    return "\n".join(_lines(answer, line))
+def answer_text(answer: Answer, line: str = "", table: TableLines | None = None) -> str:
+    """Return the text of an answer; an error shows the command line with its wrong part marked.
+
+    `table` yields the lines of a table from its columns and rows; the default is `table_lines`.
+    """
+    return "\n".join(_lines(answer, line, table or table_lines))
 
 
 def both(this: Answer, other: Answer, this_name: str, other_name: str) -> Answer:
@@ -35,12 +39,12 @@ def both(this: Answer, other: Answer, this_name: str, other_name: str) -> Answer
     return replace(this, run=this_name, answers=(*this.answers, theirs))
 
 
-def _lines(answer: Answer, line: str) -> Iterator[str]:
+def _lines(answer: Answer, line: str, table: TableLines) -> Iterator[str]:
     if answer.run:
         yield f"{answer.run}:"
     if answer.kind == "error":
         for other in answer.answers:
-            yield from _lines(other, "")
+            yield from _lines(other, "", table)
         yield f"error: {answer.message}"
         if answer.mark is not None and line:
             end = min(max(answer.mark.end, answer.mark.begin + 1), len(line) + 1)
@@ -55,12 +59,12 @@ def _lines(answer: Answer, line: str) -> Iterator[str]:
     if answer.kind == "table" and answer.columns == VALUE:
         yield from value_lines(answer.rows)
     elif answer.kind == "table" and answer.columns == DISPLAY:
-        yield from (f"{at}: {name} = {_cut(value_text(value))}" for at, name, value in answer.rows)
+        yield from (f"{at}: {name} = {cell_text(value)}" for at, name, value in answer.rows)
     elif answer.kind == "table":
-        yield from table_lines(answer.columns, answer.rows)
+        yield from table(answer.columns, answer.rows)
     yield from answer.lines
     for other in answer.answers if answer.kind != "error" else ():
-        yield from _lines(other, "")
+        yield from _lines(other, "", table)
 
 
 def stop_lines(stop: StopRecord) -> Iterator[str]:
@@ -222,7 +226,7 @@ def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterat
         name or any(x is not None for x in x) for name, *x in zip(columns, *raw, strict=True)
     ]
     columns, *raw = (list(compress(row, is_shown)) for row in (columns, *raw))
-    cells = [[_cut(value_text(cell)) for cell in row] for row in raw]
+    cells = [[cell_text(cell) for cell in row] for row in raw]
     right = [
         all(isinstance(row[at], int | float) or row[at] is None for row in raw)
         for at in range(len(columns))
@@ -236,5 +240,7 @@ def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterat
         yield "  ".join(parts).rstrip()
 
 
-def _cut(text: str) -> str:
+def cell_text(value: Any) -> str:
+    """Return the text of a table's cell, cut at `WIDEST` characters."""
+    text = value_text(value)
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."

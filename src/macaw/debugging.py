@@ -279,12 +279,17 @@ def _line_reader(interpreter: Interpreter, history: Path | None) -> Callable[[],
     """Return a function that asks the user for a line at the terminal."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory, InMemoryHistory
+    from prompt_toolkit.shortcuts import CompleteStyle
 
     from macaw.debugger.screen.completion import CommandCompleter
+    from macaw.terminal.plain import is_plain
 
     memory = FileHistory(str(history)) if history is not None else InMemoryHistory()
     session: PromptSession[str] = PromptSession(
-        completer=CommandCompleter(interpreter), complete_while_typing=False, history=memory
+        completer=CommandCompleter(interpreter),
+        complete_while_typing=False,
+        complete_style=CompleteStyle.READLINE_LIKE if is_plain() else CompleteStyle.COLUMN,
+        history=memory,
     )
     return lambda: session.prompt(interpreter.prompt)
 

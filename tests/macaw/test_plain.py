@@ -16,10 +16,15 @@ from unittest import mock
 import click
 import numpy as np
 import pytest
+from prompt_toolkit.shortcuts import CompleteStyle
 from rich.table import Table
 
+from macaw import debugging
 from macaw.cli import COMMANDS, run_command
+from macaw.debugger.commands import answers
+from macaw.debugger.commands.answers import Answer
 from macaw.terminal import plain, progress_bar
+from macaw.terminal.plain_answers import plain_answer_text
 from macaw.terminal.progress_bar import ProgressBar
 from tests.macaw.command_runs import run_here
 from tests.macaw.conftest import LAYER, ROOT
@@ -28,7 +33,7 @@ from tests.macaw.terminal import Terminal
 # They print no table, chart, progress or colour of their own: protocols, a script, click's help.
 WITHOUT = {"lsp", "dap", "completion", "help"}
 NETWORK = ROOT / "programs" / "network"
-ALIGNED = ("dis", "isa", "test", "run", "debug")  # sources, verdicts, arrays, tables as gdb's
+ALIGNED = ("dis", "isa", "test", "run")  # sources, verdicts, arrays
 DRAWN = re.compile("[\x1b\u2500-\u259f\u2800-\u28ff\u25a0-\u25ff\u2026]|\\^\\^|~~")
 
 PROGRAM = """\
@@ -52,7 +57,10 @@ RUNS = {
     "isa": ("isa packet", "^packet"),
     "dis": ("dis {elf}", "^        .core   pe"),
     "asm": ("asm {wrong}", r"\.s:2:9: error: cp has no instruction 'frob'$"),
-    "debug": ("debug --batch -e continue -e info\\ registers programs/layer", "^exit with code 0"),
+    "debug": (
+        "debug --batch -e continue -e info\\ registers programs/layer",
+        r"^core cp; register sp; x2; 0x1000000; value 16777216$",
+    ),
     "lower": (
         "lower spmv -w {weights} -o {out}.s --explain --measure",
         r"^mapping \w+; split \w; tile m×n×k [\d×]+; iterations [\d,]+; cycles [\d,]+; bytes ",
@@ -174,6 +182,48 @@ def test_a_record_has_each_cell_after_its_heading() -> None:
     table = Table("name", "value")
     table.add_row("[a]", "1")
     assert list(plain.rich_records(table)) == ["name [a]; value 1"]
+
+
+def test_an_answer_of_the_debugger_has_words_for_signs() -> None:
+    """Tables are records, and a mark in a line is a column."""
+    cores = answers.table(
+        ("", "core", "line", "state"), [("*", "cp", 7, "runs"), ("", "vc", None, "idle")]
+    )
+    assert plain_answer_text(cores).splitlines() == [
+        "focus; core cp; line 7; state runs",
+        "core vc; state idle",
+    ]
+    listing = answers.table(("", "line", "layer.s"), [("", 7, "w: .sparse"), ("=>", 8, "  nop")])
+    assert plain_answer_text(listing).splitlines() == [
+        "layer.s",
+        "line 7; w: .sparse",
+        "here; line 8; nop",
+    ]
+    error = answers.error("nothing is called 'q'", answers.Mark(6, 7), "help")
+    assert plain_answer_text(error, "print q").splitlines() == [
+        "error: nothing is called 'q' (at 'q', column 7)",
+        "hint: help",
+    ]
+    missing = answers.error("an expression is needed", answers.Mark(5, 6))
+    assert plain_answer_text(missing, "print") == "error: an expression is needed (at column 6)"
+    assert plain_answer_text(answers.table(("core", "queue"), [])) == "none"
+    nested = Answer("done", answers=(cores,))
+    assert plain_answer_text(nested) == plain_answer_text(cores)
+
+
+@pytest.mark.parametrize(
+    ("value", "style"), [("1", CompleteStyle.READLINE_LIKE), ("0", CompleteStyle.COLUMN)]
+)
+def test_the_prompt_lists_completions_below_the_line(
+    value: str, style: CompleteStyle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A menu that is drawn over other lines is no help to a screen reader."""
+    made = mock.Mock()
+    monkeypatch.setattr("prompt_toolkit.PromptSession", made)
+    monkeypatch.setenv("MACAW_PLAIN", value)
+    with plain.plain_from_environment():
+        debugging._line_reader(mock.Mock(), None)
+    assert made.call_args.kwargs["complete_style"] is style
 
 
 def test_it_ends_with_the_command(tmp_path: Path) -> None:

@@ -99,7 +99,10 @@ def _gdb_port(_context: click.Context, _option: click.Parameter, value: str | No
 @click.option(
     "--json", "as_json", is_flag=True, help="Like --batch, with one JSON object for each command."
 )
-@own_plain_option("Prompt for commands, without a screen (also MACAW_PLAIN=1).", is_passed=True)
+@own_plain_option(
+    "Prompt for commands, without a screen, and print tables as records (also MACAW_PLAIN=1).",
+    is_passed=True,
+)
 @click.option(
     "--allow-shell",
     is_flag=True,
@@ -285,11 +288,14 @@ def _run_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int
 
 def _print_answer(line: str, answer: Answer) -> None:
     from macaw.debugger.commands.answers import Answer
-    from macaw.debugger.commands.text import answer_text
 
     if answer.kind == "error" and answer.answers:  # the answers of a script before its error
         _print_answer("", Answer("done", answers=answer.answers))
         answer = replace(answer, answers=())
+    if is_plain():
+        from macaw.terminal.plain_answers import plain_answer_text as answer_text
+    else:
+        from macaw.debugger.commands.text import answer_text
     text = answer_text(answer, line)
     if text:
         click.echo(text, err=answer.kind == "error")

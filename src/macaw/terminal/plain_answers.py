@@ -1,0 +1,43 @@
+"""Prints the debugger's answers plainly: records in place of tables, words in place of signs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.text import answer_text, cell_text
+from macaw.terminal.plain import records
+
+WORDS = {"*": "focus", "=>": "here"}  # what the signs in a first column without a heading mean
+LISTING = (["", "line"], ["line"])  # the columns before those of source lines
+
+
+def plain_answer_text(answer: Answer, line: str = "") -> str:
+    """Return the text of an answer to the command `line`, for a screen reader.
+
+    An error has the wrong part of the line in words, without a caret.
+    """
+    if answer.mark is not None:
+        wrong = line[answer.mark.begin : answer.mark.end].strip()
+        place = f"'{wrong}', column" if wrong else "column"
+        message = f"{answer.message} (at {place} {answer.mark.begin + 1})"
+        answer = replace(answer, message=message, mark=None)
+    return answer_text(answer, line, _records)
+
+
+def _records(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield the rows of a table as records.
+
+    Cells of None are left out. The name of a file, which heads a column of source lines, comes
+    once, before the lines.
+    """
+    *before, last = columns
+    if before in LISTING:
+        yield last
+        last = ""
+    texts = [["" if cell is None else cell_text(cell) for cell in row] for row in rows]
+    for row in texts:
+        row[0] = row[0] if columns[0] else WORDS.get(row[0], row[0])
+    yield from records((*before, last), texts) if texts else ["none"]
