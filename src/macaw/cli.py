@@ -51,6 +51,9 @@ COMMANDS = {
 # They end before the garbage collector would pay: they make hardly any reference cycles.
 SHORT_COMMANDS = ("asm", "dis", "header", "fmt", "isa", "device", "completion", "help")
 
+# They converse with a user or an editor, and show progress themselves.
+CONVERSATIONS = ("debug", "lsp", "dap")
+
 FIRST_STEPS = """\
 Macaw assembles, runs, profiles and debugs programs for accelerators of neural
 networks.
@@ -129,6 +132,10 @@ class LazyGroup(click.Group):
 
             hint = did_you_mean(name, COMMANDS)
             ctx.fail(f"no command '{name}'{'; ' + hint if hint else ''}")
+        if name not in CONVERSATIONS and not ctx.resilient_parsing:
+            from macaw.terminal.progress_bar import CommandBar
+
+            ctx.with_resource(CommandBar(name))
         return super().resolve_command(ctx, args)
 
 

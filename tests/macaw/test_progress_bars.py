@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import re
+import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
+import click
 import numpy as np
 import pytest
 from rich.console import Console
 
-from macaw.terminal import progress_bar
-from macaw.terminal.progress_bar import ProgressBar
+from macaw.cli import COMMANDS, CONVERSATIONS
+from macaw.terminal import plain, progress_bar
+from macaw.terminal.progress_bar import CommandBar, ProgressBar
+from tests.macaw.command_runs import run_here
 from tests.macaw.conftest import ROOT, Macaw
 
 Bars = list[tuple[str, int | None, int, str]]
@@ -32,11 +41,14 @@ _start: la   a0, x
 
 @pytest.fixture
 def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
-    """The bars of the commands, each with its name, total, count and note at its end."""
+    """The bars in commands, each with its name, total, count and note at its end."""
     found: Bars = []
+    close = ProgressBar.__exit__
 
-    def end(bar: ProgressBar, *_: object) -> None:
-        found.append((bar.what, bar.total, bar.count, bar.note()))
+    def end(bar: ProgressBar, *error: Any) -> None:
+        close(bar, *error)
+        if not isinstance(bar, CommandBar):
+            found.append((bar.what, bar.total, bar.count, bar.note()))
 
     monkeypatch.setattr(ProgressBar, "__exit__", end)
     return found
@@ -127,6 +139,83 @@ def test_a_bar_without_a_total_has_no_count() -> None:
     made = progress_bar._progress(bar, Console(file=StringIO(), width=100))
     assert len(made.columns) == 4
     assert len(progress_bar._progress(ProgressBar("x", 2), Console(file=StringIO())).columns) == 6
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in CONVERSATIONS])
+def test_each_command_has_a_bar_from_its_first_moment(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it shows progress after a second, whatever it does."""
+    bars: list[ProgressBar | None] = []
+
+    def parse(*_: object, **__: object) -> None:
+        bars.append(progress_bar._INNERMOST.get())
+        raise click.exceptions.Exit(7)
+
+    command = importlib.import_module(f"macaw.commands.{name}").command
+    monkeypatch.setattr(command, "make_context", parse)
+    assert run_here([name], tmp_path).returncode == 7
+    (bar,) = bars
+    assert isinstance(bar, CommandBar)
+    assert bar.what == name
+    assert progress_bar._INNERMOST.get() is None
+
+
+@contextlib.contextmanager
+def immediate_lines() -> Iterator[Tty]:
+    """Replace both streams by a terminal, where progress is a line, at once."""
+    stream = Tty()
+    with (
+        mock.patch("sys.stdout", stream),
+        mock.patch("sys.stderr", stream),
+        mock.patch.object(progress_bar, "DELAY", 0.0),
+        plain.plain_from_environment(),
+    ):
+        plain.choose_plain()
+        yield stream
+
+
+def wait_for(stream: Tty, text: str) -> None:
+    end = time.monotonic() + 60
+    while text not in stream.getvalue():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def test_the_innermost_bar_is_shown() -> None:
+    with immediate_lines() as screen, CommandBar("run"):
+        wait_for(screen, "run: 0 s\n")
+        with ProgressBar("assembling"):
+            wait_for(screen, "assembling: 0 s\n")
+        wait_for(screen, "assembling: 0 s\nrun: 0 s\n")
+    assert progress_bar._INNERMOST.get() is None
+
+
+def test_the_first_output_ends_the_bar_of_a_command() -> None:
+    """Not that of its parts. Questions about the stream are no output."""
+    bar = CommandBar("run")
+    with immediate_lines() as screen, bar:
+        assert sys.stdout is not screen
+        assert sys.stdout.isatty()
+        sys.stdout.flush()
+        assert not bar._has_ended
+        print("x")
+        assert bar._has_ended
+        assert sys.stdout is screen
+        print("y")
+        with ProgressBar("assembling"):
+            wait_for(screen, "assembling: 0 s\n")
+        assert not bar._open
+    assert screen.getvalue().replace("run: 0 s\n", "") == "x\ny\nassembling: 0 s\n"
+
+
+def test_a_bar_counts_time_from_its_beginning() -> None:
+    """Not from when it was drawn."""
+    bar = ProgressBar("x")
+    bar.begin = time.monotonic() - 5
+    (task,) = progress_bar._progress(bar, Console(file=StringIO())).tasks
+    assert task.elapsed is not None
+    assert 5 <= task.elapsed < 100
 
 
 def test_work_that_ends_before_the_delay_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

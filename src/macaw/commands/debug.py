@@ -167,21 +167,23 @@ def command(
     if gdb is not None:
         return _serve_gdb(gdb, load)
     from macaw import debugging
+    from macaw.terminal.progress_bar import ProgressBar
 
-    interpreter = load()
-    if any(others):
-        from macaw import files
-        from macaw.networks.compiler import program_inputs
+    with ProgressBar("loading"):
+        interpreter = load()
+        if any(others):
+            from macaw import files
+            from macaw.networks.compiler import program_inputs
 
-        other = debugging.make_interpreter(
-            load_program(other_sources or sources, other_device or device, choice=choice),
-            program_inputs(other_sources or sources, files.read_arrays(inputs | other_inputs)),
-            item=item,
-            device=other_device or device,
-            engine=other_engine or engine,
-            protected=[*other_sources, *other_inputs.values()],
-        )
-        debugging.join_runs(interpreter, other, *debugging.run_names(others, sources))
+            other = debugging.make_interpreter(
+                load_program(other_sources or sources, other_device or device, choice=choice),
+                program_inputs(other_sources or sources, files.read_arrays(inputs | other_inputs)),
+                item=item,
+                device=other_device or device,
+                engine=other_engine or engine,
+                protected=[*other_sources, *other_inputs.values()],
+            )
+            debugging.join_runs(interpreter, other, *debugging.run_names(others, sources))
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:
         return _run_batch(interpreter, first or _read_commands(), as_json)

@@ -1,6 +1,7 @@
 """Shows a progress bar on standard error if it is a terminal and the work takes over a second.
 
-Plain output gets lines instead, one after a second, then one every ten seconds.
+Plain output gets lines instead, one after a second, then one every ten seconds. Of bars in one
+another only the inner one is shown. The outermost is that of the command (`CommandBar`).
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TextIO, cast
 
 from macaw.terminal.plain import is_plain
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 DELAY = 1.0  # seconds before a bar appears
 LINES_APART = 10.0  # seconds between the lines of plain output
+_INNERMOST: ContextVar[ProgressBar | None] = ContextVar("innermost", default=None)
 
 
 class ProgressBar:
@@ -37,14 +40,24 @@ class ProgressBar:
         self._open = False
         self._timer: threading.Timer | None = None
         self._progress: Progress | None = None
-        self._begin = 0.0
+        self.begin = 0.0
+        self._outer: ProgressBar | None = None
+        self._has_ended = False
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
-            self._open = True
-            self._begin = time.monotonic()
-            self._start_timer(DELAY, self._print_line if is_plain() else self._show)
+        self._outer = _INNERMOST.get()
+        if self._outer is not None:
+            self._outer.close()
+        _INNERMOST.set(self)
+        self.begin = time.monotonic()
+        self._open_later()
         return self
+
+    def _open_later(self) -> None:
+        """Show the bar after `DELAY` seconds."""
+        if sys.stderr.isatty() and not self._has_ended:
+            self._open = True
+            self._start_timer(DELAY, self._print_line if is_plain() else self._show)
 
     def _start_timer(self, delay: float, act: Callable[[], None]) -> None:
         self._timer = threading.Timer(delay, act)
@@ -57,6 +70,13 @@ class ProgressBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+        _INNERMOST.set(self._outer)
+        if self._outer is not None:
+            self._outer._open_later()
+
+    def close(self) -> None:
+        """Remove the bar from the screen."""
         with self._lock:
             self._open = False
             if self._timer is not None:
@@ -76,10 +96,52 @@ class ProgressBar:
         with self._lock:
             if self._open:
                 count = f"{self.count:,} of {self.total:,}" if self.total else ""
-                seconds = f"{time.monotonic() - self._begin:.0f} s"
+                seconds = f"{time.monotonic() - self.begin:.0f} s"
                 parts = (" ".join(part.split()) for part in (count, self.note(), seconds))
                 print(f"{self.what}: {', '.join(filter(None, parts))}", file=sys.stderr, flush=True)
                 self._start_timer(LINES_APART, self._print_line)
+
+
+class CommandBar(ProgressBar):
+    """The bar of a whole command, for the work that no other bar counts.
+
+    The first output to the screen ends it, because a bar below long outputs would slow them down.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self._stdout: TextIO | None = None  # until the first output
+        # Kept to the end of the command, because the first `print` still refers to it.
+        self._replacement: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stdout.isatty():
+            self._stdout = sys.stdout
+            self._replacement = cast("TextIO", _FirstUse(sys.stdout, self._end))
+            sys.stdout = self._replacement
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        self._end()
+
+    def _end(self) -> None:
+        self.close()
+        self._has_ended = True
+        if self._stdout is not None:
+            sys.stdout, self._stdout = self._stdout, None
+
+
+class _FirstUse:
+    """A stream that calls a function before its first use."""
+
+    def __init__(self, stream: TextIO, call: Callable[[], None]) -> None:
+        self._stream, self._call = stream, call
+        self.isatty, self.flush, self.encoding = stream.isatty, stream.flush, stream.encoding
+
+    def __getattr__(self, name: str) -> Any:
+        self._call()
+        return getattr(self._stream, name)
 
 
 def _progress(bar: ProgressBar, console: Console) -> Progress:
@@ -119,8 +181,9 @@ def _progress(bar: ProgressBar, console: Console) -> Progress:
         transient=True,
         auto_refresh=True,
         # Redirection puts the program's output above the bar. It is for output to the screen only.
-        redirect_stdout=sys.stdout.isatty(),
+        redirect_stdout=sys.stdout.isatty() and not isinstance(bar, CommandBar),
         redirect_stderr=True,
     )
     progress.add_task(bar.what, total=bar.total, completed=bar.count)
+    progress.tasks[0].start_time = bar.begin
     return progress
