@@ -234,8 +234,6 @@ def execute(interpreter: Interpreter, line: str) -> Answer:
     """Execute a line; if it takes longer than a second, a terminal shows a progress bar."""
     from macaw.terminal.progress_bar import ProgressBar
 
-    if interpreter.context.allow_shell:  # the line may start a program that needs the terminal
-        return interpreter.execute(line)
     with ProgressBar(line.strip()) as bar:
         bar.note = lambda: f"cycle {interpreter.session.device.cycle:,}"
         return interpreter.execute(line)
