@@ -159,7 +159,7 @@ class Assembly:
         state.report.add_source(text)
         if state.record is not None:
             state.record.add_file(text)
-        state.scope = state.symbols.table.scope()
+        state.scope = state.symbols.table.scope(text.name.rpartition("/")[2])
         if not is_default:
             self.files.append(text.name)
             for name, value in self._defines.items():

@@ -23,7 +23,7 @@ _SEGMENT_FLAGS = {"ax": elf.PF_R | elf.PF_X, "aw": elf.PF_R | elf.PF_W, "a": elf
 
 
 def write(program: Program, *, lines: bool = True) -> bytes:
-    """Return the ELF file of `program`, with or without line information.
+    """Return the ELF file of `program`, with or without its lines and arrays.
 
     File order: header, program headers, sections (each at an offset congruent to its address modulo
     its alignment), note, line information, symbols, strings, section headers. Raises `ElfError` if
@@ -41,7 +41,7 @@ def _write(program: Program, *, lines: bool) -> bytes:
         section.name: file.add_loaded(section, section.name, section.address)
         for section in program.sections
     }
-    file.add(elf_note.SECTION, elf.SHT_NOTE, elf_note.write(program), 4)
+    file.add(elf_note.SECTION, elf.SHT_NOTE, elf_note.write(program, arrays=lines), 4)
     if lines:
         for name, debug in dwarf.write(program.line_table, program.sections).items():
             file.add(name, elf.SHT_PROGBITS, debug.data, 1)

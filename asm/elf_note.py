@@ -7,6 +7,9 @@ The note's description is a UTF-8 JSON object with these members:
 - `tensors`: name, direction, dtype, shape, address and `at` of each, in source order
 - `parts`: section, core and index, one for each section of a core
 - optionally `hints`: core, name, memory, address, rows and cols of each
+- optionally `arrays`: name, direction ("array" or "copy"), dtype, shape, address and file of each
+  array of a part, and of each copy of a tensor in a part. Like line information, they are for
+  debugging.
 - in an object for a linker `placed`: section, address, load address and size of each section. In
   the linked file these sections have these addresses; sections of other tools are beside them.
 """
@@ -14,12 +17,20 @@ The note's description is a UTF-8 JSON object with these members:
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 from macaw.asm.elf_format import NOTE_HEADER, ElfError, whole
-from macaw.asm.program import DIRECTIONS, DTYPE_SIZES, NOTE_VERSION, Hint, Program, Tensor
+from macaw.asm.program import (
+    DIRECTIONS,
+    DTYPE_SIZES,
+    NOTE_VERSION,
+    PLACES,
+    Hint,
+    Program,
+    Tensor,
+)
 from macaw.isa.lazy_dataclass import dataclass
 
 SECTION = ".note.macaw"
@@ -40,6 +51,7 @@ class Note:
     tensors: tuple[Tensor, ...]
     parts: Mapping[str, tuple[str, int | None]]
     hints: tuple[Hint, ...]
+    arrays: tuple[Tensor, ...]
     placed: tuple[Placed, ...] | None  # None: the file was not made by a linker
 
 
@@ -56,23 +68,13 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
-def write(program: Program) -> bytes:
-    """Return the bytes of the note section for a program."""
+def write(program: Program, *, arrays: bool = True) -> bytes:
+    """Return the bytes of the note section for a program, with or without its arrays."""
     description: dict[str, Any] = {
         "version": program.note_version or NOTE_VERSION,  # other tools' executables have none
         "device": program.device,
         "config": program.config_toml,
-        "tensors": [
-            {
-                "name": tensor.name,
-                "direction": tensor.direction,
-                "dtype": tensor.dtype,
-                "shape": list(tensor.shape),
-                "address": tensor.address,
-                "at": tensor.at,
-            }
-            for tensor in program.tensors
-        ],
+        "tensors": [{**_typed(tensor), "at": tensor.at} for tensor in program.tensors],
         "parts": [
             {"section": section.name, "core": section.core, "index": section.index}
             for section in program.sections
@@ -81,6 +83,10 @@ def write(program: Program) -> bytes:
     }
     if program.hints:
         description["hints"] = [asdict(hint) for hint in program.hints]
+    if arrays and (program.arrays or program.copies):
+        description["arrays"] = [
+            {**_typed(array), "file": array.file} for array in (*program.arrays, *program.copies)
+        ]
     if program.is_linked:
         description["placed"] = [
             Placed(item.name, item.address, item.load_address, item.size)._asdict()
@@ -94,6 +100,17 @@ def write(program: Program) -> bytes:
     note = header + _padded(OWNER) + _padded(text)
     _check(_parse(text))  # refuse what `read` would refuse
     return note
+
+
+def _typed(tensor: Tensor) -> dict[str, Any]:
+    """Return the members that tensors and arrays have in common."""
+    return {
+        "name": tensor.name,
+        "direction": tensor.direction,
+        "dtype": tensor.dtype,
+        "shape": list(tensor.shape),
+        "address": tensor.address,
+    }
 
 
 def read(data: bytes) -> Note | None:
@@ -162,11 +179,16 @@ def _check(note: Any) -> Note:
         config,
         tuple(tensors.values()),
         parts,
-        tuple(map(_hint, _member(note, "the note", "hints", list) if "hints" in note else ())),
-        tuple(map(_placed, _member(note, "the note", "placed", list)))
-        if "placed" in note
-        else None,
+        tuple(map(_hint, _optional(note, "hints"))),
+        tuple(map(_array, _optional(note, "arrays"))),
+        tuple(map(_placed, _optional(note, "placed"))) if "placed" in note else None,
     )
+
+
+def _optional(note: Any, name: str) -> list[Any]:
+    """Return a list of the note; it is empty if the note does not have it."""
+    items: list[Any] = _member(note, "the note", name, list) if name in note else []
+    return items
 
 
 def _placed(item: Any) -> Placed:
@@ -202,17 +224,28 @@ def _member(item: Any, what: str, name: str, kind: Any) -> Any:
 
 
 def _tensor(item: Any) -> Tensor:
-    name = _member(item, "a tensor", "name", str)
-    what = f"tensor {name}"
+    tensor = _described(item, "a tensor", DIRECTIONS)
+    return replace(tensor, at=_member(item, f"tensor {tensor.name}", "at", str))
+
+
+def _array(item: Any) -> Tensor:
+    array = _described(item, "an array", PLACES)
+    return replace(array, file=_member(item, f"array {array.name}", "file", str))
+
+
+def _described(item: Any, kind: str, directions: Sequence[str]) -> Tensor:
+    """Return a tensor or array with the members that both have. Raises `ElfError`."""
+    name = _member(item, kind, "name", str)
+    what = f"{kind.split()[-1]} {name}"
     direction = _member(item, what, "direction", str)
     dtype = _member(item, what, "dtype", str)
     shape = _member(item, what, "shape", list)
     address = _member(item, what, "address", int)
-    if not name or direction not in DIRECTIONS or dtype not in DTYPE_SIZES:
+    if not name or direction not in directions or dtype not in DTYPE_SIZES:
         raise ElfError(f"{SECTION}: {what} cannot be: {direction!r}, {dtype!r}")
     if len(shape) > _MAX_DIMENSIONS or not all(whole(length, 1, TOP) for length in shape):
         raise ElfError(f"{SECTION}: {what} has a shape that cannot be")
-    tensor = Tensor(name, direction, dtype, tuple(shape), address, _member(item, what, "at", str))
+    tensor = Tensor(name, direction, dtype, tuple(shape), address)
     if not (0 <= address < TOP and address + tensor.size <= TOP):
         raise ElfError(f"{SECTION}: {what} lies outside the 32-bit address space")
     return tensor

@@ -50,7 +50,8 @@ def write(item: Relocatable, *, lines: bool = True) -> bytes:
     file = ElfBuilder()
     for section in program.sections:
         file.add_loaded(section, PREFIX + section.name, 0)
-    file.add(elf_note.SECTION, form.SHT_NOTE, elf_note.write(replace(program, is_linked=True)), 4)
+    note = elf_note.write(replace(program, is_linked=True), arrays=lines)
+    file.add(elf_note.SECTION, form.SHT_NOTE, note, 4)
     for name, contents in debug.items():
         file.add(name, form.SHT_PROGBITS, contents.data, 1)
     numbers = {name.removeprefix(PREFIX): number for name, number in file.numbers.items()}

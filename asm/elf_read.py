@@ -62,11 +62,14 @@ def read(data: bytes) -> Program:
     result = tuple(sections.values())
     check_overlaps(result)
     check_tensors(note.tensors if note else (), result)
+    arrays = note.arrays if note else ()
     check_entry(header.entry or None, result)
     return Program(
         sections=result,
         symbols=tuple(symbols),
         tensors=note.tensors if note else (),
+        arrays=tuple(item for item in arrays if item.direction == "array"),
+        copies=tuple(item for item in arrays if item.direction == "copy"),
         hints=note.hints if note else (),
         config_toml=note.config_toml if note else "",
         device=note.device if note else "",

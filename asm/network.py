@@ -6,6 +6,7 @@ The assembler does not make this; `macaw compile` stores it beside the sources.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -28,7 +29,7 @@ class ProgramLayer:
     bound: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProgramNetwork:
     """The network of a program: its layers in the order of execution.
 
@@ -40,3 +41,14 @@ class ProgramNetwork:
     layers: tuple[ProgramLayer, ...]
     tensors: Mapping[str, str]
     end: str
+
+    @cached_property
+    def numbers_by_file(self) -> Mapping[str, int]:
+        """The numbers of the layers, by the names of their source files without folders."""
+        return {f"{layer.symbol}.s": number for number, layer in enumerate(self.layers)}
+
+    @cached_property
+    def makers(self) -> Mapping[str, int]:
+        """The numbers of the layers that make tensors, by the tensors' symbols; -1 for inputs."""
+        results = {self.tensors[layer.output]: x for x, layer in enumerate(self.layers)}
+        return dict.fromkeys(self.tensors.values(), -1) | results

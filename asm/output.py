@@ -13,6 +13,7 @@ from macaw.asm.object_symbols import address_of, entry_of, start_of, symbols
 from macaw.asm.program import Program, Symbol, Tensor, Typed
 from macaw.asm.program_symbols import ProgramSymbols
 from macaw.asm.relocatable import Linkage, Relocatable
+from macaw.asm.symbols import Datum
 from macaw.asm.syntax import Mistake
 
 START_ALIGN = 4  # alignment of the first instruction of a program, in bytes
@@ -31,6 +32,7 @@ def program(
         symbols=object_symbols,
         tensors=tuple(_tensors(state.symbols)),
         arrays=tuple(_arrays(state.symbols, object_symbols)),
+        copies=tuple(_copies(state)),
         typed=tuple(_typed(state.symbols)),
         hints=tuple(state.hints),
         lines=state.line_table.table(),
@@ -74,16 +76,30 @@ def _tensors(program: ProgramSymbols) -> Iterator[Tensor]:
 def _arrays(program: ProgramSymbols, symbols: Iterable[Symbol]) -> Iterator[Tensor]:
     """Yield the symbols of arrays with a declared type and shape, global ones first."""
     has_data = bool(program.data)
-    data = {
-        (symbol.name, address_of(symbol)): datum
-        for scope in program.table.scopes
-        for symbol in scope.symbols.values()
-        if (has_data or symbol.datum is not None) and (datum := program.datum(symbol)) is not None
-    }
-    for symbol in () if not data else sorted(symbols, key=lambda item: not item.is_global):
-        datum = data.get((symbol.name, symbol.value))
-        if symbol.section is not None and datum is not None and datum.what == "array":
-            yield Tensor(symbol.name, "array", datum.dtype, datum.shape, symbol.value)
+    data: dict[tuple[str, int], list[tuple[Datum, str]]] = {}
+    for scope in program.table.scopes:
+        for symbol in scope.symbols.values():
+            if not has_data and symbol.datum is None:
+                continue
+            datum = program.datum(symbol)
+            if datum is not None and datum.what == "array":
+                key = symbol.name, address_of(symbol)
+                file = "" if program.table.shared.get(symbol.name) is symbol else scope.file
+                data.setdefault(key, []).append((datum, file))
+    for item in () if not data else sorted(symbols, key=lambda item: not item.is_global):
+        there = data.get((item.name, item.value))
+        if item.section is not None and there:
+            datum, file = there.pop(0)
+            yield Tensor(item.name, "array", datum.dtype, datum.shape, item.value, file=file)
+
+
+def _copies(state: AssemblyState) -> Iterator[Tensor]:
+    """Yield the copies of tensors in the memories of parts."""
+    for item in state.symbols.tensors:
+        symbol, datum = item.definition, item.definition.datum
+        assert datum is not None
+        for address in state.tensor_slots.copy_addresses(symbol):
+            yield Tensor(symbol.name, "copy", datum.dtype, datum.shape, address)
 
 
 def _typed(program: ProgramSymbols) -> Iterator[Typed]:

@@ -1,7 +1,8 @@
 """A program, as the assembler makes it and the device loads it: data without behaviour.
 
 Addresses have 32 bits. An object file (`asm/elf.py`) stores all fields except those with
-`compare=False`. So two programs are equal if their files are equal.
+`compare=False`. So two programs are equal if their files are equal. Of the others, it stores lines,
+arrays and copies of tensors, for debugging.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ DTYPE_SIZES = {
     "float64": 8,
 }
 DIRECTIONS = ("input", "output")
+PLACES = ("array", "copy")  # directions of arrays of parts, and of copies of tensors in parts
 SYMBOL_KINDS = ("notype", "object", "func")
 TENSORS = ".tensors"  # the section of named tensors; their declarations make it
 MAX_ALIGN = 1 << 16  # of a section, in bytes; it bounds the padding in a file
@@ -87,14 +89,18 @@ class Symbol(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A named input or output, or an array of a part. Its data are in C order, little-endian."""
+    """A named input or output, an array of a part, or a part's copy of an input or output.
+
+    Its data are in C order, little-endian.
+    """
 
     name: str
-    direction: str  # "input", "output"; "array"
+    direction: str  # "input", "output"; "array"; "copy"
     dtype: str  # a key of DTYPE_SIZES
     shape: tuple[int, ...]
     address: int
     at: str = ""  # the memory of a core in which it lies; empty: external memory
+    file: str = ""  # of an array whose name only one source knows: that source's name, no folder
 
     @property
     def section(self) -> str:
@@ -153,6 +159,7 @@ class Program:
     symbols: tuple[Symbol, ...] = ()
     tensors: tuple[Tensor, ...] = ()
     arrays: tuple[Tensor, ...] = field(default=(), compare=False)  # of parts: `.array`, `.npy`
+    copies: tuple[Tensor, ...] = field(default=(), compare=False)  # of tensors, in parts
     typed: tuple[Typed, ...] = field(default=(), compare=False)
     hints: tuple[Hint, ...] = ()  # in the order of the source
     lines: Sequence[Line] = field(default=(), compare=False)  # becomes a `LineTable`
@@ -206,6 +213,12 @@ class Program:
         return {name: ([x.value for x in group], group) for name, group in groups.items()}
 
     @cached_property
+    def places(self) -> tuple[tuple[int, int, Tensor], ...]:
+        """The first address and the end of each tensor, array and copy, in this order."""
+        items = (*self.tensors, *self.arrays, *self.copies)
+        return tuple((item.address, item.address + item.size, item) for item in items)
+
+    @cached_property
     def _tensors_by_name(self) -> dict[str, Tensor]:
         return {tensor.name: tensor for tensor in self.tensors}
 
@@ -256,18 +269,20 @@ class Program:
         names = (*(layer.symbol for layer in self.network.layers), self.network.end)
         return {self.symbol(name).value: number for number, name in enumerate(names)}
 
-    @cached_property
-    def _layers_by_file(self) -> dict[str, ProgramLayer]:
-        if self.network is None:
-            return {}
-        return {f"{layer.symbol}.s": layer for layer in self.network.layers}
+    def layer_number_at(self, address: int) -> int | None:
+        """Return the number of the network's layer whose source has the code at `address`, or None.
+
+        Code in a file that several layers include is that of no layer.
+        """
+        line = None if self.network is None else self.line_at(address)
+        if self.network is None or line is None:
+            return None
+        return self.network.numbers_by_file.get(line.file.rpartition("/")[2])
 
     def layer_at(self, address: int) -> ProgramLayer | None:
         """Return the layer of a network whose source file has the code at `address`, or None."""
-        if self.network is None:
-            return None
-        line = self.line_at(address)
-        return None if line is None else self._layers_by_file.get(line.file.rpartition("/")[2])
+        number = self.layer_number_at(address)
+        return None if number is None or self.network is None else self.network.layers[number]
 
     def line_at(self, address: int) -> Line | None:
         """Return the source position of the byte at `address`; None if it is not known."""

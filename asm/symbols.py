@@ -114,6 +114,7 @@ class Scope:
     """
 
     table: SymbolTable
+    file: str = ""  # its name without folder
     symbols: dict[str, Definition] = field(default_factory=dict)
     first: dict[str, Definition] = field(default_factory=dict)  # of what was set several times
     exports: dict[str, tuple[LogicalLine, int, int]] = field(default_factory=dict)
@@ -217,9 +218,9 @@ class SymbolTable:
     scopes: list[Scope] = field(default_factory=list)
     shared: dict[str, Definition] = field(default_factory=dict)
 
-    def scope(self) -> Scope:
-        """Add and return the scope of a new file."""
-        self.scopes.append(Scope(self))
+    def scope(self, file: str) -> Scope:
+        """Add and return the scope of a new file, whose name without folder is `file`."""
+        self.scopes.append(Scope(self, file))
         return self.scopes[-1]
 
 

@@ -55,6 +55,14 @@ class TensorSlots:
         """
         if self.lies_in(tensor, index):
             return address_of(tensor)
+        return self._copy_address(tensor, index)
+
+    def copy_addresses(self, tensor: Definition) -> list[int]:
+        """Return the addresses of all copies of a tensor. Valid after the layout."""
+        found = (self._copy_address(tensor, index) for index in sorted(self._copies))
+        return [address for address in found if address is not None]
+
+    def _copy_address(self, tensor: Definition, index: int) -> int | None:
         copy = self._copies.get(index, {}).get(tensor)
         if copy is None or copy[0].base is None:
             return None

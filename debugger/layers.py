@@ -62,14 +62,8 @@ def present_layer(debuggee: Debuggee) -> int | None:
         return None
     core = debuggee.device.order[0]
     addresses = call_addresses(debuggee, core) if isinstance(core, Breakable) else []
-    numbers = (_number_at(program, address) for address in addresses)
+    numbers = (program.layer_number_at(address) for address in addresses)
     return next((number for number in numbers if number is not None), None)
-
-
-def _number_at(program: Program, address: int) -> int | None:
-    layer = program.layer_at(address)
-    assert program.network is not None
-    return None if layer is None else program.network.layers.index(layer)
 
 
 def layer_states(debuggee: Debuggee) -> list[LayerState]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from macaw.debugger.causes.edits import Edit
@@ -80,18 +81,26 @@ class CauseFinder:
         self.texts = InstructionTexts(record.debuggee.program)
 
     def memory(
-        self, role: str, address: int, size: int, before: int, value: Any
+        self,
+        role: str,
+        address: int,
+        size: int,
+        before: int,
+        value: Any,
+        time: int | None = None,
     ) -> Iterator[Cause]:
         """Yield the causes of bytes in memory, as they were before announcement number `before`.
 
-        There is at least one cause for each group of adjacent bytes with the same last write.
+        There is at least one cause for each group of adjacent bytes with the same last write. Bytes
+        that no step wrote have their names in the layer that is running in cycle `time`, by default
+        now.
         """
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None
-            name = self._memory_name(begin, None if write is None else write.time)
             if write is None:
-                yield self._initial(role, name, begin, length, whole)
+                yield self._initial(role, begin, length, whole, self._layer(time))
                 continue
+            name = self._name_of_write(write, begin)
             yield from self._of_write(role, name, write, begin, length, whole)
 
     def neighbours(self, address: int, size: int) -> Iterator[Cause]:
@@ -104,7 +113,7 @@ class CauseFinder:
                 name = self._memory_name(address)
                 yield self._cause("near it", name, None, core.name, origin.time, origin, None)
         for write in self.record.neighbours(address, size):
-            name = self._memory_name(write.address, write.time)
+            name = self._name_of_write(write, write.address)
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
@@ -157,13 +166,13 @@ class CauseFinder:
         if not origins:
             where = None
             if write.instruction is not None:
-                where = self._where(write.core, write.instruction)
+                where = self._where(write.core, write.instruction, write.time)
             memory = begin, length
             yield Cause(role, name, value, "write", write.core, write.time, where, memory=memory)
         for origin in origins:
             first, size = origin.part or (0, length)
             one = value if origin.value is None or len(origins) == 1 else origin.value
-            own = name if not first else self._memory_name(begin + first, write.time)
+            own = name if not first else self._name_of_write(write, begin + first)
             memory = begin + first, size
             yield self._cause(role, own, memory, write.core, write.time, origin, one)
 
@@ -236,7 +245,9 @@ class CauseFinder:
         self, role: str, name: str, memory: tuple[int, int] | None, core: str, time: int,
         origin: Origin, value: Any,
     ) -> Cause:  # fmt: skip
-        where = None if origin.address is None else self._where(origin.by or core, origin.address)
+        where = (
+            None if origin.address is None else self._where(origin.by or core, origin.address, time)
+        )
 
         def more() -> Iterator[Cause]:
             for source in origin.sources():
@@ -273,7 +284,7 @@ class CauseFinder:
                 yield from self._of_window_output(source.what, read, address, size, value)
                 return
             before = source.number if read is None else read.number
-            yield from self.memory(source.what, address, size, before, value)
+            yield from self.memory(source.what, address, size, before, value, time)
         elif source.place is not None:
             yield from self.state(source.what, core, source.place, source.number, source.value)
         elif source.window_part is not None:
@@ -295,7 +306,7 @@ class CauseFinder:
             cause = self._cause(source.what, "", None, core, origin.time, origin, value)
         elif source.memory is not None:
             address, size = source.memory
-            name = self._memory_name(address)
+            name = self._memory_name(address, time)
             cause = Cause(source.what, name, value, "words", core, memory=(address, size))
         else:
             return Cause(source.what, "", value, "begin", core, setting=True)
@@ -313,8 +324,12 @@ class CauseFinder:
                     cause.name += f" {end.where.file}:{end.where.line}"
         return replace(cause, setting=True)
 
-    def _initial(self, role: str, name: str, begin: int, length: int, value: Any) -> Cause:
-        """Return the cause of bytes that no recorded step made, for example of an input."""
+    def _initial(self, role: str, begin: int, length: int, value: Any, layer: int | None) -> Cause:
+        """Return the cause of bytes that no recorded step made, for example of an input.
+
+        `layer` is the number of the layer that reads them, if it is known.
+        """
+        name = memory_name(self.debuggee.program, begin, layer)
         window = self.record.device.memory.window(begin, length)
         if window is not None:
             name, core = window.name, window.core.name
@@ -335,7 +350,9 @@ class CauseFinder:
             how = "program"
         line = program.line_at(of_program(program, begin) or begin) if how == "program" else None
         where = Where("", begin, line.file, line.line) if line is not None else None
-        label = label_place(program, begin) if how == "program" and where is None else None
+        label = None
+        if how == "program" and where is None:
+            label = label_place(program, begin, layer)
         if label is not None:
             file, number, symbol = label
             where = Where("", begin, file, number, symbol)
@@ -345,10 +362,27 @@ class CauseFinder:
         """Return the name that bytes have in the layer that is running in cycle `time`."""
         return memory_name(self.debuggee.program, address, self._layer(time))
 
+    def _name_of_write(self, write: Access, address: int) -> str:
+        """Return the name that bytes of a write have in the layer that wrote them."""
+        layer = None
+        if write.instruction is not None and self.debuggee.layer_starts:
+            layer = self._number_at(write.core, write.instruction)
+        if layer is None:
+            layer = self._layer(write.time)
+        return memory_name(self.debuggee.program, address, layer)
+
+    def _number_at(self, core: str, address: int) -> int | None:
+        """Return the number of the layer whose own source has an instruction, or None."""
+        program = self.debuggee.program
+        place = original(program, self.debuggee.device.cores[core], address)
+        return program.layer_number_at(place)
+
     def _layer(self, time: int | None) -> int | None:
-        """Return the number of the last layer that has started up to cycle `time`, if known."""
-        if time is None:
-            return None
+        """Return the number of the last layer that has started up to cycle `time`, if known.
+
+        Without `time` it is the last one up to now.
+        """
+        time = self.debuggee.device.cycle if time is None else time
         starts = self.debuggee.layer_starts.items()
         return max((number for number, begin in starts if begin <= time), default=None)
 
@@ -357,9 +391,27 @@ class CauseFinder:
         own = "" if origins is None else origins.display_name(place)
         return f"{core}.{own}" if own else state_name(self.record.device.cores[core], place)
 
-    def _where(self, core: str, address: int) -> Where:
+    def _where(self, core: str, address: int, time: int) -> Where:
+        """Return where the step of a core in cycle `time` is in the source.
+
+        Code that layers share is that of the layer that is running then.
+        """
         debuggee = self.debuggee
-        return where_of(debuggee.program, debuggee.device.cores[core], address)
+        where = where_of(debuggee.program, debuggee.device.cores[core], address)
+        network, layer = debuggee.program.network, self._layer(time)
+        if network is None or where.layer is not None or where.file in (None, self._main_file):
+            return where
+        if layer is None or layer >= len(network.layers):
+            return where
+        return replace(where, layer=network.layers[layer].name)
+
+    @cached_property
+    def _main_file(self) -> str:
+        """The file with the calls of the network's layers."""
+        program = self.debuggee.program
+        assert program.network is not None
+        line = program.line_at(program.symbol(program.network.end).value)
+        return "" if line is None else line.file
 
 
 COPIED = "copied from"

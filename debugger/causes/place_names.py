@@ -15,9 +15,12 @@ from macaw.debugger.state_paths import depth_of
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.origins import Extent
 from macaw.isa import reading
-from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT, UNITS
+from macaw.isa.memory_map import HALF_SHIFT, MORE_SHIFT, MOST_UNITS, UNIT_SHIFT, UNITS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from macaw.asm.network import ProgramNetwork
     from macaw.asm.program import Program, Tensor
     from macaw.emu.core import Core
     from macaw.emu.origins import Place
@@ -37,8 +40,9 @@ def of_program(program: Program, address: int) -> int | None:
 def memory_name(program: Program, address: int, layer: int | None = None) -> str:
     """Return the name of the tensor element at an address, or else the address with its symbol.
 
-    Tensors of a network share memory. `layer` is the number of the layer that was running
-    (`element_at`).
+    Tensors and arrays of a network share memory. `layer` is the number of the layer that was
+    running (`element_at`). An element of a copy of a tensor in a part has the address before its
+    name.
 
     A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. The
     program is assembled for one half of one unit. An element in the other half, or in a unit with a
@@ -47,18 +51,18 @@ def memory_name(program: Program, address: int, layer: int | None = None) -> str
     """
     element = element_at(program, address, layer)
     if element is not None:
-        return element_name(*element)
+        return _at_its_place(address, *element)
     if address >> REGION_SHIFT == ONCHIP:
         near = twin(program, address)
         if near is not None:
-            element = element_at(program, near)
+            element = element_at(program, near, layer)
             symbol = symbol_text(program, near)
             name = element_name(*element) if element is not None else f"<{symbol}>"
             if element is not None or symbol is not None:
                 return f"{name} ({half_name(address)})"
     image = of_program(program, address)
     if image is not None and image != address:
-        element = element_at(program, image)
+        element = element_at(program, image, layer)
         if element is not None:
             return f"{element_name(*element)} in the image at {address:#010x}"
     symbol = symbol_text(program, address)
@@ -67,18 +71,30 @@ def memory_name(program: Program, address: int, layer: int | None = None) -> str
     return f"{address:#010x}" + (f" <{symbol}>" if symbol is not None else "")
 
 
-def label_place(program: Program, address: int) -> tuple[str, int, str] | None:
+def _at_its_place(address: int, tensor: Tensor, number: int) -> str:
+    """Return the name of the element at an address; of a copy, also the address."""
+    name = element_name(tensor, number)
+    return f"{address:#010x} <copy of {name}>" if tensor.direction == "copy" else name
+
+
+def label_place(
+    program: Program, address: int, layer: int | None = None
+) -> tuple[str, int, str] | None:
     """Return the file and the line of the label before an address, and the symbol with a distance.
 
     The line table does not contain data that no core executes or reads as packets. For such data,
     the function searches the sources for the definition of the label; the bytes are at its line or
-    after it. The result is None if no source has the label.
+    after it. Several layers of a network may have the label; that of layer number `layer` has
+    priority. The result is None if no source has the label.
     """
     image = of_program(program, address)
     near = program.symbol_at(address if image is None else image)
     if near is None:
         return None
-    files = dict.fromkeys((*program.source_files, *program.line_table.files))
+    files = [*dict.fromkeys((*program.source_files, *program.line_table.files))]
+    if program.network is not None and layer is not None:
+        numbers = program.network.numbers_by_file
+        files.sort(key=lambda file: numbers.get(file.rpartition("/")[2]) != layer)
     place = _label_line(tuple(files), near[0].name)
     text = near[0].name + (f"+{near[1]}" if near[1] else "")
     return None if place is None else (*place, text)
@@ -104,32 +120,32 @@ def element_at(
 ) -> tuple[Tensor, int] | None:
     """Return the tensor or array that contains an address, and the number of the element there.
 
-    If tensors of a network share the address, it is the one whose layer is the last up to `layer`:
-    while this layer runs, the bytes are its result, or the newest result that it may read. Without
-    `layer` it is the first one that the program declares.
+    Tensors and arrays of a network share memory. `layer` is the number of the layer that was
+    running. With it, the element is that of the tensor whose layer is the last up to `layer`: while
+    this layer runs, the bytes are its result, or the newest result that it may read. If there is no
+    such tensor, it is that of an array of this layer's source, or of the nearest layer before.
+    Otherwise it is that of the first tensor or array that the program declares.
     """
-    tensors = [
-        tensor
-        for tensor in (*program.tensors, *program.arrays)
-        if tensor.address <= address < tensor.address + tensor.size
-    ]
-    if not tensors:
+    found = [item for begin, end, item in program.places if begin <= address < end]
+    if not found:
         return None
-    tensor = tensors[0]
-    if layer is not None and len(tensors) > 1:
-        makers = _makers(program)
-        made = [x for x in tensors if makers.get(x.name, layer + 1) <= layer]
-        tensor = max(made, key=lambda x: makers[x.name], default=tensor)
+    tensor = found[0]
+    if layer is not None and program.network is not None and len(found) > 1:
+        tensor = _of_layer(program.network, found, layer)
     return tensor, (address - tensor.address) // np.dtype(tensor.dtype).itemsize
 
 
-def _makers(program: Program) -> dict[str, int]:
-    """Return the numbers of the layers that make a network's tensors, by symbol; -1 for inputs."""
-    if program.network is None:
-        return {}
-    symbols = program.network.tensors
-    results = {symbols[x.output]: number for number, x in enumerate(program.network.layers)}
-    return dict.fromkeys(symbols.values(), -1) | results
+def _of_layer(network: ProgramNetwork, found: Sequence[Tensor], layer: int) -> Tensor:
+    """Return the tensor or array among those at an address that `element_at` describes."""
+
+    def number(item: Tensor) -> int:
+        if item.file:
+            return network.numbers_by_file.get(item.file, unknown)
+        return network.makers.get(item.name, unknown)
+
+    unknown = layer + 1
+    known = [item for item in found if number(item) <= layer]
+    return max(known, key=lambda item: (not item.file, number(item)), default=found[0])
 
 
 def element_name(tensor: Tensor, number: int) -> str:
@@ -164,9 +180,14 @@ def twin(program: Program, address: int) -> int | None:
 
 
 def half_name(address: int) -> str:
-    """Return the unit and the half of an on-chip address as text: `unit 0, half 1`."""
-    unit = (address - UNITS) >> UNIT_SHIFT
-    return f"unit {unit}, half {address >> HALF_SHIFT & 1}"
+    """Return the unit and the half of an on-chip address as text: `unit 0, half 1`.
+
+    The address of a multicast has several units: `units 0 to 3, half 1`.
+    """
+    unit = (address >> UNIT_SHIFT) % MOST_UNITS
+    more = (address - UNITS) >> MORE_SHIFT
+    units = f"units {unit} to {unit + more}" if more else f"unit {unit}"
+    return f"{units}, half {address >> HALF_SHIFT & 1}"
 
 
 def shown_value(program: Program, value: Any, layer: int | None = None) -> Any:

@@ -252,7 +252,7 @@ def save(
 ) -> None:
     """Write the program as an ELF file, or as an image in a format of `macaw.asm.images.FORMATS`.
 
-    With `lines`, an ELF file contains the source lines. `memory`, one of
+    With `lines`, an ELF file contains the source lines and the arrays of parts. `memory`, one of
     `macaw.asm.images.MEMORIES`, limits an image to this memory. Raises `InputError` for a file that
     cannot be written and for an unknown image, `ElfError` for a program that ELF cannot represent.
     """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +40,77 @@ def test_the_same_bytes_come_out() -> None:
     turned = replace(PROGRAM, symbols=PROGRAM.symbols[::-1], source_files=("a.s",))
     assert elf.write(turned) == FILE
     assert elf.write(elf.read(FILE)) == FILE
+
+
+ARRAYS = """        .device tiny
+        .input  x, int8, 4
+        .output y, int32, 8
+        .data
+        .global sums
+sums:   .array  int32, 2, 3
+        .core   pe, row=0
+w:      .sparse "w.npy"
+mine:   .array  int16, 8
+        .seq    layer
+          ld    activations
+          ld    weights
+          mac   base=0, acc=0
+          spu   nonsf, src=0, dst=0
+          st    base=0
+        .endseq
+        config  ib=0, layer
+        exe     ib=0, last, data=(x, w[0]), out=y[0]
+"""
+
+
+def test_arrays_and_copies_of_tensors_are_in_the_note(tmp_path: Path) -> None:
+    """An array that only one source knows has this source's name; a copy is in the unit."""
+    np.save(tmp_path / "w.npy", np.ones((8, 4), np.int8))
+    program = assemble(Source(ARRAYS, "some/arrays.s", tmp_path))
+    sums, mine, x, y = (program.symbol(name).value for name in ("sums", "mine", "x", "y"))
+    assert program.arrays == (
+        Tensor("sums", "array", "int32", (2, 3), sums),
+        Tensor("mine", "array", "int16", (8,), mine, file="arrays.s"),
+    )
+    assert [(item.name, item.direction, item.shape) for item in program.copies] == [
+        ("x", "copy", (4,)),
+        ("y", "copy", (8,)),
+    ]
+    for item in program.copies:  # behind the part's own bytes, and not where the tensor is
+        assert mine + 16 <= item.address < 0x1010_0000
+        assert item.address not in (x, y)
+    data = elf.write(program)
+    again = elf.read(data)
+    assert (again.arrays, again.copies) == (program.arrays, program.copies)
+    assert elf.write(again) == data
+    text = data[data.index(b'{"version"') :]
+    note = json.JSONDecoder().raw_decode(text.decode("latin-1"))[0]
+    assert [item["name"] for item in note["arrays"]] == ["sums", "mine", "x", "y"]
+    linked = elf_object.write(assemble_object([Source(ARRAYS, "arrays.s", tmp_path)]))
+    assert b'"file":"arrays.s"' in linked
+
+
+def test_arrays_and_lines_are_left_out_together(tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.ones((8, 4), np.int8))
+    program = assemble(Source(ARRAYS, "arrays.s", tmp_path))
+    bare = elf.read(elf.write(program, lines=False))
+    assert bare == program
+    assert (bare.arrays, bare.copies, list(bare.line_table)) == ((), (), [])
+
+
+@pytest.mark.parametrize(
+    ("array", "match"),
+    [
+        (Tensor("a", "input", "int8", (), 0), "array a cannot be: 'input', 'int8'"),
+        (Tensor("a", "array", "int4", (), 0), "array a cannot be: 'array', 'int4'"),
+        (Tensor("a", "array", "int8", (0,), 0), "array a has a shape that cannot be"),
+        (Tensor("a", "copy", "int8", (2,), 2**32 - 1), "array a lies outside the 32-bit"),
+        (Tensor("a", "array", "int8", (), 0, file="\n"), "the file of array a holds"),
+    ],
+)
+def test_an_array_that_cannot_be_is_refused(array: Tensor, match: str) -> None:
+    with pytest.raises(elf.ElfError, match=match):
+        elf.write(replace(PROGRAM, arrays=(array,)))
 
 
 def test_a_program_without_anything_is_a_file() -> None:

@@ -30,6 +30,24 @@ def test_arrays_have_their_names_in_both_halves_and_in_other_units():
     assert memory_name(program, 0x1007_FFFF) == "0x1007ffff", "nothing is there in any half"
 
 
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_a_copy_of_a_tensor_has_the_name_of_the_tensor(engine, tmp_path):
+    """The assembler gives `y` a place in the unit; its symbol is in external memory."""
+    program, data = loaded("layer")
+    path = tmp_path / "layer.elf"
+    macaw.save(program, path)
+    for one in (program, macaw.load(path)):
+        run = macaw.debug(one, data, engine=engine)
+        run.cont()
+        (moved,) = run.why("y[2]")
+        assert moved.name == "y[2]"
+        stored = only(inputs(moved))
+        (address, size), copy = stored.memory, one.copies[-1]
+        assert (stored.how, stored.name) == ("st", f"{address:#010x} <copy of y[2]>")
+        assert (address, size) == (copy.address + 8, 4)
+        assert run.read(f"mem[{address}].i32") == run.read("y[2]") == stored.value
+
+
 def test_the_line_of_a_label_is_in_the_first_file_that_has_it(tmp_path: Path) -> None:
     """A file that is not there any more is passed over, and so is a comment."""
     begin, data = tmp_path / "begin.s", tmp_path / "data.s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import macaw
 from macaw.debugger.commands.completion import completions
+from tests.debugger.asked import inputs
 from tests.lowering.net.models import ModelBuilder
 from tests.macaw.command_runs import run_here
 
@@ -210,6 +212,71 @@ def test_causes_name_the_tensor_of_the_layer_that_wrote_the_bytes(say, network):
     text = say('break "/sum/Add"', "continue", 'why "/stem/Conv"[0, 0, 0] depth 1')
     assert "dst=stem_relu[0, 0, 0]" in text
     assert "point_relu" not in text
+
+
+def some_of(cause):
+    """A cause, and the causes of the first two values and the last one that each step read."""
+    yield cause
+    below = inputs(cause)
+    for item in (*below[:2], *below[2:][-1:]):
+        yield from some_of(item)
+
+
+UNIT = 0x1000_0000
+EXTERNAL = 0x8000_0000
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_causes_name_arrays_of_the_layer_that_uses_them(network, folder, engine):
+    """All layers share the memory of a unit; each has arrays of its own in it.
+
+    What `why` says of values, names, elements and layers is compared with the run's tensors and with
+    the cycles of the layers.
+    """
+    arrays = network.device_inputs({"x": np.load(folder / "x.npy")})
+    session = macaw.debug(network.program, arrays, engine=engine)
+    session.cont()
+    tensors = network.run(x=np.load(folder / "x.npy")).tensors
+    symbols = {network.symbols[name]: name for name in tensors}
+    layers = {item.layer.name: item for item in session.layers()}
+    (cause,) = session.why('"/classes/Gemm"[1]')
+    seen: dict[str, set[str]] = {}
+    kinds = set()
+    for item in some_of(cause):
+        name, _, rest = item.name.partition("[")
+        place = tuple(int(x) for x in rest.partition("]")[0].split(",")) if rest else ()
+        if name in symbols:  # a tensor of the network, stored as (height, width, channels)
+            tensor = tensors[symbols[name]]
+            stored = np.moveaxis(tensor[0], 0, -1) if tensor.ndim == 4 else tensor[0]
+            assert np.isscalar(stored[place])
+            kinds.add(name)
+            if isinstance(item.value, int):  # of vc's vectors, the causes have bytes as text
+                assert item.value == stored[place], item
+        if item.where is not None and item.where.layer is not None:
+            layer = layers[item.where.layer]
+            assert layer.begin is not None
+            assert layer.cycles is not None
+            assert layer.begin <= item.cycle <= layer.begin + layer.cycles
+            if item.memory is not None and UNIT <= item.memory[0] < EXTERNAL:
+                seen.setdefault(item.where.layer, set()).add(name)
+    assert kinds == symbols.keys()
+    tiles = {"x_tile", "w_tile", "result"}
+    assert seen == {
+        "/classes/Gemm": tiles,
+        "/point/Conv": {*tiles, "start"},
+        "/stem/Conv": {*tiles, "start"},
+    }
+
+
+def test_causes_name_the_source_of_a_layers_weights(say):
+    """All layers of the array have a label `w`; the code that they share is the running one's."""
+    text = say("continue", 'why "/classes/Gemm"[0] depth 12')
+    weights = re.findall(r"of the program net/(\w+)\.s:6 \(w\+", text)
+    assert set(weights) == {"classes_Gemm", "point_Conv"}
+    assert ".inc:12, layer /classes/Gemm" in text
+    assert ".inc:12, layer /point/Conv" in text
+    assert "dst=w_tile[0] (units 0 to 1, half 0)" in text
+    assert ".s:35, layer" not in text  # main.s
 
 
 def test_json_has_the_layer(folder):
