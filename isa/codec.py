@@ -191,6 +191,15 @@ def _layout(structure: Structure) -> struct.Struct:
     return struct.Struct("<" + codes(structure))
 
 
+@cache
+def _record(structure: Structure) -> tuple[struct.Struct, tuple[str, ...], bool]:
+    """Return the layout of a structure, its members' names, and whether any of them is checked."""
+    names = tuple(member.name for member in structure.members)
+    kinds = any(member.kind is not None for member in structure.members)
+    restricted = kinds or any(name.startswith("reserved") for name in names)
+    return _layout(structure), names, restricted
+
+
 def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
     """Return the bytes of a record with the given member values, by member name.
 
@@ -214,9 +223,11 @@ def unpack(structure: Structure, data: bytes | memoryview, offset: int = 0) -> d
     """
     if offset < 0 or offset + structure.size > len(data):
         raise StructureError(f"{structure.name} at offset {offset:#x} is cut off")
-    numbers = _layout(structure).unpack_from(data, offset)
-    _check_members(structure, numbers)
-    return {m.name: n for m, n in zip(structure.members, numbers, strict=True)}
+    layout, names, is_restricted = _record(structure)
+    numbers = layout.unpack_from(data, offset)
+    if is_restricted:
+        _check_members(structure, numbers)
+    return dict(zip(names, numbers, strict=True))
 
 
 def _check_members(structure: Structure, numbers: list[int] | tuple[int, ...]) -> None:

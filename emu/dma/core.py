@@ -26,7 +26,7 @@ from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.agents import Agent
 from macaw.emu.core import CONTRACT, Core
 from macaw.emu.dma.state import FIELDS, DmaState
-from macaw.emu.dma.transfer import DESCRIPTION, Transfer
+from macaw.emu.dma.transfer import DESCRIPTION, Shape, Transfer, layout_of
 from macaw.emu.dma.uses import TransferUses
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Fault
@@ -39,6 +39,8 @@ from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import unpack
 from macaw.isa.dma import CORE, TRANSFER
 from macaw.isa.memory_map import EXTERNAL, MOST_UNITS
+
+MOST_SHAPES = 1024  # the greatest number of shapes of transfers that are kept, to save work
 
 
 class DmaCore(Core):
@@ -64,11 +66,12 @@ class DmaCore(Core):
         self.writer = self.writers[0]
         self.rows = 0  # the number of rows of the running transfer; 0 if it has no bytes
         # for each unit of a multicast: its distance in bytes from the transfer's destination
-        self.offsets = [0]
+        self.offsets: Sequence[int] = (0,)
         self.ordered = False  # whether a row must be written before the next one is read
         self.uses = TransferUses()  # what the running transfer has used, for the trace
         # A function that is called with each requested transfer and the address of its description.
         self.on_request: Callable[[Transfer, int], None] = _ignore_request
+        self._checked: set[Shape] = set()  # the shapes of transfers that passed the check
 
     # Services for cp
 
@@ -95,7 +98,12 @@ class DmaCore(Core):
         at = by.next_address
         place = -1 if at is None else at
         transfer = Transfer(state.issued + 1, **values, by=by.name, address=place)
-        transfer.check(memory)
+        shape = transfer.shape
+        if shape not in self._checked:
+            transfer.check(memory)
+            if len(self._checked) >= MOST_SHAPES:
+                self._checked.clear()
+            self._checked.add(shape)
         state.issued = transfer.ticket
         self.on_request(transfer, address)
         state.transfers.append(tuple(transfer))
@@ -165,9 +173,8 @@ class DmaCore(Core):
         if self.state.transfers:
             self.transfer = Transfer(*self.state.transfers[0])
             self.copy = self.transfer.first_copy
-            self.offsets = [copy.dst - self.copy.dst for copy in self.transfer.copies()]
+            self.offsets, self.ordered = layout_of(self.transfer.shape)
             self.rows = self.transfer.rows if self.transfer.size else 0
-            self.ordered = self.transfer.overlaps
 
     def act(self) -> None:
         """Do the work of one cycle: at most one write and one read, or the end of the transfer.
@@ -370,7 +377,10 @@ class DmaCore(Core):
         memory = self.device.memory
         taken = list(self.transfer.windows(memory)) if skip else []
         waits: list[WindowNotReady] = []
-        for place in sorted(range(skip, len(self.state.transfers)), key=self._ticket):
+        places: Sequence[int] = range(skip, len(self.state.transfers))
+        if self.state.held:  # else they are in the order of their tickets
+            places = sorted(places, key=lambda place: self.state.transfers[place][0])
+        for place in places:
             transfer = Transfer(*self.state.transfers[place])
             windows = transfer.windows(memory)
             if not any(window in taken for window in windows):
@@ -383,9 +393,6 @@ class DmaCore(Core):
                     return place
             taken += windows
         return waits
-
-    def _ticket(self, place: int) -> int:
-        return int(self.state.transfers[place][0])
 
     def _run_transfer(self, place: int, time: int) -> None:
         """Move the transfer with index `place` to the front of the queue; run it from `time` on."""

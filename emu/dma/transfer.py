@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
@@ -13,6 +14,8 @@ from macaw.emu.windows import Window
 from macaw.isa.dma import TRANSFER
 from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, MORE_SHIFT, MOST_UNITS, UNIT_SHIFT
 
+# the fields of a transfer from `dst` to `src_stride`
+Shape = tuple[int, int, int, int, int, int]
 DESCRIPTION = TRANSFER.size  # the size of the description in memory, in bytes
 
 
@@ -70,6 +73,11 @@ class Transfer(NamedTuple):
         return (first, *(first._replace(dst=first.dst + (unit << UNIT_SHIFT)) for unit in units))
 
     @property
+    def shape(self) -> Shape:
+        """All fields that say which bytes the transfer copies."""
+        return self[1:7]
+
+    @property
     def overlaps(self) -> bool:
         """Whether a row may read what another row writes."""
         source = self._span(self.src, self.src_stride)
@@ -112,8 +120,10 @@ class Transfer(NamedTuple):
         copies = self.copies()
         for copy in copies:
             self._check_side(memory, "destination", copy.dst, self.dst_stride)
+        if len(copies) == 1:
+            return
         low, end = copies[0]._span(copies[0].dst, self.dst_stride)
-        if len(copies) > 1 and low >> HALF_SHIFT != end - 1 >> HALF_SHIFT:
+        if low >> HALF_SHIFT != end - 1 >> HALF_SHIFT:
             message = "the rows of a multicast are in several halves of units"
             raise Fault("out-of-range access", f"{message}; {self.text()}", self.values())
 
@@ -143,9 +153,10 @@ class Transfer(NamedTuple):
         windows = {}
         sides = (("read", self.src), ("write", self.first_copy.dst))
         for what, address in sides if self.size else ():
-            window = memory.window(address, self.row_bytes)
-            if window is not None:
-                windows[window] = (window, what, address)
+            if address >> REGION_SHIFT in memory.windowed:
+                window = memory.window(address, self.row_bytes)
+                if window is not None:
+                    windows[window] = (window, what, address)
         return windows
 
     def beat(
@@ -173,6 +184,14 @@ class Transfer(NamedTuple):
             return src + begin, dst + begin, end - begin, size - begin
         length = beat_length(anchor, position, size, width)
         return src + position, dst + position, length, position + length
+
+
+@lru_cache(maxsize=1024)
+def layout_of(shape: Shape) -> tuple[tuple[int, ...], bool]:
+    """Return how far a transfer's copies are from the first one in bytes, and `overlaps`."""
+    transfer = Transfer(0, *shape, by="", address=-1)
+    first = transfer.first_copy.dst
+    return tuple(copy.dst - first for copy in transfer.copies()), transfer.overlaps
 
 
 def _intersect(first: tuple[int, int], second: tuple[int, int]) -> bool:

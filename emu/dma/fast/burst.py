@@ -26,6 +26,7 @@ class Burst:
     writes: int
     after: int  # cycles from a read until the dma can write its beat
     limit: int  # the first cycle in which the channel may not be free
+    free: int  # the first cycle in which the channel was free when the burst was planned
 
     @property
     def last_write(self) -> int:
@@ -148,7 +149,9 @@ def plan_burst(dma: DmaCore, route: Route, now: int) -> Burst | None:
             limit = channel.jitter.next(first, limit)
             if limit == first:
                 return None
-    burst = Burst(dma, route, step, read, reads, write, in_buffer + reads, after, limit)
+    burst = Burst(
+        dma, route, step, read, reads, write, in_buffer + reads, after, limit, channel.free
+    )
     if reads:
         ahead = max(0, min((write - read) // step, reads))
         if read + after > write + in_buffer * step or in_buffer + ahead > dma.depth:

@@ -14,16 +14,19 @@ another core must act.
 from __future__ import annotations
 
 from macaw.emu.address_space import REGION_SHIFT
-from macaw.emu.dma.core import DmaCore
-from macaw.emu.dma.fast.burst import plan_burst
+from macaw.emu.agents import Agent
+from macaw.emu.dma.core import MOST_SHAPES, DmaCore
+from macaw.emu.dma.fast.burst import Burst, plan_burst
 from macaw.emu.dma.fast.periods import Periods
 from macaw.emu.dma.fast.route import Route, burst_route
+from macaw.emu.dma.transfer import Shape
 from macaw.emu.faults import Stop
 from macaw.emu.ports import Port
 from macaw.emu.system import Dispatchable, System
 from macaw.isa.memory_map import EXTERNAL
 
 _SHORTEST = 4  # the least number of beats of a burst: shorter ones cost more time than they save
+_PERIODIC = 16  # the least number of beats of a transfer whose periods are searched
 _RETRY = 4  # cycles from a failed try to sleep, or from an interruption, to the next try
 
 
@@ -34,6 +37,10 @@ class FastDma(DmaCore):
         super().__init__(device)
         # the route of the running transfer; None if bursts cannot move it
         self.route: Route | None = None
+        self._routes: dict[Shape, Route | None] = {}
+        # The areas of external memory to which cores write trace records; None if not known.
+        self._areas: list[tuple[int, int]] | None = None
+        self._burst: Burst | None = None  # the burst that was planned when it fell asleep
         self._asleep = False  # while it sleeps, the cycles from `_next` on are yet to be done
         self._next = 0  # the first cycle that is yet to be done while it sleeps
         self._retry = 0  # the number of cycles before the next try to sleep
@@ -63,7 +70,8 @@ class FastDma(DmaCore):
             self.act()
             return None
         device, transfer = self.device, self.transfer
-        periods = self._periods if self._may_skip() else None
+        many = transfer.size >= _PERIODIC * self.width
+        periods = self._periods if many and self._may_skip() else None
         while self.time < limit and self.transfer is transfer:
             if periods is not None:
                 periods.skip(limit)
@@ -109,6 +117,7 @@ class FastDma(DmaCore):
     def reload(self) -> None:
         """Continue from the declared state; the dma does not sleep."""
         self._stop_sleeping()
+        self._areas = None
         super().reload()
 
     def load_transfer(self) -> None:
@@ -117,9 +126,18 @@ class FastDma(DmaCore):
         self.route = None
         self._retry = 0
         if self.state.transfers and self.rows and not self.ordered:
-            route = burst_route(self.transfer, self.width, self.device.memory)
+            route = self._find_route()
             self.route = None if route is None or self._overlaps_records(route) else route
         self._unarbitrated = self.route is None and self._needs_no_arbiter()
+
+    def _find_route(self) -> Route | None:
+        """Return the route of the running transfer; transfers of the same shape have the same."""
+        shape = self.transfer.shape
+        if shape not in self._routes:
+            if len(self._routes) >= MOST_SHAPES:
+                self._routes.clear()
+            self._routes[shape] = burst_route(self.transfer, self.width, self.device.memory)
+        return self._routes[shape]
 
     def _needs_no_arbiter(self) -> bool:
         """Return whether the running transfer uses only local and external memory."""
@@ -140,15 +158,18 @@ class FastDma(DmaCore):
     def _overlaps_records(self, route: Route) -> bool:
         """Return whether a core may write trace records to external memory of the transfer."""
         side = route.src if route.src.external else route.dst
-        for core in self.device.order if side.external else ():
-            begin, end = core.state.trace_spill, core.state.trace_spill_end
-            if begin < end and begin < side.end and side.low < end:
-                return True
-        return False
+        if not side.external:
+            return False
+        if self._areas is None:
+            states = [core.state for core in self.device.order]
+            areas = [(state.trace_spill, state.trace_spill_end) for state in states]
+            self._areas = [(begin, end) for begin, end in areas if begin < end]
+        return any(begin < side.end and side.low < end for begin, end in self._areas)
 
     def areas_changed(self) -> None:
         """React to a change of a spill area: decide again whether bursts can move the transfer."""
         self.sync()
+        self._areas = None
         self.load_transfer()
 
     # What other cores call while the dma sleeps
@@ -198,6 +219,7 @@ class FastDma(DmaCore):
         for pages in route.written:
             pages.sleeper = self
         self._asleep = True
+        self._burst = burst
         self._next = time
         self.time = self.aligned(burst.end)
         return True
@@ -211,12 +233,10 @@ class FastDma(DmaCore):
                 return False
         if route.overwrites_code():
             return False
-        return not any(
-            core.running
-            and core.number > self.number
-            and not (isinstance(core, Dispatchable) and core.confined)
-            for core in self.device.order
-        )
+        for core in self.device.order:
+            if core.running and core.number > self.number and not _is_confined(core):
+                return False
+        return True
 
     def _wake(self, time: int) -> None:
         """Do the skipped cycles before `time` and stop sleeping; the clock then calls `advance`
@@ -245,11 +265,13 @@ class FastDma(DmaCore):
 
     def _catch_up(self, time: int) -> None:
         """Do the skipped cycles before `time`."""
-        route, end = self.route, self.time
+        route, end, memory = self.route, self.time, self.device.memory
         assert route is not None  # a sleeping dma has a route
         self.time = self._next
         while self.time < time:
-            burst = plan_burst(self, route, self.time)
+            burst, self._burst = self._burst, None
+            if burst is None or burst.free != memory.channel.free:
+                burst = plan_burst(self, route, self.time)
             if burst is None or not burst.run(time):
                 self._act_and_grant()
         self._next, self.time = self.time, end
@@ -276,3 +298,8 @@ class FastDma(DmaCore):
             self._requests.append((port, address, length, data))
         else:
             super().request_beat(port, time, address, length, data)
+
+
+def _is_confined(core: Agent) -> bool:
+    """Return whether a core accesses no memory but its own."""
+    return isinstance(core, Dispatchable) and core.confined
