@@ -109,7 +109,7 @@ GOALS = (
         ("macaw, vc on base, the same loop",),
         peer="Unicorn, without cycles",
         floor=("floors", "the loop of cp in plain Python", "floor"),
-        limits="each load and store asks the channel when it is free",
+        limits="translated code is Python: each address is tested, each sum wraps",
     ),
     Goal(
         "pmac.u8, thousand products a second",
@@ -188,7 +188,7 @@ GOALS = (
         0.35,
         ("the same, 16 rows of 64, strided",),
         peer="contiguous, 64 KiB",
-        limits="the start and the end of each transfer of 1 KiB",
+        limits="the interpreter: cp requests, the dma starts and ends each transfer of 1 KiB",
     ),
     Goal(
         "dma, external to external",

@@ -68,11 +68,15 @@ class FastHart(Hart, TranslatingCore):
                 self.pc, self.time, self.retired = pc, time, retired
                 if block.function(self, limit):
                     cache.note_exit(pc, self.retired - retired)
-                    stop = self.interpret() if self.time < limit else None
+                    if self.shared or self.time + block.lead >= limit:
+                        return None  # the clock may give another limit
+                    stop = self.interpret()
                     if stop is not None or self.shared:
                         return stop
-                if self.shared:
+                elif self.shared:
                     return None
+                elif self.pc not in blocks:
+                    cache.count_jump(self.pc)
                 pc, time, retired = self.pc, self.time, self.retired
                 continue
             run = runs.get(pc)
@@ -95,11 +99,8 @@ class FastHart(Hart, TranslatingCore):
                 following, cost = end()
             except Leave as leave:
                 place = leave.place
-                self.pc, self.time, self.retired = (
-                    pc + 4 * place,
-                    time + costs[place],
-                    retired + place,
-                )
+                self.pc, self.time = pc + 4 * place, time + costs[place]
+                self.retired = retired + place
                 stop = self.interpret()
                 if stop is not None or self.shared:
                     return stop

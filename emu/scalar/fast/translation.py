@@ -37,6 +37,11 @@ class Translator(Counting):
     ) -> None:
         super().__init__(core, start, instructions, edition)
         self.names: dict[str, Any] = {}
+        self.per_pass: dict[str, int] = {}  # what each of `passes` passes adds to the counts
+        # The device cycles of each pass, if all passes take the same time; else 0.
+        self.steady = 0
+        if self.back is not None and not self.counting:
+            self.steady = self.begins[self.back] + core.timing.taken
 
     # Methods that other cores extend
 
@@ -52,9 +57,9 @@ class Translator(Counting):
         """Return further lines after an instruction, for a core with more state."""
         return ()
 
-    def count_branch(self, cost: int) -> Iterable[str]:
-        """Return the lines that count a branch or jump that takes `cost` cycles."""
-        return ()
+    def count_branch(self, cost: int) -> None:
+        """Count a branch or jump that takes `cost` cycles, for a core with more state."""
+        return
 
     def call(self, found: Decoded) -> Iterable[str] | None:
         """Return the lines that call an instruction's function; None if its act becomes text."""
@@ -72,7 +77,7 @@ class Translator(Counting):
         Raises `OSError` if Python cannot read the source of the functions that execute them.
         """
         self.begin()
-        head = [f"if t + {self.rest[0]} >= limit:", *indent_lines(self.leave())]
+        head = ["if t >= bound:", *indent_lines(self.leave())]
         if self.counting:
             head = self.head(self.leave(), self._cutting() if self.crosses else None)
         source = self._function(head, self._pass())
@@ -125,17 +130,19 @@ class Translator(Counting):
         used = sorted({int(number) for number in re.findall(r"\bx(\d+)\b", text)})
         written = sorted({int(number) for number in re.findall(r"\bx(\d+) = ", text)})
         zeros = ("done", *self.counters, *self.tallied, *self.variables)
+        last = f"bound = limit - {self.rest[0]}"  # a pass must begin before this cycle
         lines = [
             "x = core.x",
             *(f"x{number} = x[{number}]" for number in used),
             "t = core.time",
             *self.enter(),
-            *(("bound = t", *self.tally_enter()) if self.counting else ()),
+            *(("bound = t", *self.tally_enter()) if self.counting else ("begun = t", last)),
             f"{' = '.join(zeros)} = 0",
             "plain = False",
             "while True:",
             *indent_lines(head),
             *indent_lines(body),
+            *(f"{name} += {value} * passes" for name, value in self.per_pass.items()),
             *(f"x[{number}] = x{number}" for number in written),
             "core.pc = pc",
             "core.time = t",
@@ -200,9 +207,14 @@ class Translator(Counting):
         """
         # the counts of all passes are added once, at the end
         skipped = "uses" if self.round is not None else ""
+        counts = {x: value for x, value in self.counts.items() if value and x != skipped}
+        if self.steady and again:
+            self.per_pass = counts
+            return [f"t += {self.steady}"]
         return [
+            *((f"passes = (t - begun) // {self.steady}",) if self.steady else ()),
             *(() if again and skipped else self.ends()),
-            *(f"{x} += {value}" for x, value in self.counts.items() if value and x != skipped),
+            *(f"{x} += {value}" for x, value in counts.items()),
             *((f"t += {self.offset + cost}",) if self.offset + cost else ()),
         ]
 
@@ -251,19 +263,25 @@ class Translator(Counting):
         condition = inline(semantics, make, act, self.names).result
         self.counts["done"] += 1
         self.lines += [f"if {condition}:", *indent_lines(self._take_branch(target, timing.taken))]
-        self.lines += self.count_branch(timing.alu)
+        self.count_branch(timing.alu)
 
     def _take_branch(self, target: int, cost: int) -> list[str]:
         """Return the lines for a branch that is taken."""
-        lines = [*self.count_branch(cost)]
+        otherwise = dict(self.counts)
+        self.count_branch(cost)
+        lines = self._end_branch(target, cost)
+        self.counts = otherwise
+        return lines
+
+    def _end_branch(self, target: int, cost: int) -> list[str]:
         if target == self.start:
-            lines += self._count_pass(cost, again=True)
+            lines = self._count_pass(cost, again=True)
             if self.counting and not self.counts.get("uses", 1):
                 lines.append(f"if not uses: first = t + {self.first_use}")
             elif self.cutting and self.counts.get("uses"):
                 lines.append(f"if first < 0: first = t + {self.first_use}")
             return [*lines, "continue"]
-        return [*lines, *self.exit(f"{target:#x}", cost)]
+        return self.exit(f"{target:#x}", cost)
 
     def _jump(self, found: Decoded) -> None:
         cost = self.core.timing.taken
@@ -277,7 +295,8 @@ class Translator(Counting):
         self.lines += lines
         self.lines += self.after(found)
         if target is None:
-            self.lines += [*self.count_branch(cost), *self.exit(result, cost)]
+            self.count_branch(cost)
+            self.lines += self.exit(result, cost)
         else:
             self.lines += self._take_branch(target, cost)
 

@@ -55,10 +55,12 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
                     start, before = self.pc, self.retired
                     leaves = block.function(self, limit)
                     if not leaves:
+                        if self.pc not in blocks:
+                            cache.count_jump(self.pc)
                         continue
                     cache.note_exit(start, self.retired - before)
-                    if self.time >= limit:
-                        continue
+                    if self.time + block.lead >= limit:
+                        return None  # the clock may give another limit
                 stop = self.interpret(limit)
                 if stop is not None:
                     return stop

@@ -1,15 +1,17 @@
 """The translator of vc: it writes blocks whose text includes the scoreboard and external memory.
 
-The scoreboard has, for each of its places, the cycle from which the result can be used. The text
-computes only places that may get a cycle in the future; they are variables (`r40`). All other
-places must be ready when the function begins. An instruction does not test a place that is surely
-ready: because the place was ready before, or because an earlier instruction of the pass has waited
-for it. The text calls the acts of instructions on lanes.
+The scoreboard has, for each of its places, the cycle from which the result can be used. The
+schedule (`macaw.emu.vector.fast.schedule`) knows most of these cycles for a pass through the block.
+The text tests only the other places; they are variables (`r40`). The channel of external memory is
+free for the first access when the function begins. Each access takes one beat, and one instruction
+begins in a cycle, so later accesses of the block do not wait for the channel. The text calls the
+acts of instructions on lanes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 
 from macaw.emu.faults import Fault
 from macaw.emu.pages import SHARED, SHIFT, WRITTEN
@@ -18,6 +20,7 @@ from macaw.emu.scalar.fast.translation import Translator
 from macaw.emu.scalar.runs import ENDS
 from macaw.emu.scalar.semantics import LOADS, MASK, SIGN, STORES
 from macaw.emu.vector.binding import bind
+from macaw.emu.vector.fast.schedule import Issue, find_schedule
 from macaw.emu.vector.fast.tally import TranslatingVectorCore
 from macaw.emu.vector.scoreboard import SERVED, waits, writes
 from macaw.emu.vector.state import FIRST_VECTOR
@@ -27,10 +30,11 @@ from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.vector import OPERATIONS
 from macaw.isa.vector_layouts import VECTOR_BYTES
 
-_TRAFFIC = ("external_reads", "external_writes", "external_partial", "external_blocked")
+_KEPT = "# kept "  # a mark in the text of a block
+_LASTING = ("operands", "branches", "products")  # counts of the core
+_TRAFFIC = ("external_reads", "external_writes", "external_partial")
 # The arguments of `add_vector_block` about accesses of these kinds.
-_ACCESSES = ("first_read", "read", _TRAFFIC[0], "first_write", "written", *_TRAFFIC[1:3])
-_CYCLES = {"operands": "cycles_operands", "memory": "cycles_memory", "branches": "cycles_branches"}
+_ACCESSES = ("first_read", "read", _TRAFFIC[0], "first_write", "written", *_TRAFFIC[1:])
 
 
 def size_of(found: Decoded) -> int | None:
@@ -58,8 +62,7 @@ def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
 class VectorTranslator(Translator):
     """Writes the Python function of a block of vc."""
 
-    counters = ("products", *_TRAFFIC[:3])
-    variables = (*_CYCLES, _TRAFFIC[3])
+    counters = (*_LASTING, *_TRAFFIC)
 
     def __init__(
         self,
@@ -79,15 +82,38 @@ class VectorTranslator(Translator):
             for place in writes(found)
         }
         self.late = sorted(late | {LAST_STORE} if self.has_access else late)
-        used = {place for found in instructions for place in waits(found)}
-        self.demanded = sorted(used - late)
-        self.ready: set[int] = set()  # places that are surely ready
+        issues = [self._issue(place, found) for place, found in enumerate(instructions)]
+        is_timed = not self.counting and core.divider == 1
+        self.demanded, self.tested, self.stalls = find_schedule(issues, is_timed)
+        costs = [stall + issue.cost for stall, issue in zip(self.stalls, issues, strict=True)]
+        self.begins = [0, *accumulate(costs)]
+        self.rest = [sum(costs[place:-1]) + self.stalls[-1] for place in range(len(costs))]
+        if self.steady:
+            self.steady = sum(costs[: self.back]) + self.stalls[self.back or 0] + core.timing.taken
+        if any(self.tested):
+            self.steady = 0
+        # Variables with a cycle that the text has not set yet, and the cycle as text.
+        self.pending: dict[str, str] = {}
+        # By register and immediate of an address: the variable with the offset in external memory,
+        # and the size of the access for which it was tested.
+        self.addresses: dict[tuple[int, int], tuple[str, int]] = {}
+        self.at = ""  # the variable with the offset of the present access
+        self.kept: dict[str, str] = {}  # variables that an exit sets to a cycle of the last pass
         self.names |= {"MASK": MASK, "Fault": Fault}
         self.issue = "t"  # the variable with the value of `t` before the instruction waited
         self.leaving = False  # whether the lines are for before the instruction, not after it
         latencies = [self._latency(found) for found in instructions if core.uses(found.row)]
         self.longest_use = max(latencies, default=0)
         self.longest = max(self._latency(found) for found in instructions)
+
+    def _issue(self, place: int, found: Decoded) -> Issue:
+        """Return what the schedule needs to know of the instruction with index `place`."""
+        latency, cost = self._latency(found), self.cost(found)
+        if self.sizes[place]:
+            latency = self.core.device.memory.channel.latency + 1
+        late = writes(found) if self.sizes[place] or latency > cost else ()
+        is_back = found.row.family in ENDS and found.values.get("target") == -4 * place
+        return Issue(waits(found), late, latency, cost, self.core.timing.taken if is_back else None)
 
     def cost(self, found: Decoded) -> int:
         if found.row.family in ENDS:
@@ -101,7 +127,8 @@ class VectorTranslator(Translator):
 
     def begin(self) -> None:
         super().begin()
-        self.ready = set(self.demanded)
+        self.pending.clear()
+        self.addresses.clear()
 
     def _latency(self, found: Decoded) -> int:
         timing = self.core.timing
@@ -115,7 +142,12 @@ class VectorTranslator(Translator):
             yield f"if {' or '.join(f'ready[{place}] > t' for place in self.demanded)}:"
             yield "    return True"
         if self.has_access:
+            # A block takes no wait for the channel: before its first access the interpreter waits.
+            first = next(place for place, size in enumerate(self.sizes) if size)
+            begin = self.begins[first]
             yield "free = channel.free"
+            yield f"if free > t + {begin} or ready[{LAST_STORE}] > {self._accessed(begin)}:"
+            yield "    return True"
 
     def tally_enter(self) -> Iterable[str]:
         yield "begun = t"
@@ -131,12 +163,12 @@ class VectorTranslator(Translator):
         if size is not None:  # an access that leaves the block does so before it waits
             yield from self._test_address(found, size)
         if self.counting:
-            late = len(set(waits(found)) - self.ready)
+            late = len(self.tested[self.place])
             may_leave = found.row.mnemonic in OPERATIONS or found.row.family == "jump"
             if late > 1 or (late and may_leave and size is None):
                 self.issue = "before"
                 yield "before = t"
-        yield from self._waiting(found)
+        yield from self._waiting()
         if self.cutting:
             yield f"if begun < 0: begun = t + {self.offset}"
 
@@ -155,27 +187,63 @@ class VectorTranslator(Translator):
             lines.insert(1, f"ended = {time} + {self.offset + cost}")
         return lines
 
-    def _waiting(self, found: Decoded) -> Iterable[str]:
-        for place in waits(found):
-            if place in self.ready:
-                continue
-            self.ready.add(place)
+    def _waiting(self) -> Iterable[str]:
+        tested = self.tested[self.place]
+        if tested:  # afterwards t may be another cycle
+            yield from (f"{name} = {cycle}" for name, cycle in self.pending.items())
+            self.pending.clear()
+        for place in tested:
             begin = f"t + {self.offset}" if self.offset else "t"
             yield f"if r{place} > {begin}:"
             yield f"    if r{place} + {self.rest[self.place]} >= limit:"
             yield from (f"        {line}" for line in self.leave())
             yield f"    operands += r{place} - ({begin})"
             yield f"    t = r{place} - {self.offset}" if self.offset else f"    t = r{place}"
+        stall = self.stalls[self.place]
+        self.offset += stall
+        self.counts["operands"] += stall
+
+    def _count_pass(self, cost: int, again: bool = False) -> list[str]:
+        lines = super()._count_pass(cost, again)
+        cycles = [f"{name} = {cycle}" for name, cycle in self.pending.items()]
+        if not self.steady:
+            return [*cycles, *lines]
+        if again:  # the exits in the next pass set the variables
+            before = f"t - {self.steady}"
+            self.kept = {name: cycle.replace("t", before) for name, cycle in self.pending.items()}
+            return lines
+        return [lines[0], *cycles, f"{_KEPT}{' '.join(self.pending)}", *lines[1:]]
+
+    def _function(self, head: list[str], body: list[str]) -> str:
+        return super()._function(*(list(self._set_kept(lines)) for lines in (head, body)))
+
+    def _set_kept(self, lines: Iterable[str]) -> Iterable[str]:
+        """Yield the lines; at each exit, set the variables that only an earlier pass may have set.
+
+        At the exit stands a mark with the names of those that the present pass sets.
+        """
+        for line in lines:
+            indent, mark, names = line.partition(_KEPT)
+            left = [x for x in self.kept if x not in names.split()] if mark else []
+            if not mark:
+                yield line
+            elif left:
+                yield f"{indent}if passes:"
+                yield from (f"{indent}    {name} = {self.kept[name]}" for name in left)
 
     def after(self, found: Decoded) -> Iterable[str]:
         latency = self._latency(found)
+        for key in [key for key in self.addresses if key[0] in writes(found)]:
+            del self.addresses[key]
         if self.sizes[self.place] is not None:
             return  # `_access` has written these lines
         is_late = latency > self.cost(found)  # otherwise it is ready in time
         to = [f"r{place} = " for place in writes(found)] if is_late else []
-        self.ready -= set(writes(found) if is_late else ())
         until = f"t + {self.offset + latency}"
-        lanes = self.core.uses(found.row) if self.counting else 0
+        if not self.counting:
+            self.pending.update((f"r{place}", until) for place in writes(found) if is_late)
+            return
+        lanes = self.core.uses(found.row)
         if lanes:
             if self.cutting or not self.counts["arrays"]:
                 yield f"if first < 0: first = t + {self.offset}"
@@ -185,7 +253,7 @@ class VectorTranslator(Translator):
                 to.append("used = ")
             else:
                 yield f"used = max(used, {until})"
-        elif self.counting and is_late and (to or found.row.family not in ENDS):
+        elif is_late and (to or found.row.family not in ENDS):
             if latency == self.longest:
                 to.append("late = ")
             else:
@@ -195,7 +263,7 @@ class VectorTranslator(Translator):
 
     @property
     def lasting(self) -> Iterable[str]:
-        return ("products",) if self.counts["products"] else ()
+        return [name for name in _LASTING if self.counts[name]]
 
     @property
     def adder(self) -> Callable[..., None]:
@@ -216,25 +284,23 @@ class VectorTranslator(Translator):
         yield f"add_block(begun, {', '.join(values)})"
         yield "begun = first = first_read = first_write = -1"
         yield "used = late = 0"
-        for name in (*self.tallied, *(_TRAFFIC[:3] if self.has_access else ())):
+        for name in (*self.tallied, *(_TRAFFIC if self.has_access else ())):
             yield f"{name} = -{self.counts[name]}"
 
-    def count_branch(self, cost: int) -> Iterable[str]:
-        lost = cost - self.core.divider
-        return (f"branches += {lost}",) if lost else ()
+    def count_branch(self, cost: int) -> None:
+        self.counts["branches"] += cost - self.core.divider
 
     def finish(self) -> Iterable[str]:
         for place in self.late:
             yield f"ready[{place}] = r{place}"
         divider = f" // {self.core.divider}" if self.core.divider > 1 else ""
-        for name, counter in _CYCLES.items():
-            yield f"core.{counter} += {name}{divider}"
+        for name in ("operands", "branches"):
+            yield f"core.cycles_{name} += {name}{divider}"
         yield "core.products += products"
         if self.has_access:
             self.names |= {"channel": self.core.device.memory.channel, "port": self.core.port}
             yield "channel.free = free"
-            # `add_block` adds the other counts
-            for name in _TRAFFIC[3:] if self.counting else _TRAFFIC:
+            for name in () if self.counting else _TRAFFIC:  # else `add_block` adds the counts
                 yield f"port.{name} += {name}"
 
     # Instructions that are called, not written as text
@@ -260,28 +326,37 @@ class VectorTranslator(Translator):
         self.counts["products"] += products
         return lines
 
-    def _test_address(self, found: Decoded, size: int) -> list[str]:
-        """Return the lines that end the function before an access outside of external memory."""
-        values, external = found.values, self.core.device.memory.external
-        base = f"x{values['rs1']}" if values["rs1"] else "0"
-        is_load = "memory" in found.row.reads.split()
+    def _test_address(self, found: Decoded, size: int) -> Iterable[str]:
+        """Yield the lines that end the function before an access outside of external memory.
+
+        They set the variable `at`. An address of which the pass has tested the register and the
+        immediate is not tested again.
+        """
+        external = self.core.device.memory.external
+        register, immediate = found.values["rs1"], found.values["imm"]
+        key = register, immediate
+        self.at, tested = self.addresses.get(key, (f"offset{self.place}", 0))
         leave = [f"    {line}" for line in self.leave()]
-        # An address that wraps is outside here; the interpreter wraps it.
-        lines = [f"offset = {base} - {EXTERNAL - values['imm']:#x}"]
-        aligned = f" or offset & {size - 1}" if size > 1 else ""
-        lines += [f"if not 0 <= offset <= {external.size - size}{aligned}:", *leave]
-        if not is_load:
+        if not tested:
+            # An address that wraps is outside here; the interpreter wraps it.
+            base = f"x{register}" if register else "0"
+            yield f"{self.at} = {base} - {EXTERNAL - immediate:#x}"
+        if tested < size:
+            aligned = f" or {self.at} & {size - 1}" if size > 1 else ""
+            yield f"if not 0 <= {self.at} <= {external.size - size}{aligned}:"
+            yield from leave
+            self.addresses[key] = self.at, size
+        if "memory" not in found.row.reads.split():
             watched = name_for(self.names, "watched", external.watched)
-            words = "offset >> 2" if size <= 4 else f"offset >> 2:(offset >> 2) + {size // 4}"
-            any_watched = f"{watched}[{words}]" if size <= 4 else f"any({watched}[{words}])"
-            marks = name_for(self.names, "marks", external.marks)
-            lines.append(f"mark = {marks}[offset >> {SHIFT}]")
-            lines.append(f"if mark != {WRITTEN} and (mark != {SHARED} or {any_watched}):")
-            lines += leave
-        return lines
+            end = "" if size <= 4 else f":({self.at} >> 2) + {size // 4}"
+            words = f"{watched}[{self.at} >> 2{end}]"
+            mark = f"{name_for(self.names, 'marks', external.marks)}[{self.at} >> {SHIFT}]"
+            is_watched = words if size <= 4 else f"any({words})"
+            yield f"if {mark} != {WRITTEN} and ({mark} != {SHARED} or {is_watched}):"
+            yield from leave
 
     def _access(self, found: Decoded) -> list[str]:
-        """Return the lines of an access to external memory at `offset`."""
+        """Return the lines of an access to external memory at the offset `at`."""
         size = self.sizes[self.place] or 0
         is_load = "memory" in found.row.reads.split()
         move = self._move(found, size, is_load)
@@ -289,22 +364,20 @@ class VectorTranslator(Translator):
         if not is_load:
             channel = self.core.device.memory.channel
             self.counts["external_partial"] += channel.partial(0, size)
-        is_last = self.place + 1 == len(self.instructions)
-        late = () if is_last else self._test_limit()
-        return [move, *self._take_channel(found, is_load, late)]
+        return [move, *self._take_channel(found, is_load)]
 
     def _move(self, found: Decoded, size: int, is_load: bool) -> str:
         """Return the line that moves the bytes of an access."""
         external, values = self.core.device.memory.external, found.values
         if size == VECTOR_BYTES:
             data = name_for(self.names, "data", external.bytes)
-            row = f"offset:offset + {size}"
+            row = f"{self.at}:{self.at} + {size}"
             number = values["rd"] if is_load else values["rs2"]
             register = name_for(self.names, f"vr{number}", self.core.vr[number].data)
             return f"{register}[:] = {data}[{row}]" if is_load else f"{data}[{row}] = {register}"
         view = {1: external.bytes, 2: external.halves, 4: external.words}[size]
         shift = size.bit_length() - 1
-        at = f"{name_for(self.names, 'data', view)}[offset{f' >> {shift}' if shift else ''}]"
+        at = f"{name_for(self.names, 'data', view)}[{self.at}{f' >> {shift}' if shift else ''}]"
         if not is_load:
             source = f"x{values['rs2']}" if values["rs2"] else "0"
             return f"{at} = {source} & {(1 << 8 * size) - 1:#x}"
@@ -313,56 +386,28 @@ class VectorTranslator(Translator):
             at = f"({at} ^ {sign}) - {sign} & MASK"
         return f"x{values['rd']} = {at}" if values["rd"] else f"sink = {at}"
 
-    def _aligned(self, time: str) -> str:
+    def _accessed(self, offset: int) -> str:
+        """Return the text of the cycle when an access that begins `offset` cycles after t ends."""
         divider = self.core.divider
+        time = f"t + {offset + self.core.device.memory.channel.latency + 1}"
         return f"-(-({time}) // {divider}) * {divider}" if divider > 1 else time
 
-    def _take_channel(self, found: Decoded, is_load: bool, late: Iterable[str]) -> Iterable[str]:
-        """Yield the lines that wait until the channel is free and occupy it for one beat.
+    def _take_channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
+        """Yield the lines that occupy the channel for one beat, from the present cycle on.
 
-        The lines `late` follow a wait: only then may the next instructions reach the limit.
+        The channel is free: `enter` has tested it, and each access begins after the last one.
         """
-        begin = "read" if is_load else "written"  # the end of the last access
-        yield f"{begin} = t + {self.offset}" if self.offset else f"{begin} = t"
-        of = "external_reads" if is_load else "external_writes"
+        begin = f"t + {self.offset}" if self.offset else "t"
+        of, last = ("external_reads", "read") if is_load else ("external_writes", "written")
+        if self.counting:
+            yield f"{last} = {begin}"
         if self.cutting or (self.counting and self.counts[of] == 1):
             first = "first_read" if is_load else "first_write"
             yield f"if {first} < 0: {first} = {begin}"
-        occupied = list(self._occupy(found, is_load, begin))
-        yield f"if free > {begin}:"
-        yield f"    external_blocked += free - {begin}"
-        yield f"    moved = {self._aligned('free + 1')} - {begin} - {self.core.divider}"
-        yield "    memory += moved"
-        yield "    t += moved"
-        yield f"    {begin} = free"
-        yield from (f"    {line}" for line in (*occupied, *late))
-        yield "else:"
-        yield from (f"    {line}" for line in occupied)
-
-    def _occupy(self, found: Decoded, is_load: bool, begin: str) -> Iterable[str]:
-        """Yield the lines after an access that begins when the variable `begin` says."""
-        yield f"free = {begin} + 1"
-        after = self._aligned(f"{begin} + {self.core.device.memory.channel.latency + 1}")
-        if not is_load:
-            yield f"until = {after}"
-            yield f"if until > r{LAST_STORE}: r{LAST_STORE} = until"
-            return
-        for place in writes(found):
-            self.ready.discard(place)
-            yield f"r{place} = {after}"
-
-    def _test_limit(self) -> Iterable[str]:
-        """Yield the lines that end the function if the next instructions may reach the limit.
-
-        The limit is a cycle, which the function gets as an argument.
-        """
-        following = self.offset + self.core.divider
-        yield f"if t + {following + self.rest[self.place + 1]} >= limit:"
-        yield "    plain = True"
-        yield f"    pc = {self.address + 4:#x}"
-        counts = self.counts | {"done": self.place + 1}
-        yield from (f"    {name} += {value}" for name, value in counts.items() if value)
-        yield f"    t += {following}"
+        after = self._accessed(self.offset)
+        places = writes(found) if is_load else (LAST_STORE,)
+        cycles = {f"r{place}": after for place in places} | {"free": f"t + {self.offset + 1}"}
         if self.counting:
-            yield "    ended = t"
-        yield "    break"
+            yield from (f"{name} = {cycle}" for name, cycle in cycles.items())
+        else:
+            self.pending |= cycles

@@ -1,0 +1,81 @@
+"""The schedule of a block: for which registers its instructions wait, and for how many cycles.
+
+A pass is one execution of the block. The schedule follows the scoreboard through a pass and finds
+three kinds of waits: for a place that is surely ready, for a place whose cycle follows from an
+instruction of the same pass, and for a place whose cycle only the core knows. The translator writes
+tests only for the last kind. After such a test the times of earlier results relative to the present
+cycle are not known either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Issue(NamedTuple):
+    """The waits and results of an instruction; times are device cycles."""
+
+    waits: tuple[int, ...]  # the places of the scoreboard that must be ready
+    late: tuple[int, ...]  # the places that it makes ready later than the next instruction begins
+    latency: int  # time until they are ready
+    cost: int  # time until the next instruction begins
+    back: int | None = None  # for a branch to the block's start: time until the next pass begins
+
+
+class Schedule(NamedTuple):
+    """The waits of a block."""
+
+    demanded: tuple[int, ...]  # the places that must be ready when the function of the block begins
+    tested: tuple[tuple[int, ...], ...]  # by instruction: the places of which the cycle is unknown
+    stalls: tuple[int, ...]  # by instruction: how many cycles it waits for other places
+
+
+def find_schedule(issues: Sequence[Issue], is_timed: bool) -> Schedule:
+    """Return the schedule of the instructions of a block.
+
+    Without `is_timed`, all waits for late results are tested. A block that branches to its start
+    demands late results, too, if they are ready at the end of each pass.
+    """
+    used = {place for issue in issues for place in issue.waits}
+    demanded = used - {place for issue in issues for place in issue.late}
+    if is_timed and any(issue.back is not None for issue in issues):
+        demanded = set(used)
+    while True:
+        tested, stalls, unready = _follow(issues, demanded, is_timed)
+        if not unready:
+            return Schedule(tuple(sorted(demanded)), tuple(tested), tuple(stalls))
+        demanded -= unready
+
+
+def _follow(
+    issues: Sequence[Issue], demanded: set[int], is_timed: bool
+) -> tuple[list[tuple[int, ...]], list[int], set[int]]:
+    """Follow the scoreboard through a pass that begins with the places `demanded` ready.
+
+    Return the tested places and the stalls of each instruction, and those of the demanded places
+    that are not surely ready when a further pass begins.
+    """
+    ready, known = set(demanded), dict[int, int]()  # known: the cycle of each late result
+    tested, stalls, unready = list[tuple[int, ...]](), list[int](), set[int]()
+    time = 0
+    for issue in issues:
+        waits = [place for place in issue.waits if place not in ready]
+        if all(place in known for place in waits):
+            tested.append(())
+            stall = max(0, *(known.pop(place) - time for place in waits), 0)
+        else:
+            tested.append(tuple(waits))
+            known.clear()
+            stall = 0
+        stalls.append(stall)
+        time += stall
+        ready.update(waits)
+        ready.difference_update(issue.late)
+        if is_timed:
+            known.update(dict.fromkeys(issue.late, time + issue.latency))
+        if issue.back is not None:
+            end = time + issue.back
+            unready |= {x for x in demanded - ready if known.get(x, end + 1) > end}
+        time += issue.cost
+    return tested, stalls, unready
