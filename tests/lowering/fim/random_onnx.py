@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 import macaw
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.onnx_graph import read
+from tests.lowering.fim.random_models import random_model
 from tests.lowering.fim.running import modelled
-from tests.lowering.nnp.random_models import random_model
 from tests.lowering.nnp.running import inputs_of
 
 

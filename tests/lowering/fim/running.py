@@ -86,6 +86,10 @@ def applied(function, *x):
                 return (1 / (1 + np.exp(-wide[0]))).astype(x[0].dtype)
             case "tanh":
                 return np.tanh(wide[0]).astype(x[0].dtype)
+            case "max" | "min":  # +0 is above -0
+                zeros = np.signbit(x[0]) < np.signbit(x[1])
+                left = (x[0] > x[1]) | ((x[0] == x[1]) & zeros)
+                return np.where(left == (function == "max"), *x)
             case "vssqr":
                 return x[0] * x[0]
             case "vssqrt":

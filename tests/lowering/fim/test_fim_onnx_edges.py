@@ -185,7 +185,7 @@ def test_malformed_models_are_refused_in_a_sentence(made, message):
 
 
 def test_names_are_printed_safely():
-    made = model_of_node("Softmax")
+    made = model_of_node("Erf")
     made.graph.node[0].name = "a\x1b[31m\n" + "b" * 100
     with pytest.raises(LowerError) as caught:
         read(made)
@@ -307,7 +307,7 @@ def test_a_name_with_a_tab_is_shown_in_one_line():
     ids=["text", "too large", "infinite"],
 )
 def test_constants_that_are_no_numbers_of_the_format(array, message):
-    values = Values(0, Room(1000, 2))
+    values = Values(0, Room(1000, 2), 20)
     if not message:
         assert values.tensor(values.array(array), "c").columns == 2
         return

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
 import macaw
 from macaw.lowering.errors import LowerError
@@ -33,6 +34,31 @@ OPERATORS = [
     ("ReduceSum", {"keepdims": 0}, (2, 3, 4), [np.array([1])]),
     ("ReduceSum", {"keepdims": 0}, (2, 3, 4), []),
     ("Sum", {}, (3, 4), [random_numbers(3, 4), random_numbers(4)]),
+    ("Abs", {}, (3, 4), []),
+    ("Clip", {}, (3, 4), [np.float32(-0.5), np.float32(0.5)]),
+    ("Clip", {}, (3, 4), [np.float32(0)]),
+    ("Exp", {}, (3, 4), []),
+    ("GlobalMaxPool", {}, (2, 3, 4, 5), []),
+    ("HardSigmoid", {"alpha": 0.5}, (3, 4), []),
+    ("HardSwish", {}, (3, 4), []),
+    ("LRN", {"size": 3, "alpha": 0.5, "bias": 2.0}, (2, 5, 3, 2), []),
+    ("LRN", {"size": 5, "alpha": 0.5, "beta": 0.5}, (1, 5, 3, 2), []),
+    ("LRN", {"size": 1, "beta": 1.0}, (1, 5, 3, 2), []),
+    ("LeakyRelu", {}, (3, 4), []),
+    ("Max", {}, (3, 4), [random_numbers(4), random_numbers(3, 1)]),
+    ("Max", {}, (3, 4), []),
+    ("MaxPool", {"kernel_shape": [2, 2], "strides": [2, 2]}, (2, 3, 4, 5), []),
+    ("MaxPool", {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 2, 1]}, (1, 3, 4, 5), []),
+    ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}, (1, 2, 6, 5), []),
+    ("MaxPool", {"kernel_shape": [3], "dilations": [2], "pads": [1, 2]}, (2, 3, 6), []),
+    ("MaxPool", {"kernel_shape": [3, 2], "strides": [2, 2], "auto_pad": "SAME_UPPER"}, (1, 2, 6, 5), []),
+    ("Min", {}, (3, 4), [random_numbers(3, 4)]),
+    ("PRelu", {}, (3, 4), [random_numbers(4)]),
+    ("Pow", {}, (3, 4), [np.float32(3)]),
+    ("ReduceMax", {"keepdims": 0}, (3, 20), [np.array([-1])]),
+    ("ReduceMin", {}, (2, 3, 4), [np.array([0, 2])]),
+    ("Softmax", {}, (3, 4), []),
+    ("Softmax", {"axis": 1}, (2, 11, 4), []),
 ]
 # fmt: on
 
@@ -127,18 +153,90 @@ def test_directions_without_bias_and_state(kind, direction):
     check_outputs(made)
 
 
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+@pytest.mark.parametrize("outputs", [["y"], ["", "h"]])
+def test_rnn(direction, outputs):
+    ways = 1 + (direction == "bidirectional")
+    functions = ["Relu", "Sigmoid"][:ways]
+    node = NODE(
+        "RNN", ["x", "w", "r", "b"], outputs, hidden_size=3, direction=direction,
+        activations=functions,
+    )  # fmt: skip
+    constants = {name: random_numbers(ways, 3, size) for name, size in (("w", 4), ("r", 3))}
+    names = [name for name in outputs if name]
+    check_outputs(model([node], {"x": (3, 2, 4)}, names, b=random_numbers(ways, 6), **constants))
+
+
+def test_other_functions_of_cells():
+    constants = {"w": random_numbers(1, 9, 4), "r": random_numbers(1, 9, 3)}
+    functions = ["Tanh", "Relu"]
+    node = NODE("GRU", ["x", "w", "r"], ["y"], hidden_size=3, activations=functions)
+    check_outputs(model([node], {"x": (2, 1, 4)}, **constants))
+    constants = {"w": random_numbers(1, 12, 4), "r": random_numbers(1, 12, 3)}
+    functions = ["Tanh", "Relu", "Sigmoid"]
+    node = NODE("LSTM", ["x", "w", "r"], ["y"], hidden_size=3, activations=functions)
+    check_outputs(model([node], {"x": (2, 1, 4)}, **constants))
+
+
+def test_peepholes():
+    check_outputs(_peepholes())
+
+
+def test_softmax_until_operator_set_12():
+    """It is over all axes from one on."""
+    made = model([NODE("Softmax", ["x"], ["y"], axis=1)], {"x": (2, 3, 4)})
+    made.opset_import[0].version = 12
+    check_outputs(made)
+
+
+def test_limits_as_attributes():
+    made = model([NODE("Clip", ["x"], ["y"], min=-0.5, max=0.5)], {"x": (3, 4)})
+    made.opset_import[0].version = 10
+    check_outputs(made)
+
+
+def test_an_even_number_of_channels():
+    """Onnxruntime has no LRN of an even size; ONNX's evaluator computes as many channels as images."""
+    made = model([NODE("LRN", ["x"], ["y"], size=4, alpha=0.5)], {"x": (5, 5, 2, 3)})
+    x = random_numbers(5, 5, 2, 3)
+    graph = read(made, 1).graph
+    (wanted,) = ReferenceEvaluator(made).run(None, {"x": x})
+    found = graph.evaluate({"x": x.reshape(-1, 3)})["y"].reshape(x.shape)
+    np.testing.assert_allclose(found, np.asarray(wanted), rtol=1e-5)
+
+
 def _lstm(**attributes):
     node = NODE("LSTM", ["x", "w", "r"], ["y"], name="it", hidden_size=1, **attributes)
     return model([node], {"x": (1, 1, 2)}, w=random_numbers(1, 4, 2), r=random_numbers(1, 4, 1))
+
+
+def _peepholes(*inputs):
+    """An LSTM of one step; its peepholes `p` are an input or a constant."""
+    node = NODE("LSTM", ["x", "w", "r", "", "", "", "", "p"], ["y"], name="it", hidden_size=3)
+    constants = {
+        "w": random_numbers(1, 12, 4),
+        "r": random_numbers(1, 12, 3),
+        "p": random_numbers(1, 9),
+    }
+    shapes = {name: constants.pop(name).shape for name in inputs}
+    return model([node], {"x": (2, 2, 4), **shapes}, **constants)
 
 
 # fmt: off
 REFUSED = [
     (model([NODE("AveragePool", ["x"], ["y"], name="it", kernel_shape=[2, 2], pads=[1, 1, 0, 0])], {"x": (1, 1, 4, 4)}), "the windows at its edges have fewer numbers"),
     (model([NODE("AveragePool", ["x"], ["y"], name="it", kernel_shape=[2, 2], ceil_mode=1)], {"x": (1, 1, 4, 4)}), "ceil_mode is not supported"),
-    (_lstm(input_forget=1), "input_forget and peepholes are not supported"),
+    (_lstm(input_forget=1), "input_forget is not supported"),
     (_lstm(clip=1.0), "layout 1, clip and sequence_lens are not supported"),
-    (_lstm(activations=["Sigmoid", "Relu", "Tanh"]), "the functions Sigmoid Relu Tanh"),
+    (_lstm(activations=["Sigmoid", "Elu", "Tanh"]), "the functions Sigmoid Elu Tanh"),
+    (_lstm(activations=["Sigmoid", "Tanh"]), "the functions Sigmoid Tanh"),
+    (model([NODE("MaxPool", ["x"], ["y", "i"], name="it", kernel_shape=[2, 2])], {"x": (1, 1, 4, 4)}), "its indices are no results on islands"),
+    (model([NODE("MaxPool", ["x"], ["y"], name="it", kernel_shape=[2], dilations=[4], pads=[2, 2])], {"x": (1, 1, 2)}), "a window lies outside of the image"),
+    (model([NODE("GlobalMaxPool", ["x"], ["y"], name="it")], {"x": (1, 4)}), "an image of the shape"),
+    (model([NODE("LRN", ["x"], ["y"], name="it", size=3, beta=0.6)], {"x": (1, 4, 2, 2)}), "a beta of 0.6"),
+    (model([NODE("Pow", ["x", "e"], ["y"], name="it")], {"x": (4,)}, e=np.float32(0.3)), "its exponent is no constant of 0.5, 1, 2 or 3"),
+    (model([NODE("ReduceMax", ["x"], ["y"], name="it")], {"x": ()}), "a reduction of the shape"),
+    (_peepholes("p"), "its peepholes depend on an input"),
     (model([NODE("BatchNormalization", ["x", "s", "s", "x0", "s"], ["y"], name="it")], {"x": (2, 4), "x0": (4,)}, s=positive), "its scale, bias, mean or variance depends on an input"),
     (model([NODE("BatchNormalization", ["x", "s", "s", "s", "s"], ["y", "m", "v"], name="it", training_mode=1)], {"x": (2, 4)}, s=positive), "it computes means while training"),
     (model([NODE("LayerNormalization", ["x", "s"], ["y", "m"], name="it")], {"x": (2, 4)}, ["y", "m"], s=positive), "its mean and deviation are no results on islands"),

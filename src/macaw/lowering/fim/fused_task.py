@@ -17,7 +17,7 @@ import numpy as np
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ELEMENTWISE, FORMATS, FUNCTION_NAMES, FUNCTIONS
 from macaw.isa.fim_islands import abilities
-from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Task, Tensor
+from macaw.lowering.fim.graph import COMPOSED, POINTWISE, PRODUCT, Task, Tensor
 from macaw.lowering.fim.shape import Region, Shape, lacks, part, tile_sides
 
 _EITHER = ("add", "mul")  # functions whose operands may be exchanged
@@ -129,6 +129,8 @@ def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
 
 
 def _append(part: FusedTask, task: Task) -> FusedTask:
+    if task.function in COMPOSED:
+        raise CannotError(f"{task.function} is no function of the ALU")
     number = FUNCTION_NAMES.index(task.function)
     if FUNCTIONS[number].operands == 1:
         return FusedTask(part.products, (*part.after, number), part.rows, task.output)

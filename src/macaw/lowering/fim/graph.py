@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.isa.fim_circuit import FUNCTION_NAMES, FUNCTIONS
+from macaw.isa.fim_circuit import FUNCTIONS
 from macaw.lowering.errors import LowerError
 
 Places = NDArray[np.integer[Any]]  # indices of numbers in a tensor
 PRODUCT, POINTWISE, GATHER, SCATTER = "product", "pointwise", "gather", "scatter"
 KINDS = (PRODUCT, POINTWISE, GATHER, SCATTER)
-_OPERANDS = {row.name: row.operands for row in FUNCTIONS}
+COMPOSED = {"max": 2, "min": 2}  # functions that no ALU has, with the number of their operands
+_OPERANDS = {row.name: row.operands for row in FUNCTIONS} | COMPOSED
 
 
 @dataclass(frozen=True)
@@ -139,8 +140,8 @@ class Graph:
 
     def pointwise(self, function: str, *operands: Tensor, name: str = "") -> Tensor:
         """Add a function of each element of one tensor, or of two tensors of the same shape."""
-        if function not in FUNCTION_NAMES:
-            raise LowerError(f"no function is called {function}", ", ".join(FUNCTION_NAMES))
+        if function not in _OPERANDS:
+            raise LowerError(f"no function is called {function}", ", ".join(_OPERANDS))
         if len(operands) != _OPERANDS[function]:
             raise LowerError(f"{function} takes {_OPERANDS[function]} tensors, not {len(operands)}")
         rows, columns = operands[0].rows, operands[0].columns
@@ -419,6 +420,10 @@ def _evaluate_task(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray
             return x * values[1]
         case "div":
             return x / values[1]
+        case "max":
+            return np.maximum(x, values[1])
+        case "min":
+            return np.minimum(x, values[1])
         case "relu":
             return np.maximum(x, 0.0)
         case "vssqr":

@@ -12,17 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.onnx_values import TaskValue, Values, places_of
+from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, optional, places_of, required
 from macaw.lowering.onnx.graph import Node
-
-Inputs = list[TaskValue | None]
-
-
-def _given(inputs: Inputs, place: int) -> TaskValue:
-    value = inputs[place] if place < len(inputs) else None
-    if value is None:
-        raise LowerError(f"its input {place} is missing")
-    return value
 
 
 def binary(values: Values, function: str, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
@@ -35,13 +26,22 @@ def binary(values: Values, function: str, a: TaskValue, b: TaskValue, name: str)
     return values.of_tensor(task, shape)
 
 
+def chain(values: Values, function: str, operands: Sequence[TaskValue], name: str) -> TaskValue:
+    """Add the tasks of a function of operands, from left to right; return the last output."""
+    total = operands[0]
+    for place, operand in enumerate(operands[1:], 1):
+        last = place == len(operands) - 1
+        total = binary(values, function, total, operand, name if last else f"{name}_{place}")
+    return total
+
+
 def unary(values: Values, function: str, x: TaskValue, name: str) -> TaskValue:
     tensor = values.tensor(x, f"{name}_in")
     task = values.graph.pointwise(function, tensor, name=values.name(name))
     return values.of_tensor(task, x.shape)
 
 
-def _sums(
+def sums(
     values: Values, x: TaskValue, axes: Sequence[int], factor: float, name: str, keep: bool = True
 ) -> TaskValue:
     """Return `factor` times the sum of x over some axes, as a product.
@@ -63,40 +63,47 @@ def _sums(
     return values.of_tensor(product, sizes if keep else [shape[axis] for axis in rest])
 
 
-def _reduce(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add ReduceSum or ReduceMean."""
-    x, attributes = _given(inputs, 0), node.attributes
+def axes_of(node: Node, inputs: Inputs) -> list[int]:
+    """Return the axes of a reduction, which are an input or an attribute; none for no reduction."""
+    x, attributes = required(inputs, 0), node.attributes
     given = attributes.get("axes")
     if len(inputs) > 1 and inputs[1] is not None:
         if inputs[1].array is None:
             raise LowerError("its axes depend on an input")
         given = inputs[1].array.reshape(-1).tolist()
     if not given and attributes.get("noop_with_empty_axes", 0):
-        return [x]
-    axes = sorted({int(axis) % len(x.shape) for axis in given or range(len(x.shape))})
+        return []
     if not x.shape or not math.prod(x.shape):
-        raise LowerError(f"a sum of the shape {x.shape}")
+        raise LowerError(f"a reduction of the shape {x.shape}")
+    return sorted({int(axis) % len(x.shape) for axis in given or range(len(x.shape))})
+
+
+def _reduce(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add ReduceSum or ReduceMean."""
+    x, axes = required(inputs, 0), axes_of(node, inputs)
+    if not axes:
+        return [x]
     count = math.prod(x.shape[axis] for axis in axes)
     factor = 1 / count if node.operator == "ReduceMean" else 1
-    keep = bool(attributes.get("keepdims", 1))
-    return [_sums(values, x, axes, factor, node.outputs[0], keep)]
+    keep = bool(node.attributes.get("keepdims", 1))
+    return [sums(values, x, axes, factor, node.outputs[0], keep)]
 
 
 def _global_average(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    x = _given(inputs, 0)
+    x = required(inputs, 0)
     axes = range(2, len(x.shape))
     count = math.prod(x.shape[2:])
     if not axes or not math.prod(x.shape):
         raise LowerError(f"an image of the shape {x.shape}")
-    return [_sums(values, x, axes, 1 / count, node.outputs[0])]
+    return [sums(values, x, axes, 1 / count, node.outputs[0])]
 
 
 def _batch_norm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add BatchNormalization: one factor and one addend for each channel."""
-    name, x = node.outputs[0], _given(inputs, 0)
+    name, x = node.outputs[0], required(inputs, 0)
     if node.attributes.get("training_mode", 0):
         raise LowerError("it computes means while training")
-    scale, bias, mean, variance = (_given(inputs, place).array for place in range(1, 5))
+    scale, bias, mean, variance = (required(inputs, place).array for place in range(1, 5))
     if scale is None or bias is None or mean is None or variance is None:
         raise LowerError("its scale, bias, mean or variance depends on an input")
     wide = [np.asarray(array, np.float64) for array in (scale, bias, mean, variance)]
@@ -109,49 +116,104 @@ def _batch_norm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 def _layer_norm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add LayerNormalization: (x - mean) / sqrt(mean of squares + epsilon) · scale + bias."""
-    name, x, attributes = node.outputs[0], _given(inputs, 0), node.attributes
+    name, x, attributes = node.outputs[0], required(inputs, 0), node.attributes
     if any(node.outputs[1:]):
         raise LowerError("its mean and deviation are no results on islands")
     axes = range(int(attributes.get("axis", -1)) % len(x.shape), len(x.shape))
     share = 1 / math.prod(x.shape[axis] for axis in axes)
-    mean = _sums(values, x, axes, share, f"{name}_mean")
+    mean = sums(values, x, axes, share, f"{name}_mean")
     centred = binary(values, "sub", x, mean, f"{name}_centred")
     squares = binary(values, "mul", centred, centred, f"{name}_squares")
-    variance = _sums(values, squares, axes, share, f"{name}_variance")
+    variance = sums(values, squares, axes, share, f"{name}_variance")
     epsilon = values.array(np.full(variance.shape, float(attributes.get("epsilon", 1e-5))))
     wide = binary(values, "add", variance, epsilon, f"{name}_positive")
     deviation = unary(values, "vssqrt", wide, f"{name}_deviation")
     result = binary(values, "div", centred, deviation, f"{name}_normal")
-    result = binary(values, "mul", result, _given(inputs, 1), f"{name}_scaled")
+    result = binary(values, "mul", result, required(inputs, 1), f"{name}_scaled")
     if len(inputs) > 2 and inputs[2] is not None:
         result = binary(values, "add", result, inputs[2], name)
     return [result]
 
 
+def exponential(values: Values, x: TaskValue, name: str) -> TaskValue:
+    """Return e to the x as the quotient of two sigmoids, of x and of -x.
+
+    Both are rounded once, so that no difference of nearly equal numbers loses digits.
+    """
+    minus = binary(values, "mul", x, values.array(np.array(-1.0)), f"{name}_minus")
+    above, below = (
+        unary(values, "sigmoid", value, f"{name}_{side}")
+        for value, side in ((x, "above"), (minus, "below"))
+    )
+    return binary(values, "div", above, below, name)
+
+
+def _exponential(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    return [exponential(values, required(inputs, 0), node.outputs[0])]
+
+
+def _rectified(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add Abs, LeakyRelu or PRelu: relu(x) - slope · relu(-x)."""
+    x, name = required(inputs, 0), node.outputs[0]
+    slope = optional(inputs, 1)
+    if slope is None:
+        default = -1.0 if node.operator == "Abs" else 0.01
+        slope = values.array(np.array(node.attributes.get("alpha", default), np.float64))
+    minus = binary(values, "mul", x, values.array(np.array(-1.0)), f"{name}_minus")
+    above, below = (
+        unary(values, "relu", value, f"{name}_{side}")
+        for value, side in ((x, "above"), (minus, "below"))
+    )
+    return [
+        binary(values, "sub", above, binary(values, "mul", below, slope, f"{name}_scaled"), name)
+    ]
+
+
+def _power(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add Pow, with an exponent of 1/2, 1, 2 or 3."""
+    x, exponent, name = required(inputs, 0), required(inputs, 1).array, node.outputs[0]
+    if exponent is None or exponent.size != 1 or float(exponent.item()) not in (0.5, 1, 2, 3):
+        raise LowerError("its exponent is no constant of 0.5, 1, 2 or 3")
+    if exponent.item() == 0.5:
+        return [unary(values, "vssqrt", x, name)]
+    result = x
+    for _ in range(int(exponent.item()) - 1):
+        result = binary(values, "mul", result, x, name)
+    return [result]
+
+
 def _negative(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    return [binary(values, "mul", _given(inputs, 0), values.array(np.array(-1.0)), node.outputs[0])]
+    return [
+        binary(values, "mul", required(inputs, 0), values.array(np.array(-1.0)), node.outputs[0])
+    ]
 
 
 def _reciprocal(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    return [binary(values, "div", values.array(np.array(1.0)), _given(inputs, 0), node.outputs[0])]
+    return [
+        binary(values, "div", values.array(np.array(1.0)), required(inputs, 0), node.outputs[0])
+    ]
 
 
 def _total(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add Sum or Mean: the operands one after the other."""
-    total, name = _given(inputs, 0), node.outputs[0]
-    for place in range(1, len(inputs)):
-        total = binary(values, "add", total, _given(inputs, place), f"{name}_{place}")
-    if node.operator == "Mean" and len(inputs) > 1:
-        total = binary(values, "mul", total, values.array(np.array(1 / len(inputs))), name)
-    return [total]
+    name, operands = node.outputs[0], [required(inputs, place) for place in range(len(inputs))]
+    if node.operator == "Sum" or len(inputs) == 1:
+        return [chain(values, "add", operands, name)]
+    total = chain(values, "add", operands, f"{name}_sum")
+    return [binary(values, "mul", total, values.array(np.array(1 / len(inputs))), name)]
 
 
 COMPOSED = {
+    "Abs": _rectified,
     "BatchNormalization": _batch_norm,
+    "Exp": _exponential,
     "GlobalAveragePool": _global_average,
     "LayerNormalization": _layer_norm,
+    "LeakyRelu": _rectified,
     "Mean": _total,
     "Neg": _negative,
+    "PRelu": _rectified,
+    "Pow": _power,
     "Reciprocal": _reciprocal,
     "ReduceMean": _reduce,
     "ReduceSum": _reduce,

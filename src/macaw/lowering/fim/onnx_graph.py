@@ -18,8 +18,10 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import onnx_movement
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.onnx_composed import COMPOSED, binary, unary
+from macaw.lowering.fim.onnx_extremes import EXTREMES
 from macaw.lowering.fim.onnx_layers import LAYERS
 from macaw.lowering.fim.onnx_movement import JOINS, MOVES, SCATTERS
+from macaw.lowering.fim.onnx_shares import SHARES
 from macaw.lowering.fim.onnx_values import TaskValue, Values, matrix
 from macaw.lowering.onnx.constants import Evaluator
 from macaw.lowering.onnx.graph import Graph as FrozenGraph
@@ -34,9 +36,8 @@ TWO = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 ONE = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Sqrt": "vssqrt"}
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
 SAME = ("Identity", "Cast")
-NODES = tuple(
-    sorted((*TWO, *ONE, *SAME, *SIZES, *MOVES, *SCATTERS, *JOINS, *LAYERS, *COMPOSED, "Dropout"))
-)
+COMPUTING = {**LAYERS, **COMPOSED, **EXTREMES, **SHARES}
+NODES = tuple(sorted((*TWO, *ONE, *SAME, *SIZES, *MOVES, *SCATTERS, *JOINS, *COMPUTING, "Dropout")))
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class _Translator:
 
     def __init__(self, frozen: FrozenGraph, form: int, room: Room) -> None:
         self.frozen = frozen
-        self.values = Values(form, room)
+        self.values = Values(form, room, frozen.version)
         self.evaluator = Evaluator(frozen.version)
         self.inputs: dict[str, tuple[int, ...]] = {}
 
@@ -163,10 +164,8 @@ class _Translator:
             if node.attributes.get("to", FLOATS[0]) not in FLOATS:
                 raise LowerError("a cast to another type than of floating point")
             return [values[0]]
-        if kind in LAYERS:
-            return LAYERS[kind](self.values, node, inputs)
-        if kind in COMPOSED:
-            return COMPOSED[kind](self.values, node, inputs)
+        if kind in COMPUTING:
+            return COMPUTING[kind](self.values, node, inputs)
         return onnx_movement.move_node(self.values, self.evaluator, node, inputs, forms)
 
 

@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.graph import Places
 from macaw.lowering.fim.onnx_recurrent import recurrent
-from macaw.lowering.fim.onnx_values import TaskValue, Values, matrix, places_of
+from macaw.lowering.fim.onnx_values import (
+    Inputs,
+    TaskValue,
+    Values,
+    matrix,
+    optional,
+    places_of,
+    required,
+)
+from macaw.lowering.fim.onnx_windows import framed, window_indices, window_places
 from macaw.lowering.onnx.graph import Node
-
-Inputs = list[TaskValue | None]
+from macaw.lowering.onnx.window import output_sizes, window_of
 
 
 def _output(node: Node, place: int = 0) -> str:
     return node.outputs[place]
 
 
-def _optional(inputs: Inputs, place: int) -> TaskValue | None:
-    return inputs[place] if place < len(inputs) else None
-
-
-def _required(inputs: Inputs, place: int) -> TaskValue:
-    value = _optional(inputs, place)
-    if value is None:
-        raise LowerError(f"its input {place} is missing")
-    return value
-
-
 def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    a, b = _required(inputs, 0), _required(inputs, 1)
+    a, b = required(inputs, 0), required(inputs, 1)
     name = _output(node)
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
     right = b.shape if len(b.shape) > 1 else (*b.shape, 1)
     if any(size != 1 for size in right[:-2]):
-        return [_batched(values, a, b, name)]
+        return [matrix_products(values, a, b, name)]
     product = values.graph.product(
         values.tensor(a, f"{name}_a", *matrix(left)),
         values.tensor(b, f"{name}_b", *right[-2:]),
@@ -54,7 +50,7 @@ def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     return [values.of_tensor(product, shape)]
 
 
-def _batched(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
+def matrix_products(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
     """Add a product for each matrix of the right side, for each head of an attention for example.
 
     Each product writes its part of one tensor.
@@ -89,12 +85,12 @@ def _gemm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     name = _output(node)
     a, b = (
         _transpose(
-            values, _required(inputs, place), attributes.get(key, 0), f"{name}_{key[-1].lower()}"
+            values, required(inputs, place), attributes.get(key, 0), f"{name}_{key[-1].lower()}"
         )
         for place, key in enumerate(("transA", "transB"))
     )
     alpha, beta = float(attributes.get("alpha", 1)), float(attributes.get("beta", 1))
-    c = _optional(inputs, 2)
+    c = optional(inputs, 2)
     if alpha != 1 and b.array is not None:
         b, alpha = values.array(b.array * alpha), 1
     if alpha != 1 and a.array is not None:
@@ -148,7 +144,7 @@ def _add(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
 def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add a convolution: weights times a matrix whose columns are image windows (¶59, ¶63)."""
     attributes = node.attributes
-    name, x, weights = _output(node), _required(inputs, 0), _required(inputs, 1)
+    name, x, weights = _output(node), required(inputs, 0), required(inputs, 1)
     if weights.array is None:
         raise LowerError("its weights depend on an input")
     if len(x.shape) not in (3, 4):
@@ -158,26 +154,17 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     batch, channels, *image = x.shape
     if own * groups != channels or outputs % groups:
         raise LowerError(f"weights {weights.shape} in {groups} groups for the image {x.shape}")
-    if tuple(attributes.get("kernel_shape", kernel)) != tuple(kernel):
-        raise LowerError(f"a kernel_shape of {attributes['kernel_shape']}, weights {weights.shape}")
+    window = window_of(attributes, image, kernel)
     values.fits(outputs * channels * math.prod(kernel))
     rows = _expand_groups(weights.array, groups, channels)
-    padded, frame = _pad_image(values, x, kernel, attributes, name)
-    strides = [int(n) for n in attributes.get("strides", [1] * len(kernel))]
-    dilations = [int(n) for n in attributes.get("dilations", [1] * len(kernel))]
-    sizes = [
-        (size - (k - 1) * dilation - 1) // stride + 1
-        for size, k, stride, dilation in zip(frame, kernel, strides, dilations, strict=True)
-    ]
-    if min(sizes) < 1:
-        raise LowerError(f"a kernel {tuple(kernel)} over an image of {tuple(image)}")
+    padded, sizes = framed(values, x, window, name), output_sizes(window, image)
     values.fits(batch * math.prod((rows.shape[1], *sizes)), beside=True)
-    places = _windows(places_of((batch, channels, *frame)), kernel, sizes, strides, dilations)
+    places = window_places(places_of(padded.shape), window_indices(window, image))
     count = len(kernel)
     order = (1, *(2 + 2 * n for n in range(count)), 0, *(3 + 2 * n for n in range(count)))
     windows = places.transpose(order).reshape(rows.shape[1], -1)
     columns = values.move(padded, windows, f"{name}_windows")
-    has_bias = _optional(inputs, 2) is not None
+    has_bias = optional(inputs, 2) is not None
     last = name if batch == 1 else f"{name}_by_channels"
     value = values.of_tensor(
         values.graph.product(
@@ -188,7 +175,7 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
         (outputs, windows.shape[1]),
     )
     if has_bias:
-        bias = _required(inputs, 2)
+        bias = required(inputs, 2)
         wide = values.broadcast(_column(values, bias), value.shape, f"{name}_bias")
         value = _add(values, value, wide, last)
     shape = (batch, outputs, *sizes)
@@ -198,42 +185,19 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     return [TaskValue(shape, tensor=value.tensor)]
 
 
-def _windows(
-    places: Places,
-    kernel: Sequence[int],
-    sizes: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-) -> Places:
-    """Return the indices of the windows of images (batch, channels, ...).
-
-    Each dimension of the image becomes two: the kernel's, and the one of the result.
-    """
-    for axis, (k, size, stride, dilation) in enumerate(
-        zip(kernel, sizes, strides, dilations, strict=True)
-    ):
-        window = np.arange(k)[:, None] * dilation + np.arange(size)[None] * stride
-        places = np.take(places, window, axis=2 + 2 * axis)
-    return places
-
-
 def _average_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add an average pool: a gather of the windows, and a product with a column of 1 / n."""
-    attributes, name, x = node.attributes, _output(node), _required(inputs, 0)
+    attributes, name, x = node.attributes, _output(node), required(inputs, 0)
     kernel = [int(n) for n in attributes["kernel_shape"]]
-    strides = [int(n) for n in attributes.get("strides", [1] * len(kernel))]
-    dilations = [int(n) for n in attributes.get("dilations", [1] * len(kernel))]
-    padded, frame = _pad_image(values, x, kernel, attributes, name)
-    if padded is not x and not attributes.get("count_include_pad", 0):
+    image = x.shape[2:]
+    window = window_of(attributes, image, kernel)
+    if any((*window.before, *window.after)) and not attributes.get("count_include_pad", 0):
         raise LowerError("the windows at its edges have fewer numbers", "count_include_pad=1")
-    if attributes.get("ceil_mode", 0):
+    if window.ceil:
         raise LowerError("ceil_mode is not supported")
-    sizes = [
-        (size - (k - 1) * dilation - 1) // stride + 1
-        for size, k, stride, dilation in zip(frame, kernel, strides, dilations, strict=True)
-    ]
+    padded, sizes = framed(values, x, window, name), output_sizes(window, image)
     values.fits(math.prod((*x.shape[:2], *sizes, *kernel)), beside=True)
-    places = _windows(places_of((*x.shape[:2], *frame)), kernel, sizes, strides, dilations)
+    places = window_places(places_of(padded.shape), window_indices(window, image))
     ends = range(len(kernel))
     order = (0, 1, *(3 + 2 * n for n in ends), *(2 + 2 * n for n in ends))
     count = math.prod(kernel)
@@ -263,38 +227,6 @@ def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray
     return full.reshape(outputs, -1)
 
 
-def _pad_image(
-    values: Values, x: TaskValue, kernel: list[int], attributes: Mapping[str, Any], name: str
-) -> tuple[TaskValue, list[int]]:
-    """Return the image with its frame of zeros, and its new [height, width]."""
-    image, count = list(x.shape[2:]), len(kernel)
-    strides = attributes.get("strides", [1] * count)
-    dilations = attributes.get("dilations", [1] * count)
-    auto = attributes.get("auto_pad", "NOTSET")
-    pads = [int(n) for n in attributes.get("pads", [0] * 2 * count)]
-    if auto in ("SAME_UPPER", "SAME_LOWER"):
-        pads = [0] * 2 * count
-        for axis, size in enumerate(image):
-            reach = (kernel[axis] - 1) * dilations[axis] + 1
-            total = max((-(-size // strides[axis]) - 1) * strides[axis] + reach - size, 0)
-            less, more = total // 2, total - total // 2
-            first, second = (less, more) if auto == "SAME_UPPER" else (more, less)
-            pads[axis], pads[count + axis] = first, second
-    elif auto not in ("NOTSET", "VALID", ""):
-        raise LowerError(f"auto_pad {auto}")
-    if not any(pads) or auto == "VALID":
-        return x, image
-    frame = [size + pads[axis] + pads[count + axis] for axis, size in enumerate(image)]
-    shape = (*x.shape[:2], *frame)
-    if min(pads) < 0:
-        raise LowerError("a negative frame", "Slice takes a part")
-    values.fits(math.prod(shape), beside=True)
-    places = places_of(shape)
-    for axis, size in enumerate(image):
-        places = np.take(places, np.arange(pads[axis], pads[axis] + size), axis=2 + axis)
-    return values.spread(values.array(np.zeros(shape)), x, places, f"{name}_framed"), frame
-
-
 LAYERS: dict[str, Callable[[Values, Node, Inputs], list[TaskValue]]] = {
     "MatMul": _matmul,
     "Gemm": _gemm,
@@ -302,4 +234,5 @@ LAYERS: dict[str, Callable[[Values, Node, Inputs], list[TaskValue]]] = {
     "Conv": _conv,
     "GRU": recurrent,
     "LSTM": recurrent,
+    "RNN": recurrent,
 }

@@ -1,4 +1,4 @@
-"""Expresses GRU and LSTM as chains of cells, one for each time step and direction (¶53, ¶63)."""
+"""Expresses RNN, GRU and LSTM as cells, one for each time step and direction (¶53, ¶63)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,17 @@ from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Tensor
-from macaw.lowering.fim.onnx_values import TaskValue, Values, places_of
+from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, optional, places_of
 from macaw.lowering.onnx.graph import Node
 
-Inputs = list[TaskValue | None]
-_FUNCTIONS = {"GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
+_FUNCTIONS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
+_ACTIVATIONS = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
 _INITIAL, _PEEPHOLES = 5, 7  # inputs: the first of the initial states, and the peepholes
 
 
-def _optional(inputs: Inputs, place: int) -> TaskValue | None:
-    return inputs[place] if place < len(inputs) else None
-
-
 def recurrent(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add a GRU or an LSTM over a sequence, in one or both directions."""
-    ways = _directions(node, inputs)
+    """Add an RNN, a GRU or an LSTM over a sequence, in one or both directions."""
+    ways, functions = _directions(node, inputs)
     x, w, r = (inputs[place] for place in range(3))
     assert x is not None
     if w is None or r is None or w.array is None or r.array is None:
@@ -42,11 +38,16 @@ def recurrent(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
         (r, (len(ways), count * hidden, hidden)),
     ]
     expected += [(value, shape) for value in states if value is not None]
-    bias = _optional(inputs, 3)
+    bias = optional(inputs, 3)
     if bias is not None:
         expected.append((bias, (len(ways), 2 * count * hidden)))
         if bias.array is None:
             raise LowerError("its bias depends on an input")
+    peepholes = optional(inputs, _PEEPHOLES) if node.operator == "LSTM" else None
+    if peepholes is not None:
+        expected.append((peepholes, (len(ways), 3 * hidden)))
+        if peepholes.array is None:
+            raise LowerError("its peepholes depend on an input")
     for value, wanted in expected:
         if value.shape != wanted or not math.prod(wanted):
             raise LowerError(f"an input of the shape {value.shape}, not {wanted}")
@@ -56,6 +57,9 @@ def recurrent(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
         cell = kind(values, name, w.array[way], r.array[way], hidden, batch)
         if bias is not None and bias.array is not None:
             cell.biases = bias.array[way].reshape(2, count, hidden)
+        if peepholes is not None and peepholes.array is not None:
+            cell.peepholes = dict(zip("iof", peepholes.array[way].reshape(3, hidden), strict=True))
+        cell.functions = functions[way]
         cell.late = bool(node.attributes.get("linear_before_reset", 0))
         begin = way * batch * hidden
         first = [_first(values, value, begin, (batch, hidden), name) for value in states]
@@ -125,22 +129,28 @@ def _tensor(value: TaskValue) -> Tensor:
     return value.tensor
 
 
-def _directions(node: Node, inputs: Inputs) -> list[bool]:
-    """Return whether each direction goes backwards. Raises `LowerError` for other variants."""
+def _directions(node: Node, inputs: Inputs) -> tuple[list[bool], list[list[str]]]:
+    """Return whether each direction goes backwards, and its functions.
+
+    Raises `LowerError` for other variants.
+    """
     attributes = node.attributes
     direction = attributes.get("direction", "forward")
-    ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
-    functions = _FUNCTIONS[node.operator]
+    ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[direction]
+    defaults = _FUNCTIONS[node.operator]
     names = [row.decode(errors="replace") for row in attributes.get("activations", [])]
-    if names not in ([], functions * len(ways[direction])):
+    names = names or defaults * len(ways)
+    if len(names) != len(defaults) * len(ways) or not set(names) <= set(_ACTIVATIONS):
+        known = ", ".join(_ACTIVATIONS)
         raise LowerError(
-            f"the functions {' '.join(names)}", f"only {' and '.join(dict.fromkeys(functions))}"
+            f"the functions {' '.join(names)}", f"{len(defaults)} a direction: {known}"
         )
-    if attributes.get("layout", 0) or "clip" in attributes or _optional(inputs, 4) is not None:
+    if attributes.get("layout", 0) or "clip" in attributes or optional(inputs, 4) is not None:
         raise LowerError("layout 1, clip and sequence_lens are not supported")
-    if attributes.get("input_forget", 0) or _optional(inputs, _PEEPHOLES) is not None:
-        raise LowerError("input_forget and peepholes are not supported")
-    return ways[direction]
+    if attributes.get("input_forget", 0):
+        raise LowerError("input_forget is not supported")
+    functions = [_ACTIVATIONS[name] for name in names]
+    return ways, [functions[way * len(defaults) :][: len(defaults)] for way in range(len(ways))]
 
 
 class _Cell(ABC):
@@ -161,6 +171,8 @@ class _Cell(ABC):
         self.values, self.name, self.shape = values, name, (batch, hidden)
         self.biases = np.zeros((2, len(self.gates), hidden))
         self.late = False  # whether the reset gate follows the product with H
+        self.functions: list[str] = []  # of the gates, then of the new state, then of the output
+        self.peepholes: dict[str, NDArray[Any]] = {}  # of an LSTM, by gate
         self.w = self._sides(w, hidden, "w")
         self.r = self._sides(r, hidden, "r")
         self.added: dict[str, Tensor] = {}
@@ -201,6 +213,34 @@ class _Cell(ABC):
         last = self.values.name(f"{name}_sum{number}")
         return self.values.graph.pointwise("add", tensor, self.added[name], name=last)
 
+    def add_peephole(self, tensor: Tensor, gate: str, state: Tensor, number: int) -> Tensor:
+        """Add the product of a gate's peepholes and a state to a sum, if there are peepholes."""
+        if gate not in self.peepholes:
+            return tensor
+        name = f"{self.name}_p{gate}"
+        if name not in self.added:
+            wide = self.values.array(np.broadcast_to(self.peepholes[gate], self.shape))
+            self.added[name] = self.values.tensor(wide, name)
+        graph = self.values.graph
+        seen = self.values.name(f"{name}_seen{number}")
+        part = graph.pointwise("mul", self.added[name], state, name=seen)
+        return graph.pointwise("add", tensor, part, name=self.values.name(f"{name}_sum{number}"))
+
+
+class _Rnn(_Cell):
+    """An RNN cell, whose next state is a function of one sum."""
+
+    gates = "h"
+
+    def step(self, x: TaskValue, states: list[TaskValue], number: int) -> list[TaskValue]:
+        """Add the tasks of one time step and return the next states."""
+        values = self.values
+        inputs = values.tensor(x, f"{self.name}_x{number}")
+        total = self.sums("h", inputs, values.tensor(states[0], f"{self.name}_h{number}"), number)
+        name = values.name(f"{self.name}_state{number}")
+        state = values.graph.pointwise(self.functions[0], total, name=name)
+        return [values.of_tensor(state, self.shape)]
+
 
 class _Gru(_Cell):
     """A GRU cell, whose next state is (1 - z) * n + z * H."""
@@ -219,8 +259,9 @@ class _Gru(_Cell):
         def sums(gate: str, h: Tensor) -> Tensor:
             return self.sums(gate, inputs, h, number)
 
-        update = graph.pointwise("sigmoid", sums("z", old_state), name=named("z"))
-        reset = graph.pointwise("sigmoid", sums("r", old_state), name=named("r"))
+        of_gates, of_state = self.functions
+        update = graph.pointwise(of_gates, sums("z", old_state), name=named("z"))
+        reset = graph.pointwise(of_gates, sums("r", old_state), name=named("r"))
         if self.late:
             of_h = graph.product(old_state, self.r["h"], named("hh"))
             of_h = self._add_bias(of_h, "h", (1,), number)
@@ -230,7 +271,7 @@ class _Gru(_Cell):
             total = graph.pointwise("add", of_x, part, name=named("sum_h"))
         else:
             total = sums("h", graph.pointwise("mul", reset, old_state, name=named("reset")))
-        new = graph.pointwise("tanh", total, name=named("n"))
+        new = graph.pointwise(of_state, total, name=named("n"))
         left = graph.pointwise("sub", self._one(), update, name=named("left"))
         fresh = graph.pointwise("mul", left, new, name=named("fresh"))
         old = graph.pointwise("mul", update, old_state, name=named("kept"))
@@ -262,18 +303,21 @@ class _Lstm(_Cell):
         def function(name: str, tensor: Tensor, part: str) -> Tensor:
             return graph.pointwise(name, tensor, name=named(part))
 
-        gate = {
-            letter: function(
-                "tanh" if letter == "c" else "sigmoid", self.sums(letter, now, h, number), letter
-            )
-            for letter in self.gates
-        }
+        of_gates, of_cell, of_output = self.functions
+
+        def opened(letter: str, state: Tensor) -> Tensor:
+            total = self.add_peephole(self.sums(letter, now, h, number), letter, state, number)
+            return function(of_cell if letter == "c" else of_gates, total, letter)
+
+        late = "o" if self.peepholes else ""  # its peepholes see the new state
+        gate = {letter: opened(letter, c) for letter in self.gates if letter not in late}
         kept = graph.pointwise("mul", gate["f"], c, name=named("kept"))
         fresh = graph.pointwise("mul", gate["i"], gate["c"], name=named("fresh"))
         cell = graph.pointwise("add", kept, fresh, name=named("cell"))
-        wide = function("tanh", cell, "wide")
+        gate |= {letter: opened(letter, cell) for letter in late}
+        wide = function(of_output, cell, "wide")
         state = graph.pointwise("mul", gate["o"], wide, name=named("state"))
         return [values.of_tensor(state, self.shape), values.of_tensor(cell, self.shape)]
 
 
-_KINDS: Mapping[str, type[_Cell]] = {"GRU": _Gru, "LSTM": _Lstm}
+_KINDS: Mapping[str, type[_Cell]] = {"RNN": _Rnn, "GRU": _Gru, "LSTM": _Lstm}

@@ -35,10 +35,27 @@ class TaskValue(Value):
     tensor: Tensor | None = None
 
 
+Inputs = Sequence[TaskValue | None]  # of a node; None for one that is left out
+
+
+def optional(inputs: Inputs, place: int) -> TaskValue | None:
+    """Return an input of a node, or None if it is left out."""
+    return inputs[place] if place < len(inputs) else None
+
+
+def required(inputs: Inputs, place: int) -> TaskValue:
+    """Return an input of a node. Raises `LowerError` if it is left out."""
+    value = optional(inputs, place)
+    if value is None:
+        raise LowerError(f"its input {place} is missing")
+    return value
+
+
 class Values:
     """The values of an ONNX graph by name, and the graph of tasks that compute them."""
 
-    def __init__(self, form: int, room: Room) -> None:
+    def __init__(self, form: int, room: Room, version: int) -> None:
+        self.version = version  # of ONNX's operator set
         self.graph = Graph(form)
         self.room = room  # size of external memory
         self.numbers_held = 0  # count of numbers of inputs and moved values, all in external memory

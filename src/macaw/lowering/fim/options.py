@@ -34,7 +34,7 @@ from macaw.lowering.fim.fused_task import (
     check,
     fuse,
 )
-from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER, Task, Tensor
+from macaw.lowering.fim.graph import COMPOSED, GATHER, POINTWISE, SCATTER, Task, Tensor
 from macaw.lowering.fim.host_job import HostJob
 from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, predict, queue_wait
 from macaw.lowering.fim.plan import Option, Refusal
@@ -126,7 +126,11 @@ def _split(
 def has_constants(tasks: Sequence[Task]) -> bool:
     """Return whether tasks of islands have a constant operand."""
     kinds = (GATHER, SCATTER)
-    return any(x.data is not None for task in tasks for x in task.inputs if task.kind not in kinds)
+    return any(
+        task.function in COMPOSED or any(x.data is not None for x in task.inputs)
+        for task in tasks
+        if task.kind not in kinds
+    )
 
 
 def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option | Refusal:

@@ -43,6 +43,7 @@ from macaw.lowering.fim.block_program import (
     Word,
 )
 from macaw.lowering.fim.block_program import size as words_of
+from macaw.lowering.fim.composed_functions import expand
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.island_job import Phase
@@ -293,16 +294,16 @@ def pointwise(
 ) -> PointwiseJob | str:
     """Return the job of functions on an island, or the reason why the island cannot do it.
 
-    `results` are the outputs that go to external memory.
+    Its tasks are those of functions that the ALU has. `results` are the outputs that go to external
+    memory.
     """
     able, memory = abilities(config, island), geometry(config)
+    tasks = tuple(expand(tasks, form))
     for function in dict.fromkeys(task.function for task in tasks):
         why = able.lacks(FUNCTION_NAMES.index(function), ELEMENTWISE, form)
         if why:
             return why
-    job = PointwiseJob(
-        tuple(tasks), tuple(results), island, form, able.rz_slices, memory, place.resident
-    )
+    job = PointwiseJob(tasks, tuple(results), island, form, able.rz_slices, memory, place.resident)
     if job.places > COLUMNS:
         return f"the operands and results take {job.places} columns, a row has {COLUMNS}"
     if job.rows > place.limit or job.words > config["fim.instructions"]:

@@ -7,9 +7,11 @@ one column of each operand.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from macaw.isa.config import Configuration
 from macaw.isa.fim_islands import abilities
+from macaw.lowering.fim.composed_functions import functions_of
 from macaw.lowering.fim.graph import POINTWISE, Graph, Makers, Task
 
 MOST_TASKS = 32  # of a group
@@ -36,7 +38,7 @@ def groups(
 
 
 def _partition(
-    graph: Graph, functions: Collection[str], excluded: Collection[Task]
+    graph: Graph, functions: AbstractSet[str], excluded: Collection[Task]
 ) -> list[tuple[Task, ...]]:
     """Return disjoint groups; each task joins the groups of its operands where it can."""
     makers, outputs = graph.makers(), {task.output.place: n for n, task in enumerate(graph.tasks)}
@@ -44,7 +46,11 @@ def _partition(
     before = [[numbers[name] for x in task.inputs for name in makers.of(x)] for task in graph.tasks]
     group_of: dict[int, frozenset[int]] = {}
     for number, task in enumerate(graph.tasks):
-        if task.kind != POINTWISE or task.function not in functions or task in excluded:
+        if (
+            task.kind != POINTWISE
+            or task in excluded
+            or not functions_of(task.function) <= functions
+        ):
             continue
         group = frozenset([number])
         for tensor in task.inputs:

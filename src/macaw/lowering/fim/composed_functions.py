@@ -1,0 +1,83 @@
+"""Functions that no ALU has, as several functions of the ALU: maximum and minimum.
+
+The difference a - b is negative exactly where b is the greater number, also in fp16 and fp32,
+because differences below the least normal number are exact. From its sign come a mask of all bits
+or of none, and from the mask the bits of a or of b. So no rounding changes the result. Of two zeros
++0 is the greater one. If one number is NaN, the maximum is a and the minimum b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from macaw.isa.fim_circuit import FORMATS
+from macaw.lowering.fim.graph import COMPOSED, Task, Tensor
+
+_SIGN, _HALF, _GREATEST = "sign", "half", "greatest"  # constants
+
+
+class _Step(NamedTuple):
+    """A function of two values: operands `a` and `b`, constants, or results of earlier steps."""
+
+    result: str
+    function: str
+    left: str
+    right: str
+
+
+# fmt: off
+_CHOICE = (
+    _Step("difference", "sub", "a",          "b"),
+    _Step("negative",   "and", "difference", _SIGN),      # +0 or -0
+    _Step("signed",     "or",  "negative",   _HALF),      # 0.5 or -0.5
+    _Step("one",        "sub", "signed",     _HALF),      # +0 or -1
+    _Step("most",       "mul", "one",        _GREATEST),  # +0 or the least finite number
+    _Step("mask",       "or",  "most",       "one"),      # no bit or all bits
+    _Step("differing",  "xor", "a",          "b"),
+    _Step("chosen",     "and", "differing",  "mask"),
+)
+# fmt: on
+_STEPS = {
+    "max": (*_CHOICE, _Step("result", "xor", "a", "chosen")),
+    "min": (*_CHOICE, _Step("result", "xor", "b", "chosen")),
+}
+assert tuple(_STEPS) == tuple(COMPOSED)
+
+
+def functions_of(function: str) -> frozenset[str]:
+    """Return the functions of the ALU that compute a function."""
+    return frozenset(step.function for step in _STEPS.get(function, ())) or frozenset([function])
+
+
+def expand(tasks: Iterable[Task], form: int) -> Iterator[Task]:
+    """Yield tasks of functions that an ALU has, which compute the given tasks.
+
+    The last task of a composed function has its output. `form` is the index of the number format.
+    """
+    for task in tasks:
+        steps = _STEPS.get(task.function)
+        if steps is None:
+            yield task
+            continue
+        rows, columns = task.output.rows, task.output.columns
+        values = _constants(rows * columns, form) | dict(zip("ab", task.inputs, strict=True))
+        for step in steps:
+            made = Tensor(f"{task.output.name}.{step.result}", rows, columns)
+            values[step.result] = task.output if step is steps[-1] else made
+            inputs = values[step.left], values[step.right]
+            output = values[step.result]
+            yield replace(task, inputs=inputs, output=output, function=step.function)
+
+
+def _constants(count: int, form: int) -> dict[str, Tensor]:
+    """Return constants of `count` numbers by name; those of all functions are equal tensors."""
+    dtype = np.dtype(FORMATS[form].dtype)
+    numbers = {_SIGN: -0.0, _HALF: 0.5, _GREATEST: np.finfo(dtype).max}
+    return {
+        name: Tensor(f".{name}", 1, count, np.broadcast_to(dtype.type(number), (1, count)))
+        for name, number in numbers.items()
+    }

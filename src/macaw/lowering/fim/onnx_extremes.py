@@ -1,0 +1,155 @@
+"""Expresses maxima and minima as tasks: of operands, over axes, over windows of images, limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.graph import Places
+from macaw.lowering.fim.onnx_composed import axes_of, binary, chain, unary
+from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, optional, places_of, required
+from macaw.lowering.fim.onnx_windows import window_indices, window_places
+from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.window import output_sizes, window_of
+
+MOST_AT_ONCE = 9  # rows whose maximum is a chain of tasks, which one start can compute
+_FUNCTIONS = {"Max": "max", "Min": "min", "ReduceMax": "max", "ReduceMin": "min"}
+
+
+def extreme(
+    values: Values, function: str, x: TaskValue, places: Places, shape: Sequence[int], name: str
+) -> TaskValue:
+    """Return the maxima or minima of numbers of x, in a shape.
+
+    `places`, of shape (count, numbers), has the index of each number; the `count` numbers of a
+    column are compared. While there are many rows, a task compares the first half with the rest.
+    """
+    count, numbers = places.shape
+    moved = values.move(x, places, f"{name}_windows")
+    while count > MOST_AT_ONCE:
+        half = -(-count // 2)  # an odd row in the middle belongs to both halves
+        one, other = (
+            values.part(moved, begin * numbers, (half, numbers), f"{name}_{count}")
+            for begin in (0, count - half)
+        )
+        moved, count = binary(values, function, one, other, f"{name}_{half}"), half
+    rows = [
+        values.part(moved, row * numbers, (1, numbers), f"{name}_row{row}") for row in range(count)
+    ]
+    result = chain(values, function, rows, name)
+    return values.of_tensor(values.tensor(result, name), shape)
+
+
+def _of_operands(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add Max or Min: the operands one after the other."""
+    function, name = _FUNCTIONS[node.operator], node.outputs[0]
+    operands = [required(inputs, place) for place in range(len(inputs))]
+    return [chain(values, function, operands, name)]
+
+
+def _clip(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add Clip. Its limits are inputs since operator set 11."""
+    given = (node.attributes.get(key) for key in ("min", "max"))
+    attributes = (None if number is None else values.array(np.array(number)) for number in given)
+    low, high = (optional(inputs, place) or row for place, row in enumerate(attributes, 1))
+    return [clipped(values, required(inputs, 0), low, high, node.outputs[0])]
+
+
+def clipped(
+    values: Values, x: TaskValue, low: TaskValue | None, high: TaskValue | None, name: str
+) -> TaskValue:
+    """Return x between two limits, each of which may be missing."""
+    if high is None and low is not None and low.array is not None and not np.any(low.array):
+        return unary(values, "relu", x, name)
+    if low is not None:
+        x = binary(values, "max", x, low, f"{name}_raised" if high else name)
+    return x if high is None else binary(values, "min", x, high, name)
+
+
+def _over_axes(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add ReduceMax or ReduceMin."""
+    x, name = required(inputs, 0), node.outputs[0]
+    axes = axes_of(node, inputs)
+    if not axes:
+        return [x]
+    keep = bool(node.attributes.get("keepdims", 1))
+    return [over_axes(values, _FUNCTIONS[node.operator], x, axes, name, keep)]
+
+
+def over_axes(
+    values: Values, function: str, x: TaskValue, axes: Sequence[int], name: str, keep: bool = True
+) -> TaskValue:
+    """Return the maxima or minima of x over some axes."""
+    rest = [axis for axis in range(len(x.shape)) if axis not in axes]
+    count = math.prod(x.shape[axis] for axis in axes)
+    places = places_of(x.shape).transpose(*axes, *rest).reshape(count, -1)
+    sizes = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+    return extreme(
+        values, function, x, places, sizes if keep else [x.shape[axis] for axis in rest], name
+    )
+
+
+def _global_maximum(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    x = required(inputs, 0)
+    if len(x.shape) < 3 or not math.prod(x.shape):
+        raise LowerError(f"an image of the shape {x.shape}")
+    return [over_axes(values, "max", x, range(2, len(x.shape)), node.outputs[0])]
+
+
+def _max_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add a maximum pool: a gather of the windows, and their maxima.
+
+    A place of a window outside of the image repeats a number of the window inside of it.
+    """
+    x = required(inputs, 0)
+    if any(node.outputs[1:]):
+        raise LowerError("its indices are no results on islands")
+    image = x.shape[2:]
+    kernel = [int(n) for n in node.attributes["kernel_shape"]]
+    window = window_of(node.attributes, image, kernel)
+    indices = []
+    for axis, index in enumerate(window_indices(window, image)):
+        index = index - window.before[axis]
+        inside = (index >= 0) & (index < image[axis])
+        if not inside.any(axis=0).all():
+            raise LowerError("a window lies outside of the image")
+        first = np.take_along_axis(index, inside.argmax(axis=0)[None], 0)
+        indices.append(np.where(inside, index, first))
+    sizes = output_sizes(window, image)
+    values.fits(math.prod((*x.shape[:2], *sizes, *kernel)), beside=True)
+    ends = range(len(kernel))
+    order = (*(2 + 2 * n for n in ends), 0, 1, *(3 + 2 * n for n in ends))
+    places = (
+        window_places(places_of(x.shape), indices).transpose(order).reshape(math.prod(kernel), -1)
+    )
+    return [extreme(values, "max", x, places, (*x.shape[:2], *sizes), node.outputs[0])]
+
+
+def _hard_sigmoid(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add HardSigmoid, alpha · x + beta between 0 and 1; or HardSwish, the product of it and x."""
+    x, name, attributes = required(inputs, 0), node.outputs[0], node.attributes
+    swish = node.operator == "HardSwish"
+    alpha, beta = (1 / 6, 0.5) if swish else (0.2, 0.5)
+    factor = values.array(np.array(attributes.get("alpha", alpha), np.float64))
+    addend = values.array(np.array(attributes.get("beta", beta), np.float64))
+    line = binary(values, "mul", x, factor, f"{name}_scaled")
+    line = binary(values, "add", line, addend, f"{name}_line")
+    low, high = (values.array(np.array(number)) for number in (0.0, 1.0))
+    share = clipped(values, line, low, high, f"{name}_share" if swish else name)
+    return [binary(values, "mul", x, share, name) if swish else share]
+
+
+EXTREMES = {
+    "Clip": _clip,
+    "GlobalMaxPool": _global_maximum,
+    "HardSigmoid": _hard_sigmoid,
+    "HardSwish": _hard_sigmoid,
+    "Max": _of_operands,
+    "MaxPool": _max_pool,
+    "Min": _of_operands,
+    "ReduceMax": _over_axes,
+    "ReduceMin": _over_axes,
+}

@@ -1,0 +1,68 @@
+"""Expresses Softmax and LRN as tasks: each number as a share of a sum of functions of others."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.onnx_composed import binary, exponential, sums, unary
+from macaw.lowering.fim.onnx_extremes import over_axes
+from macaw.lowering.fim.onnx_layers import matrix_products
+from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, required
+from macaw.lowering.onnx.graph import Node
+
+_ONE_AXIS = (
+    13  # since this operator set Softmax is over one axis, before it also over all later ones
+)
+_POWERS = {1.0: (), 0.5: (1,), 0.75: (1, 2)}  # by LRN's beta: how often each factor is a root
+
+
+def _softmax(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add Softmax: exponentials of differences from the greatest number, divided by their sum."""
+    x, name = required(inputs, 0), node.outputs[0]
+    later = values.version < _ONE_AXIS
+    axis = int(node.attributes.get("axis", 1 if later else -1)) % len(x.shape)
+    axes = range(axis, len(x.shape)) if later else [axis]
+    greatest = over_axes(values, "max", x, axes, f"{name}_greatest")
+    lowered = binary(values, "sub", x, greatest, f"{name}_lowered")
+    powers = exponential(values, lowered, f"{name}_powers")
+    return [binary(values, "div", powers, sums(values, powers, axes, 1, f"{name}_sum"), name)]
+
+
+def _lrn(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add LRN: x / (bias + alpha / size · sum of squares of some channels) ^ beta.
+
+    The sums are a product with a matrix of ones near the diagonal. Numbers are scaled before they
+    are squared, so that squares stay small.
+    """
+    x, name, attributes = required(inputs, 0), node.outputs[0], node.attributes
+    beta, size = float(attributes.get("beta", 0.75)), int(attributes["size"])
+    if beta not in _POWERS:
+        raise LowerError(f"a beta of {beta:g}", f"there are {', '.join(map(str, sorted(_POWERS)))}")
+    batch, channels, *image = x.shape
+    factor = values.array(np.array(math.sqrt(float(attributes.get("alpha", 1e-4)) / size)))
+    scaled = binary(values, "mul", x, factor, f"{name}_scaled")
+    squares = binary(values, "mul", scaled, scaled, f"{name}_squares")
+    numbers = np.arange(channels)
+    distance = numbers[None] - numbers[:, None]
+    band = values.array(
+        ((distance >= -((size - 1) // 2)) & (distance <= size // 2)).astype(np.float64)
+    )
+    flat = values.part(squares, 0, (batch, channels, math.prod(image)), f"{name}_flat")
+    total = matrix_products(values, band, flat, f"{name}_sum")
+    total = values.of_tensor(values.tensor(total, f"{name}_sum"), x.shape)
+    bias = values.array(np.array(attributes.get("bias", 1.0), np.float64))
+    base = binary(values, "add", total, bias, f"{name}_base")
+    divisor = base if not _POWERS[beta] else None
+    for roots in _POWERS[beta]:
+        part = base
+        for _ in range(roots):
+            part = unary(values, "vssqrt", part, f"{name}_root")
+        divisor = part if divisor is None else binary(values, "mul", divisor, part, f"{name}_power")
+    assert divisor is not None
+    return [binary(values, "div", x, divisor, name)]
+
+
+SHARES = {"LRN": _lrn, "Softmax": _softmax}

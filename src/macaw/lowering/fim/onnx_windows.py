@@ -1,0 +1,46 @@
+"""Windows of images on islands: frames of zeros, and the indices of each window's numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from macaw.lowering.fim.graph import Places
+from macaw.lowering.fim.onnx_values import TaskValue, Values, places_of
+from macaw.lowering.onnx.window import Window, output_sizes
+
+
+def window_indices(window: Window, image: Sequence[int]) -> list[Places]:
+    """Return where each number of each window is in a framed image, for `window_places`."""
+    sizes = output_sizes(window, image)
+    rows = zip(window.kernel, sizes, window.strides, window.dilations, strict=True)
+    return [
+        np.arange(k)[:, None] * dilation + np.arange(size)[None] * stride
+        for k, size, stride, dilation in rows
+    ]
+
+
+def window_places(places: Places, indices: Sequence[Places]) -> Places:
+    """Return the indices of the windows of images (batch, channels, ...).
+
+    `indices` has an array (kernel, windows) for each dimension of the image, which says where each
+    number of each window is. So each dimension becomes two: the kernel's, and the one of windows.
+    """
+    for axis, index in enumerate(indices):
+        places = np.take(places, index, axis=2 + 2 * axis)
+    return places
+
+
+def framed(values: Values, x: TaskValue, window: Window, name: str) -> TaskValue:
+    """Return images with their frame of zeros."""
+    if not any((*window.before, *window.after)):
+        return x
+    sides = list(zip(window.before, x.shape[2:], window.after, strict=True))
+    shape = (*x.shape[:2], *map(sum, sides))
+    values.fits(math.prod(shape), beside=True)
+    places = places_of(shape)
+    for axis, (before, size, _) in enumerate(sides):
+        places = np.take(places, np.arange(before, before + size), axis=2 + axis)
+    return values.spread(values.array(np.zeros(shape)), x, places, f"{name}_framed")
