@@ -68,6 +68,25 @@ def packet(mnemonic: str, clusters: int, segments: list[tuple[str, str, int, byt
     return made
 
 
+def _dispatched(configuration: Configuration, contents: dict[int, bytes], engine: str) -> Device:
+    """A device whose row begins with the list of `contents`."""
+    device = Device(configuration, [build], engine)
+    half = device.memory.feeding_address(0)
+    for offset, data in contents.items():
+        device.memory.poke(half + offset, data)
+    device.dispatch(1, 0, 0)
+    return device
+
+
+def _loaded(configuration: Configuration, contents: dict[int, bytes]) -> int:
+    """A cycle at most 64 before the first one in which a MAC works: loading is not measured."""
+    device, begin = _dispatched(configuration, contents, ENGINES[0]), 0
+    while not device.counters()["pe[0]"]["macs"]:
+        begin = device.cycle
+        device.run(max_cycles=64)
+    return begin
+
+
 def measured(clusters: int, kind: str, rounds: int) -> Iterator[Figure]:
     """The figures of a kind of product on so many clusters."""
     density, nonzero, balance = KINDS[kind]
@@ -82,28 +101,22 @@ def measured(clusters: int, kind: str, rounds: int) -> Iterator[Figure]:
         "pe.pes": PES,
         "mem.unit_half_bytes": 1 << 19,
     }
+    configuration = Configuration("engines", settings)
     effective = MACS * int(np.count_nonzero(weights * x))
     seconds, ends = {}, {}
+    begin = _loaded(configuration, contents)
     for engine in ENGINES:
         times = []
         for _ in range(rounds):
-            device = Device(Configuration("engines", settings), [build], engine)
-            half = device.memory.feeding_address(0)
-            for offset, data in contents.items():
-                device.memory.poke(half + offset, data)
-            device.dispatch(1, 0, 0)
-            row = device.cores["pe[0]"]
-            # Loading is no part of it: up to the first cycle in which a MAC works.
-            while not device.counters()["pe[0]"]["macs"]:
-                device.run(max_cycles=64)
-            done = device.counters()["pe[0]"]
+            device = _dispatched(configuration, contents, engine)
+            device.run(until=begin)
             times.append(timed(device.run))
+        row = device.cores["pe[0]"]
         counters = device.counters()["pe[0]"]
         row.sync()
         ends[engine] = row.state.hash()
         seconds[engine] = times
-        cycles = counters["cycles"] - done["cycles"]
-        macs = counters["macs"] - done["macs"]
+        cycles, macs = device.cycle - begin, counters["macs"]
     fast, reference = ENGINES
     assert ends[fast] == ends[reference]
     assert counters["macs"] == effective

@@ -257,19 +257,22 @@ class DataLoading:
         for (cluster, run, op), total in zip(takers, totals, strict=True):
             if (total > queue).any():  # the bytes were changed after `has_room`
                 raise self._overflow(cluster, run, op, total)
-        # For each entry: the PE that gets it, and its index among the new entries of that PE.
-        owner = np.repeat(np.arange(new.size), new.reshape(-1))
-        first = np.cumsum(new) - new.reshape(-1)
-        number = np.arange(owner.size) - first[owner]
-        chosen = starts[parts].reshape(-1)[owner] + number
-        entry = entries[chosen]
+        # The entries that PE p gets are numbers first[p] to first[p] + gets[p] - 1 of all.
+        gets = new.reshape(-1)
+        first = np.cumsum(gets) - gets
+        number = np.arange(int(gets.sum()))
+        chosen = np.repeat(starts[parts].reshape(-1) - first, gets) + number
         tail = (state.weight_head[clusters] + state.weight_count[clusters]).reshape(-1)
+        place = np.repeat(tail - first, gets) + number
+        if (tail + gets > queue).any():
+            place %= queue
         pes = np.array(clusters)[:, None] * self.shape.pes + np.arange(self.shape.pes)
-        place = pes.reshape(-1)[owner] * queue + (tail[owner] + number) % queue
+        place += np.repeat(pes.reshape(-1) * queue, gets)
+        index = entries["index"].take(chosen)
         if self.context.provenance is not None:
             self.context.provenance.record_weights(packet, segment, data, sliding, place, chosen)
-        state.weight_index.reshape(-1)[place] = entry["index"]
-        state.weight_value.reshape(-1)[place] = entry["value"]
+        state.weight_index.reshape(-1)[place] = index
+        state.weight_value.reshape(-1)[place] = entries["value"].take(chosen)
         state.weight_count[clusters] = totals
         state.weights_high[clusters] = np.maximum(state.weights_high[clusters], totals)
         ends = np.cumsum(new.sum(axis=1)).tolist()
@@ -280,7 +283,7 @@ class DataLoading:
             if self.shape.mixes:
                 kind = segment_type(self.context.clusters, packet, segment)
                 state.queue_types[cluster, run["buffer"]] |= 1 << kind
-            reach = int(entry["index"][begin:end].max()) if end > begin else -1
+            reach = int(index[begin:end].max()) if end > begin else -1
             if sliding:
                 reach = int(state.headers[cluster, run["buffer"], _WINDOW]) - 1
             run["reach"] = max(run["reach"], reach)

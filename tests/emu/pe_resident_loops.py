@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from macaw.isa.pe import THEN
 from tests.emu.pe_builder import SUMS, Segment, Unit
 
-RQ = 1
+FIFO, RQ = 0, 1
 BLOCKS = 16
 PRODUCT, FINAL, HOLD, JOIN, ROW, SET = 4, 3, 0, 1, 5, 2
 
@@ -40,6 +40,8 @@ class Loop:
 
 class LoopMaker:
     """Makes a random loop; `order` says when activations come: first, in turns, in two places.
+
+    The order "once" has activations first, and four macs in the only iteration.
 
     `sums` says what sums begin with: nothing, a bias (one segment for all iterations), partial
     sums of their own ("each"), or, in the first iteration, what an earlier exe left ("before").
@@ -80,7 +82,8 @@ class LoopMaker:
             },
             data_at=0x800,
         )
-        self.order = order
+        self.once = order == "once"
+        self.order = order = "first" if self.once else order
         self.blocks = pick([1, 2]) if order != "two places" else pick([1, 2, 4])
         self.k = pick([self.blocks * 16, self.blocks * 16 - 3])
         self.at_once = pick([1, 1, 2, 4]) if order == "first" else 1  # rows of an iteration
@@ -92,6 +95,8 @@ class LoopMaker:
             self.iterations = pick([self.iterations, 9, 16])
         elif self.at_once == 2 and self.blocks == 1:
             self.iterations = pick([4, 8])
+        if self.once:
+            self.at_once, self.iterations = 4, 1
         if order == "two places":
             self.iterations += self.iterations % 2
         self.m = self.iterations * self.at_once
@@ -113,7 +118,7 @@ class LoopMaker:
         words = "broadcast" if self.shared[0] else "by_cluster"
         queue = unit.weights(weights.reshape(-1, self.k), "by_pe" if self.shared[1] else "sliced")
         kind = SUMS[self.element].replace("float", "fp")
-        out = unit.out(self.clusters * self.pes * self.m * 8, kind, count=self.m)
+        out = self._out(kind)
         pieces = [unit.dense(x[:, row], words) for row in range(self.m)]
         start, segments = self._start_sums()
         if self.order == "first":
@@ -134,6 +139,13 @@ class LoopMaker:
         if self.join:
             self._add_join(loop, kind)
         return loop
+
+    def _out(self, kind: str) -> dict[str, int]:
+        size = np.dtype(SUMS[self.element]).itemsize
+        count = 1 if self.once else self.m  # of a store
+        return self.unit.out(
+            self.clusters * self.pes * self.m * 8, kind, count=count, stride=self.m * size
+        )
 
     def _start_sums(self) -> tuple[NDArray[Any], list[Segment]]:
         """What the sums begin with, (clusters, PEs, m), and the segments that bring it."""
@@ -195,20 +207,25 @@ class LoopMaker:
         first = len(lines) - self.at_once
         steps += [(first + row, 1, self.at_once, 0) for row in rows]
         header: dict[str, Any] = {
-            "state": RQ,
-            "pipeline": 4,
+            "state": self.random.choice([FIFO, RQ]) if self.once else RQ,
+            "pipeline": self.random.choice([2, 4]) if self.once else 4,
             "inner": inner,
             "outer": outer,
             "then": THEN + FINAL,
         }
-        if self.at_once > 1:  # each accumulator has a block of the queue for itself
+        if self.once:  # each result is the first one of its block
+            lines[first:] = [f"spu nonsf src={row} dst={row}" for row in rows]
+            unit.config_packet(FINAL, *(f"st base={row}" for row in rows))
+            steps = []
+        elif self.at_once > 1:  # each accumulator has a block of the queue for itself
             lines[first:] = [
                 f"spu nonsf src={row} dst={row * self.iterations // 4}" for row in rows
             ]
             steps[-self.at_once :] = [(first + row, 1, 1, 0) for row in rows]
         unit.config_packet(PRODUCT, *lines, steps=steps, **header)
-        unit.config_packet(FINAL, "st base=0")
+        if not self.once:
+            unit.config_packet(FINAL, "st base=0")
 
 
-LOOP_ORDERS = st.sampled_from(["first", "turns", "two places"])
+LOOP_ORDERS = st.sampled_from(["first", "turns", "two places", "once"])
 START_SUMS = st.sampled_from(["none", "bias", "each", "before"])

@@ -131,6 +131,7 @@ def test_nobody_looks(seed: int, order: str, balance: bool, sums: str, join: boo
         ("turns", False, "each"),
         ("first", True, "each"),
         ("turns", True, "none"),
+        ("once", False, "each"),
     ],
 )
 def test_every_cycle(order: str, balance: bool, sums: str) -> None:

@@ -17,6 +17,7 @@ from macaw.emu.pe.row_trace import RowTrace
 from macaw.emu.pe.run_lifecycle import BUFFER_FIELDS
 from macaw.emu.pe.sequence import (
     ACTIVATIONS_SEGMENT,
+    FIFO,
     MEMBERS,
     PSUMS,
     ROTATION,
@@ -28,15 +29,18 @@ from macaw.emu.waits import NEVER
 from macaw.isa.pe import BLOCKS
 
 _STATE = MEMBERS.index("state")
-_FEWEST = 2  # the least number of iterations for which a group saves time
+# By whether a run has only one iteration: states in which all its macs have the same weights.
+_STATES = {False: (ROTATION,), True: (ROTATION, FIFO)}
+_FEWEST_MACS = 4  # the least number of macs in one iteration for which a group saves time
 
 
 def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> LockstepGroup | None:
     """Return a group of all clusters with runs, or None if they cannot form one in cycle `now`.
 
     The group simulates the first run of each cluster; the other runs must wait for the bus. The
-    first runs must be about to begin the first mac of a loop over resident weights. They must be
-    equal in everything that the group computes only once for all clusters.
+    first runs must be about to begin the first of several macs over the same weights: macs of a
+    loop in which the weights stay, or of one iteration. They must be equal in everything that the
+    group computes only once for all clusters.
     """
     context = controls.context
     state = context.state
@@ -44,7 +48,7 @@ def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> Lock
     if lead is None or context.adder.floating:
         return None
     runs = state.runs[lead]
-    if not _starts_loop(context, lead, runs[0], now):
+    if not _starts_macs(context, lead, runs[0], now):
         return None
     clusters = [cluster for cluster, own in enumerate(state.runs) if own]
     if not all(needs_bus(run) for cluster in clusters for run in state.runs[cluster][1:]):
@@ -58,19 +62,20 @@ def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> Lock
         return None
 
 
-def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
-    """Return whether a run is about to begin the first mac of a loop over resident weights."""
+def _starts_macs(context: RowContext, cluster: int, run: Run, now: int) -> bool:
+    """Return whether a run is about to begin the first of several macs over the same weights."""
     state = context.state
     if (
         run["iteration"] > 0
-        or run["iterations"] < _FEWEST
         or not run["live"]
         or run["looped"]
-        or state.headers[cluster, run["buffer"], _STATE] != ROTATION
         or state.due[cluster] > now
+        or state.headers[cluster, run["buffer"], _STATE] not in _STATES[run["iterations"] == 1]
     ):
         return False
     ops = run["ops"]
+    if run["iterations"] == 1 and sum(op["unit"] == MAC for op in ops) < _FEWEST_MACS:
+        return False
     weights = [op for op in ops if takes_weights(op)]
     if not weights or not all(_ends(op, now) for op in weights):
         return False
