@@ -79,11 +79,13 @@ def _dispatched(configuration: Configuration, contents: dict[int, bytes], engine
 
 
 def _loaded(configuration: Configuration, contents: dict[int, bytes]) -> int:
-    """A cycle at most 64 before the first one in which a MAC works: loading is not measured."""
-    device, begin = _dispatched(configuration, contents, ENGINES[0]), 0
-    while not device.counters()["pe[0]"]["macs"]:
+    """The cycle in which the first mac begins: loading is not measured."""
+    device = _dispatched(configuration, contents, ENGINES[0])
+    row = device.cores["pe[0]"]
+    while not row.state.computing.any():
         begin = device.cycle
-        device.run(max_cycles=64)
+        device.run(max_cycles=1)
+        row.sync()
     return begin
 
 

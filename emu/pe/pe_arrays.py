@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -13,17 +14,23 @@ from macaw.emu.state import State
 from macaw.isa.pe import PE_COUNTERS
 
 Ints = NDArray[np.int64]
+# The arrays with one element for each PE.
+_OF_PES = (
+    *("pes", "weight_row", "input_row", "q1_row", "q2_row", "sum_row"),
+    *("q1_head", "q1_count", "q2_head", "q2_count", "given"),
+    *("mac_left", "mac_next", "mac_base", "mac_limit", "mac_sum", "mac_reached"),
+)
 
 
 class PeArrays:
-    """Views of the state of all PEs of a row, or of the PEs in the slice `part`. Nothing is copied.
+    """Views of the state of all PEs of a row, or of a cluster (`clusters`). Nothing is copied.
 
     The memories of the PEs (queues, buffers, accumulators) are flat arrays of the whole row.
     `weight_row`, `input_row`, `q1_row`, `q2_row` and `sum_row`, of shape (PEs,), have the index at
     which the memory of each PE begins. All other arrays have one element for each PE.
     """
 
-    def __init__(self, state: State, shape: Shape, part: slice = slice(None)) -> None:
+    def __init__(self, state: State, shape: Shape) -> None:
         self.state, self.shape = state, shape
 
         def flat(name: str) -> NDArray[Any]:
@@ -34,26 +41,33 @@ class PeArrays:
         self.activations, self.bitmask = flat("activations"), flat("bitmask")
         self.accumulators, self.helpers = flat("accumulators"), flat("helpers")
         self.q1, self.q2 = flat("q1"), flat("q2")
-        self.pes = pes = np.arange(shape.clusters * shape.pes)[part]
+        self.pes = pes = np.arange(shape.clusters * shape.pes)
         self.weight_row = pes * shape.weight_queue
         self.input_row = pes * shape.input_buffer
         self.q1_row = pes * shape.load_queue_1
         self.q2_row = pes * shape.load_queue_2
         self.sum_row = pes * state.accumulators.shape[-1]
-        self.q1_head, self.q1_count = flat("q1_head")[part], flat("q1_count")[part]
-        self.q2_head, self.q2_count = flat("q2_head")[part], flat("q2_count")[part]
-        self.mac_left, self.mac_next = flat("mac_left")[part], flat("mac_next")[part]
-        self.mac_base, self.mac_limit = flat("mac_base")[part], flat("mac_limit")[part]
-        self.mac_sum, self.mac_reached = flat("mac_sum")[part], flat("mac_reached")[part]
-        self.given = flat("given")[part]
-        self.counters = {row.name: flat(row.name)[part] for row in PE_COUNTERS}
+        self.q1_head, self.q1_count = flat("q1_head"), flat("q1_count")
+        self.q2_head, self.q2_count = flat("q2_head"), flat("q2_count")
+        self.mac_left, self.mac_next = flat("mac_left"), flat("mac_next")
+        self.mac_base, self.mac_limit = flat("mac_base"), flat("mac_limit")
+        self.mac_sum, self.mac_reached = flat("mac_sum"), flat("mac_reached")
+        self.given = flat("given")
+        self.counters = {row.name: flat(row.name) for row in PE_COUNTERS}
 
     @cached_property
     def clusters(self) -> list[PeArrays]:
         """One `PeArrays` for each cluster, with the views of that cluster."""
         pes = self.shape.pes
-        ranges = (slice(first, first + pes) for first in range(0, self.pes.size, pes))
-        return [PeArrays(self.state, self.shape, part) for part in ranges]
+        return [self._part(slice(first, first + pes)) for first in range(0, self.pes.size, pes)]
+
+    def _part(self, part: slice) -> PeArrays:
+        """Return the views of the PEs in `part`; the memories stay those of the whole row."""
+        views = copy(self)
+        for name in _OF_PES:
+            setattr(views, name, getattr(self, name)[part])
+        views.counters = {name: values[part] for name, values in self.counters.items()}
+        return views
 
     def start_mac(
         self,
