@@ -113,8 +113,8 @@ result, and the reference engine has the same cycles and counters as the fast on
 """),
     "engines": ("The engines of the PE array", """\
 Microseconds for one cycle of a row, and thousands of effective MACs in a second, while the row multiplies. Each mac has
-512 inputs; the product is repeated eight times, and loading is not measured. No lockstep groups form, because the macs
-follow one another without a loop.
+512 inputs; the product is repeated eight times in one sequence, and loading is not measured. The fast engine simulates
+all clusters as one lockstep group.
 """),
     "dma": ("The dma", """\
 Megabytes for each second of CPU time. cp starts the same transfer again until 256 KiB have been moved. A transfer
