@@ -24,7 +24,7 @@ Watch = Callable[[int, int, Charge, int], None]
 
 
 def _ignore(begin: int, end: int, charge: Charge, cycles: int) -> None:
-    """Do nothing with a charge."""
+    """Ignore a charge. Accountants call this function if the caller has set no `watch`."""
 
 
 class Accountant:
@@ -59,7 +59,7 @@ class Accountant:
         """React to the end of an act of the core."""
 
     def close(self, cycles: int) -> None:
-        """Charge all cycles up to the end of the run in cycle `cycles`."""
+        """Charge all remaining cycles of the run, which ended in cycle `cycles`."""
         self.settle(cycles)
         if self.at < cycles:
             self.rest(cycles)
@@ -68,10 +68,13 @@ class Accountant:
         self._idle = 0
 
     def settle(self, time: int) -> None:
-        """Charge what the core has done before cycle `time`, as far as it is known."""
+        """Charge the cycles before `time` for which the accountant already knows the cause.
+
+        This class does nothing here; the accountants of some cores override the method.
+        """
 
     def rest(self, time: int) -> None:
-        """Charge the cycles before `time`, which is the end of the run."""
+        """Charge the cycles from `at` to `time`, the end of the run, by what the core does then."""
         waiting = self.core.waiting
         if waiting is not None:
             self.wait_of(waiting, time, self.core.next_address)
@@ -91,7 +94,11 @@ class Accountant:
         producer: int | None = None,
         cores: int = 0,
     ) -> None:
-        """Charge the cycles from `at` to `until`, and set `at` to `until`."""
+        """Charge the cycles from `at` to `until`, times the units, to one cause; set `at` to
+        `until`.
+
+        The other arguments are the fields of `Charge`.
+        """
         if until <= self.at:
             return
         charge = Charge(cause, address, whom, producer, cores)
@@ -100,9 +107,10 @@ class Accountant:
         self.at = until
 
     def add(self, charge: Charge, cycles: int, until: int) -> None:
-        """Charge `cycles` of the time from `at` to `until`; `at` and `log` stay.
+        """Add `cycles` to the count of `charge`, without a change of `at` or `log`.
 
-        They are already times the number of units.
+        `cycles` is already multiplied by the number of units. The cycles are between `at` and
+        `until`.
         """
         if not cycles:
             return
@@ -115,7 +123,7 @@ class Accountant:
         self._last.append((charge, cycles))
 
     def idle(self, until: int) -> None:
-        """Charge the cycles from `at` to `until` in which the core has nothing to do."""
+        """Charge the cycles from `at` to `until` as idle: the core had nothing to do."""
         if until > self.at:
             self.log.add(self.at, None)
             self._idle += (until - self.at) * self.units
@@ -143,13 +151,15 @@ class Accountant:
         self.span(cause, until, address, whom, cores=waiting.cores)
 
     def waits(self, address: int | None) -> None:
-        """Charge the waits that have ended, from `at` on, and forget them."""
+        """Charge the waits that have ended, one after the other from `at` on. Then clear their
+        list.
+        """
         for waiting, end in self.ended_waits:
             self.wait_of(waiting, self.at + end - max(waiting.since, self.at), address)
         self.ended_waits.clear()
 
     def keep_charges(self) -> None:
-        """Keep all charges so far, even if the run ends before `at`."""
+        """Make all charges so far final: `_cut` no longer takes them back."""
         self._last.clear()
 
     def _charge(self, charge: Charge, cycles: int) -> None:
@@ -157,12 +167,12 @@ class Accountant:
             self.charges[charge] = self.charges.get(charge, 0) + cycles
 
     def _cut(self, cycles: int) -> None:
-        """Take back the latest charges, as far as they are for cycles after the run."""
+        """Take back charges for cycles after the end of the run in cycle `cycles`."""
         self._take_back(self._last, (self.at - cycles) * self.units)
         self.at = min(self.at, cycles)
 
     def _take_back(self, latest: list[tuple[Charge, int]], excess: int) -> None:
-        """Take back `excess` cycles, times units, of `latest`, the last charge first."""
+        """Take back charges, from the end of `latest`, until `excess` cycles are taken back."""
         while excess > 0 and latest:
             charge, count = latest.pop()
             less = min(count, excess)

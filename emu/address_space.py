@@ -156,7 +156,8 @@ class AddressSpace:
         return None if region is None or address + length > region.end else region.window
 
     def extent(self, address: int, length: int, what: str) -> tuple[int, int]:
-        """Return the offset of an address in its memory or window, and the size of that one.
+        """Return the offset of an address in its memory or window, and the size of this memory or
+        window.
 
         Both are in bytes. Raises the faults of `locate` if no memory or window contains all
         `length` bytes.

@@ -1,7 +1,7 @@
-"""What a core did over time: the charge of each cycle, in few bytes for each change.
+"""The charges of a core over time: a log that needs few bytes, because it stores only changes.
 
-A core of several units has one charge in a cycle, too. It is that of most of its units, or the
-cycles between two changes are divided among the charges of the units.
+A core of several units also has one charge in each cycle: the charge of most of its units. Or the
+log divides the cycles between two changes among the charges of the units (`CoreLog.divide`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ IDLE = -1  # the number of no charge
 
 
 class Charge(NamedTuple):
-    """What cycles are charged to."""
+    """The cause to which the accountant charges some cycles, with the instruction and the cores."""
 
     cause: str  # a leaf of `macaw.isa.causes.CAUSES`
     address: int | None = None  # of the instruction that took the cycles or waited

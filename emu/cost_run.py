@@ -1,6 +1,7 @@
-"""Runs a program twice, once with accountants and once with meters: what each instruction costs.
+"""Measures what each instruction of a program cost each core, by two runs of the program.
 
-Both runs are the same run of the device, so that their results belong together.
+The first run has accountants, the second one has meters. Both runs have the same cycles and
+results, so the costs of both can be added to one record.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ NOTHING = Charge("between")  # of cycles of the run in which no core did anythin
 
 @dataclass
 class InstructionCost:
-    """What an instruction cost one core.
+    """The cycles, MACs and bytes that one instruction cost one core.
 
-    `run` has the device cycles on the critical path, `charges` the cycles of the core times its
-    units, both by charge.
+    `run` has the device cycles in which the instruction was on the critical path, by charge.
+    `charges` has the core's cycles times its units, by charge.
     """
 
     run: dict[Charge, int] = field(default_factory=dict)
@@ -35,7 +36,9 @@ class InstructionCost:
 
 @dataclass(frozen=True)
 class RunCosts:
-    """What a run cost, by core name and address; the address None is for no instruction.
+    """The costs of a run by core name and instruction address.
+
+    Costs that belong to no instruction have the address None.
 
     The cycles in `run` of all costs add up to those of the run. The cycles in `charges` of a core
     add up to the cycles of the run, times the units of the core.
@@ -49,10 +52,10 @@ class RunCosts:
 def run_with_costs(
     make: Callable[[], Device], max_cycles: int | None = None
 ) -> tuple[Stop, RunCosts]:
-    """Run the loaded devices that `make` returns. Return why the run stopped, and its costs.
+    """Run the loaded devices that `make` returns. Return the stop of the run, and its costs.
 
     Each call of `make` returns a new device that has not run. If the program does not exit, the
-    costs are only those of cycles.
+    costs have cycles, but no MACs and no bytes.
     """
     device = make()
     stop, accountants = accounting.run(device, max_cycles)

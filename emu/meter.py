@@ -1,8 +1,8 @@
 """Meters: each counts the activities of one core (`macaw.isa.activities`), by line and tensor.
 
 A meter listens to its core, so a run without meters costs nothing. Each core's folder of `emu` has
-a meter of its own, in the module `meter`. The memory accesses that ports announce are counted here,
-the operations and the core's own memories there.
+a meter of its own, in the module `meter`. The class here counts the memory accesses that ports
+announce. The meters of the cores also count operations and accesses to a core's own memories.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from macaw.isa.activities import PRODUCTS
 
 
 class Count(NamedTuple):
-    """What a count is for."""
+    """The key of a count: which activity of which instruction, on which data, is counted."""
 
     activity: str  # of `macaw.isa.activities.ACTIVITIES`
     address: int | None = None  # of the instruction
@@ -52,7 +52,11 @@ class Meter:
         """Count what the meter has not counted yet, at the end of the run."""
 
     def move(self, address: int, size: int, kind: str) -> str:
-        """Count an access of a port, a "read" or "write". Return the tensor of its bytes, or ""."""
+        """Count an access of a port. Return the name of the tensor that contains its bytes, or ""
+        if none.
+
+        `kind` is "read" or "write".
+        """
         writes = kind == "write"
         moved = self.memory.access(address, size, writes)
         tensor = self.memory.tensor(address)
@@ -76,21 +80,24 @@ class Meter:
 
     @property
     def row_use(self) -> tuple[int, int] | None:
-        """The columns of the core's DRAM that were accessed, and the rows opened; None: no DRAM."""
+        """The number of accessed columns of the core's DRAM, and the number of rows that it opened.
+
+        None if the core has no DRAM.
+        """
         return None
 
     @property
     def products(self) -> frozenset[str]:
-        """The activities that count products, of MACs and of other multiplications."""
+        """The names of the activities that count products, in MACs and in other multiplications."""
         return PRODUCTS
 
     # Ceilings
 
     @property
     def peak_operations(self) -> float:
-        """The greatest number of operations that the core can do in a device cycle, from its sizes.
+        """The greatest number of operations that the core can do in a device cycle.
 
-        0 if the core does no operations.
+        It follows from the sizes of the core, and is 0 if the core does no operations.
         """
         return 0.0
 

@@ -19,7 +19,9 @@ _LABEL_SHIFT = 5  # the device file's beats have 32 bytes; a label is for as man
 
 
 class Moved(NamedTuple):
-    """What an access moved: the kind of memory, the activity of its bytes, and their number."""
+    """The bytes that an access moved: the kind of memory, the activity that counts them, their
+    number.
+    """
 
     memory: str
     activity: str
@@ -29,8 +31,8 @@ class Moved(NamedTuple):
 class MeteredMemory:
     """The memories of a device, as its meters see them. All meters of a device share one.
 
-    It also counts how often each bank of each on-chip unit served a word, and keeps for on-chip
-    memory the tensor from which the dma copied the bytes.
+    It also counts how often each bank of each on-chip unit served a word. For the bytes of on-chip
+    memory it records the tensor from which the dma copied them.
     """
 
     def __init__(self, device: Device) -> None:
@@ -49,7 +51,9 @@ class MeteredMemory:
         self._labels: dict[int, str] = {}  # of on-chip memory, by address >> _LABEL_SHIFT
 
     def access(self, address: int, size: int, writes: bool) -> Moved | None:
-        """Return what an access of a port moved; None for registers, windows and no bytes."""
+        """Return what an access of a port moved; None for a register, a window, or an access of 0
+        bytes.
+        """
         region = address >> REGION_SHIFT
         if not size or region == MAPPED:
             return None
@@ -81,9 +85,10 @@ class MeteredMemory:
     # Tensors
 
     def tensor(self, address: int) -> str:
-        """Return to what a byte belongs: a tensor, or else the symbol before it; or "".
+        """Return the name of the tensor that contains a byte, or else of the symbol before it, or
+        "".
 
-        A byte of on-chip memory belongs to that from which the dma copied it.
+        A byte of on-chip memory has the name of the data from which the dma copied it.
         """
         place = bisect_right(self._starts, address) - 1
         if place >= 0:
@@ -97,7 +102,11 @@ class MeteredMemory:
         return self._symbols[address]
 
     def _symbol(self, address: int) -> str:
-        """Return the symbol before an address; of parts that a program copies, where they run."""
+        """Return the name of the symbol before an address, or "".
+
+        If the program copies a section to another place, an address where it was loaded gets the
+        symbol of the place where it runs.
+        """
         program = self.device.program
         if program is None:
             return ""
@@ -109,7 +118,9 @@ class MeteredMemory:
         return "" if match is None else match[0].name
 
     def label(self, address: int, size: int, tensor: str) -> None:
-        """Note that bytes of on-chip memory were copied from a tensor; "" is for other bytes."""
+        """Record that bytes of on-chip memory were copied from a tensor, or, with "", from other
+        data.
+        """
         if address >> REGION_SHIFT != ONCHIP:
             return
         for block in range(address >> _LABEL_SHIFT, (address + size - 1 >> _LABEL_SHIFT) + 1):

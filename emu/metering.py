@@ -60,7 +60,10 @@ def run(
 
 
 def _begin(meters: dict[str, Meter], number: int) -> bool:
-    """Note the start of a layer of a network; the number after the last one is for none."""
+    """Record in all meters that layer `number` of a network starts.
+
+    The number after the last layer says that the last layer has ended.
+    """
     for one in meters.values():
         one.acted()
         one.layer = number

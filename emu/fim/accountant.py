@@ -1,6 +1,6 @@
 """The accountant of an island: what the block of each bank did in each cycle.
 
-A block announces each step: that a word is delayed, that it has begun to wait, or that it is done.
+A block announces three kinds of steps: a word is delayed, a word begins to wait, a word is done.
 The counters of the island say how the cycles of the step are divided, because only one block takes
 a step at a time.
 """
@@ -35,9 +35,10 @@ Parts = Iterable[tuple[str, int]]  # causes with their cycles
 
 
 def _of_operation(fresh: Mapping[str, int], step: int) -> Parts:
-    """Yield each cause and its cycles in one operation, in the order in which they passed.
+    """Yield the parts of the cycles of one operation, as (cause, cycles), in the order of time.
 
-    The command of the operation takes `step` cycles.
+    `fresh` has the growth of the island's counters. The command of the operation takes `step`
+    cycles.
     """
     yield "loads", fresh["cycles_pull"]
     yield "latency", fresh[_COLUMN]
@@ -47,12 +48,15 @@ def _of_operation(fresh: Mapping[str, int], step: int) -> Parts:
 
 
 def _of_memory(fresh: Mapping[str, int]) -> Parts:
-    """Return the cycles in which commands waited for the memory, by cause."""
+    """Return the cycles in which commands waited for the DRAM, as (cause, cycles).
+
+    `fresh` has the growth of the island's counters.
+    """
     return [(cause, fresh[name]) for name, cause in _CONSTRAINTS.items()]
 
 
 class _Progress:
-    """What is known of a block whose cycles before `at` are charged."""
+    """The accountant's record of one block. All cycles of the block before `at` are charged."""
 
     def __init__(self, block: Block | None, banks: int, at: int) -> None:
         self.block, self.banks, self.at = block, banks, at  # no block: an operation of the host
@@ -109,7 +113,9 @@ class IslandAccountant(Accountant):
         self.last = max(self.last, until)
 
     def _progress(self, block: Block, since: int) -> _Progress:
-        """Return what is known of a block; its first step began in cycle `since`."""
+        """Return the record of a block. A new record starts in cycle `since`, that of the block's
+        first step.
+        """
         for one in self.blocks:
             if one.block is block:
                 return one
@@ -122,27 +128,27 @@ class IslandAccountant(Accountant):
         return one
 
     def _operated(self, banks: int, since: int, until: int, fresh: dict[str, int]) -> None:
-        """Charge an operation that the host sent. In the log it is an instruction of the host."""
+        """Charge the cycles of an operation that the host sent to some banks."""
         one = self._begin(_Progress(None, banks, since))
         one.ended = True
         self._charge_parts(one, _of_operation(fresh, self.core.divider), until, None)
         self.last = max(self.last, until)
 
     def _begin_wait(self, one: _Progress, block: Block) -> None:
-        """Take note of what a block waits for, and of the blocks that can end the wait."""
+        """Record why a block waits, and the names of the blocks that can end the wait."""
         parts = stalls.unit(self.core, block.banks[0]).parts
         names = ", ".join(name for name, _ in parts)
         one.cause, one.whom = _WAITS[block.key.partition(" ")[0]], names or block.key
 
     def _delay(self, block: Block, at: int, fresh: dict[str, int]) -> Parts:
-        """Return the cycles for which a word was delayed from cycle `at` on, by cause."""
+        """Return the cycles for which a word was delayed from cycle `at` on, as (cause, cycles)."""
         if self.core.program.word(block.pc).row.mnemonic == "end":
             results = max(block.rz_ready, block.columns_ready)
             return [("results", self.core.aligned(results) - at)]
         return [("loads", fresh["cycles_pull"]), ("results", fresh["cycles_alu"])]
 
     def _word(self, address: int, cycles: int, fresh: dict[str, int]) -> Parts:
-        """Return the cycles of a word that a block has done, in all `cycles`, by cause."""
+        """Return the parts of the `cycles` of a word that a block has done, as (cause, cycles)."""
         mnemonic, divider = self.core.program.word(address).row.mnemonic, self.core.divider
         if mnemonic in _WORDS:
             return [(_WORDS[mnemonic], cycles)]
@@ -152,7 +158,9 @@ class IslandAccountant(Accountant):
         return [*_of_memory(fresh), ("work", columns * divider)]
 
     def _charge_parts(self, one: _Progress, parts: Parts, until: int, address: int | None) -> None:
-        """Charge the cycles of a block before `until` by cause; the rest is latency."""
+        """Charge the cycles of a block before `until` to the causes in `parts`, and the rest as
+        latency.
+        """
         for cause, cycles in parts:
             self._charge_block(one, cause, min(one.at + max(cycles, 0), until), address)
         self._charge_block(one, "latency", until, address)
@@ -160,7 +168,7 @@ class IslandAccountant(Accountant):
     def _charge_block(
         self, one: _Progress, cause: str, until: int, address: int | None, whom: str = ""
     ) -> None:
-        """Charge the cycles of a block before `until`, times its banks."""
+        """Charge the cycles of a block before `until`, times its banks, to one cause."""
         if until > one.at:
             whom = whom if one.block is not None else _SENT
             charge, count = Charge(cause, address, whom), (until - one.at) * one.banks
@@ -189,9 +197,9 @@ class IslandAccountant(Accountant):
         self.at = cycles
 
     def _log_blocks(self) -> None:
-        """Log the charge of most banks of each cycle; operations that the host sent are not logged.
+        """Log, for each cycle, the charge that most banks have.
 
-        The host's instructions have their cycles.
+        Operations of the host are not logged here: the log of the host's core has them.
         """
         changes: dict[int, list[tuple[int, Charge]]] = {}
         for begin, end, banks, charge in self.spans:

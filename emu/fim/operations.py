@@ -94,7 +94,7 @@ def operate(island: Island, block: Block, values: Mapping[str, int], limit: int)
 
 
 def _compute(island: Island, block: Block, repeats: Repeats) -> None:
-    """Compute the results of repeats, which have the origins that are tracked for an operation."""
+    """Compute the results of repeats; if origins are tracked, record them as well."""
     origins = island.island_origins
     if origins is not None:
         origins.begin_operation(block, repeats.operation, int(repeats.columns[0]), repeats.slots[0])
@@ -106,8 +106,8 @@ def _compute(island: Island, block: Block, repeats: Repeats) -> None:
 def _count_waits(island: Island, block: Block, arrived: int, there: int, begin: int) -> None:
     """Count the waits before an operation.
 
-    Its operands have arrived from other blocks in cycle `arrived`, the column is there in cycle
-    `there`, and the circuits start in cycle `begin`.
+    The operands from other blocks arrived in cycle `arrived`. The column reached the circuits in
+    cycle `there`. The circuits start in cycle `begin`.
     """
     island.counts["cycles_pull"] += arrived - block.time
     island.counts["cycles_alu"] += begin - there

@@ -95,10 +95,11 @@ def count_overflows(
 
 
 def _excluded(mode: Mode, left: Bytes, right: Bytes) -> Mask:
-    """Return a mask of the results that do not count, because of an operand.
+    """Return a mask of the results that are no overflows, because an operand excludes them.
 
-    The results are computed once more, from operands that are NaN where they exclude a result and 0
-    elsewhere.
+    An operand excludes a result if it is infinite or NaN, or if it is a divisor 0. The function
+    finds these results by the same operation on marked operands: NaN for operands that exclude
+    results, and 0 for all others.
     """
     x, y = left.view(mode.dtype), right.view(mode.dtype)
     bad_x = ~np.isfinite(x)

@@ -170,10 +170,9 @@ class Block:
 
     @property
     def moment(self) -> object:
-        """A value that identifies one execution of a word: the present one.
+        """A value that identifies the present execution of a word.
 
-        It consists of the block's number, the word's address, and the remaining passes of its
-        loops.
+        It has the block's number, the word's address, and the remaining passes of its loops.
         """
         return (self.index, self.pc, *(left for _, left in self.loops))
 

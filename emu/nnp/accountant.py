@@ -18,10 +18,11 @@ _Wait = tuple[int, int, int, str]  # begin, end, address of the chain, what it w
 
 
 class NnpAccountant(Accountant):
-    """Charges the cycles of the multiplier.
+    """Charges each cycle to what the multiplier did in it.
 
-    A cycle is work if a product uses the multiplier. Else it is a wait at a network queue, or a
-    part of a chain before or after its products (or without one), or issues instructions.
+    A cycle is work if a product uses the multiplier. Other cycles are charged to one of three
+    causes: a wait at a network queue, a part of a chain without a product in the multiplier, or the
+    issue of instructions.
     """
 
     core: NnpCore
@@ -63,7 +64,9 @@ class NnpAccountant(Accountant):
                 self.products.append((begin, until, cycles, address))
 
     def _chain(self, address: int, first: int) -> None:
-        """Take note of the iterations of a chain that the core has just done, from `first` on."""
+        """Record the iterations of a chain that the core has just done; the first one has number
+        `first`.
+        """
         chain, done = self.core.chain, self.core.state.chains
         count, self.iterations = done - self.iterations, done
         if self.used:
@@ -117,7 +120,9 @@ class NnpAccountant(Accountant):
         self._in_chains(until)
 
     def _in_chains(self, until: int) -> None:
-        """Charge the cycles up to `until`: as part of the oldest chain under way, or as issue."""
+        """Charge the cycles up to `until` to the oldest chain that then executes, or else
+        as issue.
+        """
         while self.at < until:
             while self.chains and self.chains[-1][0] <= self.at:
                 heappush(self._open, self.chains.pop())

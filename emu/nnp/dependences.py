@@ -1,7 +1,8 @@
-"""The dependences among the chains of a program: how long they take if nothing else delays them.
+"""The dependences among the chains of a program, and how long the longest path of them takes.
 
-Chains execute in the order of the program. A chain that waits for the results of another one could
-let a third one pass, if the program had one there. `Dependences.length` is what no order saves.
+Chains execute in the order of the program, so a chain that waits for results also delays the chains
+after it. Another order of the program could avoid this delay, but no order is faster than
+`Dependences.length`, the length of the longest path.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from macaw.isa.nnp_layouts import BY_NAME
 
 
 class Dependences:
-    """The time at which each entry of the register files has its value, from a program's begin."""
+    """The longest path of dependent chains, up to each entry of the register files.
+
+    Times count cycles from the start of the program.
+    """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.length = 0  # of the chains so far that depend on each other, in cycles
@@ -27,15 +31,15 @@ class Dependences:
         }
 
     def begin(self) -> None:
-        """Begin a program, which finds all values ready."""
+        """Start with a program, at which the values of all entries are ready."""
         self.length = 0
         for ready in self._ready.values():
             ready[:] = 0
 
     def add(self, chain: Chain, first: int, count: int, cycles: int) -> None:
-        """Add `count` iterations of a chain from number `first` on.
+        """Add `count` iterations of a chain, from number `first` on, to the paths.
 
-        They took `cycles`, with their waits for units and operands.
+        These iterations took `cycles` cycles, including their waits for units and operands.
         """
         operands = [item.operand for item in chain.operations if item.operand is not None]
         reads = [chain.source, *operands] + ([] if chain.product is None else [chain.product])

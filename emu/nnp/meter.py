@@ -46,11 +46,11 @@ class NnpMeter(Meter):
         }
 
     def _parts(self, memory: Memory, engines: int) -> int:
-        """Return into how many parts a memory is divided: MatrixRf has one for each dot product."""
+        """Return the number of parts of a memory: one for each dot product for MatrixRf, else 1."""
         return engines * self.native if memory.name == "MatrixRf" else 1
 
     def _bytes(self, memory: Memory, entries: int) -> int:
-        """Return the bytes of entries of a register file or a queue."""
+        """Return the number of bytes of `entries` entries of a register file or a queue."""
         elements = self.native * (self.native if memory.elements == (TILE,) else 1)
         if memory.name not in _QUANTISED:
             return entries * elements * (2 if self.number == "fp16" else 4)
@@ -95,12 +95,17 @@ class NnpMeter(Meter):
         self.add(activity, elements, self.address)
 
     def _registers(self, memory: Memory, entries: int, writes: bool) -> None:
-        """Count entries that are read from or written to a register file or a queue."""
+        """Count the bytes of `entries` entries that are read from, or written to, a register file
+        or a queue.
+        """
         size = self._bytes(memory, entries)
         self.add(self.memories[memory.name], size, self.address, memory.name, writes)
 
     def _access(self, chain: Chain, access: Access, first: int, count: int, vectors: int) -> None:
-        """Count what the source or a write of a chain accesses; `vectors` in each iteration."""
+        """Count the bytes of one access of a chain, its source or a write, over `count` iterations.
+
+        In each iteration the access moves `vectors` vectors.
+        """
         if access.memory.setting:
             each = self.native if chain.is_tiles and access.memory.queue else 1
             self._registers(access.memory, count * vectors * each, access.writes)

@@ -1,8 +1,8 @@
 """The accountant of a row: what each PE did in each cycle, and for what its cluster waited.
 
-The counters of the PEs say what the cycles of a mac were. For the other cycles of a run, the stall
-report of the row says for what the cluster's oldest step waits. The report changes only when the
-row acts, so each report is valid until the next act.
+The counters of the PEs say what each PE did in the cycles of a mac. For the other cycles of a run,
+the stall report of the row says for what the cluster's oldest step waits. The report changes only
+when the row acts, so each report is valid until the next act.
 """
 
 from __future__ import annotations

@@ -23,7 +23,9 @@ _SUMS_BYTES = {"int32": 4, "int64": 8, "fp32": 4}
 
 
 class RowMeter(Meter):
-    """Counts what the counters of a row and its PEs have grown by since the last act."""
+    """Counts activities of a row by the growth of its counters, and of its PEs' counters, in each
+    act.
+    """
 
     core: Row
 
@@ -74,7 +76,7 @@ class RowMeter(Meter):
         return ELEMENTS[weights], ELEMENTS[activations]
 
     def _count(self, cluster: int) -> None:
-        """Count what the PEs of a cluster have counted since the last call."""
+        """Count the activities of the PEs of a cluster since the last call, from their counters."""
         fresh = {}
         for name, before in self.by_cluster.items():
             counts: NDArray[np.int64] = getattr(self.core.state, name)
@@ -95,7 +97,7 @@ class RowMeter(Meter):
         self.add(self.output, fresh["output_writes"] * result, address, OUTPUT, True)
 
     def _count_row(self) -> None:
-        """Count what the row has counted since the last call."""
+        """Count the activities of the row since the last call, from its counters."""
         fresh = {}
         for name, before in self.by_row.items():
             total = int(getattr(self.core.state, name))

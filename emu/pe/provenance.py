@@ -274,7 +274,9 @@ class RowProvenance(ProvenanceRecords):
     # Steps of the clusters
 
     def record_step(self, cluster: Cluster, run: Run, op: Op) -> None:
-        """Record what a step that starts now reads, and that it makes its results."""
+        """Record the values that a step reads when it starts, and the step as the origin of its
+        results.
+        """
         name = op["name"]
         if name == "mac":
             self.mac_at[cluster.number] = cluster.address(run, op)

@@ -152,7 +152,7 @@ def channel_bounds(
 
 
 def _latest(times: Sequence[int], but: int) -> int:
-    """Return the greatest of some times without the one at index `but`."""
+    """Return the greatest of `times`, not counting the one at index `but`."""
     return max((*times[:but], *times[but + 1 :]), default=PAST)
 
 

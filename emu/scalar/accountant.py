@@ -11,7 +11,11 @@ _REST = {"branch": "branches", "jump": "branches", "load": "latency", "store": "
 
 
 class ScalarAccountant(Accountant):
-    """Charges each instruction: its wait, its first cycle, the memory, the rest of its cycles."""
+    """Charges the cycles of each instruction, in the order of their causes.
+
+    The causes are the waits of the instruction, its first cycle (work), banks and channel of
+    memory, and the rest of its cycles.
+    """
 
     core: ScalarCore
 
@@ -22,12 +26,17 @@ class ScalarAccountant(Accountant):
         self.blocked, self.channel = self._traffic()
 
     def _traffic(self) -> tuple[int, int]:
-        """Return the cycles so far in which banks, and the channel, were taken."""
+        """Return how many cycles the core's accesses have waited so far: for banks, and for the
+        channel.
+        """
         port = self.core.port
         return port.reads_blocked + port.writes_blocked, port.external_blocked
 
     def new_traffic(self) -> tuple[int, int]:
-        """Return the cycles since the last call in which banks, and the channel, were taken."""
+        """Return how many cycles the core's accesses have waited since the last call.
+
+        The two numbers are those of `_traffic`: the waits for banks, and for the channel.
+        """
         before = self.blocked, self.channel
         self.blocked, self.channel = self._traffic()
         return self.blocked - before[0], self.channel - before[1]

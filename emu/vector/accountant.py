@@ -18,10 +18,10 @@ _LOADS = ("load", "vector memory")
 class VectorAccountant(ScalarAccountant):
     """Charges the cycles from the issue of an instruction to that of the next one.
 
-    In this order: the instruction's first cycle, the cycles until memory took its access or until
-    the target of a branch was fetched; then, of the next instruction, the wait for operands. The
-    first cycle of a store is `narrow` if its bytes follow those of the store before it, and a
-    vector register has room for both.
+    These cycles have three parts, in this order: the first cycle of the instruction, the cycles
+    until memory accepted its access or until the target of its branch was fetched, and the wait of
+    the next instruction for operands. The first cycle of a store is `narrow` if its bytes follow
+    those of the store before it, and a vector register has room for both.
     """
 
     core: VectorCore
@@ -62,16 +62,17 @@ class VectorAccountant(ScalarAccountant):
             self.producers[place] = address, is_load
 
     def _store(self, address: int, size: int) -> None:
-        """Take note of a store of `size` bytes at `address`."""
+        """Record a store of `size` bytes at `address`, and whether it is `narrow`."""
         end = address + size
         in_one = (end - 1) // VECTOR_BYTES == self.written // VECTOR_BYTES
         self.is_narrow = address == self.next_write and in_one
         self.written, self.next_write = address, end
 
     def _source_of_lane(self, found: Decoded) -> int | None:
-        """Return the address of the instruction that took the value to be stored out of a vector.
+        """For a store, return the address of the instruction that moved its value out of a vector.
 
-        None if the value comes from elsewhere, or if `found` stores no general register.
+        The result is None if the value comes from elsewhere, or if `found` stores no general
+        register.
         """
         if found.row.family != "store":
             return None
@@ -82,7 +83,7 @@ class VectorAccountant(ScalarAccountant):
         return producer
 
     def _end_instruction(self, time: int) -> int:
-        """Charge the instruction that issued last; `time` is that of the next issue.
+        """Charge the cycles of the instruction that issued last, up to `time`, the next issue.
 
         Return the cycles that the next instruction waited for operands.
         """

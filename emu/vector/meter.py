@@ -40,7 +40,10 @@ def vector_work(row: Instruction) -> Work:
 
 
 def _pmac(name: str) -> Work:
-    """Return the products of a pmac and their additions: as many as with an old sum to add to."""
+    """Return the operations of a pmac: its products, and as many additions.
+
+    This counts an addition to the old sum for pmacs without an old sum, too.
+    """
     form = PMAC_FORMATS[name]
     if name[0] == "f":
         return ((multiplying(f"fp{form.bits}"), form.lanes), ("add_fp32", form.lanes))
@@ -49,7 +52,9 @@ def _pmac(name: str) -> Work:
 
 
 class VectorMeter(ScalarMeter):
-    """Counts the executed instructions, with their operations on vectors too."""
+    """Counts the executed instructions, and at the end of the run their operations, also those on
+    vectors.
+    """
 
     core: VectorCore
 

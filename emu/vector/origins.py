@@ -17,7 +17,7 @@ from macaw.isa.vector_layouts import REGISTERS
 
 
 class VectorOrigins(RegisterOrigins):
-    """The record of vc's instructions. It finds the origins of values."""
+    """The record of vc's instructions, which finds the origins of values in it."""
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
         """Yield those operands named in `names` that are registers, as (operand, (file, number)).

@@ -40,7 +40,10 @@ class Periods:
         self._acts, self._until = 0, 1
 
     def skip(self, limit: int) -> None:
-        """Before an act: skip periods, so that the next act is before cycle `limit` in this row."""
+        """Skip whole periods before the next act, as long as that act stays before cycle `limit`.
+
+        The skipped acts are all in the present row of the transfer.
+        """
         dma, earlier = self.dma, self._earlier
         self._acts += 1
         if earlier is None or self._acts > self._until:
@@ -106,7 +109,10 @@ class Periods:
         state.buffer = [(ready + delay, to, data) for ready, to, data in state.buffer]
 
     def _move(self, size: int) -> bool:
-        """Move the next `size` bytes through the buffer; return whether it has only this row."""
+        """Move the next `size` bytes of the row through the buffer.
+
+        Return False, without an effect, if the buffer contains beats of another row.
+        """
         dma, state, memory = self.dma, self.dma.state, self.dma.device.memory
         copy, begin = dma.copy, state.position
         dst = copy.dst + state.row * copy.dst_stride + begin
