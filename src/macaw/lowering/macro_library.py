@@ -45,7 +45,7 @@ class _Form:
 
     @property
     def of_half(self) -> bool:
-        """Whether each half of the on-chip units has these lines."""
+        """Whether the lines have a parameter for the half of the on-chip units."""
         return any(r"\h" in statement for statement in self.statements)
 
     @property

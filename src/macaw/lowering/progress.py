@@ -18,8 +18,9 @@ ALL_LEFT = (1 << 31) - 1  # before the first iteration
 def iterations_left(plan: ProductPlan) -> list[int] | None:
     """Return, for each row of results of an image, how many iterations are left once it is stored.
 
-    cp writes the number of iterations that are left. A row is in memory if that number is at most
-    the row's number here. Return None if the results are not an image (rows, columns, channels).
+    cp writes the number of iterations that are left. A row is in memory once that number is at most
+    the number that this function returns for the row. Return None if the results are not an image
+    (rows, columns, channels).
     """
     product = plan.product
     image = product.image if isinstance(product, PointwiseProduct) else product

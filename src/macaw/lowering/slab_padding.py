@@ -138,9 +138,8 @@ class PaddedSlabs:
         return float((rows.max(axis=1).mean(axis=-1) * columns.mean(axis=-1)).mean())
 
     def mean_transfers(self) -> tuple[float, float, float]:
-        """Return the means of a load: its transfers of activations, their rows, and their bytes.
-
-        The bytes are those of a row of the dma.
+        """Return the means over all loads: the transfers of activations of a load, their rows, and
+        the bytes of a row.
         """
         grid = len(activation_grid(self.plan))
         rows, columns = float(self._rows_inside.mean()), float(self._columns_inside.mean())

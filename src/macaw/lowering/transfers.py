@@ -397,7 +397,10 @@ def _put(
     add_src: str,
     base: str = "",
 ) -> None:
-    """Write a table of transfers; `base` names the address that is repeated after the words."""
+    """Write a table of transfers.
+
+    If `base` is "src" or "dst", the words of each transfer are followed by this address once more.
+    """
     lines = []
     for item in transfers:
         dst, src = item.dst + add_dst, item.src + add_src

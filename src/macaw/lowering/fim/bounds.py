@@ -1,8 +1,8 @@
-"""Computes how early any plan of a graph can end: what its parallelism and the copies allow.
+"""Computes lower bounds of the cycle in which any plan of a graph ends.
 
-Two things limit a plan. Tasks that depend on each other follow one another: the longest path of
-least cycles. And the dma and each island do one thing at a time: all copies and all blocks take
-their cycles there.
+There are two such bounds. Tasks that depend on each other follow one another, so a plan takes at
+least the longest path of least cycles. The dma and each island do one thing at a time, so a plan
+takes at least the cycles that all copies and all blocks need there.
 """
 
 from __future__ import annotations

@@ -64,7 +64,8 @@ class Clock:
     def bring(self, option: Option) -> tuple[int, int]:
         """Copy the inputs of an option into its banks; return the cycles of its start and end.
 
-        Without copies, the start waits for the copies before it; results may leave the banks.
+        If the option needs no copies, the end is the cycle in which all earlier copies are done.
+        These may still copy results out of the banks.
         """
         if not option.bring:
             return self.cp, max(self.cp, self.dma)

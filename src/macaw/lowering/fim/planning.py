@@ -68,8 +68,8 @@ class Planner:
         """Return a plan with as many constants in the banks as there is room for.
 
         At first, all constants of products and functions stay in the banks. If they need more rows
-        than `resident` reserves, the scheduler may choose, for each task, that they do not; and if
-        there is still no plan, none stays.
+        than `resident` reserves, the scheduler decides for each task whether its constants stay. If
+        there is still no plan, no constants stay.
         """
         memory = geometry(self.config)
         reserved = residency.reserved_rows(self.resident, memory)

@@ -67,7 +67,11 @@ def _regions(shape: Shape, options: Sequence[Option], by_rows: bool) -> list[Reg
 
 
 def _together(parts: Sequence[Option]) -> Option:
-    """Return the option of islands that share a product; `compute` is what is left of its time."""
+    """Return one option in which several islands share a product.
+
+    Its `bring` and `fetch` are the sums of those of `parts`. Its `compute` is the rest of the
+    predicted time of the whole option.
+    """
     bring, fetch = (sum(getattr(part, name) for part in parts) for name in ("bring", "fetch"))
     whole = replace(
         parts[0],

@@ -295,7 +295,7 @@ class _Assigner:
             self._real_sums(layer.output, name)
 
     def _densities(self) -> dict[str, float]:
-        """Return the share of elements that are not zeros of a frame, for tensors with a frame."""
+        """Return, for each tensor with a frame of zeros, the share of elements inside the frame."""
         return {
             layer.outputs[0]: prod(self.model.tensors[layer.inputs[0]].shape)
             / prod(self.tensors[layer.outputs[0]].shape)

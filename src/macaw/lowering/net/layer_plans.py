@@ -67,7 +67,7 @@ def _plan(
     chosen: dict[Hashable, Choice],
     density: float,
 ) -> LayerPlan:
-    """Return the plan of a layer. vc or the array computes an operation: where it takes less.
+    """Return the plan of a layer. If vc and the array can both compute it, the faster one does.
 
     `density` is the share of nonzero elements of the layer's first input.
     """
@@ -107,7 +107,10 @@ def _choice(
 
 
 def _shape(product: Product) -> Hashable:
-    """Return what products that may share their plan have in common: all but the numbers."""
+    """Return a key of a product: products with equal keys may share a plan.
+
+    The key has all fields of the product. For arrays it has only type and shape, not the numbers.
+    """
     values = ((field.name, getattr(product, field.name)) for field in fields(product))
     return type(product), tuple(
         (name, (value.dtype.str, value.shape) if isinstance(value, np.ndarray) else value)

@@ -71,7 +71,11 @@ class _Region:
         return True
 
     def real(self, layer: FloatLayer) -> bool:
-        """Return whether a node computes each position by itself; integers are compared only."""
+        """Return whether a node computes each position from this position of its inputs alone.
+
+        The integers of the index may only be moved, or compared by Equal with a constant that is
+        the same at all positions.
+        """
         whole = any(
             x in self.model.tensors and self.model.tensors[x].dtype == INDEX for x in layer.inputs
         )
@@ -83,14 +87,14 @@ class _Region:
         return not whole and layer.operator in _ELEMENTS and self.pair(layer)
 
     def pair(self, layer: Layer) -> bool:
-        """Return whether the constants of a layer of elements are the same at each position."""
+        """Return whether all constants of a layer on elements are the same at each position."""
         constants = [x for x in layer.inputs if x and x not in self.model.tensors]
         return layer.operator != "MatMul" and all(
             self._is_same_everywhere(layer, name) for name in constants
         )
 
     def weights(self, layer: WeightLayer) -> bool:
-        """Return whether a product is one of the last axis."""
+        """Return whether a product sums over the last axis and not over positions."""
         rank = len(self.model.tensors[layer.inputs[0]].shape)
         return layer.window is None and rank > len(self.positions)
 

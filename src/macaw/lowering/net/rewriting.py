@@ -33,7 +33,7 @@ EXACT_SHIFTS = {"int8": 16, "int16": 9}
 
 
 def single_shift(output: Requantisation, dtype: str) -> int | None:
-    """Return the right shift that does the same to every sum as the multipliers, or None."""
+    """Return the one right shift that equals all multipliers, or None if there is none."""
     shifts = output.shifts
     if shifts is None or np.ptp(shifts) or not 0 <= shifts.flat[0] <= EXACT_SHIFTS[dtype]:
         return None

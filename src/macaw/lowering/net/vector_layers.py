@@ -82,7 +82,7 @@ def _is_smaller(model: Network, one: NetTensor, other: NetTensor) -> bool:
 
 
 def _image(x: NetTensor) -> NetTensor:
-    """Return a tensor like the first one of a batch."""
+    """Return a tensor with the shape of one image of a batch."""
     return replace(x, shape=x.shape[1:])
 
 
@@ -372,7 +372,10 @@ def _reduction(model: Network, layer: FloatLayer) -> VectorOperation:
 
 
 def _matrices(model: Network, layer: FloatLayer) -> VectorOperation:
-    """Return a product of matrices; the products of an image's channels have one for each head."""
+    """Return the operation for a product of matrices.
+
+    If the product is over the channels of an image, the channels become the heads of the operation.
+    """
     a, b = (model.tensors[name].shape for name in layer.inputs)
     batch = [prod(shape[:-2]) for shape in (a, b)]
     rows, inner, columns = *a[-2:], b[-1]

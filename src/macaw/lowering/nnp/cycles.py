@@ -33,8 +33,8 @@ _WORD = 4
 class Streams:
     """How fast the queues are fed and drained, in device cycles.
 
-    The first input vector is there at `first`, and each of the next ones `interval` later. Taking a
-    vector out takes `drain`.
+    The first input vector arrives in cycle `first`, and each further one `interval` cycles after
+    the previous one. To take a vector out of the output queue takes `drain` cycles.
     """
 
     first: int
@@ -100,7 +100,11 @@ class _Run:
         self.drained: list[int] = []  # when each output vector is out of the queue
 
     def chain(self, chain: Chain, before: int) -> None:
-        """Execute a chain; `before` is the number of words since the last one, without its last."""
+        """Execute a chain.
+
+        `before` counts the instruction words between the previous chain and the last word of this
+        one.
+        """
         state = self.state
         self.time += before * self.timing.issue
         state.asked, state.stored_before = self.time, state.stored

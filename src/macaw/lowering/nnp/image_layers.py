@@ -75,7 +75,10 @@ def _geometry(builder: Builder, node: Node, kernel: Sequence[int]) -> Geometry:
 
 
 def _image(builder: Builder, node: Node) -> Image:
-    """Return the node's input as an image. Raises `LowerError` if it does not lie as one."""
+    """Return the node's input as an image.
+
+    Raises `LowerError` if its positions are not in the order of an image on the device.
+    """
     value = builder.value(node.inputs[0])
     channels, positions = value.shape[1], math.prod(value.shape[2:])
     flat = np.arange(channels * positions, dtype=np.int64)
@@ -86,7 +89,10 @@ def _image(builder: Builder, node: Node) -> Image:
 
 
 def _result(builder: Builder, node: Node, keys: Indices, zeros: bool, suffix: str = "") -> Value:
-    """Add an image of the node's result, whose channels are at the places `keys` of a row."""
+    """Add the result of a node as an image, and return it.
+
+    `keys` has the channel in each place of a row, or -1 for padding.
+    """
     shape = builder.shape(node.outputs[0])
     positions = math.prod(shape[2:])
     table = np.where(keys >= 0, keys * positions + np.arange(positions)[:, None], PADDING)

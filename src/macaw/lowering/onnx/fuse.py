@@ -200,7 +200,10 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def _functions(draft: Draft) -> list[Node]:
-    """Replace each match of a pattern by one node, the last of a graph first."""
+    """Replace each match of a pattern by one node.
+
+    The search goes from the last node of the graph to the first.
+    """
     found = Found(draft.nodes, draft.values, draft.graph.outputs)
     dropped: set[int] = set()
     changed: dict[int, Node] = {}

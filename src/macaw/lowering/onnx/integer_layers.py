@@ -139,7 +139,10 @@ def _arranged(
 
 
 def _rows_of_transposed(weights: NDArray[Any], groups: int) -> NDArray[Any]:
-    """Return the weights of a ConvTranspose by output, with all weights that one sum could have."""
+    """Return the weights of a ConvTranspose in shape (outputs, weights of an output).
+
+    A sum of an output uses a subset of these weights.
+    """
     each = weights.reshape(groups, -1, *weights.shape[1:])
     return np.moveaxis(each, 2, 1).reshape(groups * weights.shape[1], -1)
 

@@ -94,7 +94,10 @@ class _Draft:
 
 
 def _integers(model: onnx.ModelProto, data: Arrays, plan: Plan) -> _Draft:
-    """Return a float model with integers, without measuring what they lose."""
+    """Quantise a float model, and correct its biases if the scales are chosen by MSE.
+
+    Return the quantised graph, the floating-point network and the samples, but no losses.
+    """
     if is_quantised(model):
         raise LowerError("the model is quantised already")
     runs = samples(model, data, plan.dims, list(plan.constants))

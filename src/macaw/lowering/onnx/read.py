@@ -1,6 +1,7 @@
-"""Freezes an ONNX model: static shapes, constants computed, `If` decided, loops refused.
+"""Freezes an ONNX model: all shapes become static, and all constant nodes are computed.
 
-Each error names the node, the input, the output or the initializer that causes it.
+The branch of an `If` is chosen by its constant condition. Loops are refused. Each error names the
+node, the input, the output or the initializer that causes it.
 """
 
 from __future__ import annotations

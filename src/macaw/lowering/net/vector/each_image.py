@@ -126,6 +126,9 @@ class ImageLoop:
         return self.count * (moving + _INSTRUCTIONS * int(config["cp.divider"]))
 
     def _moving(self, number: int) -> int:
-        """Return the offset of the word that goes on from image to image: source or destination."""
+        """Return the byte offset, in the table, of the address that changes from image to image.
+
+        For the transfer of an input it is the source, for that of the result the destination.
+        """
         moving = "src" if number < len(self.sizes) - 1 else "dst"
         return TRANSFER.size * number + TRANSFER.offsets[moving]

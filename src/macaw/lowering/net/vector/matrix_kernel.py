@@ -107,7 +107,10 @@ class _Product:
             self._block(rest, step)
 
     def _block(self, count: int, step: int) -> None:
-        """Write code for the sums of `count` vectors; several products of each are on the way."""
+        """Write code for the sums of `count` vectors.
+
+        Before it adds products, the code starts as many of them as there are free registers.
+        """
         k = self.k
         sums = [f"vr{number}" for number in range(count)]
         together = (_REGISTERS - count) // (count + 1)

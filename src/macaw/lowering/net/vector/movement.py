@@ -46,7 +46,10 @@ def moves_of(operation: VectorOperation) -> Moves:
 
 @moves_of.register
 def _(operation: Pad) -> Moves:
-    """Fill two slabs for each axis, and copy the input. Slabs leave out those of earlier axes."""
+    """Fill the frame of a Pad, two slabs for each axis, and copy the input.
+
+    The slabs do not overlap: those of an axis leave out the slabs of the axes before it.
+    """
     size = Types.size(operation.dtype)
     target = strides(operation.result, size)
     inner = list(operation.result)

@@ -186,8 +186,8 @@ class Pool(VectorOperation):
     """An operation on windows of an image (height, width, channels).
 
     `kernel` and `strides` are (rows, columns), `pads` are (top, left, bottom, right). `sizes` are
-    the rows and columns of the result. None stands for the usual ones, which leave out a window
-    that does not fit; with ONNX's `ceil_mode` there are more.
+    the rows and columns of the result. None stands for the numbers of windows that fit; with ONNX's
+    `ceil_mode` there may be one more.
     """
 
     image: Shape

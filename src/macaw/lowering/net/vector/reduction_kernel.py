@@ -1,7 +1,7 @@
 """Writes sums, means, maxima and minima along one axis as code of vc.
 
-Each lane of a register has another element beside the reduced axis. There are four registers of
-partial results for each group of lanes. The code handles two groups at once.
+The lanes of a register have neighbouring elements along an axis that is not reduced. There are four
+registers of partial results for each group of lanes. The code handles two groups at once.
 """
 
 from __future__ import annotations

@@ -49,8 +49,9 @@ def reordered(items: Items) -> Items:
 
 
 def _schedule(run: Sequence[Instruction]) -> list[Instruction]:
-    """Return a sequence of instructions in another order: always the first one that need not wait
-    next.
+    """Return a sequence of instructions in another order.
+
+    The next instruction is always the one that can issue earliest, and among equal ones the first.
     """
     needs = _dependences(run)
     issued: dict[int, int] = {}  # the cycle of issue, by index in the sequence
