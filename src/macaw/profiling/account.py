@@ -26,7 +26,9 @@ class CauseCycles:
 
 @dataclass(frozen=True)
 class LineCycles:
-    """What a line of the source took of a core. `place` is empty for cycles that have no line.
+    """The cycles that a line of the source took on a core.
+
+    `place` is empty for cycles that have no line.
 
     An instruction without a line of the source is a line of its own, without `file` and `number`.
     """
@@ -45,7 +47,7 @@ class LineCycles:
 class Account:
     """The account of one core, whose causes and lines each add up to `cycles` times `units`.
 
-    `run` of all lines of all cores adds up to `cycles`.
+    The numbers `run` of all lines of all cores add up to `cycles`.
     """
 
     core: str

@@ -23,7 +23,7 @@ from macaw.profiling.source_lines import SourceLine, SourceLines
 
 @dataclass
 class _Leaf:
-    """What is charged to a leaf of the tree of causes."""
+    """The sums of all charges to one cause, which is a leaf of the tree of causes."""
 
     cycles: int = 0
     whom: Counter[str] = field(default_factory=Counter)
@@ -35,7 +35,7 @@ class ChargedRun:
     """A run whose cycles were charged: the accounts of all cores, and the times of the charges.
 
     The mappings are by core. `lines` has the file and line of the address of each charge, `least`
-    what `Accountant.least` has.
+    the numbers of `Accountant.least`.
     """
 
     accounts: tuple[Account, ...]  # in the order of the cores' numbers
@@ -81,7 +81,7 @@ def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
 
 @dataclass
 class _LineSums:
-    """What is charged to a line."""
+    """The sums of all charges to one line of the source."""
 
     run: int = 0
     causes: Counter[str] = field(default_factory=Counter)

@@ -82,7 +82,10 @@ def annotate_job(job: Job, name: str) -> Annotation:
 
 
 def annotation_of(run: RunCosts, name: str, device: str) -> Annotation:
-    """Return the costs of a run by line, with the names of the program and of the device."""
+    """Return the annotation of a run: its costs by line.
+
+    `name` and `device` are the names of the program and of the device.
+    """
     sums = _collect(run)
     cycles = run.device.cycle
     lines = [_annotated(line, sums[line], run, cycles) for line in sums]
@@ -107,7 +110,7 @@ def _has_worked(costs: Mapping[int | None, InstructionCost]) -> bool:
 
 @dataclass
 class _CoreSums:
-    """What a line cost one core, and the address of one of its instructions."""
+    """The costs of one line on one core so far, and the address of one of its instructions."""
 
     core: Core
     address: int | None  # the least

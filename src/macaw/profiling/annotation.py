@@ -21,7 +21,10 @@ KIND = "macaw annotation"
 
 @dataclass(frozen=True)
 class LineCost:
-    """What a line cost one core. Both mappings have cycles by cause of `macaw.isa.causes`."""
+    """The cycles, MACs and bytes that a line cost one core.
+
+    The keys of `run` and `cycles` are causes of `macaw.isa.causes`.
+    """
 
     core: str  # "pe[0]"
     row: str  # of the timeline: "pe"
@@ -59,10 +62,10 @@ class AnnotatedLine:
 
 @dataclass(frozen=True, repr=False)
 class Annotation:
-    """What a run of a program cost, by line of the source.
+    """The costs of a run of a program, by line of the source.
 
-    `lines` are in the order of files and numbers, then instructions without a line. The file of
-    the greatest cost comes first. `sources` has the lines of text of each file that could be read.
+    `lines` are in the order of files and numbers, then instructions without a line. The file of the
+    greatest cost comes first. `sources` has the lines of text of each file that could be read.
     """
 
     program: str

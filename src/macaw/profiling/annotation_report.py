@@ -1,7 +1,7 @@
 """Prints an annotation on the terminal: each line of the source with what it cost.
 
-Numbers are never cut; on a narrow screen the source is. Colours say nothing that the signs of heat
-do not say.
+On a narrow screen the text of the source is cut, but numbers never are. Colours give no information
+that the signs of heat do not give.
 """
 
 from __future__ import annotations

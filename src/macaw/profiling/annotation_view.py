@@ -21,7 +21,10 @@ NO_LINE = "(no instruction)"
 
 @dataclass(frozen=True)
 class Choice:
-    """What a view shows. Lines below `least` (a share) and after the first `most` are left out."""
+    """The lines that a view shows, and their order.
+
+    It leaves out lines whose share is below `least`, and all lines after the first `most`.
+    """
 
     sort: str = ""  # of `KEYS`; empty: in the order of the source, with its other lines
     most: int | None = None

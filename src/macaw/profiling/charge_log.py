@@ -58,7 +58,7 @@ class ChargeLog:
             self.cycles[key] = self.cycles.get(key, 0) + inside * density
 
     def close(self, cycles: int) -> None:
-        """Sort the log, and forget what is after the run, which took `cycles`."""
+        """Sort the log, and remove all cycles after the end of the run in cycle `cycles`."""
         joined: list[Interval] = []
         for begin, end in sorted(self.busy):
             end = min(end, cycles)

@@ -1,7 +1,7 @@
 """Estimates the energy of a run: counts of activities times the numbers of a table.
 
-Static energy is that of the cycles of a run. For it the accountants of `macaw.emu.accounting`
-charge every cycle of every core, in a run of its own.
+Static energy is that of the cycles of a run. To attribute it to lines, the accountants of
+`macaw.emu.accounting` charge every cycle of every core in a separate run.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class _Parser:
             yield (section, key), item
 
     def price(self, path: tuple[str, str], item: Any, base: Price | None) -> Price:
-        """Return the price that an item gives: a number, or a table with `_ITEM_KEYS`."""
+        """Return the price in an item, which is a number or a table with the keys `_ITEM_KEYS`."""
         if not isinstance(item, dict):
             item = {"energy": item}
         for key in item:
@@ -135,7 +135,7 @@ class _Parser:
         return Price(base.picojoules * scale, self.scaled(item.get("source", base.source), scale))
 
     def scaled(self, source: str, scale: float) -> str:
-        """Return the source of a number that is scaled."""
+        """Return the text that names the source of a scaled number."""
         return source if scale == 1 else f"{source}; times {scale:g} ({self.source})"
 
     def unit(self, path: tuple[str, ...]) -> float:

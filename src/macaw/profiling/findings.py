@@ -2,8 +2,8 @@
 
 The causes are those of the charges of a run (`macaw.profiling.accounting`), the advice is that of
 `macaw.isa.advice`. The price of a finding comes from a simulation of the same run in which the
-cycles of the cause vanish, or the waits do not take place (`macaw.profiling.counterfactual`). What
-has slack costs nothing, so a cause that does not make the run longer is no finding.
+cycles of the cause vanish, or the waits do not take place (`macaw.profiling.counterfactual`). A
+cause that does not make the run longer costs nothing, so it is no finding.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_DISTANCE = 12  # lines; lines of one cause that are closer are one place
 
 @dataclass
 class _Evidence:
-    """What is known of one cause in one line, for all cores of a row."""
+    """The charges to one cause in one line of the source, over all cores of a row."""
 
     line: SourceLine
     cycles: float = 0.0  # times units
@@ -82,12 +82,15 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[Finding]:
 
 
 def _device_cycles(place: Iterable[_Evidence]) -> float:
-    """Return the cycles of a place, of all cores together; the mean of a core's units."""
+    """Return the device cycles of a place, added up over the cores.
+
+    The cycles of a core are the mean over its units.
+    """
     return sum(sum(item.cycles_of.values()) for item in place)
 
 
 def _end(graph: RunGraph, place: Iterable[_Evidence]) -> float:
-    """Return when the run would end without what `place` has."""
+    """Return the cycle in which the run would end if all cycles and waits of `place` vanished."""
     shares: dict[str, dict[Charge, float]] = defaultdict(dict)
     for item in place:
         for core, of_core in item.shares.items():
@@ -119,7 +122,9 @@ def _collect(run: ChargedRun) -> Mapping[tuple[str, str], list[_Evidence]]:
 
 
 def _totals(log: ChargeLog) -> dict[Charge, float]:
-    """Return the cycles, times units, of each charge of a core, also of its waits."""
+    """Return the cycles, times units, of each charge of a core, including its waits for other
+    cores.
+    """
     totals: dict[Charge, float] = defaultdict(float)
     for (_, charge), cycles in log.cycles.items():
         totals[charge] += cycles
@@ -131,9 +136,9 @@ def _totals(log: ChargeLog) -> dict[Charge, float]:
 def _avoidable(
     log: ChargeLog, totals: Mapping[Charge, float], units: int, least: Mapping[str, int]
 ) -> dict[str, float]:
-    """Return the share of the cycles of causes that can vanish.
+    """Return, for each cause in `least`, the share of its cycles that can vanish.
 
-    The rest cannot, because the work of the core takes `least` cycles without the cause.
+    The rest cannot, because without the cause the work of the core still takes `least` cycles.
     """
     busy = sum(end - begin for begin, end in log.busy)
     shares = {}
@@ -160,7 +165,11 @@ def _waits_to_drop(log: ChargeLog) -> dict[Charge, list[int]]:
 
 
 def _shares(totals: Mapping[Charge, float], charge: Charge, share: float) -> dict[Charge, float]:
-    """Return the share of the cycles of charges that vanishes with `share` of those of a charge."""
+    """Return the shares of the cycles that vanish together with `share` of the cycles of `charge`.
+
+    For some causes the work of the instruction that waited, or of the one waited for, vanishes,
+    too.
+    """
     shares = {charge: share}
     more = BY_CAUSE[charge.cause].more
     address = {WITH_INSTRUCTION: charge.address, WITH_PRODUCERS: charge.producer}.get(more)
@@ -171,7 +180,7 @@ def _shares(totals: Mapping[Charge, float], charge: Charge, share: float) -> dic
 
 
 def _add(shares: dict[Charge, float], more: Mapping[Charge, float]) -> None:
-    """Add shares of the cycles of charges; no more than all cycles vanish."""
+    """Add the shares `more` to `shares`; no share exceeds 1."""
     for charge, share in more.items():
         shares[charge] = min(shares.get(charge, 0.0) + share, 1.0)
 

@@ -123,7 +123,7 @@ class RecordColumns:
         }
 
     def _skipped(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many instructions each record's first one is after its core's record before.
+        """Return how many instructions are between each record and its core's previous record.
 
         That is 0 for nearly all records.
         """

@@ -442,7 +442,8 @@ class _Profiler:
     ) -> tuple[tuple[Account, ...], tuple[Finding, ...]]:
         """Return the accounts of all cores, and the findings; with jitter, of one run.
 
-        `cycles` is the expected length of the run. What the options do not want is empty.
+        `cycles` is the expected length of the run. A result that the options do not request is
+        empty.
         """
         options = self.options
         wants_findings = options.findings and options.mode == "auto"
@@ -453,14 +454,16 @@ class _Profiler:
         return run.accounts, findings.find(run) if wants_findings else ()
 
     def _annotation(self) -> Annotation | None:
-        """Return what the lines cost, if the options want it; with jitter, in one run."""
+        """Return the costs of the lines if the options request them; with jitter, of one run."""
         if not self.options.lines:
             return None
         self.watch("annotating lines", 0, 1)
         return annotate_job(self.job, self.name)
 
     def _work_and_energy(self) -> tuple[Work | None, Energy | None]:
-        """Return the operations and bytes of all cores, and their energy, as the options want."""
+        """Return the operations and bytes of all cores, and their energy, each if the options
+        request it.
+        """
         table = self.options.energy
         if not self.options.roofline and table is None:
             return None, None

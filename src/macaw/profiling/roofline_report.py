@@ -68,7 +68,9 @@ def _roof_row(letter: str, roof: Roof, level: Level | None) -> Row:
 
 
 def chart_place(roof: Roof, level: Level) -> tuple[float, float]:
-    """Return where a point is in the chart, as powers of two: right of the ridge, below the peak.
+    """Return the place of a point in the chart: how far right of the ridge, how far below the peak.
+
+    Both distances are exponents of two.
 
     The core must have done operations.
     """
@@ -77,9 +79,10 @@ def chart_place(roof: Roof, level: Level) -> tuple[float, float]:
 
 
 def _chart(points: Sequence[tuple[Roof, Level | None]]) -> Iterator[str]:
-    """Yield the chart: the share of the peak against the operations a byte, ridges at one place.
+    """Yield the lines of a chart: the share of the peak against the operations for each byte.
 
-    Both axes are logarithmic. Points outside are drawn at the edge.
+    The ridges of all cores are at one place. Both axes are logarithmic. Points outside are drawn at
+    the edge.
     """
     width = 2 * POWERS * COLUMNS + 1
     grid = [[" "] * width for _ in range(ROWS)]

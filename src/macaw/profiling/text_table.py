@@ -1,4 +1,4 @@
-"""Tables of text, as data and as lines for a screen, of which columns are left out if narrow."""
+"""Tables of text, as data and as lines for a screen. A narrow screen shows fewer columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cores of a run worked, as frozen dataclasses: rooflines and the chart of memories.
+"""The operations and bytes of the cores in a run, as frozen dataclasses: rooflines, memory chart.
 
 `macaw.profiling.measuring` makes them. Peaks are per device cycle and follow from the device file.
 """
@@ -23,7 +23,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Roof:
-    """The roofline of a core: its operations, its peak, and the memories that it used."""
+    """The roofline of a core: the operations that it did, its peak, and the memories of its
+    data.
+    """
 
     core: str
     row: str  # of the timeline
@@ -49,7 +51,7 @@ class Roof:
 
 @dataclass(frozen=True)
 class Link:
-    """A part of the way between memories and cores: the bytes that passed, and its peak."""
+    """A part of the path between memories and cores: the bytes that passed it, and its peak."""
 
     part: str  # "channel", "dma", "units", "banks", "islands"
     name: str  # "read by dma", "unit 0"
