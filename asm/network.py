@@ -1,6 +1,6 @@
 """Declare which network a program computes: its layers and tensors by their names in the model.
 
-The assembler does not make this; `macaw compile` stores it beside the sources.
+`macaw compile` stores this description beside the sources; the assembler does not make it.
 """
 
 from __future__ import annotations

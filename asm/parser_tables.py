@@ -28,15 +28,20 @@ def dump(rules: str, start: str) -> str:
 
 
 def current(stored: str, rules: str, start: str) -> str:
-    """Return the text of the file, which stays as it is for the same rules.
+    """Return `stored` if it is for these rules, else the text of a new file of tables.
 
-    The order of Lark's tables depends on the hashes of a process.
+    A new file would differ even for the same rules, because the order of Lark's tables depends on
+    the hashes of a process.
     """
     return stored if stored and json.loads(stored)["rules"] == rules else dump(rules, start)
 
 
 def parser(stored: str, rules: str, start: str, transformer: Transformer[Any, Any]) -> Lark:
-    """Return a parser for a grammar, from the text of its file of tables if they fit."""
+    """Return a parser for a grammar.
+
+    It uses the tables in the text `stored` if these fit the rules and the version of Lark.
+    Otherwise Lark computes them.
+    """
     found = json.loads(stored, object_hook=_with_numbers)
     if (found["lark"], found["rules"]) == (lark.__version__, rules):
         load: Any = Lark._load_from_dict  # Lark gives no types here
@@ -46,7 +51,7 @@ def parser(stored: str, rules: str, start: str, transformer: Transformer[Any, An
 
 
 def _with_numbers(item: dict[str, Any]) -> dict[str | int, Any]:
-    """Keys that are numbers, which JSON makes texts."""
+    """Return a JSON object with whole numbers as keys, which JSON had made texts."""
     return {int(key) if key.isdigit() else key: value for key, value in item.items()}
 
 

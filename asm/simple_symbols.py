@@ -19,7 +19,10 @@ _NAME = lazy_pattern(NAME)
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is a name; most are also names in Python, which is faster to ask."""
+    """Return whether a text is a name of the language.
+
+    Most names are also names in Python, and that test is faster, so it comes first.
+    """
     return (text.isidentifier() and text.isascii()) or _NAME.fullmatch(text) is not None
 
 

@@ -68,9 +68,10 @@ class _Rows:
         }
 
     def all(self, rows: list[Row]) -> Iterator[CodeRow]:
-        """Yield an instruction for each row, with its line of source before it if it is a new one.
+        """Yield an instruction for each row. If its source line is a new one, yield this line
+        before it.
 
-        A line with the text of its instruction has no row of its own.
+        A source line with the same text as its instruction gets no row of its own.
         """
         line = None
         for row in rows:

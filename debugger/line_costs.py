@@ -1,7 +1,7 @@
-"""What the lines and instructions of a program cost: their cycles on the critical path of a run.
+"""The cycles that lines and instructions of a program have on the critical path of a run.
 
-The run is one from reset to the end, on a device of its own. The session stays where it is, and its
-edits are not repeated.
+They come from a run of the program from reset to its end, on another device. The session stays
+where it is, and its edits are not repeated.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from macaw.emu.device import Device
 
 @dataclass(frozen=True)
 class LineCosts:
-    """The cycles of a run that its lines and instructions have on the critical path.
+    """The cycles of lines and instructions of a program on the critical path of a run.
 
-    `instructions` is by address in the program, without copies, `lines` by file and number. The
-    cycles of no instruction are in neither.
+    `instructions` is by address in the program, without copies, `lines` by file and number. Cycles
+    that belong to no instruction are in neither.
     """
 
     cycles: int  # of the run

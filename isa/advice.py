@@ -1,6 +1,7 @@
-"""What to do about a cause, as one table beside that of the causes (`macaw.isa.causes`).
+"""Advice for each cause of lost cycles, as one table beside that of the causes
+(`macaw.isa.causes`).
 
-A cause without a row gives no advice: the work itself, or what follows from other causes.
+A cause without a row gives no advice: it is the work itself, or it follows from other causes.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ WITH_PRODUCERS = "producers"  # that of the instructions that made the operands
 class Advice:
     """A row of the table.
 
-    If the advice is followed, the cycles of the cause vanish; of a cause below `others`, the waits
-    do not take place.
+    If somebody follows the advice, the cycles of the cause vanish. For a cause below `others` in
+    the tree, the waits for other cores vanish.
     """
 
     cause: str  # a leaf of the tree

@@ -113,9 +113,10 @@ def walk_back(
 
 
 def _unwritten(finder: CauseFinder, ends: Sequence[Cause]) -> Iterator[tuple[Cause, list[Cause]]]:
-    """Yield each end that no step wrote, with what was written next to it.
+    """Yield each end that no step wrote, with the causes of the values next to it.
 
-    Of state they are the first ones, and those next to which something was written.
+    Of ends in a core's state, only the first ones are examined, and only those are yielded next to
+    which something was written.
     """
     left = MOST_OF_STATE
     for end in ends:

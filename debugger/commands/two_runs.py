@@ -220,7 +220,7 @@ def _register_rows(
 
 
 def _size_text(values: np.ndarray[Any, Any]) -> str:
-    """Return the size of a register file that the other run has in another size."""
+    """Return the size of a register file as text, for a file whose size differs in the two runs."""
     return f"{' x '.join(map(str, values.shape)) or 1} elements"
 
 
