@@ -252,7 +252,9 @@ class CompiledNetwork:
         return array if elements is None else np.where(elements, array, array.dtype.type(0))
 
     def _nnp_share(self, results: Sequence[LayerResult], end: int) -> dict[str, float]:
-        """Return the share of cycles in layers of nnp, if there are such layers."""
+        """Return the share of the run's cycles in layers of nnp; empty if there are no such
+        layers.
+        """
         cycles = [result.cycles for result in results if result.report.core == "nnp"]
         return {"nnp": sum(cycles) / end} if cycles else {}
 

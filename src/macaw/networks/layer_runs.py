@@ -80,7 +80,7 @@ def run_layers(
 
 
 def busy_shares(run: LayerRun, before: LayerRun | None = None) -> dict[str, float]:
-    """Return the share of cycles in which each core worked, from the end of one layer to another's.
+    """Return the share of cycles in which each core worked, between the ends of two layers.
 
     A core here is cp, dma, vc or the array, whose rows are averaged (`pe`). Without `before` they
     are the cycles from the start of the program.

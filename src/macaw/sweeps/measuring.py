@@ -41,9 +41,9 @@ ENERGY = "picojoules"
 
 @dataclass(frozen=True)
 class _Run:
-    """A run that ended: its metrics, the files that it read, and what it takes to run it again.
+    """A run that has ended: its metrics, the files that it read, and the data to repeat it.
 
-    `inputs` has those of each item of a batch.
+    `inputs` has the inputs of each item of a batch.
     """
 
     metrics: Mapping[str, float]
@@ -53,7 +53,10 @@ class _Run:
 
 
 def measure(subject: Subject, point: Point) -> Outcome:
-    """Run a subject at a point. What the point cannot do is the outcome's `refused`."""
+    """Run a subject at a point, and return the outcome.
+
+    If the device or the program refuses the point, the outcome's `refused` has the reason.
+    """
     try:
         config = subject.config.changed(dict(point.settings))
         run = _run(subject, point, config)
@@ -82,7 +85,8 @@ def _energy_metrics(
 ) -> dict[str, float]:
     """Return the estimate of the energy in picojoules, in all and by core; nothing without a table.
 
-    The meters need a run of their own. A batch has the sum of all items, as for cycles.
+    The meters need a separate run. For a batch, the result is the sum over all items, as for
+    cycles.
     """
     if subject.energy is None:
         return {}

@@ -20,9 +20,10 @@ FOLDER = "points"  # in the folder of the sweep
 
 
 def point_path(folder: Path, subject: Subject, point: Point, version: str) -> Path:
-    """Return the path of a point's file: its name is a digest of all but the files' contents.
+    """Return the path of a point's file.
 
-    Two points share a file only if subject, device, seed and Macaw's version are equal.
+    The name is a digest of subject, device, seed and Macaw's version, not of the contents of the
+    files that the run reads.
     """
     description = {
         "format": FORMAT,

@@ -1,4 +1,4 @@
-"""The points of a sweep: which settings have which values, and what a run at a point gave."""
+"""The points of a sweep, with the values of the settings, and the outcomes of the runs."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run at a point gave: its metrics, or the reason why it was refused.
+    """The outcome of a run at a point: its metrics, or the reason why the point was refused.
 
-    `metrics` has `cycles`, each counter as `core.counter`, and what the subject adds. `files` has
-    the SHA-256 of each file that the run has read, by path.
+    `metrics` has `cycles`, each counter as `core.counter`, and further metrics of the subject.
+    `files` has the SHA-256 of each file that the run has read, by path.
     """
 
     point: Point

@@ -64,10 +64,12 @@ def plain_number(value: float) -> float | int:
 
 
 def pareto(rows: Sequence[Sequence[float]]) -> list[bool]:
-    """Return for each row whether no other row is at most as large everywhere and differs.
+    """Return for each row whether it is on the Pareto front, which has the smallest values.
 
-    Equal rows are all on the front. The function takes time proportional to n log n for two
-    columns and to n² for more.
+    A row is not on the front if another row has a smaller value and in no column a greater one.
+
+    Equal rows are all on the front. The function takes time proportional to n log n for two columns
+    and to n² for more.
     """
     if rows and len(rows[0]) == 2:
         return _pareto_of_pairs([(row[0], row[1]) for row in rows])

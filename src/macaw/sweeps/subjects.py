@@ -70,8 +70,8 @@ class GraphSubject:
 class NetworkSubject:
     """A network, whose model in the folder is compiled again for each device.
 
-    `inputs` has the .npy file of each input of the model. `core` computes the whole network, if it
-    is not None.
+    `inputs` has the .npy file of each input of the model. If `core` is not None, this core computes
+    the whole network.
     """
 
     folder: str
