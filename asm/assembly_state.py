@@ -65,10 +65,10 @@ class AssemblyState:
     # The number of instructions that are in areas so far.
     instructions: int = 0
 
-    # Counts uses of symbols and addresses, and all that statements do besides adding bytes, except
-    # what is in the trace.
+    # Counts what statements do besides adding bytes, such as uses of symbols and addresses. What is
+    # in the trace is not counted.
     effects: int = 0
-    # Of the round that is being read: uses of symbols that are no such effects. None: of no round.
+    # The uses of symbols in the round that is being read; None if no round is traced.
     trace: list[Entry] | None = None
 
     is_read: bool = False  # all sources are read

@@ -56,7 +56,7 @@ def read(
     for number, name in enumerate(file.names):
         if name in (_LINES, *_TEXTS) and file.headers[number].kind == elf.SHT_PROGBITS:
             if name in debug:
-                return {}  # of groups of sections: which belongs to which is not known
+                return {}  # several groups of sections: nothing says which belong together
             debug[name] = file.contents(number)
     if _LINES not in debug:
         return {}

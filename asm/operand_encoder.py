@@ -168,7 +168,7 @@ class OperandUse:
             return insert
         if kind.step != 1 or len(field.slices) != 1 or field.slices[0].value:
             return insert
-        # One piece with the whole value: the same in few steps.
+        # One piece holds the whole value: `insert_piece` does the same in fewer steps.
         low, high, shift_in_one = kind.low, kind.high, shift + field.slices[0].word
         mask = (1 << field.slices[0].width) - 1
 

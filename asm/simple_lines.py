@@ -196,7 +196,7 @@ class SimpleLines:
             return None
         is_new = head not in self._instructions
         entry = self._instructions[head]
-        # Before, a line without a label was tried in vain.
+        # Without a label, the first encoder of a known mnemonic has failed already.
         encode = self._instructions.first.get(head) if label or is_new else None
         if encode is not None:
             with suppress(KeyError, ValueError):

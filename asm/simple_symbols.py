@@ -147,7 +147,7 @@ class SimpleSymbols:
         rounds of a repetition have other bytes.
         """
         state = self._state
-        # A linker completes each place by itself, and an error of a macro counts in each round.
+        # A linker needs an item for each place, and an error in a macro is reported in each round.
         is_same = not depends_on_place and state.linkage is None and self._source.is_repeated
         if state.trace is None or not is_same:
             self.varies = True

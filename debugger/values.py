@@ -39,7 +39,7 @@ FieldRange = tuple[str, int, int]
 
 
 class AccessError(ValueError):
-    """Raised for a name without a meaning, or a value out of range; the message is for the user."""
+    """Raised if a path names nothing or a value does not fit. The user sees the message."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Accountant:
         self.watch: Watch = _ignore  # the accountant calls it with each charge and its times
         self.has_worked = False
         self.ended_waits: list[tuple[Waiting, int]] = []  # not yet charged, with their ends
-        self._last: list[tuple[Charge, int]] = []  # the charges since the last `settled`
+        self._last: list[tuple[Charge, int]] = []  # charges that `_cut` may take back
         self._idle = 0  # cycles after the last work, times units
         core.listeners.append(self.hear)
         core.on_wait = lambda waiting, time: self.ended_waits.append((waiting, time))

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-IDLE = -1  # the number of no charge
+IDLE = -1  # stands for cycles without a charge
 
 
 class Charge(NamedTuple):

@@ -268,12 +268,13 @@ def _numbered(words: tuple[str, ...]) -> str:
     return f" ({named})" if words else ""
 
 
-# Of an island's buffers, for the host to read: addresses of columns.
+# Addresses of columns in an island's buffers, which the host may read.
 POINTERS = tuple(
     SpecialRegister(row.name, POINTERS_BASE + 4 * place, "ro", row.meaning)
     for place, row in enumerate(row for row in REGISTERS.values() if row.address)
 )
-# The registers of all circuits that no block uses, for host operations; read, those of bank 0.
+# For host operations. A write sets the register of every circuit that no block uses; a read gives
+# the register of bank 0.
 CIRCUITS = tuple(
     SpecialRegister(
         row.name,

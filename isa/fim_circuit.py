@@ -198,7 +198,7 @@ ROW_REGISTERS = 4  # row registers of a block
 FIRST_ROW_REGISTER = BUFFER_REGISTERS + BUFFERS * len(BUFFER_PARTS)  # the number of row0
 MAX_ROWS = 4096  # of a bank
 ISLANDS = 8
-# Of the place of a column: island, bank, row, column; what lies in the memory map, in columns.
+# The bits of a column's address in the memory map: island, bank, row and column.
 ADDRESS_BITS = ISLAND_SHIFT + ISLANDS.bit_length() - 1 - (COLUMN_BYTES.bit_length() - 1)
 
 

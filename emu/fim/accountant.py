@@ -78,7 +78,7 @@ class IslandAccountant(Accountant):
         super().__init__(core, core.geometry.banks)
         self.blocks: list[_Progress] = []
         self.counts = self._counts()
-        self.first = self.last = -1  # cycles of the first step of a block, and after the last
+        self.first = self.last = -1  # when the first step of a block began, and the last ended
         # begin, end, banks and charge of the cycles of blocks
         self.spans: list[tuple[int, int, int, Charge]] = []
 

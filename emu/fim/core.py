@@ -68,7 +68,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable, Cautioned):
                     on = f"bank {place.bank} of {self.name}, which block {block.index} works with"
                     raise WindowNotReady(on, 1 << self.number, NEVER, ordered=True)
         self.dram.begin(time)
-        waits = dict(self.dram.waits)  # count only the waits of circuits
+        waits = dict(self.dram.waits)  # so that the waits of the host are not counted
         self.dram.refresh([place.bank for place in places], time)
         for place in places:
             time, ready = self.access_column(place, time, writes)

@@ -29,7 +29,7 @@ class NnpAccountant(Accountant):
 
     def __init__(self, core: NnpCore) -> None:
         super().__init__(core)
-        self.products: list[tuple[int, int, int, int]] = []  # the last but one: busy cycles
+        self.products: list[tuple[int, int, int, int]] = []  # begin, end, busy cycles, address
         self.chains: list[_Span] = []
         self.used: list[tuple[int, int]] = []  # begins and ends of what the present chain uses
         self.queues: list[_Wait] = []

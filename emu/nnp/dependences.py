@@ -23,7 +23,7 @@ class Dependences:
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self.length = 0  # of the chains so far that depend on each other, in cycles
+        self.length = 0  # cycles of the longest path through the chains so far
         self._ready = {
             memory.name: np.zeros(int(config[memory.setting]), np.int64)
             for memory in BY_NAME.values()

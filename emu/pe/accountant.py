@@ -34,14 +34,14 @@ class RowAccountant(Accountant):
         shape = core.shape
         super().__init__(core, shape.clusters * shape.pes)
         self.counts = {name: [0] * shape.clusters for name in (*_CAUSES, _QUEUE)}
-        self.simulated = 0  # cycles of lists, as far as they are charged
+        self.simulated = 0  # simulated cycles that are charged so far
         # by cluster: what its cycles without a mac are charged to
         self.stalls = [Charge("packets")] * shape.clusters
         self.unlogged: dict[Charge, int] = {}  # cycles, times PEs, from `logged` to `at`
         self.logged = 0
         # by cluster: the address of the mac that ran last
         self.macs: list[int | None] = [None] * shape.clusters
-        self.elsewhere: int | None = None  # that of some cluster that has a packet
+        self.elsewhere: int | None = None  # the mac of some cluster that has a packet
 
     def acted(self) -> None:
         clusters = self.core.context.clusters

@@ -113,7 +113,7 @@ class VectorAccountant(ScalarAccountant):
             self.span("work", min(self.at + core.divider, time), address)
             self.span("banks", time, address)
             return
-        # what an instruction that issued has still to take may end after the run
+        # The instruction that issued last may take cycles after the end of the run.
         operands = self._end_instruction(max(time, core.time if core.running else time))
         self.waits(address)
         if operands and core.running:

@@ -1,4 +1,4 @@
-"""Whether a version of the program gives what NumPy says: python check.py PROGRAM."""
+"""Compares the result of a version of the program with that of NumPy: python check.py PROGRAM."""
 
 import sys
 

@@ -84,7 +84,7 @@ class Periods:
         moved = present.channel_free - earlier.channel_free
         if step <= 0 or moved not in (0, cycles):
             return
-        # The next act is before `limit`, and the act that ends a row is none of the period.
+        # The next act is before `limit`, and the act that ends a row is not skipped.
         time, position = limit - 1 - present.time, dma.copy.row_bytes - 1 - present.position
         times = min(time // cycles, position // step)
         if times <= 0 or not self._move(times * step):

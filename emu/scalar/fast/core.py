@@ -108,5 +108,5 @@ class TranslatingCore(ScalarCore):
             return False
         self.counting.note_exit(pc, count)
         trace = self.trace
-        # otherwise at a border
+        # False if the trace has reached a border
         return self.retired < trace.open_at and self.retired < trace.close_at

@@ -134,7 +134,7 @@ class Counting:
         yield from indent_lines(self.crossing())
         yield f"    cut = next_border(done + {self.place})"
         yield f"    done = -{self.place}"
-        yield "    if cut < 0:"  # the tally has everything
+        yield "    if cut < 0:"  # the block must end here
         yield f"        pc = {self.address:#x}"
         yield from (f"        {name} += {self.counts[name]}" for name in self.lasting)
         yield "        done = 0"

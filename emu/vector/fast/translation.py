@@ -101,7 +101,7 @@ class VectorTranslator(Translator):
         self.kept: dict[str, str] = {}  # variables that an exit sets to a cycle of the last pass
         self.names |= {"MASK": MASK, "Fault": Fault}
         self.issue = "t"  # the variable with the value of `t` before the instruction waited
-        self.leaving = False  # whether the lines are for before the instruction, not after it
+        self.leaving = False  # whether the lines run before the instruction, not after it
         latencies = [self._latency(found) for found in instructions if core.uses(found.row)]
         self.longest_use = max(latencies, default=0)
         self.longest = max(self._latency(found) for found in instructions)

@@ -28,7 +28,7 @@ def iterations_left(plan: ProductPlan) -> list[int] | None:
         return None
     if image.out_layout != "hwc":
         return None
-    pixels = image.columns if image is not product else 1  # that one element of M is
+    pixels = image.columns if image is not product else 1  # pixels of one element of M
     left = np.full(product.m, plan.steps)
     strides, step = {}, 1
     for dim in reversed(plan.mapping.order):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from macaw.lowering.onnx.network import Network
     from macaw.lowering.onnx.reference import Definition
 
-SAMPLES = 4  # of which densities are measured: a tensor's hardly differ between samples
+SAMPLES = 4  # for measuring densities, which hardly differ between samples
 # The arguments that `compile` and `estimate` share.
 MODEL_ARGUMENTS = {
     "model": arguments.either(

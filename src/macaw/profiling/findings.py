@@ -122,9 +122,7 @@ def _collect(run: ChargedRun) -> Mapping[tuple[str, str], list[_Evidence]]:
 
 
 def _totals(log: ChargeLog) -> dict[Charge, float]:
-    """Return the cycles, times units, of each charge of a core, including its waits for other
-    cores.
-    """
+    """Return the cycles, times units, of each charge of a core, with its waits for cores."""
     totals: dict[Charge, float] = defaultdict(float)
     for (_, charge), cycles in log.cycles.items():
         totals[charge] += cycles

@@ -14,7 +14,7 @@ from macaw.profiling.model import (
     Slice,
 )
 
-PLACES = 3  # named at most, of several places of which the same is said
+PLACES = 3  # the most places that a sentence names
 
 
 def number_text(value: float | None) -> str:

@@ -104,7 +104,7 @@ def sweep(
     else:
         subject = source_subject(names, paths, device, max_cycles)
     if energy is not None:
-        load_table(os.fspath(energy))  # an error in the table is an error at once
+        load_table(os.fspath(energy))  # reports an error in the table before the first run
         subject = replace(subject, energy=os.fspath(energy))
     results = run_points(
         subject, chosen, workers=jobs, scheduler=scheduler, folder=folder, watch=watch
@@ -130,7 +130,8 @@ def source_subject(
     program = api.load(*found.sources, device=device)
     config = execution.configuration_of(program, device)
     every = {**found.inputs, **inputs}
-    bind(program, files.read_arrays(every))  # what fits no point is an error at once
+    # reports an array that fits no point before the first run
+    bind(program, files.read_arrays(every))
     return ProgramSubject(found.sources, every, config, limit)
 
 

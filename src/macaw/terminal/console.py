@@ -52,7 +52,7 @@ def _console(*, stderr: bool) -> Console:
             raise  # BrokenPipeError again: rich itself would exit with 1
 
     class Plain(Unmarked):
-        """Prints tables as records, and neither colours nor sequences that move the cursor."""
+        """Prints tables as records, without colours and without sequences that move the cursor."""
 
         def print(self, *objects: Any, **options: Any) -> None:
             if len(objects) == 1 and isinstance(objects[0], Table):

@@ -51,7 +51,7 @@ def _least_work(table: OptionTable, islands: int) -> int:
         means = costs @ weights
         least = np.minimum.reduceat(means, first)
         best = max(best, float(least.sum()))
-        # what the options with these means use; a resource that is used much gets a larger weight
+        # The resources that the best options use most get larger weights.
         chosen = means == np.repeat(least, counts)
         shares = chosen / np.repeat(np.add.reduceat(chosen.astype(float), first), counts)
         used = shares @ costs

@@ -200,7 +200,7 @@ def _register_files(
             blocks[file].append((address, sizes[name], use))
             files.setdefault(name, {})[file] = address
         if use.files or not use.heads:
-            continue  # chains begin with it from a file that holds it as an operand
+            continue  # chains begin with the tensor from a file that holds it as an operand
         choices = (INITIAL, *_HEADS) if use.products == use.heads else _HEADS
         for file in choices:
             address = _fit(blocks[file], sizes[name], room[file], use)

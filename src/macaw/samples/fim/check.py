@@ -1,4 +1,4 @@
-# What NumPy makes of the same products, beside what the island made of them: python check.py
+# Compares the products of the island with those of NumPy: python check.py
 import macaw
 import numpy as np
 

@@ -1,4 +1,4 @@
-# What NumPy makes of the same layer, beside what the array made of it: python check.py
+# Compares the layer that the array computed with that of NumPy: python check.py
 import macaw
 import numpy as np
 

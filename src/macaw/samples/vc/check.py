@@ -1,4 +1,4 @@
-# What NumPy makes of the same product, beside what vc made of it: python check.py
+# Compares the product that vc computed with that of NumPy: python check.py
 import macaw
 import numpy as np
 
