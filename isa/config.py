@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -170,6 +171,17 @@ def presets() -> tuple[str, ...]:
     """Return the names of the devices that come with Macaw."""
     names = (file.name for file in _PRESETS.iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+def preset_summary(name: str) -> str:
+    """Return what a device that comes with Macaw is: the first sentence of its file."""
+    lines = (_PRESETS / f"{name}.toml").read_text("utf-8").splitlines()
+    comment = " ".join(line.removeprefix("# ") for line in takewhile(_is_comment, lines))
+    return comment.split(". ")[0].removesuffix(".") + "."
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith("#")
 
 
 def load(name_or_path: str | Path) -> Configuration:

@@ -66,7 +66,7 @@ def check_axis(name: str, values: Sequence[Value]) -> tuple[str, tuple[Value, ..
         try:
             config.check_field(name, 0)
         except ConfigError as error:
-            raise InputError(str(error), "macaw device prints all settings") from None
+            raise InputError(str(error), "`macaw device base` prints all settings") from None
     if not values:
         raise InputError(f"{name} has no values")
     if len(set(values)) < len(values):
