@@ -204,8 +204,8 @@ def _address(rows: Iterable[SpecialRegister], name: str) -> str:
 def _reached(cores: Sequence[Core]) -> str:
     """Return the sentence that says how programs access the trace registers, and on which cores."""
     rows = set(trace.csrs())
-    as_csrs = " and ".join(core.name for core in cores if rows <= set(core.specials)) or "no core"
-    return f"Its registers are memory-mapped; as CSRs, at the addresses below, {as_csrs} has them."
+    as_csrs = " and ".join(core.name for core in cores if rows <= set(core.specials)) or "none"
+    return f"Its registers are memory-mapped; cores with them as CSRs, at the addresses below: {as_csrs}."
 
 
 def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:

@@ -12,6 +12,8 @@ from functools import cache
 from typing import Protocol
 
 from macaw.isa import codec, common, config, trace
+from macaw.isa.advice import ADVICE
+from macaw.isa.causes import CAUSES
 from macaw.isa.diagram import diagram
 from macaw.isa.kinds import Choice, Flag
 from macaw.isa.lazy_dataclass import dataclass
@@ -394,3 +396,35 @@ def of_device() -> Iterator[Page]:
     yield from (counter("every core", item) for item in common.TRAFFIC)
     yield from (stop(item) for item in common.STOPS)
     yield from (setting(item) for item in (*config.COMMON, *trace.SETTINGS))
+
+
+def of_trace() -> Iterator[Page]:
+    """Yield a page for each register that all groups of a trace block have."""
+    for item in trace.GROUP:
+        yield Page(
+            item.name,
+            item.name,
+            "every core",
+            "trace register",
+            _sentence(item.meaning),
+            entries=_entries(
+                Groups=f"one in each register group; {trace.group_register(item, 0)} is of group 0"
+            ),
+        )
+
+
+def of_causes() -> Iterator[Page]:
+    """Yield a page for each cause of an account, with the advice that findings give."""
+    advice = {item.cause: item.text for item in ADVICE}
+    for item in CAUSES:
+        yield Page(
+            item.name,
+            item.name,
+            "macaw profile",
+            "cause",
+            _sentence(item.meaning),
+            entries=_entries(
+                Part_of=item.parent,
+                Advice=_sentence(advice[item.name]) if item.name in advice else "",
+            ),
+        )

@@ -11,6 +11,7 @@ import pytest
 
 from macaw import cli
 from macaw.errors import InputError
+from macaw.isa import config
 from tests.lowering.net.models import small_model
 from tests.macaw.command_runs import run_here
 
@@ -86,7 +87,8 @@ def test_without_a_command_the_first_steps_are_shown(tmp_path: Path) -> None:
         (["assm"], "no command 'assm'; did you mean 'asm'?"),
         (["nothing"], "no command 'nothing'"),
         (["--nothing"], "No such option '--nothing'"),
-        (["device"], "Missing argument 'NAME|FILE'"),
+        (["sweep", "a.s"], "--set says what differs, for example --set dist.bus_bytes=16,32,64"),
+        (["sweep", "a.s", "--set", "pe.rows=1..4"], "--set has no ranges; it lists values: --set"),
         (["asm"], "Missing argument 'FILE...'"),
         (["asm", "a.s", "--format", "coff"], "'coff' is not"),
         (["run", "a.s", "-i", "x"], "'x' is not NAME=FILE"),
@@ -119,6 +121,11 @@ def test_a_wrong_command_line(arguments: list[str], message: str) -> None:
         ),
         (["isa", "vsplat"], "there are vsplat.b, vsplat.h, vsplat.w, vsplat.d, vsplat.f16"),
         (["isa", "nothing-like-it"], "nothing is called 'nothing-like-it'"),
+        (["isa", "bus", "width"], "'bus width' is in the meaning of dist.bus_bytes"),
+        (["isa", "clock"], "fim.alu.or and 10 more"),
+        (["isa", "of"], "nothing is called 'of'\nhint: `macaw isa` lists all"),
+        (["isa", "cp.mac"], "nothing is called 'cp.mac'"),
+        (["isa", "cq.mac"], "nothing is called 'cq.mac'"),
         (["isa", "--core", "cq"], "no core is called 'cq'"),
         (["device", "tinny"], "no device is called 'tinny'"),
         (["device", "none.toml"], "none.toml: cannot be read: No such file or directory"),
@@ -234,6 +241,9 @@ def test_isa_without_a_name_lists_every_core() -> None:
         (["deadlock"], "deadlock "),
         (["dist.bus_bytes"], "dist.bus_bytes "),
         (["gr3"], "gp, x3, gr3 "),
+        (["pe.Q1"], "q1 "),
+        (["imbalance"], "imbalance  "),
+        (["t_begin"], "t_begin  "),
         ([".seq"], ".seq NAME, "),
         ([".byte"], ".byte value, ... "),
         (["%hi"], "%hi(value) "),
@@ -247,6 +257,23 @@ def test_isa_finds_whatever_has_a_name(words: list[str], starts: str) -> None:
     done = macaw("isa", *words)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(starts)
+
+
+def test_a_cause_has_its_advice_if_there_is_one() -> None:
+    """Those of whole kinds of causes, and of work, have none."""
+    assert "  Advice      Give the units of a step equal work: " in macaw("isa", "imbalance").stdout
+    assert macaw("isa", "tail").stdout.endswith("  Part of     idle\n")
+    assert "Advice" not in macaw("isa", "tail").stdout
+
+
+def test_device_without_a_name_lists_the_devices() -> None:
+    done = macaw("device")
+    assert done.returncode == 0
+    *rows, last = done.stdout.splitlines()
+    assert [row.split()[0] for row in rows] == list(config.presets())
+    assert "base       The default device: 256 PEs; every setting has its default." in rows
+    assert all(row.endswith(".") and 40 < len(row) <= 100 for row in rows)
+    assert last == "`macaw device NAME` prints all settings of one."
 
 
 def test_isa_lists_directives_too() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ from macaw.errors import EXIT_SUCCESS, InputError
 if TYPE_CHECKING:
     from macaw.isa.model import Core
     from macaw.isa.pages import Page
+
+MOST_MENTIONED = 8  # names in a hint
+SHORTEST = 3  # letters of a word that is looked for in meanings
 
 
 def _complete(_ctx: click.Context, _option: click.Parameter, start: str) -> list[str]:
@@ -37,8 +41,9 @@ def command(words: tuple[str, ...], core: str | None) -> int:
 
     NAME may also be a pseudo-instruction, a directive (.seq), a structure in memory (packet), a
     register (gr3), a queue, a counter, a fault (segment mismatch), a setting of the device
-    (dist.bus_bytes), or a core. Without NAME, the command lists the mnemonics of all cores. With
-    --core, it lists everything of that core, one line for each name.
+    (dist.bus_bytes), a cause of a profile (imbalance), or a core. Without NAME, the command lists
+    the mnemonics of all cores. With --core, it lists everything of that core, one line for each
+    name.
     """
     from macaw.isa import manual, registry
     from macaw.terminal.source_output import print_page
@@ -56,14 +61,17 @@ def command(words: tuple[str, ...], core: str | None) -> int:
     else:
         click.echo("\n".join(_mnemonic_list(item) for item in cores))
         click.echo(_directive_list())
-        click.echo("`macaw isa NAME` describes one, `macaw isa --core C` lists all of a core.")
+        click.echo(
+            "`macaw isa NAME` describes one, `macaw isa --core C` lists all of a core, and"
+            "\n`macaw device base` lists the settings of the device with their ranges."
+        )
     return EXIT_SUCCESS
 
 
 def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
     """Yield all pages of the tables of these cores.
 
-    With `device`, also yield those of the device.
+    With `device`, also yield those of the device, the trace block and the causes of a profile.
     """
     from macaw.isa import pages
 
@@ -71,6 +79,8 @@ def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
         yield from pages.of_core(core)
     if device:
         yield from pages.of_device()
+        yield from pages.of_trace()
+        yield from pages.of_causes()
 
 
 def _language_pages() -> Iterator[Page]:
@@ -90,6 +100,7 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
     if not matches and everywhere:
         pages += _language_pages()
         matches = manual.find(pages, name)
+    matches = matches or _find_of_core(name)
     if matches:
         return matches
     owners = [
@@ -100,10 +111,39 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
     longer_names = [item.name for item in pages if item.name.startswith(f"{name.lower()}.")]
     if len(longer_names) > 1 and not hint:
         hint = f"there are {', '.join(dict.fromkeys(longer_names))}"
+    hint = hint or f"{did_you_mean(name.lower(), words)} {_mention(pages, name)}".strip()
     raise InputError(
         f"nothing is called '{name}'" if everywhere else f"core {cores[0].name} has no '{name}'",
-        hint or did_you_mean(name.lower(), words) or "`macaw isa` lists all",
+        hint or "`macaw isa` lists all",
     )
+
+
+def _find_of_core(name: str) -> list[Page]:
+    """Return the pages with a name such as `pe.q1`: that of a core, then that of its item."""
+    from macaw.isa import manual, registry
+
+    owner, _, rest = name.lower().partition(".")
+    if owner not in registry.names():
+        return []
+    return manual.find(_table_pages((registry.core(owner),), False), rest)
+
+
+def _mention(pages: list[Page], name: str) -> str:
+    """Return a hint with the names whose meaning has all words of `name`; empty if none has.
+
+    Words of fewer than three letters are in too many meanings.
+    """
+    words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in name.split()]
+    if min(map(len, name.split())) < SHORTEST:
+        return ""
+    found = dict.fromkeys(
+        item.name
+        for item in pages
+        if all(word.search(f"{item.name} {item.meaning}") for word in words)
+    )
+    some = list(found)[:MOST_MENTIONED]
+    more = f" and {len(found) - len(some)} more" if len(found) > len(some) else ""
+    return f"'{name}' is in the meaning of {', '.join(some)}{more}" if found else ""
 
 
 def _mnemonic_list(core: Core) -> str:
