@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -135,7 +136,15 @@ def _queues(context: Context, text: str | None) -> Answer:
                 capacity = members.find((queue.name, "capacity")).read()
                 high = members.find((queue.name, "high")).read() if queue.high else None
                 rows.append((str(place), queue.name, _number(level), capacity, _number(high)))
-    return answers.table(("core", "queue", "level", "capacity", "high"), rows[:MOST])
+    answer = answers.table(("core", "queue", "level", "capacity", "high"), rows[:MOST])
+    if rows:
+        return answer
+    owners = [
+        core.name
+        for core in session.device.cores.values()
+        if any(queue.held for queue in core.table.queues)
+    ]
+    return replace(answer, lines=(f"cores with queues: {', '.join(owners)}",))
 
 
 def _boxes(context: Context, text: str | None) -> Answer:

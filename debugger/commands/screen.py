@@ -32,7 +32,8 @@ def _layout(context: Context, line: Line) -> Answer:
     arrangement, name = context.arrangement, line.get("NAME")
     if name is not None:
         if name not in NAMES:
-            raise CommandError(f"no layout is called '{name}'", f"there are {', '.join(NAMES)}")
+            hint = f"there are {', '.join(NAMES)}"
+            raise CommandError(f"no layout is called '{name}'", hint, line.place("NAME"))
         arrangement.reset(name)
     return answers.message(f"layout {arrangement.name}")
 

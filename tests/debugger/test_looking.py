@@ -160,6 +160,10 @@ def test_info_cores_registers_and_queues(digits):
     assert queues["q1"][2:] == (
         int(state.q1_count[2, 3]), 8, int(state.q1_high[2, 3]),
     )  # fmt: skip
+    assert answer_text(digits.execute("info queues cp")).splitlines() == [
+        "none",
+        "cores with queues: dma, nnp, pe[0], pe[1], pe[2], pe[3]",
+    ]
     assert "is too" not in answer_text(digits.execute("info registers pe[0,0].1"))
     assert "registers are too many" in digits.execute("info registers pe[*,*].*").message
 

@@ -19,6 +19,8 @@ from macaw.commands.options import (
 )
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
+EXAMPLE = "--set dist.bus_bytes=16,32,64"
+
 
 @click.command("sweep", short_help="Run on many devices that differ in settings, and compare.")
 @click.argument("sources", metavar="[FILE...|NET]", nargs=-1, type=click.Path())
@@ -26,7 +28,6 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
     "--set",
     "settings",
     multiple=True,
-    required=True,
     metavar="FIELD=V,V,...",
     help="Sweep a setting of the device over these values; all combinations run.",
 )
@@ -127,6 +128,8 @@ def command(
     read = [*sources, *inputs.values(), device, energy]
     read += [(lowered or {}).get(name) for name in ("graph", "weights", "bias", "device")]
     files.refuse_overwriting(outputs, filter(None, read))
+    if not settings:
+        raise click.UsageError(f"--set says what differs, for example {EXAMPLE}", ctx)
     swept = _axes([axis(text) for text in settings], ctx)
     with ProgressBar("sweeping") as bar:
 
@@ -168,11 +171,16 @@ def command(
 
 
 def _axes(rows: list[tuple[str, Any]], ctx: click.Context) -> dict[str, Any]:
-    """Return the values by setting. Raises `click.UsageError` for a setting that occurs twice."""
+    """Return the values by setting.
+
+    Raises `click.UsageError` for a setting that occurs twice, and for a range such as `4..8`.
+    """
     swept: dict[str, Any] = {}
     for name, values in rows:
         if name in swept:
             raise click.UsageError(f"--set {name} occurs twice: one has all its values", ctx)
+        if any(isinstance(value, str) and ".." in value for value in values):
+            raise click.UsageError(f"--set has no ranges; it lists values: {EXAMPLE}", ctx)
         swept[name] = values
     return swept
 
