@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import NamedTuple, overload
 
@@ -131,6 +131,12 @@ class LineTable(Sequence[Line]):
             file = files.setdefault(item.file, len(files))
             rows.setdefault(item.section, Rows()).add(item.address, file, item.line, item.column)
         return cls(files, rows)
+
+    def renamed(self, rename: Callable[[str], str]) -> LineTable:
+        """Return the same lines with other names of files."""
+        table = LineTable(map(rename, self.files))
+        table._rows = self._rows
+        return table
 
     @property
     def sections(self) -> tuple[str, ...]:

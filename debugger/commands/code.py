@@ -144,6 +144,12 @@ def _records(
 
 
 @lru_cache(maxsize=64)
+def source_names(session: Session) -> list[str]:
+    """Return the names of the program's sources. Of those in C, only the line table has names."""
+    program = session.program
+    return sorted({*program.source_files, *program.line_table.files})
+
+
 def source_lines(path: str) -> tuple[str, ...]:
     """Return the lines of a source file or of a default program. Raises `CommandError`."""
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.code import source_lines
+from macaw.debugger.commands.code import source_lines, source_names
 from macaw.debugger.commands.frames import chosen_frame
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.operands import address_text, symbol_at
@@ -74,8 +74,7 @@ def source_table(context: Context, text: str | None) -> Answer:
 
 def sources_table(context: Context, text: str | None) -> Answer:
     """Return the source files of the program."""
-    files = sorted(set(context.session.program.source_files))
-    return answers.table(("file",), [(name,) for name in files])
+    return answers.table(("file",), [(name,) for name in source_names(context.session)])
 
 
 def functions_table(context: Context, text: str | None) -> Answer:

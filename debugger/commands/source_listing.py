@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.code import Row, around, instructions, source_lines
+from macaw.debugger.commands.code import Row, around, instructions, source_lines, source_names
 from macaw.debugger.commands.frames import chosen_frame
 from macaw.debugger.commands.line import CommandError, Line, parse_number
 from macaw.debugger.commands.operands import address_of
@@ -210,7 +210,7 @@ def line_of(context: Context, text: str) -> tuple[str, int]:
 
 def _file(context: Context, text: str) -> str:
     """Return the source file whose path is this text or ends with it. Raises `CommandError`."""
-    files = sorted(set(context.session.program.source_files))
+    files = source_names(context.session)
     matches = [name for name in files if name == text or name.endswith(f"/{text}")]
     if len(matches) != 1:
         raise CommandError(f"no source of the program is called '{text}'", ", ".join(files[:8]))

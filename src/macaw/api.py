@@ -163,10 +163,25 @@ def is_object(path: FilePath) -> bool:
 
 @check_arguments(path=arguments.path)
 def load_object(path: FilePath) -> Program:
-    """Return the program of an ELF file. Raises `ElfError` and `InputError`."""
-    from macaw.asm import elf
+    """Return the program of an ELF file. Raises `ElfError` and `InputError`.
 
-    return elf.read(_elf_bytes(path))
+    Sources that are not here, but in the folder of the file, are named by their path there.
+    """
+    from macaw.asm import elf
+    from macaw.asm.lines import LineTable
+
+    program = elf.read(_elf_bytes(path))
+    folder = Path(path).parent
+    if folder == Path() or not isinstance(program.lines, LineTable):
+        return program
+
+    def locate(file: str) -> str:
+        beside = folder / file
+        is_there = beside.is_file() and not Path(file).exists() and str(beside).isprintable()
+        return str(beside) if is_there else file
+
+    sources = tuple(map(locate, program.source_files))
+    return replace(program, lines=program.lines.renamed(locate), source_files=sources)
 
 
 @check_arguments(path=arguments.path)

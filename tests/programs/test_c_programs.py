@@ -16,6 +16,7 @@ from elftools.elf.sections import SymbolTableSection
 import macaw
 from tests.asm.gnu_tools import output
 from tests.asm.linked_files import CLANG, LLD, compile_c, link, need
+from tests.debugger.running import printed
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = {"c_layer": "layer", "c_vector": "vectors"}  # the Macaw source of each
@@ -116,6 +117,25 @@ def line_of(name: str, text: str) -> int:
     """The number of the line of main.c with a text."""
     lines = (ROOT / "programs" / name / "main.c").read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_the_sources_beside_an_executable_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From any folder; in their own they keep their short names."""
+    path = KEPT["c_layer"]
+    monkeypatch.chdir(tmp_path)
+    program = macaw.load(path)
+    assert str(path.parent / "main.c") in {line.file for line in program.lines}
+    session = macaw.debug(program, x=np.load(path.parent / "x.npy"))
+    number = line_of("c_layer", "macaw_exit(")
+    text = printed(session, f"list main.c:{number}")
+    assert "macaw_exit(" in text
+    monkeypatch.chdir(path.parent)
+    assert "main.c" in {line.file for line in macaw.load(path).lines}
+    monkeypatch.chdir(path.parents[1])
+    (tmp_path / "c_layer.elf").write_bytes(path.read_bytes())
+    assert "main.c" in {line.file for line in macaw.load(tmp_path / "c_layer.elf").lines}
 
 
 def test_a_breakpoint_in_c_that_vc_runs_is_hit() -> None:
