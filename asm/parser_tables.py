@@ -28,12 +28,14 @@ def dump(rules: str, start: str) -> str:
 
 
 def current(stored: str, rules: str, start: str) -> str:
-    """Return `stored` if it is for these rules, else the text of a new file of tables.
+    """Return `stored` if it is for these rules and this Lark, else the text of a new file of tables.
 
     A new file would differ even for the same rules, because the order of Lark's tables depends on
     the hashes of a process.
     """
-    return stored if stored and json.loads(stored)["rules"] == rules else dump(rules, start)
+    found = json.loads(stored) if stored else {}
+    is_same = (found.get("lark"), found.get("rules")) == (lark.__version__, rules)
+    return stored if is_same else dump(rules, start)
 
 
 def parser(stored: str, rules: str, start: str, transformer: Transformer[Any, Any]) -> Lark:
