@@ -6,8 +6,10 @@ runs once for each item of this axis.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from macaw.asm.program import Program, Tensor
 from macaw.errors import InputError
+from macaw.golden_description import DESCRIPTION_FILE, read_description
 from macaw.phrases import did_you_mean, plural
 
 
@@ -76,9 +79,8 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
     missing = [tensor for name, tensor in declared.items() if name not in values]
     if missing:
         names = ", ".join(map(tensor_text, missing))
-        raise InputError(
-            f"{plural(len(missing), 'input')} not given: {names}", f"-i {missing[0].name}=FILE.npy"
-        )
+        hint = f"-i {missing[0].name}=FILE.npy" + _folder_hint(program, missing)
+        raise InputError(f"{plural(len(missing), 'input')} not given: {names}", hint)
     arrays = {name: _convert(declared[name], value) for name, value in values.items()}
     batched = frozenset(
         name for name, array in arrays.items() if _has_batch_axis(declared[name], array)
@@ -91,6 +93,15 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
     if items == 0:
         raise InputError(f"the batch axis of {', '.join(lengths)} is empty: nothing to run")
     return Binding(arrays, batched, items)
+
+
+def _folder_hint(program: Program, missing: Iterable[Tensor]) -> str:
+    """Return the end of a hint: the folder of a source, if a golden test there has the inputs."""
+    for folder in sorted({Path(name).parent for name in program.source_files}):
+        with suppress(InputError):
+            if {tensor.name for tensor in missing} <= set(read_description(folder).inputs):
+                return f", or `macaw run {folder}`: its {DESCRIPTION_FILE} has inputs"
+    return ""
 
 
 def check_outputs(program: Program, names: Mapping[str, object]) -> None:

@@ -227,6 +227,18 @@ def test_a_breakpoint(macaw: Macaw, source: Source) -> None:
     assert "breakpoint" in done.stderr
 
 
+def test_the_folder_of_a_golden_test_has_the_inputs(macaw: Macaw, layer: Path) -> None:
+    """A hint says so, unless the test has no such input."""
+    (layer.parent / "golden.toml").write_text('source = "layer.s"\n[inputs]\nx = "x.npy"')
+    folder = layer.parent
+    hint = f"hint: -i x=FILE.npy, or `macaw run {folder}`: its golden.toml has inputs\n"
+    assert hint in macaw("run", layer).stderr
+    (folder / "golden.toml").write_text('source = "layer.s"')
+    assert macaw("run", layer).stderr.endswith("hint: -i x=FILE.npy\n")
+    (folder / "golden.toml").write_text("[")
+    assert macaw("run", layer).stderr.endswith("hint: -i x=FILE.npy\n")
+
+
 def test_nothing_is_written_after_a_fault(macaw: Macaw, source: Source, tmp_path: Path) -> None:
     path = source("        .output y, int32, 4\n" + FAULT)
     assert macaw("run", path, "-o", "y=y.npy").returncode == 1
@@ -236,7 +248,7 @@ def test_nothing_is_written_after_a_fault(macaw: Macaw, source: Source, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "1 input not given: x (int8, 64)"),
+        ([], "1 input not given: x (int8, 64)\nhint: -i x=FILE.npy, or `macaw run"),
         (["-i", "z=x.npy"], "the program has no input 'z'"),
         (["-i", "x=none.npy"], "cannot read none.npy: No such file or directory"),
         (["-i", "x=layer.s"], "layer.s is no .npy file"),

@@ -399,7 +399,10 @@ def data_arrays(words: Sequence[str]) -> tuple[Any, list[str]]:
     for word in words:
         name, equals, path = word.partition("=")
         if not (name and equals and path):
-            raise click.UsageError(f"--data '{word}': several inputs need names, NAME=FILE")
+            which = (
+                "several inputs need names" if len(words) > 1 else "the name or the file is empty"
+            )
+            raise click.UsageError(f"--data '{word}': {which}, NAME=FILE")
         if name in named:
             raise click.UsageError(f"--data gives {name} twice")
         named[name] = files.read_array(path)
