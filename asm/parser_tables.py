@@ -28,7 +28,7 @@ def dump(rules: str, start: str) -> str:
 
 
 def current(stored: str, rules: str, start: str) -> str:
-    """Return `stored` if it is for these rules and this Lark, else the text of a new file of tables.
+    """Return `stored` if it is for these rules and this Lark, else a new file of tables.
 
     A new file would differ even for the same rules, because the order of Lark's tables depends on
     the hashes of a process.
