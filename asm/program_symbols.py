@@ -149,8 +149,8 @@ class ProgramSymbols:
     def _names(self, scope: Scope) -> frozenset[str]:
         """Return the names of all symbols that the lines of a file can use.
 
-        Thousands of wrong lines ask for the same names, so the last ones are kept. Symbols are
-        only added, so other names have other numbers of symbols.
+        Thousands of wrong lines ask for the same names, so the last result is kept. It is valid
+        while the numbers of symbols are the same, because symbols are only added.
         """
         key = scope, len(scope.symbols), len(self.table.shared)
         if self._kept_names is None or self._kept_names[0] != key:

@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 
 class StateEvent(ABC):
-    """An event of one core that shows only as a difference of its state before and after acts."""
+    """An event of one core that is found by comparing the core's state before and after acts."""
 
     by_others = False  # whether acts of other cores may cause it
 

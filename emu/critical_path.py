@@ -1,4 +1,4 @@
-"""The critical path of a run: the one core, and its charge, that the run waited for in each cycle.
+"""The critical path of a run: for each cycle the core that the run waited for, and its charge.
 
 The path goes back from the end of the run. It follows a core as long as this core has something to
 do. Where the core waits for another core, the path continues with that core. Where it is idle, the

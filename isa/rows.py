@@ -91,7 +91,10 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """The fields of an instruction word of `width` bits; in memory `size` bytes, little-endian."""
+    """The fields of an instruction word of `width` bits.
+
+    In memory the word has `size` bytes in little-endian order.
+    """
 
     name: str
     width: int

@@ -35,7 +35,7 @@ class Step:
 
 @dataclass
 class Agreement:
-    """Values on the way that are equal to those of one reference."""
+    """Values that the search has met and that are equal to the values in one reference."""
 
     reference: Reference
     elements: list[str] = field(default_factory=list)  # the names of the first elements
@@ -59,7 +59,7 @@ class Stage:
 
 @dataclass
 class Walk:
-    """The stages from the wrong value back to the first one that differs; none if it is right."""
+    """The stages from a wrong value back to the first wrong value; none if the value is right."""
 
     stages: list[Stage]
     checked: Verdict | None = None  # the verdict on the value itself, if it is right
@@ -115,8 +115,8 @@ def walk_back(
 def _unwritten(finder: CauseFinder, ends: Sequence[Cause]) -> Iterator[tuple[Cause, list[Cause]]]:
     """Yield each end that no step wrote, with the causes of the values next to it.
 
-    Of ends in a core's state, only the first ones are examined, and only those are yielded next to
-    which something was written.
+    If the end is in a core's state, it is yielded only if a step wrote something next to it. Only
+    the first `MOST_OF_STATE` of these ends are examined.
     """
     left = MOST_OF_STATE
     for end in ends:

@@ -72,7 +72,7 @@ def memory_name(program: Program, address: int, layer: int | None = None) -> str
 
 
 def _at_its_place(address: int, tensor: Tensor, number: int) -> str:
-    """Return the name of the element at an address; of a copy, also the address."""
+    """Return the name of the element at an address. For a copy, add the address to the name."""
     name = element_name(tensor, number)
     return f"{address:#010x} <copy of {name}>" if tensor.direction == "copy" else name
 
@@ -121,10 +121,10 @@ def element_at(
     """Return the tensor or array that contains an address, and the number of the element there.
 
     Tensors and arrays of a network share memory. `layer` is the number of the layer that was
-    running. With it, the element is that of the tensor whose layer is the last up to `layer`: while
+    running. With it, the function chooses the tensor whose layer is the last up to `layer`: while
     this layer runs, the bytes are its result, or the newest result that it may read. If there is no
-    such tensor, it is that of an array of this layer's source, or of the nearest layer before.
-    Otherwise it is that of the first tensor or array that the program declares.
+    such tensor, the function chooses an array in the source of this layer, or of the nearest layer
+    before it. Otherwise it chooses the first tensor or array that the program declares.
     """
     found = [item for begin, end, item in program.places if begin <= address < end]
     if not found:
@@ -136,7 +136,7 @@ def element_at(
 
 
 def _of_layer(network: ProgramNetwork, found: Sequence[Tensor], layer: int) -> Tensor:
-    """Return the tensor or array among those at an address that `element_at` describes."""
+    """Return the one of several tensors at an address that `element_at` chooses for a layer."""
 
     def number(item: Tensor) -> int:
         if item.file:

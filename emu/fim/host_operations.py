@@ -74,7 +74,7 @@ def _banks(island: Island, mask: int) -> list[int]:
 
 
 def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]:
-    """Yield lists of those of the banks whose circuits have equal registers."""
+    """Yield the banks in lists. The circuits of the banks in a list have equal registers."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for bank in banks:
         groups.setdefault(tuple(island.circuits[bank].registers), []).append(bank)

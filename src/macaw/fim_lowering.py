@@ -55,8 +55,8 @@ class GraphMeasurement:
 class GraphLowering:
     """A lowered graph: its plan, its source and files, and the reasons for the plan.
 
-    If `dynamic`, cp assigns steps to islands at run time. The plan is then only the one for a
-    static assignment.
+    If `dynamic`, cp assigns steps to islands at run time. The plan then shows the steps of
+    a static assignment.
     """
 
     name: str

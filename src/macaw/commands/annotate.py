@@ -83,8 +83,8 @@ def command(
 ) -> int:
     """Run FILEs, assembly sources, an ELF executable or a folder, and print their lines.
 
-    Beside each line are its cycles of the run, which add up to those of the run, their causes, the
-    MACs, and the bytes that it moved. Exit status 1: the program does not end by itself.
+    Beside each line are its cycles, their causes, the MACs, and the bytes that it moved. The cycles
+    of all lines add up to the cycles of the run. Exit status 1: the program does not end by itself.
     """
     import json
 

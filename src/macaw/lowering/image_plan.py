@@ -256,7 +256,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def products(self) -> int:
-        """The number of exes of a packet list that have weights: one, which computes the tile."""
+        """The number of exes with weights in a packet list. A single exe computes the tile."""
         return 1
 
     @property

@@ -68,8 +68,9 @@ class TransferGrid:
         return self.rows == 1 < self.of_rows
 
     def unit(self, p: int) -> int:
-        """Return the distance in bytes from on-chip unit 0 to the unit of row p; for a multicast,
-        to all.
+        """Return the number that changes an address in on-chip unit 0 to one for row p.
+
+        For a multicast, the changed address means the units of all rows.
         """
         return (self.of_rows - 1) * FURTHER_UNIT if self.multicasts else p * UNIT
 

@@ -206,7 +206,7 @@ class CompiledNetwork:
 
     @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
     def evaluate(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
-        """Return the outputs that the definition has, by name, without the emulator.
+        """Return the outputs, by name, which the definition computes without the emulator.
 
         They have the types and shapes of the model, and equal those of `run` bit for bit. The
         inputs are as for `run`. Raises `InputError`.

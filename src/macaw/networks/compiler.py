@@ -203,8 +203,8 @@ def program_inputs(
 ) -> Mapping[str, NDArray[Any]]:
     """Return the inputs of the program with these sources.
 
-    If they are those of a compiled network, `arrays` has inputs of the model, or of the program.
-    Raises `InputError`.
+    If the sources are those of a compiled network, `arrays` has inputs of the model, or of the
+    program. Raises `InputError`.
     """
     folder = network_folder(sources)
     return arrays if folder is None else load_network(folder).device_inputs(arrays)

@@ -36,7 +36,7 @@ CORE = "nnp"
 class NnpLayer:
     """A node of a model on nnp: its name, operator, the shape of its result, and its matrices.
 
-    `tiles` is the number of native tiles of its matrices, and `steps` that of its time steps.
+    `tiles` is the number of native tiles of its matrices, `steps` the number of its time steps.
     """
 
     name: str

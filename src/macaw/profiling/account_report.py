@@ -53,7 +53,7 @@ def cause_rows(account: Account) -> Iterator[tuple[Any, ...]]:
     """Yield a row of a table for each cause of a core; nothing for a core that never worked.
 
     A row has the core, the depth in the tree, the cause, its cycles, their share of all cycles of
-    the core, those for whom it waited, and its lines. The first row is that of the whole core.
+    the core, what it waited for, and its lines. The first row is that of the whole core.
     """
     if account.idle == account.total:
         return

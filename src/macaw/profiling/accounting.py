@@ -142,13 +142,13 @@ def _tree(parent: str, leaves: Mapping[str, _Leaf]) -> tuple[CauseCycles, ...]:
 
 
 def _sorted(cycles: Mapping[str, int]) -> dict[str, int]:
-    """Return the same items without that of the empty name, those with most cycles first."""
+    """Return the items, most cycles first, without the item whose name is empty."""
     named = [item for item in cycles.items() if item[0]]
     return dict(sorted(named, key=lambda item: (-item[1], item[0])))
 
 
 class _Places(SourceLines):
-    """Finds the lines of addresses of one core, and those for whom it waited."""
+    """Finds the lines of addresses of one core, and what the core waited for."""
 
     def whom(self, charge: Charge) -> str:
         """Return who is waited for: a name, or the line of an instruction with its text."""

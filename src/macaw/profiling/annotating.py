@@ -190,6 +190,6 @@ def _annotated(
 
 
 def _most_first(counts: Counter[str]) -> dict[str, int]:
-    """Return the counts without that of the empty name, the greatest first."""
+    """Return the counts, the greatest first, without the count whose name is empty."""
     named = [item for item in counts.items() if item[0]]
     return dict(sorted(named, key=lambda item: (-item[1], item[0])))

@@ -135,14 +135,14 @@ class _Report:
         return ["run", "cycles", "share", "", *middle, "line"]
 
     def _is_kept(self, place: int, every: Sequence[Cells]) -> bool:
-        """Return whether a column has contents; that of own cycles is for some cores only."""
+        """Return whether the report prints a column: one with contents that the options request."""
         heading = self._headings()[place]
         if heading == "cycles":
             return self.own or self.choice.sort == "cycles"
         return any(cells[place] for cells in every[1:]) or heading == "run"
 
     def _numbers(self, costs: Costs | None, heat: int = 0, causes: str = "") -> Cells:
-        """Return the cells of numbers; those of MACs, bytes and cores are empty for 0."""
+        """Return the cells of a line; a cell of MACs, bytes or a core is empty instead of 0."""
         if costs is None:
             middle = [""] * len(self.rows) if self.by_core else ["", "", ""]
             return ["", "", "", "", *middle, ""]

@@ -84,8 +84,8 @@ def sum_costs(lines: Iterable[AnnotatedLine]) -> Costs:
 def of_cores(annotation: Annotation, names: Collection[str]) -> Annotation:
     """Return the annotation with the costs of some cores only, by names of cores or of their rows.
 
-    `units` has all of these cores. The heat of a line is that of the cycles of these cores. Raises
-    `InputError` if no core that worked has one of the names.
+    `units` of the result has only these cores, and the heat of a line counts only their cycles.
+    Raises `InputError` if no core that worked has one of the names.
     """
     costs = [cost for line in annotation.lines for cost in line.costs]
     rows = {cost.core: cost.row for cost in costs if cost.core in annotation.units}

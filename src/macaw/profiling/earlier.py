@@ -27,7 +27,7 @@ class EarlierRun:
 
 @dataclass(frozen=True)
 class LineDifference:
-    """The cycles of a line of the source in both profiles; None in the one that has no such line.
+    """The cycles of a line in both profiles; None for a profile that has no such line.
 
     Cycles are device cycles times units of the core, as in `macaw.profiling.account`.
     """

@@ -165,8 +165,8 @@ def _waits_to_drop(log: ChargeLog) -> dict[Charge, list[int]]:
 def _shares(totals: Mapping[Charge, float], charge: Charge, share: float) -> dict[Charge, float]:
     """Return the shares of the cycles that vanish together with `share` of the cycles of `charge`.
 
-    For some causes the work of the instruction that waited, or of the one waited for, vanishes,
-    too.
+    For some causes, the work of the instruction that waited also vanishes, or the work of the
+    instruction for which it waited.
     """
     shares = {charge: share}
     more = BY_CAUSE[charge.cause].more

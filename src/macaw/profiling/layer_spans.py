@@ -15,7 +15,8 @@ def layer_spans(
 ) -> tuple[LayerSpan, ...]:
     """Return the layers that a run has executed.
 
-    `begins` are the cycles in which layers began, by number, and that of the end after the last.
+    `begins` has the cycle in which each layer began, by number. Its last item, with the number of
+    layers, is the end of the last layer.
     """
     spans = []
     for number, layer in enumerate(network.layers if network is not None else ()):

@@ -102,7 +102,7 @@ class Track:
 
 @dataclass(frozen=True)
 class LayerSpan:
-    """A layer of a compiled network: the cycles from its begin to that of the next one.
+    """A layer of a compiled network: the cycles from its begin to the begin of the next layer.
 
     `busy` has by row the cycles in which it worked during the layer. `predicted` and `bound` are
     those of the compiler's report.

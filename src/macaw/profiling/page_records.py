@@ -139,7 +139,7 @@ class RecordColumns:
         return list(dict.fromkeys(name for names in sets for name in names))
 
     def _counter(self, name: str) -> dict[str, Any]:
-        """Return a counter's column. Times are stored as 1 and the cycles after the begin."""
+        """Return a counter's column. A time is 1 + its distance from the record's begin."""
         values = self._numbers(item.counters.get(name, 0) for item in self._slices)
         is_time = name.startswith("t_")
         if is_time:

@@ -146,7 +146,7 @@ def item_inputs(
 
 
 def program_name(program: Program) -> str:
-    """Return the name of a program for a report: that of its sources."""
+    """Return the name of a program for a report: the names of its sources."""
     return ", ".join(PurePath(name).name for name in program.source_files) or "program"
 
 

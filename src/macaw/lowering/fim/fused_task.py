@@ -56,7 +56,7 @@ class Traits(NamedTuple):
 
 @dataclass(frozen=True)
 class FusedTask:
-    """A product, or a sum of several ones, and the functions that are applied to its result.
+    """A product or a sum of products, and the functions that are applied to its result.
 
     `after` has the numbers of the functions. `rows` has the second operand of each function that
     takes two operands.

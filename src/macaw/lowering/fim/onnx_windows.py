@@ -26,7 +26,7 @@ def window_places(places: Places, indices: Sequence[Places]) -> Places:
     """Return the indices of the windows of images (batch, channels, ...).
 
     `indices` has an array (kernel, windows) for each dimension of the image, which says where each
-    number of each window is. So each dimension becomes two: the kernel's, and the one of windows.
+    number of each window is. So each dimension becomes two dimensions: kernel and windows.
     """
     for axis, index in enumerate(indices):
         places = np.take(places, index, axis=2 + 2 * axis)

@@ -74,7 +74,7 @@ class PointwiseJob:
 
     @cached_property
     def operands(self) -> tuple[Tensor, ...]:
-        """The tensors that the functions read and that are no results of one of them."""
+        """The tensors that the functions read but do not compute."""
         own = {task.output.place for task in self.tasks}
         inputs = (tensor for task in self.tasks for tensor in task.inputs)
         if len(self.tasks) == 1:
@@ -98,7 +98,10 @@ class PointwiseJob:
 
     @cached_property
     def _words_of_column(self) -> tuple[tuple[ColumnWord, ...], int]:
-        """The words of a column if there are several functions, and the number of places."""
+        """The words that compute a column of the results, and the number `places`.
+
+        If there is a single function, there are no such words.
+        """
         if len(self.tasks) == 1:
             return (), len(self.operands) + 1
         return column_words(len(self.operands), self._calls, self.slices)

@@ -87,7 +87,7 @@ def _image(x: NetTensor) -> NetTensor:
 
 
 def _clip(output: Requantisation, dtype: str) -> tuple[int, int] | None:
-    """Return the range to which results are limited; None if it is that of their type.
+    """Return the range to which results are limited; None if it is the range of their type.
 
     Raises `LowerError` if results have a zero point.
     """

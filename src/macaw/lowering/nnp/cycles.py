@@ -47,7 +47,7 @@ class Prediction:
     """The predicted cycles of a program, and the counts that follow from its chains.
 
     `cycles` is from its start to the cycle in which the last output vector is out of the queue.
-    `beats` counts those of external memory.
+    `beats` counts the beats of external memory.
     """
 
     cycles: int

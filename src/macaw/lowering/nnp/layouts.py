@@ -134,7 +134,7 @@ def regrouped(value: Value, rows: int) -> Value | None:
 
 @dataclass(frozen=True)
 class Groups:
-    """A value in rows, where each row has the elements of one group: row i those of `leads[i]`.
+    """A value in rows. Row i has the elements of the group with the number `leads[i]`.
 
     `keys` has, for each number of a row, the element's index in the group, or -1 for padding. It is
     the same for all rows.

@@ -369,7 +369,7 @@ def _bias(cell: Cell, name: str, numbers: Array, count: int) -> Place:
 
 
 def _step(cell: Cell, place: Place) -> Place:
-    """Return the rows of a place of all steps that one step of the cell's direction reads."""
+    """Return the rows that a time step of the cell reads. `place` has the rows of all steps."""
     layer = cell.layer
     stride = place.stride
     step, first = layer.time * stride, place.first

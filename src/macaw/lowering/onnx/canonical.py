@@ -1,4 +1,4 @@
-"""Rewrites the nodes of older operator sets, and QLinear operators, as those of operator set 21.
+"""Rewrites nodes of older operator sets, and QLinear operators, as nodes of operator set 21.
 
 Attributes that became inputs become constants. `QLinearConv` and `QLinearMatMul` become
 `DequantizeLinear`, the operation, and `QuantizeLinear`.

@@ -122,7 +122,7 @@ class _Builder:
             self.layers.append(self._copy(source, name))
 
     def _copy(self, source: str, name: str) -> Layer:
-        """Return the layer that makes integers of the model's type from signed ones."""
+        """Return the layer that converts signed integers to integers of the model's type."""
         offset = -offset_of(self.tensors[name].dtype)
         if offset:
             return SignLayer(name, "Sign", (source,), (name,), (), offset)

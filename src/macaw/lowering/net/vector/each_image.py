@@ -59,7 +59,7 @@ class EachImage(VectorOperation):
 
 
 def each_image(operation: VectorOperation, count: int) -> VectorOperation:
-    """Return an operation for each of `count` images; for 0, that of an image without a batch."""
+    """Return an operation on each of `count` images; with 0, on one image without a batch."""
     return EachImage(operation.dtype, operation, count) if count else operation
 
 
