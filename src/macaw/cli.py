@@ -211,6 +211,7 @@ def _run_click(arguments: list[str]) -> int:
     except click.ClickException as error:
         with contextlib.suppress(OSError):
             error.show()
+            _explain_option(error)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
         # Click turns Ctrl-C into an Abort; the cause may be our `RunInterrupted`.
@@ -221,6 +222,14 @@ def _run_click(arguments: list[str]) -> int:
     except ReaderGone:
         return EXIT_SUCCESS
     return status if isinstance(status, int) else EXIT_SUCCESS
+
+
+def _explain_option(error: click.ClickException) -> None:
+    """If an option is missing, print what it is for."""
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+        option = error.param
+        usage = " ".join(filter(None, (option.opts[0], option.metavar)))
+        click.echo(f"hint: {usage}: {option.help}", err=True)
 
 
 def _replace_missing_streams() -> None:

@@ -131,7 +131,7 @@ def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
         if array.dtype.newbyteorder("=") != dtype:
             raise InputError(
                 f"input {tensor.name} is {dtype.name}, the array given is {array.dtype.name}",
-                f"convert it with array.astype('{dtype.name}')",
+                _conversion(array, dtype),
             )
     else:
         try:
@@ -141,6 +141,14 @@ def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
         if array.dtype.kind not in "biuf" or not _values_fit(array, dtype):
             raise InputError(f"input {tensor.name}: the values given do not fit {dtype.name}")
     return np.ascontiguousarray(array, dtype=dtype.newbyteorder("<")).reshape(array.shape)
+
+
+def _conversion(array: NDArray[Any], dtype: np.dtype[Any]) -> str:
+    """Return a hint how to convert an array to another type."""
+    if array.dtype.kind not in "biuf" or _values_fit(array, dtype):
+        return f"convert it with array.astype('{dtype.name}')"
+    limits = np.iinfo(dtype)
+    return f"not all values fit: scale and round them to {limits.min} to {limits.max}, then convert"
 
 
 def _values_fit(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:

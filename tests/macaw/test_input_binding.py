@@ -74,6 +74,11 @@ def test_another_type() -> None:
         "input x is int8, the array given is int64",
         "convert it with array.astype('int8')",
     )
+    for values in (X.astype(np.int64) + 200, X / 3, np.full((2, 3), np.nan)):
+        _, hint = refused(x=values, bias=BIAS)
+        assert hint == "not all values fit: scale and round them to -128 to 127, then convert"
+    texts = np.full((2, 3), "a")
+    assert refused(x=texts, bias=BIAS)[1] == "convert it with array.astype('int8')"
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (6,), (), (1, 1, 2, 3), (2, 3, 1)])

@@ -352,6 +352,7 @@ def test_the_command(folder, capsys):
 
 COMMANDS = [
     (["--data", "x.npy", "-o", "m.onnx"], "m.onnx is an input: it is not overwritten"),
+    (["-o", "q.onnx"], "Missing option '--data'.\nhint: --data [NAME=]FILE: "),
     (["--data", "=x.npy", "-o", "q.onnx"], "--data '=x.npy': the name or the file is empty, NAME=FILE"),
     (["--data", "a=x.npy", "--data", "x.npy", "-o", "q.onnx"], "--data 'x.npy': several inputs need names, NAME=FILE"),
     (["--data", "x=x.npy", "--data", "x=x.npy", "-o", "q.onnx"], "--data gives x twice"),

@@ -350,6 +350,26 @@ def test_an_input_without_elements_is_refused_by_its_shape(layer: Path) -> None:
             api.run(layer, x=empty)
 
 
+@pytest.mark.parametrize(
+    ("command", "name", "message"),
+    [
+        ("run", "make.py", "make.py is Python, no program\nhint: python3 runs it"),
+        ("asm", "main.C", "main.C is C, no program\nhint: a C compiler makes an object of it, "),
+        ("asm", "net.onnx", "net.onnx is an ONNX model, no program\nhint: `macaw quantise`"),
+        ("run", "x.npy", "x.npy is an array, no program\nhint: -i NAME=FILE binds it to an input"),
+    ],
+)
+def test_other_files_are_no_programs(macaw: Macaw, command: str, name: str, message: str) -> None:
+    done = macaw(command, name)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"macaw: error: {message}")
+
+
+def test_a_sweep_takes_no_model(macaw: Macaw) -> None:
+    done = macaw("sweep", "net.onnx", "--set", "pe.rows=2")
+    assert "net.onnx is an ONNX model, no program\n" in done.stderr
+
+
 @pytest.mark.parametrize("command", ["run", "debug", "profile", "annotate"])
 def test_an_onnx_model_is_no_program(macaw: Macaw, tmp_path: Path, command: str) -> None:
     (tmp_path / "net.onnx").write_bytes(b"\x08\x0a\x12\x80")

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import assembly_options, file_option, plain_option, sources_argument
+from macaw.commands.options import (
+    assembly_options,
+    file_option,
+    plain_option,
+    refuse_other_files,
+    sources_argument,
+)
 from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 from macaw.errors import EXIT_WRONG_INPUT
 
@@ -101,6 +107,7 @@ def command(
     from macaw.terminal.diagnostics_output import print_diagnostics
     from macaw.terminal.progress_bar import ProgressBar
 
+    refuse_other_files(sources)
     _check_format(memory, format, relocatable, script)
     target = output or Path(sources[0]).with_suffix(".o" if relocatable else f".{format}")
     beside = None if listing == "-" else listing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
@@ -364,20 +365,38 @@ def load_program(
     of `inputs`, or a file that the program reads. Also raises the errors of `macaw.load`.
     """
     from macaw import api, files
-    from macaw.errors import InputError
     from macaw.terminal.diagnostics_output import print_diagnostics
     from macaw.terminal.progress_bar import ProgressBar
 
-    for source in sources:
-        if source.lower().endswith(".onnx"):
-            text = "`macaw quantise` gives it integers, `macaw compile` makes a program of it"
-            raise InputError(f"{source} is an ONNX model, no program", text)
+    refuse_other_files(sources)
     files.refuse_overwriting(outputs, [*sources, *inputs, *([device] if device else [])], hint)
     with chosen_errors(choice), ProgressBar("assembling"):
         program = api.load(*sources, device=device)
     files.refuse_overwriting(outputs, program.read_files, hint)
     print_diagnostics(chosen_warnings(program, choice))
     return program
+
+
+# What people give that is no program, and what to do with it.
+_OTHER_FILES = {
+    ".onnx": (
+        "an ONNX model",
+        "`macaw quantise` gives it integers, `macaw compile` makes a program of it",
+    ),
+    ".npy": ("an array", "-i NAME=FILE binds it to an input of a program"),
+    ".py": ("Python", "python3 runs it"),
+    ".c": ("C", "a C compiler makes an object of it, a linker a program: docs/c.md"),
+}
+
+
+def refuse_other_files(sources: Iterable[str]) -> None:
+    """Raise `InputError` for a file that is no program, with a hint what to do with it."""
+    from macaw.errors import InputError
+
+    for source in sources:
+        what, hint = _OTHER_FILES.get(Path(source).suffix.lower(), ("", ""))
+        if what:
+            raise InputError(f"{source} is {what}, no program", hint)
 
 
 data_option = click.option(

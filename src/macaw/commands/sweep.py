@@ -16,6 +16,7 @@ from macaw.commands.options import (
     name_file_pairs,
     other_device_option,
     plain_option,
+    refuse_other_files,
 )
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
@@ -123,6 +124,7 @@ def command(
         raise click.UsageError("name either FILEs or --lower OPERATION", ctx)
     if scheduler is not None and jobs > 1:
         raise click.UsageError("--jobs is for processes here, --scheduler for a cluster", ctx)
+    refuse_other_files(sources)
     outputs = [path for path in (csv_file, json_file, html_file) if path not in (None, "-")]
     lowered = _lower_options(lower, ctx) if lower else None
     read = [*sources, *inputs.values(), device, energy]

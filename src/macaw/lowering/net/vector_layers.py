@@ -52,6 +52,10 @@ from macaw.lowering.onnx.requantise import quotient_of_scales
 from macaw.lowering.onnx.window import Window
 
 NO_CORE = "no core of the device computes it yet"
+REAL_HINT = (
+    "`macaw quantise` gives the model integers; "
+    "`macaw compile --core nnp` and `--core fim` compute real numbers"
+)
 _REAL = "it computes real numbers"
 Tensors = Sequence[NetTensor]
 Sides = tuple[tuple[int, int], tuple[int, int], tuple[int, int, int, int], tuple[int, int]]
@@ -129,7 +133,7 @@ def _product(model: Network, layer: ProductLayer, tensors: Tensors) -> VectorOpe
     if by_channel and not prod(b.shape) == a.shape[-1] == b.shape[-1]:
         raise LowerError(f"a product of {a.shape} and {b.shape}")
     if not isinstance(layer.output, Requantisation):
-        raise LowerError(f"its products become real numbers; {NO_CORE}", "macaw quantise")
+        raise LowerError(f"its products become real numbers; {NO_CORE}", REAL_HINT)
     if layer.output.multipliers.size != 1 or _clip(layer.output, a.dtype) is not None:
         raise LowerError("its results have a range or scales by channel")
     scale = float(layer.output.multipliers.reshape(-1)[0])
@@ -305,7 +309,7 @@ def _real(model: Network, layer: FloatLayer, tensors: Tensors) -> VectorOperatio
     }
     steps = formula(layer.node, constants)
     if steps is None:
-        raise LowerError(f"{_REAL}; {NO_CORE}", "macaw quantise")
+        raise LowerError(f"{_REAL}; {NO_CORE}", REAL_HINT)
     shape = (prod(tensors[0].shape),)
     return RealFunction(dtype, shape, steps, layer.operator, count=len(tensors))
 
