@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 import tarfile
@@ -54,8 +55,12 @@ def test_the_version_stands_in_one_place_and_the_others_agree() -> None:
     assert "\nversion =" not in project.partition("[tool.")[0]
     assert 'version = {attr = "macaw.__version__"}' in project
     assert f"\nversion: {macaw.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
-    sections = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
-    assert next(name for name in sections if name != "Unreleased") == macaw.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    sections = re.findall(r"^## (\S+)(?: \((.*)\))?$", changes, re.M)
+    version, date = next(section for section in sections if section[0] != "Unreleased")
+    assert version == macaw.__version__
+    cited = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\ndate-released: {datetime.date.fromisoformat(date)}\n" in cited
     assert (ROOT / "tests" / "compatibility" / macaw.__version__).is_dir()
 
 

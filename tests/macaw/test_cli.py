@@ -124,6 +124,7 @@ def test_a_wrong_command_line(arguments: list[str], message: str) -> None:
         (["isa", "bus", "width"], "'bus width' is in the meaning of dist.bus_bytes"),
         (["isa", "clock"], "fim.alu.or and 10 more"),
         (["isa", "of"], "nothing is called 'of'\nhint: `macaw isa` lists all"),
+        (["isa", "sparse"], "hint: did you mean '.sparse'?\n"),
         (["isa", "cp.mac"], "nothing is called 'cp.mac'"),
         (["isa", "cq.mac"], "nothing is called 'cq.mac'"),
         (["isa", "--core", "cq"], "no core is called 'cq'"),

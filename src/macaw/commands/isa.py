@@ -111,7 +111,10 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
     longer_names = [item.name for item in pages if item.name.startswith(f"{name.lower()}.")]
     if len(longer_names) > 1 and not hint:
         hint = f"there are {', '.join(dict.fromkeys(longer_names))}"
-    hint = hint or f"{did_you_mean(name.lower(), words)} {_mention(pages, name)}".strip()
+    if not hint:
+        near = did_you_mean(name.lower(), words)
+        others = [item for item in pages if f"'{item.name}'" not in near]
+        hint = f"{near} {_mention(others, name)}".strip()
     raise InputError(
         f"nothing is called '{name}'" if everywhere else f"core {cores[0].name} has no '{name}'",
         hint or "`macaw isa` lists all",
