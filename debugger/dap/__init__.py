@@ -14,6 +14,7 @@
 | `sources` | source files, lines with code, targets of `goto` |
 | `output` | the program's output as text |
 | `stop_events` | the events that tell the editor of a stop |
+| `progress` | events for a run that takes longer than a second |
 | `own_requests` | the requests `macaw/queues`, `macaw/grid`, `macaw/why` |
 | `target` | a loaded program: answers each request about it |
 | `adapter` | one connection: answers what needs no program, loads it, runs it |

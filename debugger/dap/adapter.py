@@ -19,6 +19,7 @@ from macaw.debugger.dap.capabilities import capabilities
 from macaw.debugger.dap.connection import Connection, Request, RequestError
 from macaw.debugger.dap.launch import Launch, read_launch
 from macaw.debugger.dap.output import Output
+from macaw.debugger.dap.progress import Progress
 from macaw.debugger.dap.stop_events import stopped_body
 from macaw.debugger.dap.target import Run, Target
 from macaw.debugger.stops import SessionError
@@ -52,6 +53,7 @@ class Adapter:
         self._launch: Launch | None = None
         self._breakpoints = Breakpoints()
         self._output = Output(connection.notify)
+        self._progress = Progress(connection.notify)
         self._client: Mapping[str, Any] | None = None  # the arguments of `initialize`
         self._running_threads: set[str] = set()
         self._has_left = self._is_configured = False
@@ -114,7 +116,8 @@ class Adapter:
         self._answer(request)
         target = self.target
         if target is not None and target.run is not None:
-            self._run(target)
+            with self._progress:
+                self._run(target)
         if request.command in MOVES:
             with self._lock:
                 self._moves -= 1
@@ -200,6 +203,8 @@ class Adapter:
             raise RequestError(f"{error.filename or 'a file'}: {error.strerror}") from None
         target = Target(interpreter, self._breakpoints, self._notify)
         interpreter.session.on_output = self._output.write
+        if self._supports("supportsProgressReporting"):
+            interpreter.session.on_progress = self._progress.update
         self._breakpoints.is_off = launch.no_debug
         self._breakpoints.connect(interpreter.session)
         with self._lock:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from macaw.debugger.commands.text import stop_lines
+from macaw.debugger.dap.progress import Progress
 from tests.debugger.dap_client import refused, serving
 from tests.debugger.programs import PROGRAMS, of_source
 from tests.debugger.running import place_of, printed
@@ -38,6 +41,31 @@ def test_a_breakpoint_the_stack_and_the_end(client, write):
     assert client.event("exited") == {"exitCode": debug.cont().exit_code}
     client.event("terminated")
     client.request("disconnect")
+
+
+def test_a_long_run_shows_progress(client, write, monkeypatch):
+    """To an editor that says that it can: start, updates, end."""
+    monkeypatch.setattr("macaw.debugger.dap.progress.APART", 0.0)
+    client.request("initialize", adapterID="macaw", supportsProgressReporting=True)
+    client.request("launch", program=str(write(VERY_LONG_LOOP)))
+    client.event("initialized")
+    client.request("configurationDone")
+    start = client.event("progressStart")
+    assert (start["progressId"], start["title"]) == ("run 1", "macaw")
+    assert re.fullmatch(r"running, cycle [\d,]+", start["message"])
+    update = client.event("progressUpdate")
+    assert update["progressId"] == "run 1"
+    assert re.fullmatch(r"running, cycle [\d,]+", update["message"])
+    assert client.stop("pause", threadId=1)["reason"] == "pause"
+    assert client.event("progressEnd") == {"progressId": "run 1"}
+
+
+def test_a_short_run_shows_none():
+    events = []
+    progress = Progress(lambda *event: events.append(event))
+    with progress:
+        progress.update("running", 5)
+    assert events == []
 
 
 def test_output_of_the_program(client, write):
