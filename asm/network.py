@@ -1,4 +1,4 @@
-"""Declare which network a program computes: its layers and tensors by their names in the model.
+"""Declares which network a program computes: its layers and tensors by their names in the model.
 
 `macaw compile` stores this description beside the sources; the assembler does not make it.
 """

@@ -93,8 +93,8 @@ def _words(debuggee: Debuggee, address: int) -> list[int]:
 def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
     """Return whether the instruction before `address` is a call that may have led to `inner`.
 
-    An indirect call may always. A direct call may if its target is at or before the address
-    `inner`.
+    This is possible for each indirect call, and for a direct call whose target is at or before the
+    address `inner`.
     """
     section = code.debuggee.program.section_at(address - WORD)
     if section is None or address % WORD or not code.calls(address - WORD):

@@ -63,7 +63,7 @@ class AddressOf(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeated(Node):
-    """Several consecutive elements of memory; the first one is that of an expression: `E@N`."""
+    """Several consecutive elements of memory, `E@N`. The first is the element `E`."""
 
     first: Node
     count: Node

@@ -29,9 +29,10 @@ class Requester(Agent):
 
 
 class Endpoint:
-    """A core's end of the memory system: its place in the arbiter's line and its traffic counts.
+    """A core's end of the memory system: its traffic counts, and its number among all endpoints.
 
-    If several endpoints request the same bank, the arbiter serves them in the order of the line.
+    The number is `place`. Of requesters that had their last grant in the same cycle, the arbiter
+    first serves the one with the lowest number.
     """
 
     __slots__ = ("core", "instruction", "place", *COUNTS)

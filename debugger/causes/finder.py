@@ -117,10 +117,10 @@ class CauseFinder:
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
-        """Yield the causes of the pieces of an array nearest to one that no step made.
+        """Yield the causes of the values beside a piece of an array that no step made.
 
-        They are those before announcement number `before`, at most one before and one after the
-        piece, in a field that has an `Origins.array_size`.
+        There is at most one cause on each side: the nearest piece that a step made before
+        announcement number `before`. The array is a field that has an `Origins.array_size`.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None

@@ -145,7 +145,7 @@ def _records(
 
 @lru_cache(maxsize=64)
 def source_names(session: Session) -> list[str]:
-    """Return the names of the program's sources. Of those in C, only the line table has names."""
+    """Return the names of the program's sources. Names of C sources come from the line table."""
     program = session.program
     return sorted({*program.source_files, *program.line_table.files})
 

@@ -118,7 +118,7 @@ def _references(context: Context, line: Line) -> list[Reference]:
 def _covering(context: Context, text: str, array: NDArray[Any]) -> str:
     """Return the expression whose value an array contains.
 
-    It is the expression of the question, or the whole tensor of which that is a part.
+    The result is `text`, or the name of the whole tensor of which `text` is a part.
     """
     value = np.asarray(context.session.read(text))
     head, bracket, _ = text.partition("[")

@@ -13,8 +13,8 @@ from macaw.emu.dma.core import DmaCore
 class DmaAccountant(Accountant):
     """Charges each transfer: its setup, cycles with a beat, blocked banks, windows, latency.
 
-    A cycle in which the dma reads or writes a beat is work, even if another beat waits in it. Of
-    transfers with short rows, the share that full beats would not need is `narrow`.
+    A cycle in which the dma reads or writes a beat is work, even if another beat waits in it. If
+    short rows make more beats necessary than full beats would need, these cycles are `narrow`.
     """
 
     core: DmaCore

@@ -101,7 +101,7 @@ class Tiles:
         return self._long(self._split_vectors(vectors))
 
     def _split_vectors(self, vectors: Quantised) -> Quantised:
-        """Return vectors of shape (iterations, cols, N) with an axis of blocks for that of cols."""
+        """Return vectors (iterations, cols, N) with blocks in place of the columns of tiles."""
         if self._blocks == 1:
             return vectors
         shape = len(vectors.codes), self.cols

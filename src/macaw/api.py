@@ -165,7 +165,8 @@ def is_object(path: FilePath) -> bool:
 def load_object(path: FilePath) -> Program:
     """Return the program of an ELF file. Raises `ElfError` and `InputError`.
 
-    Sources that are not here, but in the folder of the file, are named by their path there.
+    If a source is missing at its path, but is in the folder of the ELF file, the program has the
+    path in that folder.
     """
     from macaw.asm import elf
     from macaw.asm.lines import LineTable

@@ -1,4 +1,4 @@
-"""Read net.json, which describes the compiled network in a folder: its sources and layers."""
+"""Reads net.json, which describes the compiled network in a folder: its sources and layers."""
 
 from __future__ import annotations
 

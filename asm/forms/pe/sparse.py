@@ -27,7 +27,7 @@ Form = Callable[[Array, Sequence[str], int], "Rounds"]
 
 
 def _greatest(structure: Structure) -> int:
-    """Return the greatest value that the single member of a record can have."""
+    """Return the greatest value of a record that has a single member."""
     (member,) = structure.members
     assert isinstance(member.legal, Immediate)
     return member.legal.high

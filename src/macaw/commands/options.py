@@ -317,7 +317,10 @@ def jitter_option(text: str) -> Callable[[Command], Command]:
 
 
 def _energy_table(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    """Refuse a name that is no table: without `=`, --energy takes the word after it."""
+    """Return the name of a table. Raises `click.BadParameter` for another name.
+
+    The name may be a FILE: --energy without `=` takes the next word of the command line.
+    """
     if value and not value.endswith(".toml"):
         raise click.BadParameter(
             f"'{value}' is no table, whose name ends with .toml; write --energy after the FILEs"

@@ -70,7 +70,7 @@ def _run(
     engine: str,
     max_cycles: int | None,
 ) -> NetworkRun | NnpRun:
-    """Run a network with a progress bar, which counts layers where each is run by itself."""
+    """Run a network with a progress bar, which counts layers if they are run separately."""
     from macaw.networks.compiled import CompiledNetwork
     from macaw.terminal.progress_bar import ProgressBar
 

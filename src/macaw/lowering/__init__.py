@@ -1,1 +1,1 @@
-"""Lower network operations to assembly programs for the PE array (seed 000 ¶84-85, ¶132-177)."""
+"""Lowers network operations to assembly programs for the PE array (seed 000 ¶84-85, ¶132-177)."""

@@ -1,4 +1,4 @@
-"""Make the padding of an image in the units: zeros first, then the pixels inside the image.
+"""Makes the padding of an image in the units: zeros first, then the pixels inside the image.
 
 The image itself has no frame of zeros. For each slab, cp finds out which of its rows and columns
 are inside the image, and the dma moves only these. If some are outside, the dma first fills the

@@ -228,7 +228,7 @@ class CompiledNetwork:
 
     @property
     def _own_inputs(self) -> set[str]:
-        """The symbols of the inputs, apart from those that are names of the model's inputs, too."""
+        """The symbols of the inputs, without those that are also names of the model's inputs."""
         edges = self.assignment.inputs
         return {self.symbols[edge.tensor] for edge in edges} - {edge.name for edge in edges}
 

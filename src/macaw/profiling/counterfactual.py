@@ -127,7 +127,7 @@ class RunGraph:
     def _edges_to(self, names: Sequence[str], time: int, begin: int) -> list[_Edge]:
         """Return edges to the latest work of cores before `time`, for an interval from `begin`.
 
-        The one that ended last says how long after its end the interval begins.
+        The `lag` of all edges is the time from the end of the work that ended last to `begin`.
         """
         found = []
         for name in names:

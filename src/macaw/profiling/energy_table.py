@@ -49,9 +49,9 @@ def default_table() -> EnergyTable:
 
 
 def load_table(path: str) -> EnergyTable:
-    """Return the table in a TOML file, over the default table, or without a path the default table.
+    """Return the table in a TOML file. The default table has the numbers that the file omits.
 
-    Raises `InputError`.
+    If `path` is empty, return the default table. Raises `InputError`.
     """
     if not path:
         return default_table()

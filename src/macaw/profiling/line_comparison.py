@@ -17,7 +17,7 @@ def line_differences(
     """Return the lines whose cycles or causes differ, those that changed most first.
 
     A line of an edited program is found again by its text and its neighbours, as `diff` finds it.
-    Left out are cores that only one of the profiles has, and those that worked in neither.
+    The result leaves out cores that only one profile has, or that worked in neither.
     """
     earlier = {account.core: account for account in before}
     changed = [

@@ -75,7 +75,7 @@ def check_axis(name: str, values: Sequence[Value]) -> tuple[str, tuple[Value, ..
 
 
 def _value(word: str) -> Value:
-    """Return the value that a word of the command line means: as in TOML, else the word."""
+    """Return the value of a word of the command line: as TOML if possible, else the word."""
     try:
         value = tomllib.loads(f"value = {word}")["value"]
     except tomllib.TOMLDecodeError:

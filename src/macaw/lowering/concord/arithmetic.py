@@ -123,7 +123,7 @@ def _places(config: Configuration) -> int:
 def _is_wide(config: Configuration, columns: int) -> bool:
     """Return whether sums of mx need more than an int64, or dot products more than a binary64.
 
-    `columns` is the number of elements in a matrix row. If it does, the generated file divides the
+    `columns` is the number of elements in a matrix row. If they do, the generated file divides the
     factors into halves. Raises `LowerError` if even sums of these halves are too large.
     """
     block = _block(config)

@@ -114,7 +114,7 @@ def rewrite_softmax(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def rewrite_normalization(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append the LayerNormalization of an image as one of rows. Return False for other tensors."""
+    """Append a LayerNormalization of an image, computed on rows. Return False for other tensors."""
     (result,), source = layer.outputs, layer.inputs[0]
     if source not in rewriting.tensors or len(rewriting.tensors[source].shape) != 4:
         return False

@@ -76,7 +76,7 @@ class ChainPhase:
 
 @dataclass
 class _Draft:
-    """A chain that may still grow; `open` while its result is read by one operation alone."""
+    """A chain that may still grow. `open` says that only one operation reads its result."""
 
     layers: list[str]
     source: Place

@@ -44,9 +44,9 @@ def with_batch(
 ) -> tuple[onnx.ModelProto, dict[str, int]]:
     """Return a checked model whose inputs have `count` samples along the batch's axis.
 
-    `dims` gives sizes to named dimensions; those of other dimensions than the batch are returned,
-    too. Raises `LowerError` for an input without a batch,
-    and for a node that mixes samples; the message names the node.
+    `dims` gives sizes to named dimensions. The second result has these sizes without the batch.
+    Raises `LowerError` for an input without a batch, and for a node that mixes samples; the message
+    names the node.
     """
     names = _batch_names(model, count)
     if names is None:

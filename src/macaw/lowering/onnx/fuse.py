@@ -234,7 +234,7 @@ def _with_parts(node: Node, *nodes: Node) -> Node:
 
 
 def _quantised_biases(draft: Draft) -> list[Node]:
-    """Make the dequantised constant that is added to a MatMul the bias of this MatMul.
+    """Turn a dequantised constant that is added to a MatMul into the bias of the MatMul.
 
     The MatMul must have dequantised weights.
     """

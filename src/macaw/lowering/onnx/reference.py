@@ -56,8 +56,8 @@ def evaluate(
 ) -> dict[str, Array]:
     """Return all tensors of a network by name, computed from the arrays of its inputs.
 
-    `definitions` compute the layers of which only a core's own arithmetic says the results, by the
-    name of the layer.
+    `definitions` has, by name, functions for the layers whose results follow only from the
+    arithmetic of a core.
 
     Raises `LowerError` for arrays that do not fit, and for a layer that cannot be computed.
     """

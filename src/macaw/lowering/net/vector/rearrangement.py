@@ -121,7 +121,7 @@ def _change(places: Places, axis: int) -> int | None:
 def _period(places: Places, axis: int) -> int:
     """Return the largest length of equal pieces of an axis in which the numbers grow by a constant.
 
-    0 stands for none.
+    The result is 0 if there are no such pieces.
     """
     length = places.shape[axis]
     for size in range(length // 2, 1, -1):
