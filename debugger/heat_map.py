@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from itertools import product
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from itertools import islice, product
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,18 +41,15 @@ class HeatMap:
         cores = self._cores()
         if not cores:
             return Grid("", message="the device has no core of several units")
-        units = [row for core in cores for row in _units(core)]
+        units = [row for core in cores for row in _units(core.name, counts(core))]
         heat = heat or _first_count(cores[0])
         focus = str(session.focus[0])
         try:
-            values = iter(self._values(heat, [place for row in units for place in row]))
+            values = iter(self._values(heat, [place for row in units for place in row.places]))
         except (ExpressionError, PlaceError, AccessError, SessionError) as error:
             return Grid(heat, focus=focus, message=f"heat {heat}: {error}")
-        rows = tuple(
-            (str(Place(row[0].core, row[0].units[:-1])), tuple(next(values) for _ in row))
-            for row in units
-        )
-        return Grid(heat, rows, tuple(tuple(map(str, row)) for row in units), focus)
+        rows = tuple((row.name, tuple(islice(values, len(row.places)))) for row in units)
+        return Grid(heat, rows, tuple(row.names for row in units), focus)
 
     def _cores(self) -> list[Core]:
         session = self.session
@@ -89,16 +87,29 @@ class HeatMap:
         return numbers
 
 
-def _units(core: Core) -> list[list[Place]]:
-    """Return a core's units of the deepest level, as one list for each unit of the level above."""
-    *outer, last = map(range, counts(core))
-    return [[Place(core.name, (*group, at)) for at in last] for group in product(*outer)]
+class _Units(NamedTuple):
+    """The units of the deepest level in one unit of the level above, and the names of all."""
+
+    name: str
+    places: tuple[Place, ...]
+    names: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _units(core: str, sizes: tuple[int, ...]) -> tuple[_Units, ...]:
+    """Return the units of a core that has so many units at each level."""
+    *outer, last = map(range, sizes)
+    found = []
+    for group in product(*outer):
+        places = tuple(Place(core, (*group, at)) for at in last)
+        found.append(_Units(str(Place(core, group)), places, tuple(map(str, places))))
+    return tuple(found)
 
 
 def _first_count(core: Core) -> str:
     """Return the path of the first counter that each unit has, or else of the first number."""
-    fields = [row for row in core.state.fields
-              if row.shape == counts(core) and row.dtype == "int64"]  # fmt: skip
+    shape = counts(core)
+    fields = [row for row in core.state.fields if row.shape == shape and row.dtype == "int64"]
     counters = {row.name for row in core.table.counters}
     chosen = [row for row in fields if row.name in counters] or fields
     return chosen[0].path or chosen[0].name if chosen else "retired"

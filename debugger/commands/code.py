@@ -5,8 +5,9 @@ The commands are `x/i`, `disassemble` and `list`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.asm.disassembly import code
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from macaw.debugger.session import Session
     from macaw.isa.model import Core
 
+Piece = tuple[int, int, str]  # address, size in bytes and text
 MOST_SOURCE = 16 << 20  # the greatest number of bytes of a source that is shown
 
 
@@ -48,11 +50,20 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
     section = session.program.section_at(address)
     if section is None or section.core is None:
         raise CommandError(f"no part of the program is at {address:#010x}")
-    table = registry.core(section.core)
+    return _rows(session, islice(_pieces(session, section, address), count))
+
+
+def _pieces(session: Session, section: Section, address: int) -> Iterator[Piece]:
+    """Yield address, size in bytes and text of each piece of a section from an address on."""
+    table = registry.core(section.core or "")
+    yield from (_words if table.executable else _records)(session, section, table, address)
+
+
+def _rows(session: Session, pieces: Iterable[Piece]) -> list[Row]:
+    """Return the rows of a listing for some pieces of the program."""
     marks = cores_by_address(session)
     rows: list[Row] = []
-    pieces = _words if table.executable else _records
-    for at, size, text in pieces(session, section, table, address):
+    for at, size, text in pieces:
         where = f"{at:#010x}"
         name = symbol_at(session, at)
         line = session.program.line_at(at)
@@ -66,8 +77,6 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
                 (line.file, line.line) if line is not None else None,
             )
         )
-        if len(rows) == count:
-            break
     return rows
 
 
@@ -107,14 +116,12 @@ def around(session: Session, address: int, before: int, after: int) -> list[Row]
     if registry.core(section.core).executable:
         begin = max(section.address, address - before * code.WORD)
         return instructions(session, begin, before + after)
-    rows = instructions(session, section.address, 1 << 30)
-    place = max((at for at, row in enumerate(rows) if row.address <= address), default=0)
-    return rows[max(0, place - before) : place + after]
+    pieces = list(_pieces(session, section, section.address))
+    place = max((number for number, (at, _, _) in enumerate(pieces) if at <= address), default=0)
+    return _rows(session, pieces[max(0, place - before) : place + after])
 
 
-def _words(
-    session: Session, section: Section, table: Core, address: int
-) -> Iterator[tuple[int, int, str]]:
+def _words(session: Session, section: Section, table: Core, address: int) -> Iterator[Piece]:
     """Yield address, size in bytes and text of each word, as memory contains it now."""
 
     def name(place: int) -> str | None:
@@ -134,9 +141,7 @@ def _words(
         yield at, code.WORD, " ".join((own or word.text_at(table, at, name)).split())
 
 
-def _records(
-    session: Session, section: Section, table: Core, address: int
-) -> Iterator[tuple[int, int, str]]:
+def _records(session: Session, section: Section, table: Core, address: int) -> Iterator[Piece]:
     """Yield address, size in bytes and text of packets and lists, as they were assembled."""
     for item in records_of(session.program, section.name, table.name):
         if item.address + item.size > address:
