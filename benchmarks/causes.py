@@ -1,6 +1,7 @@
 """The first `why` of a session beside the plain run: digits_mlp with eighty images.
 
-The first question records the run once more; later questions read that record.
+The first question records the end of the run, from the last checkpoint on. If the steps further back
+are not in that record, the run is recorded from an earlier checkpoint. Later questions read the record.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 import macaw
 from benchmarks.figures import LOWER, Effort, Figure, ratio
 from benchmarks.measure import timed
+from macaw.debugger.causes.cause_text import lines
 from macaw.debugger.session import Session
 from macaw.emu.device import Device
 from macaw.execution import configuration_of
@@ -31,7 +33,7 @@ def measure(effort: Effort) -> Iterator[Figure]:
     program = macaw.assemble(PROGRAMS / name / f"{name}.s")
     x = np.load(PROGRAMS / name / file)
     inputs: dict[str, object] = {"x": x if effort.small else x[0]}
-    plain, first, later = [], [], []
+    plain, first, shown, later = [], [], [], []
     for _ in range(effort.rounds(ROUNDS)):
         device = Device(configuration_of(program))
         device.load(program)
@@ -41,12 +43,19 @@ def measure(effort: Effort) -> Iterator[Figure]:
         stop = session.cont()
         assert stop.reason == "exit", stop
         first.append(timed(partial(session.why, question)))
+        shown.append(timed(partial(_text, session, question)))
         later.append(timed(partial(session.why, another)))
     for row, values in (
         ("plain run, no session", plain),
         (f"first why {question}", first),
+        ("then its text, six steps back", shown),
         (f"then why {another}", later),
     ):
         yield Figure(row, "ms", tuple(1000 * x for x in values), LOWER)
         if values is not plain:
             yield ratio(row, "times the plain run", values, plain, LOWER, "plain run")
+
+
+def _text(session: Session, question: str) -> list[str]:
+    """Return the answer as the command `why` prints it."""
+    return list(lines(session.why(question)))

@@ -248,7 +248,7 @@ GOALS = (
         0.5,
         ("first why y[0,3]",),
         peer="plain run",
-        limits="the run is repeated on the reference engine to record it",
+        limits="the reference engine repeats the run from the last checkpoint; earlier steps need more",
     ),
     Goal(
         "a frame gathered and redrawn at 200 × 50, ms",

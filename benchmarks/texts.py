@@ -206,8 +206,9 @@ Milliseconds of CPU time for the sample digits_mlp, medians of 100 steps of one 
 worker collects for the visible panels. A redraw is everything from the frame to the characters sent to the terminal.
 """),
     "causes": ("The first why", """\
-The first `why` of a session records the run once more; later questions read that record. The sample is digits_mlp with
-eighty images, at its end.
+The first `why` of a session records the end of the run again, from the last checkpoint on. Steps further back may need
+a record of more of the run, or of all. Later questions read the same record. The sample is digits_mlp with eighty
+images, at its end.
 """),
     "startup": ("Start", """\
 Milliseconds, as medians of 21 runs. Python's standard imports are the modules of the standard library that `macaw asm`

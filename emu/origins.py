@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 
+class UnrecordedError(Exception):
+    """Raised if a step from before the start of a partial record may be part of an answer."""
+
+
 class Place(NamedTuple):
     """A part of a field of a core's declared state: some bytes of an array, or items of a list."""
 
@@ -59,6 +63,8 @@ class Source(NamedTuple):
     # Whether it only configures the step. Then `origin` is the step that set it, or `memory` is
     # where it was.
     setting: bool = False
+    # Whether the core read the memory without an announcement, directly before `number`.
+    at_once: bool = False
     window_part: WindowPart | None = None  # or it came through a window of the core
 
 
@@ -92,12 +98,26 @@ class Origins:
     fields: frozenset[str] = frozenset()  # the fields of the state for which `makers` finds steps
     # Those of `fields` that are queues: a cell that no step has written counts as empty.
     clears: frozenset[str] = frozenset()
+    # Whether the record may be partial: start in the middle of a run. A partial record raises
+    # `UnrecordedError`, now or when the sources of a step are listed, unless it has all steps of an
+    # answer. A source without memory, place and origin means there that its step is missing.
+    can_be_partial = True
 
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number
         # A function to call for bytes that the core moves to or from memory without its ports,
         # because then no port announces them.
         self.on_move: OnMove = _ignore_move
+        self.is_partial = False
+
+    def start_within_run(self) -> None:
+        """Make this a partial record, which starts now, in the middle of a run."""
+        self.is_partial = True
+
+    def require(self, is_recorded: bool) -> None:
+        """Raise `UnrecordedError` if the record is partial and has not recorded what it must."""
+        if self.is_partial and not is_recorded:
+            raise UnrecordedError
 
     @property
     def step_count(self) -> int:

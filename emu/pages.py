@@ -215,7 +215,7 @@ class Pages:
     def snapshot(self) -> dict[int, bytes]:
         """Return the contents of all pages that are not all zero, by page number.
 
-        Snapshots share the contents of unchanged pages.
+        Snapshots share the contents of pages that were not written between them, and of no others.
         """
         for page in self._written:
             start = page << SHIFT
@@ -224,9 +224,10 @@ class Pages:
             if data == _ZEROS:
                 self._saved.pop(page, None)
                 self._digests.pop(page, None)
-            elif self._saved.get(page) != data:
+            else:  # another object even if the content is equal: the page was written
+                if self._saved.get(page) != data:
+                    self._digests.pop(page, None)
                 self._saved[page] = data
-                self._digests.pop(page, None)
         self._written.clear()
         return dict(self._saved)
 

@@ -6,7 +6,7 @@ announcement, counted from the start of the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,9 @@ from macaw.debugger.stops import Where
 from macaw.debugger.where import where_of
 from macaw.emu.copies import original
 from macaw.emu.faults import Fault
-from macaw.emu.origins import Extent, Origin, Place, Source
+from macaw.emu.origins import Extent, Origin, Place, Source, UnrecordedError
+
+Ask = Callable[[], "list[Cause]"]
 
 
 @dataclass
@@ -49,14 +51,38 @@ class Cause:
     setting: bool = False  # whether it is a setting of the step; other causes are its data
     _more: Any = field(default=None, repr=False)
     _causes: list[Cause] | None = field(default=None, repr=False)
+    # How a wider record finds the cause again: a function that asks the question, or the cause that
+    # has it among its causes; and its index there.
+    _question: tuple[Callable[[], list[Cause]], int] | None = field(
+        default=None, repr=False, compare=False
+    )
+    _parent: tuple[Cause, int] | None = field(default=None, repr=False, compare=False)
 
     @property
     def causes(self) -> list[Cause]:
-        """The values that the step read. They are computed at the first access to this property."""
+        """The values that the step read. They are computed at the first access to this property.
+
+        If the record does not have them, a wider one is made. Raises `CauseError` if that fails.
+        """
         if self._causes is None:
-            self._causes = [] if self._more is None else list(self._more())
+            try:
+                self._causes = [] if self._more is None else list(self._more())
+            except UnrecordedError:
+                self._causes = self._again().causes
             self._more = None
+        for number, cause in enumerate(self._causes):
+            cause._parent = cause._parent or (self, number)
         return self._causes
+
+    def _again(self) -> Cause:
+        """Return the same cause, found in a wider record."""
+        if self._question is not None:
+            ask, number = self._question
+            return ask()[number]
+        if self._parent is None:  # it is part of an answer that is not complete
+            raise UnrecordedError
+        parent, number = self._parent
+        return parent._again().causes[number]
 
     @property
     def ends(self) -> bool:
@@ -189,6 +215,7 @@ class CauseFinder:
                 name = self._state_name(core, part if part.size else place)
                 yield Cause(role, name, value, "set", core, cycle, by=command)
         if not makers and not edits:
+            self.record.require_whole()
             how = "empty" if place.field in origins.clears else "begin"
             name = self._state_name(core, place)
             yield Cause(role, name, value, how, core, place=(core, place), before=before)
@@ -211,6 +238,7 @@ class CauseFinder:
         number, first, size = source.window_part
         write = self.record.window_access(number)
         if write is None:
+            self.record.require_whole()
             yield Cause(source.what, "", source.value, "begin", core)
             return
         begin = write.address + first
@@ -278,7 +306,9 @@ class CauseFinder:
             yield self._setting(source, core, time)
         elif source.memory is not None:
             address, size = source.memory
-            read = self.record.read(core, address, source.number)
+            read = None
+            if not source.at_once:
+                read = self.record.read(core, address, source.number)
             value = copy if source.value is None and source.what == COPIED else source.value
             if read is not None and self.record.window_access(read.number) is not None:
                 yield from self._of_window_output(source.what, read, address, size, value)
@@ -293,6 +323,7 @@ class CauseFinder:
             origin = source.origin
             yield self._cause(source.what, "", None, core, origin.time, origin, source.value)
         else:
+            self.record.require_whole()
             yield Cause(source.what, "", source.value, "begin", core)
 
     def _setting(self, source: Source, core: str, time: int) -> Cause:
@@ -309,6 +340,7 @@ class CauseFinder:
             name = self._memory_name(address, time)
             cause = Cause(source.what, name, value, "words", core, memory=(address, size))
         else:
+            self.record.require_whole()
             return Cause(source.what, "", value, "begin", core, setting=True)
         if source.memory is not None:
             bytes_of = source._replace(origin=None, setting=False, value=None)

@@ -1,15 +1,16 @@
-"""The record of how values were made: repeats a run with all edits up to the present.
+"""The record of how values were made: repeats a run, or the end of it, up to the present.
 
 The recording uses a separate device with the reference engine, so the session's device does not
 change. The record contains all reads and writes of memory, and the origins that the cores record
-(`macaw.emu.origins`).
+(`macaw.emu.origins`). It starts at a late checkpoint if the user has not edited the run. If that
+record cannot tell which step made a value, another record is made from an earlier checkpoint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +19,8 @@ from macaw.emu.address_space import REGION_SHIFT
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Fault
-from macaw.emu.origins import Origin, WindowPart
+from macaw.emu.origins import Origin, UnrecordedError, WindowPart
+from macaw.emu.pages import SHIFT
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST = 6_000_000  # the greatest number of announcements, and of steps that cores record
 _LINE = 6  # accesses are indexed by lines of 2 ** so many bytes
+_GROWTH = 8  # how many times as long as a partial record the next longer one is, at least
 _REACH = 64  # so many lines are searched for neighbours of unwritten bytes
 
 
@@ -48,18 +51,20 @@ class Access(NamedTuple):
 
 
 class RunRecord:
-    """The accesses and origins of a debuggee's run, from its start up to the present."""
+    """The accesses and origins of a run, up to the position of the debuggee at the first question.
+
+    The record is partial if it starts at a later checkpoint than the run. A method whose result may
+    depend on what came before the record then raises `UnrecordedError`.
+    """
 
     def __init__(
-        self, debuggee: Debuggee, history: History, pause: Callable[[], bool] | None = None
+        self, debuggee: Debuggee, run: RecordedRun, pause: Callable[[], bool] | None = None
     ) -> None:
-        """Record the run up to the present. Raises `CauseError`.
+        """Record the run from the last of its starts. Raises `CauseError`.
 
         The device calls `pause` now and then; the recording fails if it returns True.
         """
         self.debuggee = debuggee
-        self.history = history
-        self.key = key_of(debuggee, history)
         self.count = 0
         self._writes: dict[int, list[Access]] = {}
         self._reads: dict[tuple[str, int], list[Access]] = {}
@@ -72,27 +77,59 @@ class RunRecord:
         )  # regions of the address space that have windows
         self.edits = Edits()
         self.by_hand: dict[int, bytes] = {}  # values that the user has set, by number
-        points = history.points
         self.device = Device(debuggee.config, engine=ENGINES[-1])
         self.device.load(debuggee.program)
         for core in self.device.order:
             core.remember(self._number).on_move = partial(self._add_access, core.name)
+        self.run = run if self._can_be_partial() else replace(run, starts=run.starts[:1])
+        self.is_partial = len(self.run.starts) > 1
+        for core in self.device.order if self.is_partial else ():
+            assert core.origins is not None
+            core.origins.start_within_run()
         self.device.listen(self._hear)
         self._pause = pause
         self.device.pause = self._stops
-        here = debuggee.device.position
-        if not points[0].has_edits:
-            self.device.restore(points[0].snapshot)
-        for point in points:
-            if point.has_edits and point.position <= here:
-                if point is not points[0]:
-                    self._run(point.position)
-                self._edit(point)
-        self._run(here)
+        first = self.run.starts[0]
+        if not first.has_edits:
+            self.device.restore(self.run.starts[-1].snapshot)
+        for point in run.edits:
+            if point is not first:
+                self._run(point.position)
+            self._edit(point)
+        self._run(run.position)
         self._read_written()
         self.device.pause = None
         self.device.unlisten(self._hear)
         self._first: Device | None = None
+        self._wider: RunRecord | None = None
+
+    def _can_be_partial(self) -> bool:
+        """Return whether the records of all cores that have started something can be partial."""
+        started = {core.name for core in self.debuggee.device.order if core.start_count}
+        return all(
+            core.origins is None or core.origins.can_be_partial
+            for core in self.device.order
+            if core.name in started
+        )
+
+    def wider(self) -> RunRecord:
+        """Return a record of the same run that starts at an earlier checkpoint.
+
+        Raises `CauseError`.
+        """
+        if self._wider is None:
+            run = replace(self.run, starts=self.run.starts[:-1])
+            self._wider = RunRecord(self.debuggee, run, self._pause)
+        return self._wider.widest()
+
+    def widest(self) -> RunRecord:
+        """Return the widest record that was made instead of this one, which may be this one."""
+        return self if self._wider is None else self._wider.widest()
+
+    def require_whole(self) -> None:
+        """Raise `UnrecordedError` if the record is partial."""
+        if self.is_partial:
+            raise UnrecordedError
 
     def _run(self, position: Position) -> None:
         """Run to a position. Raises `CauseError`."""
@@ -111,7 +148,7 @@ class RunRecord:
         commands = "; ".join(edit.command for edit in point.edits if edit.command)
         number, cycle = self.count, point.position[0]
         # The first checkpoint also contains the inputs, which are not edits.
-        bound = self.debuggee.program.inputs if point is self.history.points[0] else ()
+        bound = self.debuggee.program.inputs if point is self.run.starts[0] else ()
         for name, change in self.device.diff(before):
             if name == "memory" and isinstance(change.new, bytes) and change.at:
                 address = self.device.memory.address(change.field, change.at[0])
@@ -130,7 +167,7 @@ class RunRecord:
         if self._first is None:
             self._first = Device(self.debuggee.config, engine=ENGINES[-1])
             self._first.load(self.debuggee.program)
-            self._first.restore(self.history.points[0].snapshot)
+            self._first.restore(self.run.starts[0].snapshot)
         return self._first
 
     def _number(self) -> int:
@@ -197,6 +234,7 @@ class RunRecord:
 
         A write that is more than `_REACH` lines away does not count.
         """
+        self.require_whole()
         found = []
         for lines in (range(0, -_REACH, -1), range(_REACH)):
             forward = lines.step > 0
@@ -214,13 +252,17 @@ class RunRecord:
 
     def writes_of(self, core: str) -> list[Access]:
         """Return all writes of a core in their order."""
+        self.require_whole()
         known = {x.number: x for x in self._window_accesses.values()}
         known |= {x.number: x for line in self._writes.values() for x in line}
         return [x for _, x in sorted(known.items()) if x.core == core]
 
     def read(self, core: str, address: int, before: int) -> Access | None:
         """Return the last read of a byte by a core up to announcement number `before`, or None."""
-        return _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
+        found = _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
+        if found is None:
+            self.require_whole()
+        return found
 
     def data(self, address: int, size: int, before: int) -> bytes | None:
         """Return bytes of memory as they were before announcement number `before`.
@@ -246,7 +288,7 @@ class RunRecord:
 
         `number` is the access's announcement number. The result is None if it was not to a window.
         """
-        access = self._window_accesses.get(number)
+        access = self.window_access(number)
         if access is None:
             return None
         window = self.device.memory.window(access.address, access.size)
@@ -261,7 +303,10 @@ class RunRecord:
 
     def window_access(self, number: int) -> Access | None:
         """Return the access to a window with this announcement number, or None."""
-        return self._window_accesses.get(number)
+        access = self._window_accesses.get(number)
+        if access is not None:
+            self.require_whole()
+        return access
 
     def pieces(
         self, address: int, size: int, before: int
@@ -275,9 +320,30 @@ class RunRecord:
         for at in range(address + 1, address + size):
             here = self.writer(at, before)
             if here is not last:
+                self._check_unwritten(begin, at - begin, last)
                 yield begin, at - begin, last
                 begin, last = at, here
+        self._check_unwritten(begin, address + size - begin, last)
         yield begin, address + size - begin, last
+
+    def _check_unwritten(self, address: int, size: int, write: Access | None) -> None:
+        """Raise `UnrecordedError` if bytes without a write may have been written before the record.
+
+        They were not if the snapshots share their pages.
+        """
+        if write is not None or not self.is_partial:
+            return
+        memory = self.device.memory
+        try:
+            pages, offset = memory.locate(address, size)
+        except Fault:
+            raise UnrecordedError from None
+        names = (row.name for row in memory.state.fields if row.dtype == "memory")
+        name = next(x for x in names if getattr(memory.state, x) is pages)
+        first, start = (x.snapshot.memory[name] for x in (self.run.starts[0], self.run.starts[-1]))
+        for page in range(offset >> SHIFT, (offset + size - 1 >> SHIFT) + 1):
+            if page not in first or start.get(page) is not first[page]:
+                raise UnrecordedError
 
     def window_origins(self, access: Access, address: int, size: int) -> list[Origin]:
         """Return the origins of bytes that an access read from a window.
@@ -299,7 +365,10 @@ class RunRecord:
             return []
         origins = self.device.cores[access.core].origins
         assert origins is not None
-        return list(origins.writers(access.number, address, size))
+        found = list(origins.writers(access.number, address, size))
+        if not found:
+            self.require_whole()
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,6 +392,46 @@ class RecordKey:
 
     def __hash__(self) -> int:
         return hash((self.position, self.edits, id(self.begin)))
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """The run of a record: from where the record may start, the user's edits, and its end."""
+
+    key: RecordKey
+    position: Position  # the end
+    starts: tuple[Checkpoint, ...]  # the record starts at the last one; the run at the first one
+    edits: tuple[Checkpoint, ...]  # the checkpoints with edits; a partial record has none
+
+
+def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:
+    """Return the run up to the debuggee's present position.
+
+    With `whole`, or after edits, its record starts with the run, else at the last checkpoint.
+    """
+    here = debuggee.device.position
+    edits = tuple(x for x in history.points if x.has_edits and x.position <= here)
+    starts = history.points[:1]
+    if not whole and not edits:
+        starts += _late_starts([x for x in history.points[1:] if x.position < here])
+    return RecordedRun(key_of(debuggee, history), here, tuple(starts), edits)
+
+
+def _late_starts(points: Sequence[Checkpoint]) -> list[Checkpoint]:
+    """Return those of the checkpoints at which partial records start, the earliest first.
+
+    From each to the next earlier one, the time to repeat the run from there grows by `_GROWTH`, so
+    that an answer that needs the whole run does not take much longer than with one record.
+    """
+    whole = sum(point.cost for point in points)
+    chosen: list[Checkpoint] = []
+    after = goal = 0.0  # the time from a checkpoint to the last one
+    for point in reversed(points):
+        if after >= goal and (not chosen or after * _GROWTH <= whole):
+            chosen.insert(0, point)
+            goal = _GROWTH * max(after, point.cost)
+        after += point.cost
+    return chosen
 
 
 def key_of(debuggee: Debuggee, history: History) -> RecordKey:

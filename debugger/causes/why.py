@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macaw.debugger.causes.finder import Cause, CauseFinder
-from macaw.debugger.causes.record import CauseError, RunRecord, key_of
+from macaw.debugger.causes.record import CauseError, RunRecord, key_of, run_of
 from macaw.debugger.expressions import Expression, compile_expression
-from macaw.emu.origins import Place
+from macaw.emu.origins import Place, UnrecordedError
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.debugger.history import History
+
+
+@dataclass
+class Question:
+    """A question for the causes of a value, and the record from which it is answered."""
+
+    record: RunRecord
+    find: Callable[[CauseFinder], Iterator[Cause]]
+    is_asked: bool = False
+
+    def ask(self) -> list[Cause]:
+        """Return the causes. After the first call, they are those of a wider record."""
+        record = self.record.wider() if self.is_asked else self.record
+        while True:
+            try:
+                causes = list(self.find(CauseFinder(record)))
+                break
+            except UnrecordedError:
+                record = record.wider()
+        following = Question(record, self.find, is_asked=True).ask
+        for number, cause in enumerate(causes):
+            cause._question = following, number
+        return causes
 
 
 class Causes:
@@ -37,23 +61,39 @@ class Causes:
 
         `finder` searches for them, and can continue from them later.
         """
-        return _causes_of(compile_expression(self.debuggee, text), text, finder or self.finder)
+        find = _search(compile_expression(self.debuggee, text), text)
+        if finder is not None:
+            return list(find(finder))
+        return Question(self.record(whole=False), find).ask()
 
     def finder(self) -> CauseFinder:
-        """Return a finder for the record of the run up to the present. Raises `CauseError`."""
+        """Return a finder for the record of the whole run up to the present.
+
+        Raises `CauseError`.
+        """
         return CauseFinder(self.record())
 
-    def record(self) -> RunRecord:
-        """Return the record of the run up to the present. Raises `CauseError`."""
+    def record(self, whole: bool = True) -> RunRecord:
+        """Return the record of the run up to the present; without `whole`, it may be partial.
+
+        Raises `CauseError`.
+        """
         debuggee, history, record = self.debuggee, self.history, self._record
-        if record is None or record.key != key_of(debuggee, history):
-            self._record = record = RunRecord(debuggee, history, debuggee.interrupts.take)
+        if record is not None:
+            record = record.widest()
+        is_other = record is None or record.run.key != key_of(debuggee, history)
+        if record is None or is_other or (whole and record.is_partial):
+            run = run_of(debuggee, history, whole)
+            record = RunRecord(debuggee, run, debuggee.interrupts.take)
+        self._record = record
         return record
 
 
-def _causes_of(
-    expression: Expression, text: str, find: CauseFinder | Callable[[], CauseFinder]
-) -> list[Cause]:
+def _search(expression: Expression, text: str) -> Callable[[CauseFinder], Iterator[Cause]]:
+    """Return a function that finds the causes of the expression's present value.
+
+    Raises `CauseError`.
+    """
     if expression.target is None:
         raise CauseError(f"{text} is no place in memory and no register")
     access, indices = expression.target
@@ -63,18 +103,20 @@ def _causes_of(
         address, size = access.extent(*indices())
         if not size:
             raise CauseError(f"{text} has no bytes")
-        finder = find if isinstance(find, CauseFinder) else find()
-        return list(finder.memory(text, address, size, finder.record.count, number))
+        return lambda finder: finder.memory(text, address, size, finder.record.count, number)
     if access.field_range is None:
         raise CauseError(f"{text} is no single place in memory or in the state of a core")
     (core,) = access.cores
     place = Place(*access.field_range(*indices()))
-    finder = find if isinstance(find, CauseFinder) else find()
-    fields = _recorded_fields(finder.record, core)
-    if place.field not in fields:
-        names = f", of {core} only {', '.join(sorted(fields))}" if fields else ""
-        raise CauseError(f"what made {text} is not recorded{names}")
-    return list(finder.state(text, core, place, finder.record.count, number))
+
+    def find(finder: CauseFinder) -> Iterator[Cause]:
+        fields = _recorded_fields(finder.record, core)
+        if place.field not in fields:
+            names = f", of {core} only {', '.join(sorted(fields))}" if fields else ""
+            raise CauseError(f"what made {text} is not recorded{names}")
+        return finder.state(text, core, place, finder.record.count, number)
+
+    return find
 
 
 def _recorded_fields(record: RunRecord, core: str) -> frozenset[str]:

@@ -48,8 +48,8 @@ def _why_stalled(context: Context, line: Line) -> Answer:
     "find the instructions and transfers that made a value, back through registers, queues and DMA",
     details="E: memory, elements of a tensor, registers of a core. Each line is a value and the\n"
     "step that made it. Below it are the values that this step read, and after `with` its\n"
-    "settings. depth N: show N steps back (default 6). `why` repeats the run up to here with the\n"
-    "reference engine; the next question at the same position is quick.\n"
+    "settings. depth N: show N steps back (default 6). `why` repeats the end of the run with\n"
+    "the reference engine, or all of it if that is needed; the next question here is quick.\n"
     "against FILE: FILE (.npy) is what E, or the tensor of E, should be. Each NAME=FILE says what\n"
     "another place should be: an array, an expression, a window, transferN. A .npz has arrays by\n"
     "name. The answer goes back from a wrong element of E to the first place that disagrees.\n"

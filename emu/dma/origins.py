@@ -90,6 +90,8 @@ class TransferOrigins(Origins):
         announcement.
         """
         yield from self._description(transfer)
+        # Bytes through a window are counted from the start of the transfer.
+        self.require(number not in self._pushes and transfer.ticket not in self._reads)
         if number in self._pushes:
             first, begin = self._pushes[number]
             first += address - begin
@@ -113,6 +115,7 @@ class TransferOrigins(Origins):
     def _description(self, transfer: Transfer) -> Iterator[Source]:
         """Yield the six words that describe a transfer, as settings that determine it."""
         request = self._requests.get(transfer.ticket)
+        self.require(request is not None)
         if request is None:
             return
         number, address = request
@@ -121,7 +124,7 @@ class TransferOrigins(Origins):
         if transfer.rows > 1:
             shown |= {"dst_stride": transfer.dst_stride, "src_stride": transfer.src_stride}
         memory = (address, DESCRIPTION)
-        yield Source("description", number, memory, None, None, shown, setting=True)
+        yield Source("description", number, memory, None, None, shown, True, at_once=True)
 
     def _pieces(
         self, transfer: Transfer, number: int, address: int, first: int, size: int

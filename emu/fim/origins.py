@@ -81,6 +81,7 @@ BankRecord = tuple[Record, int]  # and the index of the bank in its block
 class IslandOrigins(Origins):
     """The record of what the circuits of an island did. It finds where their values come from."""
 
+    can_be_partial = False
     fields = frozenset((ROP, GIO, RZ, IOSA))
 
     def __init__(

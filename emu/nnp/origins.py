@@ -28,6 +28,7 @@ _STEP_ELEMENTS = 64  # so many recorded elements count as one step
 class ChainOrigins(Origins):
     """The record of the iterations of chains. It finds the origins of what they wrote."""
 
+    can_be_partial = False
     fields = frozenset((*FIELDS.values(), FILE.name, "net_in", "net_out"))
     clears = frozenset(("net_in", "net_out"))
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.origins import Origin, Source
+from macaw.emu.origins import Origin, Source, UnrecordedError
 
 # Columns of the log. An announcement number follows each address: the factor is the value that was
 # there before this announcement.
@@ -27,6 +27,7 @@ class ProductLog:
     def __init__(self, item: Callable[[int, int], int]) -> None:
         self.item = item  # returns the bytes of a number, given an announcement and an address
         self.count = 0
+        self.is_partial = False  # whether it does not begin with the run
         self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []  # columns of the log; factors
         self._first: dict[int, int] = {}  # by accumulator: its first product
         self._added: dict[int, list[Source]] = {}  # by accumulator: its partial sums
@@ -46,14 +47,14 @@ class ProductLog:
 
     def take(self, total: int) -> Callable[[], Iterator[Source]]:
         """Clear the sources of accumulator `total`, and return a function that yields them."""
-        begin, end = self._first.get(total, 0), self.count
+        begin, end = self._first.get(total), self.count
         added = self._added.pop(total, [])
         self._first[total] = end
         return partial(self._sources, total, begin, end, added)
 
     def sources_in(self, total: int) -> list[Source]:
         """Return the sources of accumulator `total`."""
-        begin, added = self._first.get(total, 0), self._added.get(total, [])
+        begin, added = self._first.get(total), self._added.get(total, [])
         return list(self._sources(total, begin, self.count, added))
 
     def _products(self, total: int, begin: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -72,10 +73,12 @@ class ProductLog:
         return all_rows[:, where], all_values[:, where]
 
     def _sources(
-        self, total: int, begin: int, end: int, added: list[Source]
+        self, total: int, begin: int | None, end: int, added: list[Source]
     ) -> Iterator[Source]:  # fmt: skip
+        if begin is None and self.is_partial:
+            raise UnrecordedError
         yield from added
-        rows, values = self._products(total, begin, end)
+        rows, values = self._products(total, begin or 0, end)
         for row, pair in zip(rows.T.tolist(), values.T.tolist(), strict=True):
             yield self.product(row, pair)
 
@@ -84,11 +87,13 @@ class ProductLog:
 
         `row` has one number for each column of the log. `pair` has the weight and the activation.
         """
+        if self.is_partial and min(row[MAC], row[WEIGHT], row[ACTIVATION]) < 0:
+            raise UnrecordedError
         parts = []
         for name, at, value in zip(
             ("weight", "activation"), (WEIGHT, ACTIVATION), pair, strict=True
         ):
-            # Values from before recording began have no address.
+            # Values that no ld has loaded have no address.
             memory = None if row[at] < 0 else (row[at], self.item(row[at + 1], row[at]))
             parts.append(Source(name, row[at + 1], memory, value=value))
         number = max(row[WEIGHT + 1], row[ACTIVATION + 1])

@@ -185,13 +185,16 @@ class RowProvenance(ProvenanceRecords):
         self.configs[cluster, buffer] = origin, -1
         for number in range(SCALARS):
             self.scalars.pop((cluster, buffer, number), None)
+            self.cleared.add((cluster, buffer, number))
         for kind in (SCALES, TABLE_SEGMENT):
             self.config_data.pop((cluster, buffer, kind), None)
 
     def end_config(self, clusters: Sequence[int], buffer: int, offset: int) -> None:
         """Record that a buffer now contains the sequence at `offset` of the half."""
         for cluster in clusters:
-            origin, _ = self.configs[cluster, buffer]
+            origin, _ = self.configs.get((cluster, buffer), (None, -1))
+            if origin is None:  # it began before the record
+                continue
             origin = Origin(self.number(), self.core.time, origin.what, origin.address)
             base = self.memory.base
             self.configs[cluster, buffer] = origin, base + offset
@@ -216,7 +219,8 @@ class RowProvenance(ProvenanceRecords):
         origin, _ = self.configs.get(key, (None, 0))
         number, addresses = self.config_data.get((*key, kind), (self.number(), []))
         size = value.itemsize
-        place = (addresses[pe] + entry * size, size) if addresses else None
+        is_known = addresses and (origin is not None or not self.is_partial)
+        place = (addresses[pe] + entry * size, size) if is_known else None
         name = "scale" if kind == SCALES else "table"
         return Source(name, number, place, None, origin, value.item(), setting=True)
 
@@ -289,21 +293,23 @@ class RowProvenance(ProvenanceRecords):
             source, target = cluster.operands(run, op)
             act(cluster, run, op, source.tolist(), target.tolist())
 
-    def _step(
-        self, cluster: Cluster, run: Run, op: Op, value: Any, sources: Sources
-    ) -> Origin:  # fmt: skip
+    def _step(self, cluster: Cluster, run: Run, op: Op) -> Callable[[Any, Sources], Origin]:
+        """Return a function that makes the origin of one result of a step that starts now.
+
+        Its arguments are the result's value and sources.
+        """
         word = int(self.state.words[cluster.number, run["buffer"], op["place"]])
         what, at = decode_word(word).row.mnemonic, cluster.address(run, op)
-        return Origin(self.number(), self.core.time, what, at, "", value, sources)
+        return partial(Origin, self.number(), self.core.time, what, at, "")
 
     def _move(
         self, cluster: Cluster, run: Run, op: Op, source: list[int], target: list[int]
     ) -> None:
-        c = cluster.number
+        c, step = cluster.number, self._step(cluster, run, op)
         for pe, (accumulator, place) in enumerate(zip(source, target, strict=True)):
             value = self.state.accumulators[c, pe, accumulator].item()
             sources = self._sum_sources(c, pe, accumulator)
-            self.output[c, pe, place] = self._step(cluster, run, op, value, sources)
+            self.output[c, pe, place] = step(value, sources)
 
     def _sum_sources(self, cluster: int, pe: int, accumulator: int) -> Sources:
         """Clear the record of an accumulator, and return a function that yields its sources.
@@ -355,6 +361,7 @@ class RowProvenance(ProvenanceRecords):
         self, cluster: Cluster, run: Run, op: Op, source: list[int], target: list[int]
     ) -> None:
         c, passes = cluster.number, op["name"] == "bypass"
+        step = self._step(cluster, run, op)
         settings = [] if passes else list(self._settings(cluster, run, op))
         count = 1 if op["chained"] >= 0 else max(run["out"]["count"], 1)
         self.reductions[c] = []
@@ -362,7 +369,7 @@ class RowProvenance(ProvenanceRecords):
             parts = self._parts(cluster, run, op, [first + number for first in source], count)
             if op["function"] == REDUCE and not passes:
                 all_sources = [*parts.values(), *settings]
-                origin = self._step(cluster, run, op, None, partial(iter, all_sources))
+                origin = step(None, partial(iter, all_sources))
                 self.reductions[c].append(origin)
                 if self._to_scalars(cluster, run):
                     key = c, run["buffer"], target[0] + number
@@ -374,9 +381,7 @@ class RowProvenance(ProvenanceRecords):
                 buffer = c, run["buffer"]
                 own = [] if passes else self._own_settings(buffer, op, pe, part.value)
                 sources = partial(iter, [part, *settings, *own])
-                self.output[c, pe, target[pe] + number] = self._step(
-                    cluster, run, op, None, sources
-                )
+                self.output[c, pe, target[pe] + number] = step(None, sources)
 
     def _parts(
         self, cluster: Cluster, run: Run, op: Op, places: list[int], count: int
@@ -393,10 +398,11 @@ class RowProvenance(ProvenanceRecords):
                 if is_written[pe, place]:
                     parts[pe] = self._result(c, pe, place)
             return parts
-        for pe in range(self.shape.pes):
-            value = self.state.accumulators[c, pe, op["chained"]].item()
+        step = self._step(cluster, run, op)
+        values = self.state.accumulators[c, :, op["chained"]].tolist()
+        for pe, value in enumerate(values):
             sources = self._sum_sources(c, pe, op["chained"])
-            origin = self._step(cluster, run, op, value, sources)
+            origin = step(value, sources)
             parts[pe] = Source("sum", origin.number, None, None, origin, value)
         return parts
 
@@ -407,7 +413,10 @@ class RowProvenance(ProvenanceRecords):
 
     def end_reduction(self, cluster: int, values: Sequence[Any]) -> None:
         """Record `values`, the results of a reduction that has ended in a cluster."""
-        for origin, value in zip(self.reductions.pop(cluster, ()), values, strict=True):
+        origins = self.reductions.pop(cluster, [])
+        if self.is_partial and not origins:
+            return  # it began before the record
+        for origin, value in zip(origins, values, strict=True):
             origin.value = value.item()
 
     def _scalar(
@@ -415,8 +424,10 @@ class RowProvenance(ProvenanceRecords):
     ) -> None:
         c, number = cluster.number, source[0] - SCALAR_SOURCE
         value = self.state.scalar_sums[c, run["buffer"], number].item()
-        sources = self.reduction_sources(self.scalars.pop((c, run["buffer"], number), []))
-        self.output[c, 0, target[0]] = self._step(cluster, run, op, value, partial(iter, sources))
+        key = c, run["buffer"], number
+        sources = self.reduction_sources(key, self.scalars.pop(key, []))
+        self.cleared.add(key)
+        self.output[c, 0, target[0]] = self._step(cluster, run, op)(value, partial(iter, sources))
 
     def _result(self, cluster: int, pe: int, place: int) -> Source:
         value = self.state.output[cluster, pe, place].item()
@@ -429,7 +440,7 @@ class RowProvenance(ProvenanceRecords):
         c, out = cluster.number, run["out"]
         base = self.memory.base + out["offset"]
         size = memory_type(ELEMENTS[out["element"]]).itemsize
-        settings = self._out(run)
+        settings, step = self._out(run), self._step(cluster, run, op)
         for pe, first in enumerate(source):
             place = c * self.shape.pes + pe
             if out["pes"] and place >= out["pes"]:
@@ -438,7 +449,7 @@ class RowProvenance(ProvenanceRecords):
                 address = base + place * out["stride"] + (run["stored"] + number) * out["step"]
                 result = self._result(c, pe, first + number)
                 sources = partial(iter, [*settings, result])
-                origin = self._step(cluster, run, op, result.value, sources)
+                origin = step(result.value, sources)
                 self.store_origins.setdefault(address, []).append((size, origin))
 
     def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
@@ -454,6 +465,7 @@ class RowProvenance(ProvenanceRecords):
             if not part & covered:
                 covered |= part
                 origins.append(replace(origin, part=(min(part) - address, len(part))))
+        self.require(len(covered) == size)
         yield from sorted(origins, key=lambda item: item.part or (0, 0))
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:

@@ -25,6 +25,7 @@ def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
     for element, part in place.items(values.itemsize, values.nbytes):
         index = tuple(int(x) for x in np.unravel_index(element, values.shape))
         origin = LABELS[place.field](records, place.field, index)
+        records.require(origin is not None)
         if origin is not None:
             origin.part = part
             yield origin
@@ -93,7 +94,7 @@ def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
     if not reductions:
         return None
     latest, value = reductions[-1], records.state.scalar_sums[index].item()
-    sources = records.reduction_sources(reductions)
+    sources = records.reduction_sources((index[0], index[1], index[2]), reductions)
     return replace(latest, value=value, sources=partial(iter, sources))
 
 

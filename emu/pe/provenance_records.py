@@ -60,6 +60,8 @@ class ProvenanceRecords(Origins):
         # by order of the packet: its address, without the half bit
         self.packets: dict[int, int] = {}
         self.products = ProductLog(self.item_size)
+        # The accumulators of 604 that were cleared since the record began, as in `scalars`.
+        self.cleared: set[Key] = set()
         self.output: dict[Key, Origin] = {}
         # by address: bytes that a packet had there
         self.store_origins: dict[int, list[tuple[int, Origin]]] = {}
@@ -70,6 +72,10 @@ class ProvenanceRecords(Origins):
         # PE the address of its scale or of the table.
         self.config_data: dict[tuple[int, int, int], tuple[int, list[int]]] = {}
         self.scalars: dict[Key, list[Origin]] = {}  # by cluster, buffer, accumulator of 604
+
+    def start_within_run(self) -> None:
+        super().start_within_run()
+        self.products.is_partial = True
 
     def flat(self, cluster: int, pe: int, accumulator: int) -> int:
         """Return the number of an accumulator, counted through all PEs of the row."""
@@ -111,6 +117,9 @@ class ProvenanceRecords(Origins):
         rows[ACTIVATION : ACTIVATION + 2] = self.activations[activation].T
         return rows, np.array([arrays.weight_value[weight], arrays.activations[activation]])
 
-    def reduction_sources(self, reductions: list[Origin]) -> list[Source]:
-        """Return results of reductions as the sources of an accumulator of the scalar unit."""
-        return [Source("reduced", x.number, None, None, x, x.value) for x in reductions]
+    def reduction_sources(self, key: Key, reductions: list[Origin]) -> list[Source]:
+        """Return results of reductions as the sources of accumulator `key` of the scalar unit."""
+        sources = [Source("reduced", x.number, None, None, x, x.value) for x in reductions]
+        if self.is_partial and key not in self.cleared:
+            sources.append(Source("reduced", self.number()))
+        return sources

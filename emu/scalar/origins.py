@@ -84,6 +84,7 @@ class RegisterOrigins(Origins):
         for number, part in place.items(self._bytes(place.field), whole):
             writers = self._writers.get((place.field, number), [])
             at = bisect_left(writers, before, key=lambda item: self._steps[item].number) - 1
+            self.require(at >= 0)
             if at >= 0:
                 found = self._origin(writers[at])
                 found.part = part
