@@ -6,15 +6,19 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+from docs.trees import tree_of
 from tests.contract.imports import modules
 
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).parents[2]
-TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in modules().items()}
+Node = TypeVar("Node", bound=ast.AST)
+TREES = {name: tree_of(path) for name, path in modules().items()}
 # Modules and functions that Windows does not have.
 POSIX_MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty", "posix"}
 POSIX_CALLS = {
@@ -29,17 +33,19 @@ GUARDED = {"macaw.debugger.commands.general": {"os.killpg", "signal.SIGKILL"}}
 SHELLS = {"macaw.debugger.commands.general"}
 
 
-def nodes(kind: type[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
-    for name, tree in TREES.items():
-        for node in ast.walk(tree):
-            if isinstance(node, kind):
-                yield name, node
+@cache
+def all_nodes() -> list[tuple[str, ast.AST]]:
+    return [(name, node) for name, tree in TREES.items() for node in ast.walk(tree)]
 
 
-def calls() -> Iterator[tuple[str, ast.Call, str]]:
-    for name, node in nodes(ast.Call):
-        assert isinstance(node, ast.Call)
-        yield name, node, ast.unparse(node.func)
+def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
+    return ((name, node) for name, node in all_nodes() if isinstance(node, kind))
+
+
+@cache
+def calls() -> list[tuple[str, ast.Call, str]]:
+    """Each call: its module, its node, and the text of what it calls."""
+    return [(name, node, ast.unparse(node.func)) for name, node in nodes(ast.Call)]
 
 
 def keywords(call: ast.Call) -> dict[str | None, str]:
@@ -47,11 +53,10 @@ def keywords(call: ast.Call) -> dict[str | None, str]:
 
 
 def test_no_module_of_posix_is_imported() -> None:
-    for name, tree in TREES.items():
-        for node in ast.walk(tree):
-            origins = [x.name for x in node.names] if isinstance(node, ast.Import) else []
-            origins += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-            assert not {x.partition(".")[0] for x in origins} & POSIX_MODULES, name
+    for name, node in nodes(ast.AST):
+        origins = [x.name for x in node.names] if isinstance(node, ast.Import) else []
+        origins += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+        assert not {x.partition(".")[0] for x in origins} & POSIX_MODULES, name
 
 
 def test_no_function_of_posix_is_used_unless_it_is_there() -> None:
@@ -95,7 +100,7 @@ def test_text_has_an_encoding_and_what_is_written_has_line_ends() -> None:
     seen = 0
     for name, node, text in calls():
         method, given = text.rpartition(".")[2], keywords(node)
-        where = f"{name}:{node.lineno}: {ast.unparse(node)}"
+        where = f"{name}:{node.lineno}: {text}"
         if method in ("read_text", "write_text") and not text.startswith(
             ("self.", "context.", "files.")
         ):
@@ -111,7 +116,6 @@ def test_text_has_an_encoding_and_what_is_written_has_line_ends() -> None:
 
 def test_no_place_of_a_system_is_written_down() -> None:
     for name, node in nodes(ast.Constant):
-        assert isinstance(node, ast.Constant)
         if isinstance(node.value, str):
             assert not re.match(r"(/tmp|/usr|/etc|/home|/var|[A-Z]:\\)", node.value), name
 
