@@ -83,13 +83,12 @@ def _values(run: Session, place: Place) -> dict[str, str]:
             for name, part in as_numbers(members, names[0], value):
                 values[name] = _text(part)
     for queue in members.table.queues:
-        if queue.held:
-            try:
-                values[f"{queue.name}.level"] = str(
-                    count_items(members.find((queue.name, "level")).read())
-                )
-            except (AccessError, IndexError):
-                continue
+        try:
+            values[f"{queue.name}.level"] = str(
+                count_items(members.find((queue.name, "level")).read())
+            )
+        except (AccessError, IndexError):
+            continue
     return values
 
 

@@ -241,10 +241,9 @@ class FrameBuilder:
         for place in chosen:
             members = Members(session.device, place)
             for queue in members.table.queues:
-                if queue.held:
-                    level = count_items(members.find((queue.name, "level")).read())
-                    capacity = int(members.find((queue.name, "capacity")).read())
-                    levels.append((place, queue.name, level, capacity, queue.high))
+                level = count_items(members.find((queue.name, "level")).read())
+                capacity = int(members.find((queue.name, "capacity")).read())
+                levels.append((place, queue.name, level, capacity, queue.high))
         return levels
 
     def queues(self) -> tuple[Queue, ...]:

@@ -1,8 +1,9 @@
 """Counts the items that enter and leave queues in an act, from the state before and after it.
 
-A field of state determines a queue's level (`macaw.isa.model.Queue.held`). It is a list, a number
-together with the head of a ring buffer, or an array of flags. If a ring buffer of one element gives
-and takes an item in the same cycle, its state does not change, and neither item is counted.
+A field of state determines a queue's level (`macaw.isa.model.Queue.contents`). It is a list, a
+number together with the head of a ring buffer, or an array of flags. If a ring buffer of one
+element gives and takes an item in the same cycle, its state does not change, and neither item is
+counted.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class QueueTracker:
         rows = {queue.name: queue for queue in core.table.queues}
         self.by_others = fills_from_outside(core)  # whether acts of other cores may change them
         self.queues = [
-            (place, rows[name], Members(device, place).indices(rows[name].held))
+            (place, rows[name], Members(device, place).indices(rows[name].contents))
             for place, name in queues
         ]
         self._before: dict[str, Any] = {}
@@ -62,7 +63,7 @@ class QueueTracker:
         self.core.sync()
         copies: dict[str, Any] = {}
         for _, queue, _ in self.queues:
-            for name in filter(None, (queue.held, queue.head)):
+            for name in filter(None, (queue.contents, queue.head)):
                 value = getattr(self.core.state, name)
                 copies[name] = value.copy() if isinstance(value, np.ndarray) else list(value)
         return copies
@@ -74,7 +75,7 @@ class QueueTracker:
         for place, queue, at in self.queues:
             pops, pushes = self._counts(queue, at, before, now)
             if pops or pushes:
-                items = now[queue.held]
+                items = now[queue.contents]
                 level = count_items(items if isinstance(items, list) else items[at])
                 yield QueueDelta(place, queue.name, pops, pushes, level)
 
@@ -82,7 +83,7 @@ class QueueTracker:
         self, queue: Queue, at: tuple[int, ...], before: dict[str, Any], now: dict[str, Any]
     ) -> tuple[int, int]:
         """Return how many items have left a queue, and how many have entered it."""
-        old, new = before[queue.held], now[queue.held]
+        old, new = before[queue.contents], now[queue.contents]
         if isinstance(new, list):
             return _counts_of_lists(old, new)
         growth = np.asarray(new[at], np.int64) - np.asarray(old[at], np.int64)

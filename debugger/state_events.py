@@ -123,9 +123,9 @@ class QueueEvent(FlagEvent):
         self.core.sync()
         rows = {row.name: row for row in self.core.state.fields}
         for queue in self.core.table.queues:
-            value = getattr(self.core.state, queue.held)
+            value = getattr(self.core.state, queue.contents)
             levels = np.array(len(value) if isinstance(value, list) else value)
-            depth = len(counts(self.core)) if rows[queue.held].levels is None else 1
+            depth = len(counts(self.core)) if rows[queue.contents].levels is None else 1
             if levels.ndim > depth:
                 levels = levels.sum(axis=tuple(range(depth, levels.ndim)))
             limit = int(self.device.config[queue.capacity])

@@ -108,7 +108,7 @@ class Members:
                 (self.fields[str(steps[0])], ()) if steps[0] in self.fields else None
             )
         elif len(steps) == 2 and steps[1] == "level":
-            field_name = next((x.held for x in self.table.queues if x.name == steps[0]), "")
+            field_name = next((x.contents for x in self.table.queues if x.name == steps[0]), "")
             result = (rows[field_name], ()) if field_name else None
         if result is None or result[0].dtype == "object":
             return None
@@ -144,13 +144,13 @@ class Members:
             return None
         text = f"{self.place}.{queue.name}.{steps[1]}"
         if steps[1] == "capacity":  # the sum of the levels of all these queues
-            capacity = int(self.device.config[queue.capacity]) * self._queues(queue.held)
+            capacity = int(self.device.config[queue.capacity]) * self._queues(queue.contents)
             return Access(text, lambda: capacity, whole=True)
         if steps[1] == "high":
             if not queue.high:
                 raise AccessError(f"{self.place}.{queue.name} has no high-water mark")
             return self.find((queue.high,))
-        row = next(row for row in self.core.state.fields if row.name == queue.held)
+        row = next(row for row in self.core.state.fields if row.name == queue.contents)
         inside = self._inside(row)
 
         def level() -> int:
@@ -175,7 +175,7 @@ class Members:
         }
         own_names = (field.name, str(steps[0]))
         queues = {(self.place, queue.name) for queue in self.table.queues
-                  if queue.held in own_names or queue.name in own_names}  # fmt: skip
+                  if queue.contents in own_names or queue.name in own_names}  # fmt: skip
         return replace(access, registers=frozenset(registers), queues=frozenset(queues))
 
     def _counter(self, steps: Sequence[str | int]) -> Access | None:

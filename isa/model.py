@@ -169,7 +169,7 @@ class Queue:
     capacity: str
     meaning: str
     # The field of the core's state with its fill level: a count, a list, or one mark per entry.
-    held: str = ""
+    contents: str
     high: str = ""  # the counter of its greatest fill level
     head: str = ""  # if it is a ring with a count: the field with the index of its first entry
 

@@ -131,19 +131,14 @@ def _queues(context: Context, text: str | None) -> Answer:
             break
         members = Members(session.device, place)
         for queue in members.table.queues:
-            if queue.held:
-                level = members.find((queue.name, "level")).read()
-                capacity = members.find((queue.name, "capacity")).read()
-                high = members.find((queue.name, "high")).read() if queue.high else None
-                rows.append((str(place), queue.name, _number(level), capacity, _number(high)))
+            level = members.find((queue.name, "level")).read()
+            capacity = members.find((queue.name, "capacity")).read()
+            high = members.find((queue.name, "high")).read() if queue.high else None
+            rows.append((str(place), queue.name, _number(level), capacity, _number(high)))
     answer = answers.table(("core", "queue", "level", "capacity", "high"), rows[:MOST])
     if rows:
         return answer
-    owners = [
-        core.name
-        for core in session.device.cores.values()
-        if any(queue.held for queue in core.table.queues)
-    ]
+    owners = [core.name for core in session.device.cores.values() if core.table.queues]
     return replace(answer, lines=(f"cores with queues: {', '.join(owners)}",))
 
 

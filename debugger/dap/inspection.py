@@ -57,7 +57,7 @@ class Inspection:
         """Return the scopes of a frame of a core: registers, tensors, queues, counters, units."""
         place = self.place(core)
         kinds = dict(_SCOPES)
-        if not any(queue.held for queue in core.table.queues):
+        if not core.table.queues:
             del kinds[QUEUES]
         if not self._tensors():
             del kinds[TENSORS]
@@ -96,7 +96,7 @@ class Inspection:
             return [_item(place, name, name) for name in self._tensors()]
         if container.kind == QUEUES:
             queues = Members(device, place).table.queues
-            return [_item(place, x.name, f"{place}.{x.name}") for x in queues if x.held]
+            return [_item(place, x.name, f"{place}.{x.name}") for x in queues]
         if container.kind == COUNTERS:
             return [Item(name, Container(COUNTERS, place, f"{place}.{name}"), number)
                     for name, number in read_counters(device)[core.name].items()]  # fmt: skip
@@ -109,7 +109,7 @@ class Inspection:
         items = []
         if container.kind == UNIT:
             items = [Item(_SCOPES[kind], Container(kind, place)) for kind in (REGISTERS, QUEUES)
-                     if kind == REGISTERS or any(x.held for x in core.table.queues)]  # fmt: skip
+                     if kind == REGISTERS or core.table.queues]  # fmt: skip
         if len(place.units) < len(levels):
             units = [
                 Place(place.core, (*place.units, at)) for at in range(levels[len(place.units)])

@@ -29,7 +29,7 @@ def queues(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict
     for chosen in places(session.device, names) if names else (place,):
         members = Members(session.device, chosen)
         for queue in members.table.queues:
-            if queue.held and len(rows) < MOST_QUEUES:
+            if len(rows) < MOST_QUEUES:
                 level = count_items(members.find((queue.name, "level")).read())
                 capacity = int(members.find((queue.name, "capacity")).read())
                 rows.append({"place": str(chosen), "name": queue.name, "level": level,

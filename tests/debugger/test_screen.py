@@ -111,6 +111,11 @@ def test_panels_by_keys_and_by_commands():
     def act(user):
         user.type(ALT_6)
         user.until("6 grid", "cycles_mac: ")
+        user.type("\x1b[A\x1b[D")  # up and left of the first unit
+        user.type("\x1b[B" * 9 + "\x1b[C" * 9)  # down and right of the last
+        user.until("1 code pe[1,1].3")
+        user.type("\x1b[A\x1b[A" * 9 + "\x1b[D" * 9)
+        user.until("1 code pe[0,0].0")
         user.type("\x1b[B\x1b[C")  # down, right
         user.until("1 code pe[0,1].1")
         user.type("\r")
@@ -216,9 +221,20 @@ def test_lines_given_first_are_done_first():
 
 def test_an_error_of_ours_does_not_end_the_session(monkeypatch):
     def act(user):
+        frame = user.screen.worker.builder.frame
         monkeypatch.setattr(user.interpreter, "execute", lambda line: 1 // 0)
         user.type("stepi\r")
         user.until("error of the debugger:", "ZeroDivisionError")
+        monkeypatch.undo()
+        attempts: list[object] = []
+        monkeypatch.setattr(
+            user.screen.worker.builder, "frame", lambda panels: attempts.append(panels) or [][0]
+        )
+        user.type("stepi\r")
+        user.wait(lambda _: attempts and not user.screen.worker.waiting, "a frame that fails")
+        monkeypatch.setattr(user.screen.worker.builder, "frame", frame)
+        user.type("echo well\r")  # the next frame shows the error
+        user.until("error of the debugger: IndexError", "well")
 
     Typist(of_source(LONG_LOOP)).play(act)
 

@@ -297,7 +297,7 @@ def test_structure_with_an_unknown_type():
 @pytest.mark.parametrize(
     ("part", "what", "item"),
     [
-        ("queues", "queue", Queue("x", "toy.x", "It.")),
+        ("queues", "queue", Queue("x", "toy.x", "It.", "x")),
         ("counters", "counter", Counter("x", "it")),
         ("faults", "fault", Fault("x", "It.")),
         ("settings", "setting", Setting("x", 1, "it")),
@@ -312,7 +312,7 @@ def test_declared_twice(part, what, item):
 @pytest.mark.parametrize(
     ("part", "item"),
     [
-        ("queues", Queue("x", "toy.x", "")),
+        ("queues", Queue("x", "toy.x", "", "x")),
         ("counters", Counter("x", "")),
         ("faults", Fault("x", "")),
         ("settings", Setting("x", 1, "")),

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from macaw.asm.reference import of_language
+from macaw.isa import manual, pages, registry
 from tests.macaw.conftest import LAYER, Macaw
 from tests.macaw.terminal import Terminal
 
@@ -35,6 +38,16 @@ def test_a_page_in_colours_says_what_it_says_to_a_pipe(macaw: Macaw, name: str) 
     shown = Terminal("isa", name, columns=40).read()
     assert plain(shown) == macaw("isa", name).stdout
     assert MARKS.search(shown)
+
+
+@pytest.mark.once
+def test_a_page_has_each_line_of_its_example_unfolded() -> None:
+    """The colours of the example need it."""
+    tables = (pages.of_core(core) for core in registry.cores())
+    for page in [*chain.from_iterable(tables), *of_language()]:
+        shown = manual.text(page).splitlines()
+        for line in page.entry("Example") if page.kind != "setting" else ():
+            assert any(text.endswith(line) for text in shown), (page.title, line)
 
 
 def test_the_example_of_a_page_has_the_colours_of_its_core() -> None:

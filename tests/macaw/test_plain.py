@@ -140,6 +140,7 @@ def test_what_a_terminal_shows(name: str, files: dict[str, object]) -> None:
     text = shown([*words_of(name, files), "--plain"])
     assert DRAWN.findall(text) == []
     assert re.search(RUNS[name][1], text, re.M), text
+    assert not re.search(r"(?m)(?:^|; )(\w+) \1;", text), "a heading is a record"
     assert not re.search(r"(?m)^\S.*\S {3,}\S", text) or name in ALIGNED, text
 
 

@@ -62,11 +62,11 @@ def _queues(device: Device) -> Markup:
     for core in device.order:
         members, units = Members(device, Place(core.name)), counts(core)
         for queue in core.table.queues:
-            level = count_items(members.find((queue.name, "level")).read()) if queue.held else 0
+            level = count_items(members.find((queue.name, "level")).read())
             if not level:
                 continue
             capacity = int(members.find((queue.name, "capacity")).read())
-            levels = np.asarray(getattr(core.state, queue.held, level))
+            levels = np.asarray(getattr(core.state, queue.contents, level))
             each = levels.reshape(-1) if units and levels.shape == units else np.array([level])
             title = f"{queue.name} of {core.name}: {level:,} of {capacity:,}"
             chart = step_chart(_maxima(each), capacity / each.size, title)

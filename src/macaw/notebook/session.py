@@ -79,12 +79,10 @@ def _levels(session: Session) -> Iterator[tuple[str, int, list[tuple[int, float]
     for core in device.order:
         members = Members(device, Place(core.name))
         for queue in core.table.queues:
-            if not queue.held:
-                continue
             points = [
                 (
                     item.snapshot.cycle,
-                    float(count_items(item.snapshot.cores[core.name][queue.held])),
+                    float(count_items(item.snapshot.cores[core.name][queue.contents])),
                 )
                 for item in earlier
             ]

@@ -105,7 +105,7 @@ class _QueueSampler:
 
     def sample(self, time: int) -> None:
         self.core.sync()
-        contents = getattr(self.core.state, self.queue.held)
+        contents = getattr(self.core.state, self.queue.contents)
         if isinstance(contents, np.ndarray):
             value = float(contents.max(initial=0))
         else:
@@ -129,7 +129,7 @@ def _queue_samplers(device: Device) -> list[_QueueSampler]:
     for core in device.order:
         core.sync()
         for queue in core.table.queues:
-            contents = getattr(core.state, queue.held, None) if queue.held else None
+            contents = getattr(core.state, queue.contents, None)
             counts = isinstance(contents, np.ndarray) and queue.high != ""
             if counts or isinstance(contents, int | list):
                 samplers.append(_QueueSampler(device, core, queue))

@@ -59,9 +59,7 @@ def _highlighted_page(text: str, page: Page) -> Text:
     core = page.owner if page.owner in registry.names() else None
     place = text.rfind("  Example ")
     for line in page.entry("Example") if page.kind != "setting" else ():
-        begin = text.find(line, place)
-        if place < 0 or begin < 0:
-            break  # the page folds a long line
+        begin = text.index(line, place)
         for span in highlight(line, core).spans:
             coloured.stylize(span.style, begin + span.start, begin + span.end)
         place = begin + len(line)
