@@ -227,14 +227,17 @@ def test_an_error_of_ours_does_not_end_the_session(monkeypatch):
         user.until("error of the debugger:", "ZeroDivisionError")
         monkeypatch.undo()
         attempts: list[object] = []
-        monkeypatch.setattr(
-            user.screen.worker.builder, "frame", lambda panels: attempts.append(panels) or [][0]
-        )
+
+        def fail(panels: object) -> None:
+            attempts.append(panels)
+            raise IndexError("no frame")
+
+        monkeypatch.setattr(user.screen.worker.builder, "frame", fail)
         user.type("stepi\r")
         user.wait(lambda _: attempts and not user.screen.worker.waiting, "a frame that fails")
         monkeypatch.setattr(user.screen.worker.builder, "frame", frame)
         user.type("echo well\r")  # the next frame shows the error
-        user.until("error of the debugger: IndexError", "well")
+        user.until("error of the debugger: IndexError('no frame')", "well")
 
     Typist(of_source(LONG_LOOP)).play(act)
 

@@ -15,12 +15,13 @@ from tests.lowering.onnx.models import NODE
 from tests.lowering.onnx.models import model as onnx_model
 from tests.macaw.command_runs import run_here
 
+pytestmark = pytest.mark.once
+
 
 def images(count: int) -> np.ndarray:
     return np.random.default_rng(5).normal(size=(count, 3, 8, 8)).astype(np.float32)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("make", "device"), [(small_model, "base"), (residual_model, "tiny")])
 def test_each_image_of_a_batch_equals_onnxruntime(make, device):
     alone, x = make(), images(3)

@@ -17,6 +17,8 @@ from macaw.lowering.net.network import NetTensor, Network
 from tests.lowering.net.models import ModelBuilder, float_model
 from tests.macaw.conftest import Macaw
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parents[2]
 SHAPE = (1, 8, 20, 20)
 

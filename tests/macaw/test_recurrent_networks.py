@@ -17,6 +17,8 @@ from tests.lowering.nnp.running import in_binary64, inputs_of
 from tests.lowering.onnx.models import NODE
 from tests.lowering.onnx.models import model as onnx_model
 
+pytestmark = pytest.mark.once
+
 DEVICES = {name: load(name).changed({"nnp.host_format": "fp32"}) for name in ("tiny", "base")}
 PARTS = frozenset(("nnp", "vc"))
 
