@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from functools import cached_property
+from typing import NamedTuple
 
 from macaw.isa.lazy_dataclass import dataclass
 
@@ -29,18 +31,28 @@ class ProgramLayer:
     bound: int
 
 
+class Columns(NamedTuple):
+    """Places in the last axis of a tensor: its symbol, the first place, and their number."""
+
+    tensor: str
+    first: int
+    length: int
+
+
 @dataclass(frozen=True)
 class ProgramNetwork:
     """The network of a program: its layers in the order of execution.
 
     `tensors` has the symbol of each tensor by its name in the model. `end` is the symbol of cp's
-    code after the last layer.
+    code after the last layer. `columns` has the tensors that are only some columns of others, by
+    symbol; the program declares each with the shape of the whole tensor.
     """
 
     name: str
     layers: tuple[ProgramLayer, ...]
     tensors: Mapping[str, str]
     end: str
+    columns: Mapping[str, Columns] = field(default_factory=dict)
 
     @cached_property
     def numbers_by_file(self) -> Mapping[str, int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from macaw.debugger.call_stack import call_addresses
 from macaw.emu.breaks import Break, Breakable
 
 if TYPE_CHECKING:
-    from macaw.asm.network import ProgramLayer
+    from macaw.asm.network import ProgramLayer, ProgramNetwork
     from macaw.asm.program import Program, Tensor
     from macaw.debugger.debuggee import Debuggee
 
@@ -108,21 +108,31 @@ def tensor_states(debuggee: Debuggee) -> list[TensorState]:
     layers = layer_states(debuggee)
     places = {item.name: item for item in (*program.tensors, *program.arrays)}
     makers = {item.layer.output: item for item in layers}
+    wholes = _last_writers(program.network, layers)
     states = []
     for name, symbol in program.network.tensors.items():
-        maker = makers.get(name)
+        maker = makers.get(name, wholes.get(symbol))
         if symbol in places and (maker is not None or not _is_alias(program, name, makers)):
             tensor = places[symbol]
             state = "input" if maker is None else _STATES[maker.state]
             number = -1 if maker is None else maker.number
             for later in layers[number + 1 :]:
                 other = places.get(program.network.tensors[later.layer.output])
-                if later.state != "to come" and other is not None and _overlap(tensor, other):
+                if later.state != "to come" and other and _overlap(program, tensor, other):
                     state = f"overwritten by {later.layer.name}"
                     break
             layer = None if maker is None else maker.layer
+            columns = program.network.columns.get(symbol)
+            if columns is not None:
+                tensor = replace(tensor, shape=(*tensor.shape[:-1], columns.length))
             states.append((number, TensorState(name, tensor, layer, state)))
     return [state for _, state in sorted(states, key=lambda item: item[0])]
+
+
+def _last_writers(network: ProgramNetwork, layers: Sequence[LayerState]) -> dict[str, LayerState]:
+    """Return the last layer that writes columns of a tensor, by the symbol of the whole tensor."""
+    symbols = [(network.tensors[item.layer.output], item) for item in layers]
+    return {network.columns[x].tensor: item for x, item in symbols if x in network.columns}
 
 
 _STATES = {"done": "there", "running": "in work", "to come": "to come", "not seen": "not seen"}
@@ -135,5 +145,12 @@ def _is_alias(program: Program, name: str, makers: Mapping[str, LayerState]) -> 
     return any(symbols.get(other) == symbols[name] for other in makers)
 
 
-def _overlap(one: Tensor, other: Tensor) -> bool:
+def _overlap(program: Program, one: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors of a network have bytes in common.
+
+    Two parts of one tensor have not: each has columns of its own.
+    """
+    parts = {} if program.network is None else program.network.columns
+    if one.name in parts and other.name in parts and parts[one.name][0] == parts[other.name][0]:
+        return False
     return one.address < other.address + other.size and other.address < one.address + one.size

@@ -120,7 +120,8 @@ class NameResolver:
                     name, tensor.address, other, (tensor.size // other.itemsize,), rest
                 )
             dtype = np.dtype(tensor.dtype).newbyteorder("<")
-            return self._array(name, tensor.address, dtype, tensor.shape, steps)
+            columns = self._columns(name)
+            return self._array(name, tensor.address, dtype, tensor.shape, steps, columns)
         if name == DEVICE and len(steps) == 1 and steps[0] in _DEVICE:
             what = _DEVICE[str(steps[0])]
             device, cores = self.device, frozenset(self.device.cores)
@@ -170,6 +171,12 @@ class NameResolver:
     def _tensor(self, name: str) -> Any:
         tensors = (*self.program.tensors, *self.program.arrays)
         return next((item for item in tensors if item.name == name), None)
+
+    def _columns(self, name: str) -> tuple[int, int] | None:
+        """Return the first column and the number of columns of a tensor that is part of another."""
+        network = self.program.network
+        columns = None if network is None else network.columns.get(name)
+        return None if columns is None else (columns.first, columns.length)
 
     # Places
 
@@ -265,13 +272,14 @@ class NameResolver:
         dtype: np.dtype[Any],
         shape: tuple[int, ...],
         steps: Sequence[str | tuple[Node, ...]],
+        columns: tuple[int, int] | None = None,
     ) -> Resolution:
         if len(steps) > 1 or (steps and isinstance(steps[0], str)):
             raise AccessError(f"after {name} come subscripts, no more")
         nodes = [_node(node) for step in steps for node in step]
         if len(nodes) > max(1, len(shape)):
             raise AccessError(f"{name} has {len(shape)} dimensions")
-        return array(self.device, name, address, dtype, shape, len(nodes)), nodes
+        return array(self.device, name, address, dtype, shape, len(nodes), columns), nodes
 
 
 def _cycle(device: Device) -> int:

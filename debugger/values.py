@@ -214,27 +214,38 @@ def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, i
 
 
 def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...],
-          subscripts: int) -> Access:  # fmt: skip
+          subscripts: int, columns: tuple[int, int] | None = None) -> Access:  # fmt: skip
     """Return the access to an array in memory, or to elements of it.
 
-    `subscripts` is the number of subscripts; with 0, the value is the whole array.
+    `subscripts` is the number of subscripts; with 0, the value is the whole array. With `columns`,
+    it has only some places of the last axis of `shape`: the first one and their number.
     """
     count = int(np.prod(shape, dtype=np.int64))
     sides = (count,) if subscripts and not shape else shape
-    found = _ArrayInMemory(device, text, address, dtype, sides)
+    found = _ArrayInMemory(device, text, address, dtype, sides, columns)
     whole = dtype.kind in "iu" and subscripts == max(1, len(shape))
     return Access(text, found.read, found.write, memory=True, extent=found.extent, whole=whole)
 
 
 @dataclass(frozen=True)
 class _ArrayInMemory:
-    """An array in a device's memory, with `sides` as its shape. `text` is its name in messages."""
+    """An array in a device's memory; `stored` is the shape of its bytes.
+
+    Of the last axis, it has only `columns`: the first place and their number; None stands for all.
+    `text` is its name in messages.
+    """
 
     device: Device
     text: str
     address: int
     dtype: np.dtype[Any]
-    sides: tuple[int, ...]
+    stored: tuple[int, ...]
+    columns: tuple[int, int] | None = None
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """The shape of the array."""
+        return self.stored if self.columns is None else (*self.stored[:-1], self.columns[1])
 
     def read(self, *indices: Any) -> Any:
         """Return an element, or an array of those that the indices select."""
@@ -248,32 +259,41 @@ class _ArrayInMemory:
 
     def write(self, value: Any, *indices: Any) -> None:
         """Write the elements that the indices select."""
-        values = self._values().copy()
+        stored = self._stored_values().copy()
+        values = self._part(stored)
         self._select(values, indices)
         values[tuple(indices)] = fit(value, self.dtype, self.text)
-        self.device.memory.poke(self.address, values.tobytes())
+        self.device.memory.poke(self.address, stored.tobytes())
 
     def extent(self, *indices: Any) -> tuple[int, int]:
         """Return the address and the number of bytes from the first to the last element."""
-        size, count = self.dtype.itemsize, int(np.prod(self.sides, dtype=np.int64))
+        size, count = self.dtype.itemsize, int(np.prod(self.stored, dtype=np.int64))
         place = self._element(indices)
         if place is not None:
             return self.address + place * size, size
-        if not indices:
+        if not indices and self.columns is None:
             return self.address, count * size
-        places = self._select(np.arange(count).reshape(self.sides), indices)
+        places = self._select(self._part(np.arange(count).reshape(self.stored)), indices)
         if not places.size:
             return self.address, 0
         first, last = int(places.min()), int(places.max())
         return self.address + first * size, (last - first + 1) * size
 
     def _values(self) -> NDArray[Any]:
-        size = self.dtype.itemsize * int(np.prod(self.sides, dtype=np.int64))
+        return self._part(self._stored_values())
+
+    def _stored_values(self) -> NDArray[Any]:
+        size = self.dtype.itemsize * int(np.prod(self.stored, dtype=np.int64))
         data = self.device.memory.peek(self.address, size)
-        return np.frombuffer(data, self.dtype).reshape(self.sides)
+        return np.frombuffer(data, self.dtype).reshape(self.stored)
+
+    def _part(self, stored: NDArray[Any]) -> NDArray[Any]:
+        """Return the columns of stored values."""
+        first, count = self.columns or (0, 0)
+        return stored if self.columns is None else stored[..., first : first + count]
 
     def _element(self, indices: Indices) -> int | None:
-        """Return the flat index of a single element, or None if the indices select several."""
+        """Return the place among the bytes of a single element; None if indices select several."""
         if len(indices) != len(self.sides) or not all(isinstance(x, int) for x in indices):
             return None
         place = 0
@@ -281,6 +301,9 @@ class _ArrayInMemory:
             if not -side <= index < side:
                 raise self._refusal(indices)
             place = place * side + index % side
+        if self.columns is not None:
+            rows, column = divmod(place, self.columns[1])
+            place = rows * self.stored[-1] + self.columns[0] + column
         return place
 
     def _select(self, values: Any, indices: Indices) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -127,12 +128,29 @@ def element_at(
     before it. Otherwise it chooses the first tensor or array that the program declares.
     """
     found = [item for begin, end, item in program.places if begin <= address < end]
+    if program.network is not None and program.network.columns:
+        found = [item for item in found if _has_column(program.network, item, address)]
     if not found:
         return None
     tensor = found[0]
     if layer is not None and program.network is not None and len(found) > 1:
         tensor = _of_layer(program.network, found, layer)
-    return tensor, (address - tensor.address) // np.dtype(tensor.dtype).itemsize
+    number = (address - tensor.address) // np.dtype(tensor.dtype).itemsize
+    columns = None if program.network is None else program.network.columns.get(tensor.name)
+    if columns is not None:
+        row, column = divmod(number, tensor.shape[-1])
+        tensor = replace(tensor, shape=(*tensor.shape[:-1], columns.length))
+        number = row * columns.length + column - columns.first
+    return tensor, number
+
+
+def _has_column(network: ProgramNetwork, tensor: Tensor, address: int) -> bool:
+    """Return whether the byte at an address is in one of the columns that a tensor has."""
+    if tensor.name not in network.columns:
+        return True
+    _, first, count = network.columns[tensor.name]
+    number = (address - tensor.address) // np.dtype(tensor.dtype).itemsize
+    return first <= number % tensor.shape[-1] < first + count
 
 
 def _of_layer(network: ProgramNetwork, found: Sequence[Tensor], layer: int) -> Tensor:

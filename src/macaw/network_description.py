@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from macaw import files
-from macaw.asm.network import ProgramLayer, ProgramNetwork
+from macaw.asm.network import Columns, ProgramLayer, ProgramNetwork
 from macaw.errors import InputError
 from macaw.isa.format_versions import version_problem
 
 NETWORK_FILE = "net.json"
-FORMAT = 1  # version of net.json
+FORMAT = 2  # version of net.json; since 2, tensors may be columns of others
 
 
 def read_description(path: Path) -> dict[str, Any]:
@@ -60,10 +60,23 @@ def program_network(sources: Sequence[str]) -> ProgramNetwork | None:
             for row in description["layers"]
         )  # fmt: skip
         return ProgramNetwork(
-            description["name"], layers, description["symbols"], description["after_last"]
-        )
+            description["name"], layers, description["symbols"], description["after_last"],
+            columns_of(description),
+        )  # fmt: skip
     except (ValueError, TypeError, KeyError):
         raise InputError(f"{path} is no description of a network") from None
+
+
+def columns_of(description: Mapping[str, Any]) -> dict[str, Columns]:
+    """Return the tensors that are columns of others, by symbol.
+
+    Raises `TypeError`, `ValueError` or `KeyError` if the description has something else.
+    """
+    columns = dict(description.get("columns", {}))
+    for whole, first, count in columns.values():
+        if type(first) is not int or type(count) is not int:
+            raise TypeError(f"columns {first}, {count} of {whole} are no whole numbers")
+    return {symbol: Columns(*part) for symbol, part in columns.items()}
 
 
 def network_sources(folder: Path) -> tuple[str, ...]:

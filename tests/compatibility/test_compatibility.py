@@ -134,7 +134,7 @@ def test_a_network(files):
     increase(files / "net" / "net.json", b'"format": ')
     for words in (["run", "net", "-i", "x=image.npy"], ["debug", "net", "--batch"]):
         done = run_here(words, files)
-        assert "net.json: format 9, this Macaw reads format 1" in done.stderr
+        assert "net.json: format 9, this Macaw reads formats 1 to 2" in done.stderr
 
 
 def test_a_device_file(files):

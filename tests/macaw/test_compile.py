@@ -260,6 +260,19 @@ def test_a_network_of_one_table(image):
     np.testing.assert_array_equal(run.outputs["y"], np.clip(2 * steps, -128, 127) / 32)
 
 
+def test_columns_that_cannot_be_are_refused(compiled, tmp_path):
+    """`columns` of net.json: the whole tensor, the first column and their number, by symbol."""
+    compiled.write(tmp_path)
+    description = json.loads((tmp_path / "net.json").read_text("utf-8"))
+    for columns in ([7], {"x": ["y", 0]}, {"x": ["y", 0, "3"]}, {"x": 5}):
+        text = json.dumps({**description, "columns": columns})
+        (tmp_path / "net.json").write_text(text, "utf-8")
+        with pytest.raises(macaw.InputError, match=r"net\.json is no description of a network"):
+            macaw.load_network(tmp_path)
+        with pytest.raises(macaw.InputError, match=r"net\.json is no description of a network"):
+            macaw.load(*(tmp_path / name for name in description["sources"]))
+
+
 def test_what_is_not_there_is_named(tmp_path):
     with pytest.raises(macaw.InputError, match=r"net\.json"):
         macaw.load_network(tmp_path)

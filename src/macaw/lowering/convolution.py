@@ -76,7 +76,7 @@ class Convolution(Product):
     def image_pitches(self) -> tuple[int, int]:
         """The distance from an image to the next one, in elements: in the framed x, and in y."""
         height, width = self.padded
-        return height * width * self.channels, self.m * self.columns * self.n
+        return height * width * self.channels, self.m * self.columns * self.y_pitch
 
     @cached_property
     def kernels(self) -> NDArray[Any]:
@@ -133,7 +133,8 @@ class Convolution(Product):
         rows = self.image_count * self.m * self.columns
         form = (self.activation, self.shift)
         product = PointwiseProduct(rows, self.weights, self.bias, *form, image=self)
-        return replace(product, scales=self.scales, table=self.table, elements=self.elements)
+        product = replace(product, scales=self.scales, table=self.table, elements=self.elements)
+        return replace(product, columns_of=self.columns_of)
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
@@ -143,7 +144,7 @@ class Convolution(Product):
     @property
     def y_pitches(self) -> tuple[int, int, int]:
         """The distances, in elements of the results, to the next row, column and channel."""
-        return self.pitches(self.out_layout, (self.m, self.columns, self.n))
+        return self.pitches(self.out_layout, (self.m, self.columns, self.y_pitch))
 
     @property
     def macs(self) -> int:

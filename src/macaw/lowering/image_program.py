@@ -277,9 +277,10 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     if plan.by_columns:
         return _results_by_columns(plan, p, q)
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
-    pitch, wide = plan.summing_clusters * plan.pes * size, product.columns * product.n * size
+    pitch, pixel = plan.summing_clusters * plan.pes * size, product.y_pitch * size
+    wide = product.columns * pixel
     runs = 1 if tile.columns == product.columns else tile.groups
-    m, n = plan.partition.start("M", p, q), plan.partition.start("N", p, q)
+    m, n = plan.partition.start("M", p, q), plan.partition.start("N", p, q) + product.first_column
     what = results_words(plan, p, q)
     return [
         Transfer(
@@ -287,7 +288,7 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
             f"result + {p * UNIT + q * plan.pes * size + run * tile.columns * pitch:#x}",
             tile.n * size,
             tile.outputs // runs,
-            product.n * size,
+            pixel,
             pitch,
             what if not run else "",
         )

@@ -89,6 +89,18 @@ class Product:
     # The weights are ones; in their place come the elements of a tensor, (n,), at run time.
     reads_weights: bool = False
     elements: Elements | None = None  # None: pe.element is the type of all three
+    # The results are columns of a wider tensor y: the first one, and the number of columns of y.
+    columns_of: tuple[int, int] | None = None
+
+    @property
+    def first_column(self) -> int:
+        """The column of y at which the results begin."""
+        return 0 if self.columns_of is None else self.columns_of[0]
+
+    @property
+    def y_pitch(self) -> int:
+        """The number of columns of y: the elements from one row of results to the next."""
+        return self.n if self.columns_of is None else self.columns_of[1]
 
     @property
     def requantises(self) -> bool:

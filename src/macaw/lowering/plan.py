@@ -121,7 +121,7 @@ class ProductPlan:
         The result has these distances for the tensors `x` (input) and `y` (output). The keys are
         the names of the constants in cp's code (`X_ROW`, `X_DEPTH`, ...).
         """
-        return {"X_ROW": self.product.k, "X_DEPTH": 1, "Y_ROW": self.product.n, "Y_DEPTH": 1}
+        return {"X_ROW": self.product.k, "X_DEPTH": 1, "Y_ROW": self.product.y_pitch, "Y_DEPTH": 1}
 
     @property
     def copies_input(self) -> bool:

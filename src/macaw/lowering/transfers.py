@@ -158,16 +158,16 @@ def weights_in(plan: ProductPlan) -> list[Transfer]:
 def results_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
     """Return the transfers of the results of cluster q of row p to y."""
     size = Types.size(plan.types.result)
-    tile, n = plan.tile, plan.product.n
+    tile, pitch = plan.tile, plan.product.y_pitch
     m, m_end = plan.part("M", p, q)
     first, end = plan.part("N", p, q)
     return [
         Transfer(
-            f"y + {(m * n + first) * size}",
+            f"y + {(m * pitch + plan.product.first_column + first) * size}",
             f"result + {p * UNIT + q * plan.pes * size:#x}",
             tile.n * size,
             tile.m,
-            n * size,
+            pitch * size,
             plan.summing_clusters * plan.pes * size,
             f"{owner_name(p, q, result_grid(plan))}: of O[{m}:{m_end}, {first}:{end}]",
         )

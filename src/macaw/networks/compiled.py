@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from macaw import api, arguments, files
 from macaw.arguments import check_arguments
+from macaw.asm.network import Columns
 from macaw.asm.program import Program
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
@@ -78,8 +79,9 @@ class CompiledNetwork:
     """A model compiled for a device: its program, and a report of each layer.
 
     `symbols` has the program's symbol of each tensor on the device, by the tensor's name in the
-    model. `sources` has the source files in the order in which they are assembled. If the network
-    was read from a folder, the files are in `folder`.
+    model; `columns` has the tensors that are only some columns of others, by symbol. `sources` has
+    the source files in the order in which they are assembled. If the network was read from a
+    folder, the files are in `folder`.
     """
 
     name: str
@@ -91,6 +93,7 @@ class CompiledNetwork:
     network: model_layers.Network = field(repr=False)
     assignment: Assignment = field(repr=False)
     sources: Mapping[str, SourceFiles | None] = field(repr=False)
+    columns: Mapping[str, Columns] = field(default_factory=dict, repr=False)
     folder: Path | None = None
 
     def __repr__(self) -> str:
@@ -124,6 +127,7 @@ class CompiledNetwork:
             "dims": dict(self.dims),
             "sources": list(self.sources),
             "symbols": dict(self.symbols),
+            "columns": dict(self.columns),
             "after_last": END,
             "layers": [
                 {**dataclasses.asdict(layer), "inputs": list(inputs[layer.name])}
@@ -195,8 +199,7 @@ class CompiledNetwork:
         tensors = {edge.tensor: _integers(edge, arrays[edge.name]) for edge in edges}
         results = []
         for layer, before, run in zip(self.layers, (None, *runs), runs, strict=False):
-            shape = self.network.tensors[layer.tensor].shape
-            tensors[layer.tensor] = self._without_padding(layer.tensor, to_model(run.output, shape))
+            tensors |= self._tensors_of(layer.tensor, run.output)
             equal = self._is_right(tensors[layer.tensor], layer.tensor, expected)
             shares = busy_shares(run, before)
             results.append(LayerResult(layer, run.cycles, self._utilisation(run), equal, shares))
@@ -245,6 +248,19 @@ class CompiledNetwork:
         shape = self.network.tensors[edge.tensor].shape
         integers = to_model(to_device(tensors[home]), shape)  # the same bytes
         return _model_values(edge, integers).reshape(edge.shape)
+
+    def _tensors_of(self, name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Return the result `name` of a layer, by names, from the bytes of its tensor.
+
+        If the result is some columns of a tensor, the whole tensor follows.
+        """
+        shape, home = self.network.tensors[name].shape, self.assignment.network.home(name)
+        columns = self.columns.get(self.symbols[name])
+        if columns is None:
+            return {name: self._without_padding(name, to_model(array, shape))}
+        part = array[..., columns.first : columns.first + columns.length]
+        whole = to_model(array, self.network.tensors[home].shape)
+        return {name: to_model(part, shape), home: whole}
 
     def _without_padding(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
         """Return a tensor with zeros where nnp's native vectors have padding."""

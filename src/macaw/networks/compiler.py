@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from macaw import api, arguments
 from macaw.arguments import check_arguments
+from macaw.asm.network import Columns
 from macaw.errors import InputError
 from macaw.isa.config import Configuration, parse
 from macaw.lowering.errors import LowerError
-from macaw.network_description import NETWORK_FILE, network_folder, read_description
+from macaw.network_description import (
+    NETWORK_FILE,
+    columns_of,
+    network_folder,
+    read_description,
+)
 from macaw.networks import model_files
 
 if TYPE_CHECKING:
     import onnx
     from numpy.typing import ArrayLike, NDArray
 
+    from macaw.lowering.net.network import Network
     from macaw.networks.compiled import CompiledNetwork
     from macaw.networks.nnp_network import NnpNetwork
 
@@ -143,13 +150,25 @@ def _compiled(
         name,
         config,
         layers,
-        {name: program.symbols[assignment.network.home(name)] for name in program.symbols},
+        {name: program.symbols[_symbol_of(assignment.network, name)] for name in program.symbols},
         proto.SerializeToString(),
         dims,
         assignment.model,
         assignment,
         program.sources,
+        {
+            program.symbols[name]: Columns(program.symbols[assignment.network.home(name)], *part)
+            for name, part in assignment.network.columns.items()
+        },
     )
+
+
+def _symbol_of(network: Network, name: str) -> str:
+    """Return the tensor whose symbol a tensor has: its own one, or the one with its bytes.
+
+    Columns of a tensor have a symbol of their own.
+    """
+    return name if name in network.columns else network.home(name)
 
 
 @check_arguments(folder=arguments.path)
@@ -180,9 +199,10 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork
             )
             for layer in description["layers"]
         )
+        columns = columns_of(description)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
-    except (TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise InputError(f"{path / NETWORK_FILE} is no description of a network: {error}") from None
     return CompiledNetwork(
         description["name"],
@@ -194,6 +214,7 @@ def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork | NnpNetwork
         assignment.model,
         assignment,
         dict.fromkeys(description["sources"]),
+        columns,
         path,
     )
 

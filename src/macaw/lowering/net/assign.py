@@ -17,6 +17,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES, widest_of
 from macaw.lowering.convolution import convolution
 from macaw.lowering.errors import LowerError
+from macaw.lowering.net.joining import column_writers
 from macaw.lowering.net.layouts import device_shape, images_of, to_device
 from macaw.lowering.net.movement_layers import movement, same_places
 from macaw.lowering.net.network import (
@@ -31,7 +32,7 @@ from macaw.lowering.net.one_hot import INDEX
 from macaw.lowering.net.recurrent_layers import RecurrentLayer
 from macaw.lowering.net.rewrite import rewrite
 from macaw.lowering.net.rewriting import single_shift
-from macaw.lowering.net.vector.operations import VectorOperation
+from macaw.lowering.net.vector.operations import Concat, VectorOperation
 from macaw.lowering.net.vector_layers import NO_CORE, vector_operation
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx.network import Dequantisation, Quantisation, Requantisation
@@ -128,6 +129,7 @@ class _Assigner:
         self.layers: list[Layer] = []
         self.tensors: dict[str, NetTensor] = {}
         self.aliases: dict[str, str] = {}
+        self.columns: dict[str, tuple[int, int]] = {}
         self.constants: dict[str, NDArray[Any]] = {}
         self.flat: dict[str, tuple[int, ...]] = {}  # (C, H, W) of images that are read as vectors
         self.inputs: dict[str, Edge] = {}
@@ -168,6 +170,7 @@ class _Assigner:
             self.aliases,
             self.constants,
             self._densities(),
+            self.columns,
         )
 
     def assume(self, layer: model_layers.Layer) -> None:
@@ -433,7 +436,8 @@ class _Assigner:
     def move(self, layer: model_layers.MoveLayer) -> None:
         """Let a result share the input's bytes if the order is the same; else move the elements."""
         if layer.operator == "Concat":
-            self.vector(layer)
+            if not self._joined(layer):
+                self.vector(layer)
             return
         (name,), source = layer.outputs, layer.inputs[0]
         tensor = self.read(source)
@@ -445,6 +449,17 @@ class _Assigner:
             self.flat[name] = image
         self._add_tensor(name, tensor.dtype)
         self.aliases[name] = self.aliases.get(source, source)
+
+    def _joined(self, layer: model_layers.MoveLayer) -> bool:
+        """Let the array write all inputs of a Concat into its result; return whether it can."""
+        operation, _ = vector_operation(self.model, layer, [self.read(x) for x in layer.inputs])
+        assert isinstance(operation, Concat)
+        writers = column_writers(self.model, self.layers, layer.inputs, operation)
+        for place, writer in writers.items():
+            self.layers[place] = writer
+            self.aliases[writer.output] = self._add_tensor(layer.outputs[0]).name
+            self.columns[writer.output] = writer.product.first_column, writer.product.n
+        return bool(writers)
 
     def _image_of_products(self, layer: model_layers.MoveLayer) -> tuple[int, ...]:
         """Return the (C, H, W) of images that are flattened for products only; else ().

@@ -77,6 +77,8 @@ class Network:
     constants: dict[str, NDArray[Any]] = field(default_factory=dict)  # values of constant tensors
     # by tensor: the share of its elements that are not 0; of other tensors it is 1
     densities: dict[str, float] = field(default_factory=dict)
+    # aliases that are only some columns of their tensor: the first one and the number of each
+    columns: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def home(self, name: str) -> str:
         """Return the name of the tensor that has the bytes of tensor `name`: itself or another."""

@@ -92,6 +92,8 @@ def _layer_source(
     x, other = (*inputs, "")[:2]
     weights, second = (other, "") if plan.product.reads_weights else ("", other)
     shapes = (item.operation.inputs[0], item.operation.result) if item.operation else None
+    if layer.output in network.columns:
+        shapes = plan.product.shapes[0], network.tensors[network.home(layer.output)].shape
     linkage = Linkage(item.symbol, x, result, MEMORY, weights, second, shapes)
     library, includes = shared
     return layer_subroutine(
@@ -180,6 +182,10 @@ def _put_tensors(out: Listing, network: Network, arena: Arena, names: Mapping[st
             tensor = network.tensors[name]
             out.put(f".view {_typed(names[name], tensor)}, at=arena + {offset:#x}", name)
         _put_globals(out, [names[name] for name in arena.offsets])
+    for name, (first, count) in network.columns.items():
+        whole, what = network.home(name), f"{name}: columns {first} to {first + count - 1}"
+        out.put(f".view {_typed(names[name], network.tensors[whole])}, at={names[whole]}", what)
+    _put_globals(out, [names[name] for name in network.columns])
     if network.constants:
         out.put(".data")
     for name in network.constants:

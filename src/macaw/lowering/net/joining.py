@@ -1,0 +1,40 @@
+"""Lets layers of the array write their results into the columns of a concatenated tensor.
+
+Then no core copies the results. They are columns of the tensor; no tensor of their own has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from macaw.lowering.net.network import Layer, ProductLayer
+from macaw.lowering.net.vector.operations import Concat
+from macaw.lowering.onnx.network import Network
+
+
+def column_writers(
+    model: Network, layers: Sequence[Layer], inputs: Sequence[str], operation: Concat
+) -> dict[int, ProductLayer]:
+    """Return the layers that write the inputs of a concatenation into its result, by their numbers.
+
+    They replace the present ones. The result is empty if the inputs are not joined along the last
+    axis on the device, if one has another scale, if the array does not make all of them, or if
+    something else reads one.
+    """
+    numbers = {layer.output: number for number, layer in enumerate(layers)}
+    writers: dict[int, ProductLayer] = {}
+    first, total = 0, operation.result[-1]
+    if operation.axis < len(operation.result) - 1 or set(operation.scales) != {1.0}:
+        return {}
+    for name, shape in zip(inputs, operation.shapes, strict=True):
+        readers = sum(other.inputs.count(name) for other in model.layers)
+        layer = layers[numbers[name]] if name in numbers else None
+        if not isinstance(layer, ProductLayer) or readers > 1 or name in model.outputs:
+            return {}
+        if not layer.product.requantises or layer.product.n != shape[-1]:
+            return {}
+        product = replace(layer.product, columns_of=(first, total))
+        writers[numbers[name]] = replace(layer, product=product)
+        first += shape[-1]
+    return writers
