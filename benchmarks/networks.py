@@ -6,11 +6,14 @@
     python -m benchmarks.networks light [--run]
     python -m benchmarks.networks pruning [--run] [--networks squeezenet,text-direction]
                                            [--json docs/pruning.json]
+    python -m benchmarks.networks weights-ahead [--networks squeezenet,text-direction]
 
 The light networks (of the package onnx) get random weights from a seed; `--zeros` is the share of
 them that is zero. Without `--run`, cycles are predicted. Exit status 1: a tensor differs from the
 reference evaluator, or an output of text-recognition or magika from onnxruntime's by more than
 1e-5. `--json` writes what `pruning` measured, from which docs/pruning.py draws docs/pruning.svg.
+`weights-ahead` predicts how much could be saved if the first weights of each layer were fetched
+while the layer before it computes.
 """
 
 from __future__ import annotations
@@ -33,6 +36,9 @@ from onnx import numpy_helper
 import macaw
 from benchmarks.models import LIGHT, UnavailableError, fetched
 from macaw import files
+from macaw.lowering.net.layer_plans import fitting_plans
+from macaw.lowering.plan import ProductPlan
+from macaw.lowering.transfers import weight_transfers
 
 HEAD = (
     "| network | layers | equal | cycles | times the bound | compiled, s | run, s | lines | MiB |"
@@ -41,6 +47,7 @@ SEED = 20
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)  # of weights that are zero
 # Networks of packages, with the shapes of their inputs: images of random numbers, or bytes.
 REAL = {"text-detection": (3, 96, 160), "text-recognition": (3, 48, 96), "magika": (2048,)}
+MODES = ("text-direction", "light", "pruning", "weights-ahead")
 _CLOSE = {"text-recognition": 1e-5, "magika": 1e-5}  # tolerances
 _BYTES = 257  # magika's input: a byte, or 256 after the end of the file
 _FACTORS = {1: 1.0, 2: 0.1, 3: 0.0, 4: 1.0}  # of BatchNormalization's inputs: ones, or random
@@ -155,8 +162,8 @@ class Measured:
     layers: tuple[tuple[str, int, float], ...] = ()
 
 
-def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
-    """What was measured with some images of a network."""
+def compiled(case: Case, count: int, device: str) -> tuple[macaw.CompiledNetwork, float]:
+    """A network, quantised with the samples after the first `count`, and the seconds of compile."""
     first = case.model.graph.input[0]
     axes = [axis.dim_param for axis in first.type.tensor_type.shape.dim]
     sizes = dict(zip(axes, (1, *case.samples.shape[1:]), strict=True))
@@ -164,7 +171,13 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
     quantised = macaw.quantise(case.model, case.samples[count:], dims=sizes or None)
     start = time.perf_counter()
     network = macaw.compile(quantised.model, device=device, name=case.name)
-    compiled = time.perf_counter() - start
+    return network, time.perf_counter() - start
+
+
+def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
+    """What was measured with some images of a network."""
+    first = case.model.graph.input[0]
+    network, seconds_of_compile = compiled(case, count, device)
     with tempfile.TemporaryDirectory() as folder:
         network.write(Path(folder) / "net")
         files = [x for x in (Path(folder) / "net").iterdir() if x.suffix in (".s", ".inc")]
@@ -190,7 +203,7 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     row = (
         f"| {case.name} | {len(network.layers)} | {words} | {cycles:,} | {cycles / bound:.2f}"
-        f" | {compiled:.1f} | {seconds} | {lines:,} | {memory:,} |"
+        f" | {seconds_of_compile:.1f} | {seconds} | {lines:,} | {memory:,} |"
     )
     return Measured(row, right, cycles, layers)
 
@@ -198,7 +211,7 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
 def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("what", choices=("text-direction", *REAL, "light", "pruning", *LIGHT))
+    parser.add_argument("what", choices=(*MODES, *REAL, *LIGHT))
     parser.add_argument("--images", type=int, default=1)
     parser.add_argument("--zeros", type=float, default=0.0)
     parser.add_argument("--networks", default="squeezenet,text-direction")
@@ -208,6 +221,8 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.what == "pruning":
         return _pruning(chosen)
+    if chosen.what == "weights-ahead":
+        return _weights_ahead(chosen)
     if chosen.what == "text-direction":
         cases, emulate = [text_direction(chosen.images)], True
     elif chosen.what in REAL:
@@ -246,6 +261,32 @@ def _pruning(chosen: argparse.Namespace) -> int:
             if chosen.json:
                 files.write_bytes(chosen.json, ("[\n" + ",\n".join(rows) + "\n]\n").encode())
     return status
+
+
+def _weights_ahead(chosen: argparse.Namespace) -> int:
+    """Print the cycles in which layers wait for their first weights, by networks."""
+    print("| network | cycles predicted | of them first weights | share |")
+    for name in chosen.networks.split(","):
+        case = text_direction(1) if name == "text-direction" else light(name, chosen.zeros)
+        network, _ = compiled(case, 1, chosen.device)
+        plans, _ = fitting_plans(network.assignment.network, network.config)
+        waits = sum(
+            first_weights(item.choice.selection.plan)
+            for item in plans[1:]
+            if item.choice is not None
+        )
+        total = sum(x.predicted for x in network.layers)
+        print(f"| {case.name} | {total:,} | {waits:,} | {waits / total:.1%} |", flush=True)
+    return 0
+
+
+def first_weights(plan: ProductPlan) -> int:
+    """The cycles of the transfers of a plan's first weights, by the rules of docs/memory.md."""
+    config = plan.config
+    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
+    width = min(config["dma.width"], config["mem.external_width"])
+    beats = plan.mean_weight_bytes / width
+    return round(weight_transfers(plan) * (start + beats + 1) * config["dma.divider"])
 
 
 if __name__ == "__main__":
