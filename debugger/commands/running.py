@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,16 @@ from macaw.debugger.stops import SessionError, StopRecord, Where
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
+ENDED = "the program had ended before: run starts it again, reverse-continue goes back"
 _WHO = "--only: step only the first focused core; --all: step all cores that run"
+
+
+def _go(session: Session, act: Callable[[], StopRecord]) -> Answer:
+    """Run and answer with the stop. If the program had ended, say what else the user can do."""
+    before = session.last_stop
+    stop = act()
+    had_ended = (before.reason, before.cycle) == ("exit", stop.cycle) and stop.reason == "exit"
+    return replace(answers.stop(stop), lines=(ENDED,) if had_ended else ())
 
 
 def _steps(
@@ -27,7 +37,8 @@ def _steps(
     """Add a command to the table. It calls `act(session, N)`, where N is the number of steps."""
 
     def steps(context: Context, line: Line) -> Answer:
-        return answers.stop(act(context.session, line.count()))
+        session = context.session
+        return _go(session, lambda: act(session, line.count()))
 
     command(usage, group, meaning, aliases=(alias,), repeats=True)(steps)
 
@@ -46,11 +57,15 @@ def _run(context: Context, line: Line) -> Answer:
 )
 def _continue(context: Context, line: Line) -> Answer:
     session = context.session
-    for _ in range(line.count()):
-        stop = session.cont()
-        if stop.reason not in ("breakpoint", "watch", "event"):
-            break
-    return answers.stop(stop)
+
+    def proceed() -> StopRecord:
+        for _ in range(line.count()):
+            stop = session.cont()
+            if stop.reason not in ("breakpoint", "watch", "event"):
+                break
+        return stop
+
+    return _go(session, proceed)
 
 
 @command(
@@ -73,7 +88,8 @@ def _start(context: Context, line: Line) -> Answer:
 )
 def _stepi(context: Context, line: Line) -> Answer:
     only, every = line.has("--only"), line.has("--all")
-    return answers.stop(context.session.stepi(line.count(), only=only, every=every))
+    session = context.session
+    return _go(session, lambda: session.stepi(line.count(), only=only, every=every))
 
 
 _steps("stepc [N]", "run", "step cycles of the device", "sc", Session.stepc)

@@ -12,7 +12,7 @@ from macaw.debugger.commands.text import answer_text
 from macaw.debugger.commands.usage import UsageError, match, next_operands, pieces
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source
-from tests.debugger.sources import LONG_LOOP
+from tests.debugger.sources import HELLO, LONG_LOOP
 
 
 def interpreter(source=LONG_LOOP, **more):
@@ -262,3 +262,16 @@ def test_completion_of_files(tmp_path):
     assert run.complete(f"source {here}/di") == [f"{here}/digits.s"]
     assert run.complete(f"source {here}/") == [f"{here}/deep/", f"{here}/digits.s"]
     assert run.complete(f"source {here}/none/d") == []
+
+
+def test_after_the_end_an_answer_says_what_else_can_be_done():
+    run = interpreter(HELLO)
+    last = "the program had ended before: run starts it again, reverse-continue goes back"
+    first = answer_text(run.execute("continue"))
+    assert first.startswith("exit with code 3 at cycle ")
+    assert last not in first
+    for line in ("continue", "continue 3", "stepi", "next", "stepc 2"):
+        assert answer_text(run.execute(line)).splitlines()[-1] == last, line
+    run.execute("reverse-stepi")
+    assert last not in answer_text(run.execute("continue"))
+    assert last not in answer_text(run.execute("run"))
