@@ -225,7 +225,9 @@ def _run_click(arguments: list[str]) -> int:
 
 
 def _explain_option(error: click.ClickException) -> None:
-    """If an option is missing, print what it is for."""
+    """Print what a missing option is for, and where the options of commands are."""
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None and not error.ctx.parent:
+        click.echo("hint: the options of a command come after its name", err=True)
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
         option = error.param
         usage = " ".join(filter(None, (option.opts[0], option.metavar)))

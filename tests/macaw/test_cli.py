@@ -87,6 +87,7 @@ def test_without_a_command_the_first_steps_are_shown(tmp_path: Path) -> None:
         (["assm"], "no command 'assm'; did you mean 'asm'?"),
         (["nothing"], "no command 'nothing'"),
         (["--nothing"], "No such option '--nothing'"),
+        (["--plain", "run", "a.s"], "hint: the options of a command come after its name\n"),
         (["sweep", "a.s"], "--set says what differs, for example --set dist.bus_bytes=16,32,64"),
         (["sweep", "a.s", "--set", "pe.rows=1..4"], "--set has no ranges; it lists values: --set"),
         (["asm"], "Missing argument 'FILE...'"),

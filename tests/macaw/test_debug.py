@@ -151,9 +151,8 @@ def test_without_a_terminal_lines_are_read_and_shown_with_their_answers(tmp_path
         ]
         assert rows.index("2 steps done at cycle 1") == rows.index("(macaw) stepi 2") + 1
         assert rows[-2].startswith("a0 = ")
-        assert found.stderr.startswith(
-            "error: no command is called 'nothing'\n  nothing\n  ^^^^^^^\n"
-        )
+        mark = "  at 'nothing', column 1" if found is read else "  nothing\n  ^^^^^^^"
+        assert found.stderr.startswith(f"error: no command is called 'nothing'\n{mark}\n")
         assert "\x1b" not in found.stdout
 
 

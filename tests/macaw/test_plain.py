@@ -202,11 +202,12 @@ def test_an_answer_of_the_debugger_has_words_for_signs() -> None:
     ]
     error = answers.error("nothing is called 'q'", answers.Mark(6, 7), "help")
     assert plain_answer_text(error, "print q").splitlines() == [
-        "error: nothing is called 'q' (at 'q', column 7)",
+        "error: nothing is called 'q'",
+        "  at 'q', column 7",
         "hint: help",
     ]
     missing = answers.error("an expression is needed", answers.Mark(5, 6))
-    assert plain_answer_text(missing, "print") == "error: an expression is needed (at column 6)"
+    assert plain_answer_text(missing, "print") == "error: an expression is needed\n  at column 6"
     assert plain_answer_text(answers.table(("core", "queue"), [])) == "none"
     nested = Answer("done", answers=(cores,))
     assert plain_answer_text(nested) == plain_answer_text(cores)

@@ -365,6 +365,17 @@ def test_other_files_are_no_programs(macaw: Macaw, command: str, name: str, mess
     assert done.stderr.startswith(f"macaw: error: {message}")
 
 
+def test_the_description_of_a_folder_is_not_overwritten(macaw: Macaw, layer: Path) -> None:
+    (layer.parent / "golden.toml").write_text('source = "layer.s"\n[inputs]\nx = "x.npy"')
+    refused = "golden.toml is an input: it is not overwritten\n"
+    assert refused in macaw("run", ".", "-o", "y=golden.toml").stderr
+    assert refused in macaw("profile", layer, "-i", "x=x.npy", "--json", "golden.toml").stderr
+    assert refused in macaw("sweep", ".", "--set", "pe.rows=1,2", "--csv", "golden.toml").stderr
+    done = macaw("debug", ".", "--batch", "-e", "save breakpoints golden.toml")
+    assert refused in done.stdout + done.stderr
+    assert (layer.parent / "golden.toml").read_text().startswith("source")
+
+
 def test_a_sweep_takes_no_model(macaw: Macaw) -> None:
     done = macaw("sweep", "net.onnx", "--set", "pe.rows=2")
     assert "net.onnx is an ONNX model, no program\n" in done.stderr

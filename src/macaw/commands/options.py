@@ -372,7 +372,8 @@ def load_program(
     from macaw.terminal.progress_bar import ProgressBar
 
     refuse_other_files(sources)
-    files.refuse_overwriting(outputs, [*sources, *inputs, *([device] if device else [])], hint)
+    read = [*sources, *descriptions(sources), *inputs, *([device] if device else [])]
+    files.refuse_overwriting(outputs, read, hint)
     with chosen_errors(choice), ProgressBar("assembling"):
         program = api.load(*sources, device=device)
     files.refuse_overwriting(outputs, program.read_files, hint)
@@ -390,6 +391,19 @@ _OTHER_FILES = {
     ".py": ("Python", "python3 runs it"),
     ".c": ("C", "a C compiler makes an object of it, a linker a program: docs/c.md"),
 }
+
+
+def descriptions(sources: Iterable[str]) -> list[Path]:
+    """Return the paths of the files that describe the programs of files and folders.
+
+    They may not exist.
+    """
+    from macaw.golden_description import DESCRIPTION_FILE
+    from macaw.network_description import NETWORK_FILE
+
+    paths = map(Path, sources)
+    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in paths)
+    return [folder / name for folder in folders for name in (DESCRIPTION_FILE, NETWORK_FILE)]
 
 
 def refuse_other_files(sources: Iterable[str]) -> None:

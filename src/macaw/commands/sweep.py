@@ -9,6 +9,7 @@ import click
 
 from macaw.commands import suggestions
 from macaw.commands.options import (
+    descriptions,
     energy_option,
     file_option,
     jitter_option,
@@ -127,9 +128,9 @@ def command(
     refuse_other_files(sources)
     outputs = [path for path in (csv_file, json_file, html_file) if path not in (None, "-")]
     lowered = _lower_options(lower, ctx) if lower else None
-    read = [*sources, *inputs.values(), device, energy]
+    read = [*sources, *descriptions(sources), *inputs.values(), device, energy]
     read += [(lowered or {}).get(name) for name in ("graph", "weights", "bias", "device")]
-    files.refuse_overwriting(outputs, filter(None, read))
+    files.refuse_overwriting(outputs, filter(None, read), "another name")
     if not settings:
         raise click.UsageError(f"--set says what differs, for example {EXAMPLE}", ctx)
     swept = _axes([axis(text) for text in settings], ctx)

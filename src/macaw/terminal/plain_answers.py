@@ -22,7 +22,7 @@ def plain_answer_text(answer: Answer, line: str = "") -> str:
     if answer.mark is not None:
         wrong = line[answer.mark.begin : answer.mark.end].strip()
         place = f"'{wrong}', column" if wrong else "column"
-        message = f"{answer.message} (at {place} {answer.mark.begin + 1})"
+        message = f"{answer.message}\n  at {place} {answer.mark.begin + 1}"
         answer = replace(answer, message=message, mark=None)
     return answer_text(answer, line, _records)
 

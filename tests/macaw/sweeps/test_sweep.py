@@ -377,7 +377,7 @@ def test_energies_of_lowered_operations(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--set", "dma.width=16"], "name either FILEs or --lower OPERATION"),
-        (["layer.s"], "Missing option '--set'"),
+        (["layer.s"], "--set says what differs, for example --set dist.bus_bytes=16,32,64"),
         (
             ["layer.s", "--set", "dma.width=16", "--set", "dma.width=32"],
             "--set dma.width occurs twice: one has all its values",
