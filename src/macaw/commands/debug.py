@@ -145,7 +145,6 @@ def command(
         raise click.UsageError("--gdb goes with none of --batch, --json, --plain, -x and -e")
     if gdb is not None and any(others):
         raise click.UsageError("--gdb serves one run, it goes with none of --against...")
-    described = map(str, descriptions(sources))
     has_screen = not (batch or as_json or is_plain() or gdb is not None) and _is_screen()
 
     def load() -> Interpreter:
@@ -163,7 +162,12 @@ def command(
             engine=engine,
             allow_shell=allow_shell,
             streams=None if silent else Streams(console.write_stdout, console.write_stderr),
-            protected=[*sources, *described, *inputs.values(), *([device] if device else [])],
+            protected=[
+                *sources,
+                *descriptions(sources),
+                *inputs.values(),
+                *([device] if device else []),
+            ],
         )
 
     if gdb is not None:

@@ -393,7 +393,7 @@ _OTHER_FILES = {
 }
 
 
-def descriptions(sources: Iterable[str]) -> list[Path]:
+def descriptions(sources: Iterable[str]) -> list[str]:
     """Return the paths of the files that describe the programs of files and folders.
 
     They may not exist.
@@ -403,7 +403,7 @@ def descriptions(sources: Iterable[str]) -> list[Path]:
 
     paths = map(Path, sources)
     folders = dict.fromkeys(path if path.is_dir() else path.parent for path in paths)
-    return [folder / name for folder in folders for name in (DESCRIPTION_FILE, NETWORK_FILE)]
+    return [str(folder / name) for folder in folders for name in (DESCRIPTION_FILE, NETWORK_FILE)]
 
 
 def refuse_other_files(sources: Iterable[str]) -> None:
