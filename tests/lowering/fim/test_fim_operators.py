@@ -20,6 +20,12 @@ OPERATORS = [
     ("AveragePool", {"kernel_shape": [2, 3]}, (2, 3, 4, 5), []),
     ("AveragePool", {"kernel_shape": [2, 2], "strides": [2, 1], "pads": [1, 0, 0, 1], "count_include_pad": 1}, (1, 3, 4, 5), []),
     ("AveragePool", {"kernel_shape": [2], "dilations": [2]}, (2, 3, 6), []),
+    ("AveragePool", {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 0, 1]}, (1, 3, 4, 5), []),
+    ("AveragePool", {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}, (1, 3, 6, 5), []),
+    ("AveragePool", {"kernel_shape": [3, 3], "strides": [3, 2], "pads": [1, 1, 1, 1], "ceil_mode": 1, "count_include_pad": 1}, (2, 2, 6, 6), []),
+    ("ConvTranspose", {"strides": [2, 2]}, (1, 3, 4, 5), [random_numbers(3, 2, 2, 2), random_numbers(2)]),
+    ("ConvTranspose", {"strides": [2, 1], "dilations": [1, 2], "pads": [1, 0, 2, 1], "output_padding": [1, 0]}, (2, 3, 4, 3), [random_numbers(3, 2, 3, 2)]),
+    ("ConvTranspose", {"group": 2, "pads": [2, 2]}, (1, 4, 6), [random_numbers(4, 3, 2)]),
     ("BatchNormalization", {"epsilon": 0.01}, (2, 4, 3, 3), [random_numbers(4), random_numbers(4), random_numbers(4), positive]),
     ("BatchNormalization", {}, (3, 4), [random_numbers(4), random_numbers(4), random_numbers(4), positive]),
     ("GlobalAveragePool", {}, (2, 3, 4, 5), []),
@@ -55,6 +61,7 @@ OPERATORS = [
     ("Min", {}, (3, 4), [random_numbers(3, 4)]),
     ("PRelu", {}, (3, 4), [random_numbers(4)]),
     ("Pow", {}, (3, 4), [np.float32(3)]),
+    ("Resize", {"mode": "nearest"}, (1, 2, 3, 4), [np.float32([]), np.float32([1, 1, 2, 1.5])]),
     ("ReduceMax", {"keepdims": 0}, (3, 20), [np.array([-1])]),
     ("ReduceMin", {}, (2, 3, 4), [np.array([0, 2])]),
     ("Softmax", {}, (3, 4), []),
@@ -224,8 +231,8 @@ def _peepholes(*inputs):
 
 # fmt: off
 REFUSED = [
-    (model([NODE("AveragePool", ["x"], ["y"], name="it", kernel_shape=[2, 2], pads=[1, 1, 0, 0])], {"x": (1, 1, 4, 4)}), "the windows at its edges have fewer numbers"),
-    (model([NODE("AveragePool", ["x"], ["y"], name="it", kernel_shape=[2, 2], ceil_mode=1)], {"x": (1, 1, 4, 4)}), "ceil_mode is not supported"),
+    (model([NODE("ConvTranspose", ["c", "x"], ["y"], name="it")], {"x": (2, 1, 2)}, c=random_numbers(1, 2, 4)), "its weights depend on an input"),
+    (model([NODE("Resize", ["x", "", "s"], ["y"], name="it", mode="linear")], {"x": (4, 4)}, s=np.float32([2, 2])), "the mode linear"),
     (_lstm(input_forget=1), "input_forget is not supported"),
     (_lstm(clip=1.0), "layout 1, clip and sequence_lens are not supported"),
     (_lstm(activations=["Sigmoid", "Elu", "Tanh"]), "the functions Sigmoid Elu Tanh"),

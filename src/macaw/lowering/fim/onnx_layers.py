@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.onnx_composed import binary
 from macaw.lowering.fim.onnx_recurrent import recurrent
 from macaw.lowering.fim.onnx_values import (
     Inputs,
@@ -20,9 +22,14 @@ from macaw.lowering.fim.onnx_values import (
     places_of,
     required,
 )
-from macaw.lowering.fim.onnx_windows import framed, window_indices, window_places
+from macaw.lowering.fim.onnx_windows import (
+    framed,
+    whole_window,
+    window_indices,
+    window_places,
+)
 from macaw.lowering.onnx.graph import Node
-from macaw.lowering.onnx.window import output_sizes, window_of
+from macaw.lowering.onnx.window import Window, output_sizes, transposed_window, window_of
 
 
 def _output(node: Node, place: int = 0) -> str:
@@ -186,29 +193,72 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _average_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add an average pool: a gather of the windows, and a product with a column of 1 / n."""
+    """Add an average pool: a gather of the windows, and a product with a column of 1 / n.
+
+    If some windows have fewer numbers than n, the averages are multiplied by n / numbers.
+    """
     attributes, name, x = node.attributes, _output(node), required(inputs, 0)
     kernel = [int(n) for n in attributes["kernel_shape"]]
     image = x.shape[2:]
     window = window_of(attributes, image, kernel)
-    if any((*window.before, *window.after)) and not attributes.get("count_include_pad", 0):
-        raise LowerError("the windows at its edges have fewer numbers", "count_include_pad=1")
-    if window.ceil:
-        raise LowerError("ceil_mode is not supported")
-    padded, sizes = framed(values, x, window, name), output_sizes(window, image)
+    sizes, count = output_sizes(window, image), math.prod(kernel)
+    shares = _shares(window, image, bool(attributes.get("count_include_pad", 0)))
+    window = whole_window(window, image)
+    padded = framed(values, x, window, name)
     values.fits(math.prod((*x.shape[:2], *sizes, *kernel)), beside=True)
     places = window_places(places_of(padded.shape), window_indices(window, image))
     ends = range(len(kernel))
     order = (0, 1, *(3 + 2 * n for n in ends), *(2 + 2 * n for n in ends))
-    count = math.prod(kernel)
     rows = values.move(padded, places.transpose(order).reshape(-1, count), f"{name}_windows")
     column = values.array(np.full((count, 1), 1 / count))
+    whole = bool(np.all(shares == 1))
     product = values.graph.product(
         values.tensor(rows, f"{name}_windows", math.prod(rows.shape) // count, count),
         values.tensor(column, f"{name}_column"),
-        values.name(name),
+        values.name(name if whole else f"{name}_product"),
     )
-    return [values.of_tensor(product, (*x.shape[:2], *sizes))]
+    average = values.of_tensor(product, (*x.shape[:2], *sizes))
+    return [average if whole else binary(values, "mul", average, values.array(1 / shares), name)]
+
+
+def _shares(window: Window, image: Sequence[int], frame: bool) -> NDArray[np.float64]:
+    """Return the share of each window's numbers that count; with `frame`, those of the frame do."""
+    shares = np.ones((1,) * len(image))
+    for axis, index in enumerate(window_indices(window, image)):
+        first = 0 if frame else window.before[axis]
+        last = window.before[axis] + image[axis] + window.after[axis] * frame
+        inside = ((index >= first) & (index < last)).mean(axis=0)
+        shares = shares * inside.reshape(-1, *(1,) * (len(image) - axis - 1))
+    return shares
+
+
+def _conv_transpose(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add ConvTranspose: a convolution of the image with zeros between its numbers."""
+    attributes, name = node.attributes, _output(node)
+    x, weights = required(inputs, 0), required(inputs, 1)
+    if weights.array is None:
+        raise LowerError("its weights depend on an input")
+    batch, channels, *image = x.shape
+    kernel, groups = weights.array.shape[2:], int(attributes.get("group", 1))
+    window, sizes = transposed_window(attributes, image, kernel)
+    shape, places, source = [batch, channels], places_of((batch, channels, 1)), places_of(x.shape)
+    for axis, size in enumerate(image):
+        before = window.reach[axis] - 1
+        index = np.arange(size) * window.strides[axis] - window.before[axis] + before
+        shape.append(sizes[axis] + before)
+        inside = (index >= 0) & (index < shape[-1])
+        places = places[..., None] * shape[-1] + index[inside]
+        source = np.compress(inside, source, axis=2 + axis)
+    values.fits(math.prod(shape), beside=True)
+    moved = values.move(x, source, f"{name}_used")
+    spread = values.spread(
+        values.array(np.zeros(shape)), moved, places.reshape(source.shape), f"{name}_spread"
+    )
+    turned = np.flip(weights.array, axis=tuple(range(2, 2 + len(kernel))))
+    turned = turned.reshape(groups, channels // groups, -1, *kernel).swapaxes(1, 2)
+    kernels = values.array(turned.reshape(-1, channels // groups, *kernel))
+    own = {"group": groups, "dilations": list(window.dilations)}
+    return _conv(values, replace(node, attributes=own), [spread, kernels, *inputs[2:]])
 
 
 def _column(values: Values, bias: TaskValue) -> TaskValue:
@@ -232,6 +282,7 @@ LAYERS: dict[str, Callable[[Values, Node, Inputs], list[TaskValue]]] = {
     "Gemm": _gemm,
     "AveragePool": _average_pool,
     "Conv": _conv,
+    "ConvTranspose": _conv_transpose,
     "GRU": recurrent,
     "LSTM": recurrent,
     "RNN": recurrent,

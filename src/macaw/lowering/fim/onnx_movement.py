@@ -19,6 +19,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.onnx_values import TaskValue, Values, places_of
 from macaw.lowering.onnx.constants import Evaluator
 from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.operators.images import IMAGES
 from macaw.lowering.onnx.shapes import Form
 
 # fmt: off
@@ -31,7 +32,7 @@ MOVES = (  # operators that move only the first input; the others are constants
 )
 # fmt: on
 SCATTERS = ("ScatterElements", "ScatterND", "Scatter")  # until operator set 10, the last input
-JOINS = ("Concat", "Pad")
+JOINS = ("Concat", "Pad", "Resize")
 
 
 class Move(NamedTuple):
@@ -78,6 +79,7 @@ def move_node(
     does: Callable[[Move], list[TaskValue]] = {
         "Concat": _concat,
         "Pad": _pad,
+        "Resize": _resize,
         **dict.fromkeys(SCATTERS, _scatter),
     }.get(kind, _gather)
     selectors = inputs[1:2] if kind in SCATTERS else inputs[1:]  # where numbers are moved to
@@ -180,6 +182,17 @@ def _pad(move: Move) -> list[TaskValue]:
     where = np.flatnonzero(marks)
     zeros = move.values.array(np.broadcast_to(np.int8(0), shape))
     return [move.values.spread(zeros, x, where, move.name)]
+
+
+def _resize(move: Move) -> list[TaskValue]:
+    """Return the first input with each number taken from the nearest place."""
+    mode = move.node.attributes.get("mode", "nearest")
+    if mode != "nearest":
+        raise LowerError(f"the mode {mode}", "only nearest is supported")
+    move.values.fits(math.prod(move.shapes[0]), beside=True)
+    rest = [value.array if value else None for value in move.inputs[1:]]
+    (places,) = IMAGES["Resize"](move.node, [places_of(move.first.shape), *rest])
+    return [move.values.move(move.first, places, move.name)]
 
 
 def _frame(move: Move) -> tuple[list[int], Any]:

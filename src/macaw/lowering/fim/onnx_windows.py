@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,15 @@ def window_indices(window: Window, image: Sequence[int]) -> list[Places]:
         np.arange(k)[:, None] * dilation + np.arange(size)[None] * stride
         for k, size, stride, dilation in rows
     ]
+
+
+def whole_window(window: Window, image: Sequence[int]) -> Window:
+    """Return a window whose frame has all numbers of a last window that ends outside of it."""
+    sizes = output_sizes(window, image)
+    rows = zip(sizes, window.strides, window.reach, image, window.before, strict=True)
+    ends = ((size - 1) * stride + reach - n - before for size, stride, reach, n, before in rows)
+    after = tuple(map(max, window.after, ends))
+    return replace(window, after=after, ceil=False)
 
 
 def window_places(places: Places, indices: Sequence[Places]) -> Places:
