@@ -70,6 +70,7 @@ SCALARS = (
     Scalar("stride",     8,  "SetStride",       "positions from a window to the next"),
     Scalar("pad",        9,  "SetPad",          "positions of zeros around the volume", 0, 0),
     Scalar("depth",      10, "SetDepth",        "native vectors a position"),
+    Scalar("unit",       11, "SetIncrementUnit", "native vectors that an inc counts"),
 )
 # fmt: on
 WINDOW = ("width", "height", "kernel", "stride", "pad", "depth")  # as Set2dWindows orders them
@@ -156,10 +157,10 @@ _RULES = (
 )
 # fmt: on
 RULES = {rule.name: rule.meaning for rule in _RULES}
-_MOVED = "The address advances by inc an iteration."
+_MOVED = "The address advances by inc * unit an iteration."
 _STEPPED = (
-    "The address advances by inc an iteration, with windows set by inc * stride a window and"
-    " inc * stride * width a row of windows."
+    "The address advances by inc * unit an iteration, with windows set by stride times as much a"
+    " window and stride * width times as much a row of windows."
 )
 
 

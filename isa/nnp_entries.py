@@ -105,7 +105,8 @@ class Volume:
 class Access:
     """The entries of a memory that one instruction of a chain reads or writes in each iteration.
 
-    Normally, iteration i accesses `count` entries, beginning at address `base` + `inc` * i.
+    Normally, iteration i accesses `count` entries, beginning at address `base` + `inc` * i. Here
+    `inc` is the operand times the register `unit`.
 
     If `sliding`, the address is `base` + `inc` * p, where p is the position in the volume at which
     the window of iteration i begins. For output position (oy, ox), p is (oy * width + ox) * stride.
@@ -208,7 +209,7 @@ def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
                 place,
                 writes,
                 base=item.values.get("a", item.values.get("m", 0)),
-                inc=inc or 0,
+                inc=(inc or 0) * scalars.get("unit", 0),
                 count=matrix if tiles else vectors if vectors is not None else least,
                 sliding=slides and inc is not None and not writes and not tiles,
                 window=slides and _is_plain(item),

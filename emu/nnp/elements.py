@@ -22,7 +22,7 @@ from macaw.emu.nnp.numbers import Quantised, dequantise
 from macaw.emu.nnp.schedules.chain import Chain
 from macaw.emu.nnp.state import HOST_FILES, NnpState
 from macaw.emu.origins import Origin, Place, Source
-from macaw.isa.nnp import STEPS, WINDOW
+from macaw.isa.nnp import RESET, STEPS, WINDOW
 from macaw.isa.nnp_chains import step
 from macaw.isa.nnp_entries import Access
 
@@ -261,6 +261,8 @@ class Elements:
         names = STEPS[now.chain.rows[at].row.mnemonic].scalars
         if at == 0 and now.chain.source.window:
             names = WINDOW
+        if "inc" in now.chain.rows[at].values and now.chain.scalars["unit"] != RESET["unit"]:
+            names = (*names, "unit")
         for name in names:
             origin, value = now.setters.get(name), now.chain.scalars[name]
             yield Source(name, now.number, None, None, origin, value, setting=True)

@@ -85,13 +85,13 @@ syntax keyword macawMnemonic contained vst vsts.b vsts.d vsts.h vsts.w vsub.b vs
 syntax keyword macawMnemonic contained vsub.h vsub.w vsum.b vsum.f16 vsum.f32 vsum.h vsum.w vsumu.b
 syntax keyword macawMnemonic contained vsumu.h vsumu.w vwiden.b vwiden.h vwidenu.b vwidenu.h xor
 syntax keyword macawMnemonic contained xori zext.b zext.h
-syntax keyword macawMnemonic contained Set2dWindows SetCols SetDepth SetIterations SetKernel SetPad
-syntax keyword macawMnemonic contained SetRows SetRowsCols SetStride SetValid SetWindowHeight
-syntax keyword macawMnemonic contained SetWindowWidth end_chain m_rd m_wr mv_mul mv_mul_inc s_wr
-syntax keyword macawMnemonic contained trace_begin trace_end v_add_inc v_quantise v_rd v_rd_inc
-syntax keyword macawMnemonic contained v_relu v_sigm v_softmax v_tanh v_wr v_wr_inc vv_a_sub_b
-syntax keyword macawMnemonic contained vv_a_sub_b_inc vv_add vv_add_inc vv_b_sub_a vv_b_sub_a_inc
-syntax keyword macawMnemonic contained vv_max vv_max_inc vv_mul vv_mul_inc
+syntax keyword macawMnemonic contained Set2dWindows SetCols SetDepth SetIncrementUnit SetIterations
+syntax keyword macawMnemonic contained SetKernel SetPad SetRows SetRowsCols SetStride SetValid
+syntax keyword macawMnemonic contained SetWindowHeight SetWindowWidth end_chain m_rd m_wr mv_mul
+syntax keyword macawMnemonic contained mv_mul_inc s_wr trace_begin trace_end v_add_inc v_quantise
+syntax keyword macawMnemonic contained v_rd v_rd_inc v_relu v_sigm v_softmax v_tanh v_wr v_wr_inc
+syntax keyword macawMnemonic contained vv_a_sub_b vv_a_sub_b_inc vv_add vv_add_inc vv_b_sub_a
+syntax keyword macawMnemonic contained vv_b_sub_a_inc vv_max vv_max_inc vv_mul vv_mul_inc
 syntax keyword macawMnemonic contained act block end endall endloop fim lock loop mmr pre pull push
 syntax keyword macawMnemonic contained trace_begin trace_end unlock
 syntax keyword macawMnemonic contained config exe ld mac spu st trace_begin trace_end
@@ -134,10 +134,11 @@ syntax keyword macawRegister contained t_rd_end3 t_wr_begin0 t_wr_begin1 t_wr_be
 syntax keyword macawRegister contained t_wr_end0 t_wr_end1 t_wr_end2 t_wr_end3 time timeh tp
 syntax keyword macawRegister contained trace_begin trace_loops trace_lost trace_mode trace_next
 syntax keyword macawRegister contained trace_num trace_overhead trace_spill trace_spill_end
-syntax keyword macawRegister contained trace_status trace_step transpose valid vr0 vr1 vr10 vr11
-syntax keyword macawRegister contained vr12 vr13 vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9 width x0
-syntax keyword macawRegister contained x1 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20 x21 x22 x23
-syntax keyword macawRegister contained x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
+syntax keyword macawRegister contained trace_status trace_step transpose unit valid vr0 vr1 vr10
+syntax keyword macawRegister contained vr11 vr12 vr13 vr14 vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9
+syntax keyword macawRegister contained width x0 x1 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x2 x20
+syntax keyword macawRegister contained x21 x22 x23 x24 x25 x26 x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8
+syntax keyword macawRegister contained x9 zero
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
 syntax keyword macawWord contained NetOutQ STT_FUNC STT_NOTYPE STT_OBJECT acc activation activations
 syntax keyword macawWord contained add aim all balance base both broadcast bw_a10 bw_s10 bw_s5

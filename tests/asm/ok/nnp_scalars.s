@@ -10,6 +10,7 @@
         s_wr    stride, 2
         s_wr    pad, 0
         s_wr    depth, 1
+        s_wr    unit, 16
         SetRows 2
         SetCols(3)
         SetRowsCols(N, N + 1)
@@ -22,6 +23,7 @@
         SetStride(2)
         SetPad(1)
         SetDepth(2)
+        SetIncrementUnit(2)
         Set2dWindows(1, 1, 1, 1, 0, 1)
         SetIterations(1)
         trace_begin 3

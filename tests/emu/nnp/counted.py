@@ -84,7 +84,7 @@ def _vectors(
                 found["writes"] += count
                 continue
             for k in range(count):
-                place = values["a"] + values.get("inc", 0) * iteration + k
+                place = values["a"] + values.get("inc", 0) * scalars["unit"] * iteration + k
                 _beats(case, "writes", place * size, size, found)
 
 
@@ -100,7 +100,7 @@ def _source(
         steps = iteration
         if windows:
             steps = (iteration // across * get("width") + iteration % across) * get("stride")
-        begin += values.get("inc", 0) * steps
+        begin += values.get("inc", 0) * scalars["unit"] * steps
         return list(range(begin, begin + get("cols")))
     found: list[int | None] = []
     for ky in range(get("kernel")):

@@ -182,7 +182,7 @@ def _settings(chance: random.Random, scalars: dict[str, int]) -> list[Line]:
     """A few s_wr; `scalars` follows them."""
     wanted = {"rows": chance.randint(1, 3), "cols": chance.randint(1, 3)}
     wanted["iterations"] = chance.randint(1, 5)
-    wanted["valid"] = chance.randint(1, 6)
+    wanted |= {"valid": chance.randint(1, 6), "unit": chance.choice((1, 1, 2, 3))}
     if chance.random() < 0.45:
         wanted |= {"width": chance.randint(1, 5), "height": chance.randint(1, 4)}
         wanted |= {name: chance.randint(1, 2) for name in ("kernel", "stride", "depth")}

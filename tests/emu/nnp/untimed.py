@@ -71,8 +71,8 @@ class Model:
 
     def begin(self, name: str, values: dict[str, int], iteration: int, reads: bool) -> int:
         """The first address of an instruction in an iteration."""
-        base, inc = values.get("a", values.get("m", 0)), values.get("inc", 0)
         s = self.scalars
+        base, inc = values.get("a", values.get("m", 0)), values.get("inc", 0) * s["unit"]
         if name.endswith("_inc") and reads and self.slides:
             across = (s["width"] + 2 * s["pad"] - s["kernel"]) // s["stride"] + 1
             y, x = iteration // across, iteration % across

@@ -61,7 +61,7 @@ OPERATORS = [
     ("Min", {}, (3, 4), [random_numbers(3, 4)]),
     ("PRelu", {}, (3, 4), [random_numbers(4)]),
     ("Pow", {}, (3, 4), [np.float32(3)]),
-    ("Resize", {"mode": "nearest"}, (1, 2, 3, 4), [np.float32([]), np.float32([1, 1, 2, 1.5])]),
+    ("Resize", {"mode": "nearest"}, (1, 2, 3, 4), [np.array([], np.float32), np.array([1, 1, 2, 1.5], np.float32)]),
     ("ReduceMax", {"keepdims": 0}, (3, 20), [np.array([-1])]),
     ("ReduceMin", {}, (2, 3, 4), [np.array([0, 2])]),
     ("Softmax", {}, (3, 4), []),
@@ -232,7 +232,7 @@ def _peepholes(*inputs):
 # fmt: off
 REFUSED = [
     (model([NODE("ConvTranspose", ["c", "x"], ["y"], name="it")], {"x": (2, 1, 2)}, c=random_numbers(1, 2, 4)), "its weights depend on an input"),
-    (model([NODE("Resize", ["x", "", "s"], ["y"], name="it", mode="linear")], {"x": (4, 4)}, s=np.float32([2, 2])), "the mode linear"),
+    (model([NODE("Resize", ["x", "", "s"], ["y"], name="it", mode="linear")], {"x": (4, 4)}, s=np.array([2, 2], np.float32)), "the mode linear"),
     (_lstm(input_forget=1), "input_forget is not supported"),
     (_lstm(clip=1.0), "layout 1, clip and sequence_lens are not supported"),
     (_lstm(activations=["Sigmoid", "Elu", "Tanh"]), "the functions Sigmoid Elu Tanh"),

@@ -23,6 +23,7 @@ QUANTISERS: dict[str, tuple[dict[str, bool | int | float | str], float]] = {
     "fp32": ({"nnp.host_format": "fp32"}, CLOSE),
     "switches": ({"nnp.quantise_mvm_out": True, "nnp.quantise_mfu_in": True}, CLOSE),
 }
+LARGE = TINY.changed({"nnp.matrix_rf": 4096, "nnp.mul_vrf": 4096})
 REFUSAL = re.compile(
     r"^(node|layer|the input|the output|the program|the value|the constants|the matri|constants) .+"
 )
@@ -105,10 +106,41 @@ def test_the_inputs_of_long_sequences_are_multiplied_in_the_loop():
     assert checked.error < CLOSE
 
 
-def test_rows_of_more_than_fifteen_vectors_are_repeated_as_text():
+def test_rows_of_more_than_fifteen_vectors_have_a_unit():
     made = model([NODE("Tanh", ["x"], ["y"], "tanh"), NODE("Sigmoid", ["y"], ["z"])], {"x": (3, 70)}, outputs(y=(3, 70), z=(3, 70)))  # fmt: skip
     checked = check(made, inputs_of(made, np.random.default_rng(7)), TINY)
-    assert "y_2 + ROW * 18" in checked.network.source
+    assert "SetIncrementUnit(18)" in checked.network.source
+    assert "v_wr_inc MulVrf, y_2, 1" in checked.network.source
+
+
+def test_rows_without_a_common_unit_are_repeated_as_text():
+    """One layer reads rows of 17 vectors and writes rows of 18."""
+    made = perceptron(70, 66, 70)
+    checked = check(made, inputs_of(made, np.random.default_rng(7)), LARGE)
+    assert "ROW * 18" in checked.network.source
+    assert "ROW * 17" in checked.network.source
+
+
+def test_images_of_more_than_fifteen_vectors_a_position():
+    made = model(
+        [NODE("Conv", ["x", "W"], ["y"], "conv", pads=[1] * 4), NODE("Tanh", ["y"], ["z"])],
+        {"x": (1, 1, 2, 2)}, outputs(y=(1, 70, 2, 2), z=(1, 70, 2, 2)), W=numbers(70, 1, 3, 3),
+    )  # fmt: skip
+    checked = check(made, inputs_of(made, np.random.default_rng(8)), LARGE)
+    assert "SetIncrementUnit(18)" in checked.network.source
+
+
+def _joined_images():
+    """The sum of two images of 18 vectors a position is a part of one of 35."""
+    nodes = [
+        NODE("Conv", ["x", "W"], ["a"], "first", pads=[1] * 4),
+        NODE("Conv", ["x", "V"], ["b"], "second", pads=[1] * 4),
+        NODE("Add", ["a", "b"], ["s"], "sum"),
+        NODE("Conv", ["x", "U"], ["c"], "third", pads=[1] * 4),
+        NODE("Concat", ["s", "c"], ["y"], "join", axis=1),
+    ]
+    weights = {"W": numbers(70, 1, 3, 3), "V": numbers(70, 1, 3, 3), "U": numbers(66, 1, 3, 3)}
+    return model(nodes, {"x": (1, 1, 3, 3)}, outputs(y=(1, 136, 3, 3)), **weights)
 
 
 FULL = {
@@ -125,11 +157,8 @@ FULL = {
         "the program takes 4,075 instructions; nnp has room for 1,024 (fewer time steps, or",
     ),
     "increments of windows": (
-        lambda: model(
-            [NODE("Conv", ["x", "W"], ["y"], "conv", pads=[1] * 4), NODE("Tanh", ["y"], ["z"])], {"x": (1, 1, 3, 3)},
-            outputs(y=(1, 70, 3, 3), z=(1, 70, 3, 3)), W=numbers(70, 1, 3, 3),
-        ), {"nnp.matrix_rf": 4096},
-        "layer conv needs an increment of 18 native vectors; an instruction has at most 15",
+        _joined_images, {"nnp.matrix_rf": 4096, "nnp.add_sub_vrf0": 4096},
+        "layer second needs increments of 35 and 18 native vectors; an instruction has at most 15 times a common",
     ),
 }  # fmt: skip
 

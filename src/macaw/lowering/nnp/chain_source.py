@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -67,6 +68,8 @@ class ChainWriter:
             self.put(f"SetIterations({new['iterations']})")
         if "valid" in new:
             self.put(f"SetValid({new['valid']})")
+        if "unit" in new:
+            self.put(f"SetIncrementUnit({new['unit']})")
         if "window" in new:
             w = new["window"]
             sizes = f"{w.width}, {w.height}, {w.kernel}, {w.stride}, {w.pad}, {w.depth}"
@@ -87,7 +90,9 @@ class ChainWriter:
         if chain.product:
             matrix = self.model.matrices[chain.product]
             wanted |= {"rows": matrix.rows, "cols": matrix.columns}
-        wanted["iterations"] = 1 if self.is_unrolled(chain) else chain.writes[0].count
+        unit = self.unit(chain)
+        wanted["iterations"] = chain.writes[0].count if unit else 1
+        wanted["unit"] = unit or RESET["unit"]
         for function in chain.functions:
             if function.kind == ops.SOFTMAX:
                 wanted["valid"] = function.valid
@@ -95,10 +100,12 @@ class ChainWriter:
         wanted["window"] = replace(chain.window or NO_WINDOW, reads=True)
         return wanted
 
-    def is_unrolled(self, chain: Chain) -> bool:
-        """Return whether the chain's rows are written one by one, because increments are too large.
+    def unit(self, chain: Chain) -> int:
+        """Return the number of native vectors that the chain's increments count.
 
-        Raises `LowerError` for windows, whose iterations cannot be written one by one.
+        It is 1 if all increments fit then, else their greatest common divisor. The result is 0 if
+        they do not fit either: then the chain's rows are written one by one. Raises `LowerError`
+        for windows, whose iterations cannot be written one by one.
         """
         operands = [item.operand for item in chain.functions if item.operand is not None]
         places = [*operands, *chain.writes]
@@ -110,14 +117,19 @@ class ChainWriter:
             for place in places
             if place.count > 1 and self.model.tensors[place.tensor].memory not in queues
         ]
-        most = max(strides, default=0)
-        if most > MOST_INCREMENT and chain.window is not None:
+        most, unit = max(strides, default=0), math.gcd(*strides)
+        if most <= MOST_INCREMENT:
+            return 1
+        if most <= MOST_INCREMENT * unit:
+            return unit
+        if chain.window is not None:
             raise LowerError(
-                f"layer {message_name(chain.layer)} needs an increment of {most} native"
-                f" vectors; an instruction has at most {MOST_INCREMENT}",
+                f"layer {message_name(chain.layer)} needs increments of {most} and {min(strides)}"
+                f" native vectors; an instruction has at most {MOST_INCREMENT} times a common"
+                " divisor",
                 "fewer channels, or a greater nnp.native",
             )
-        return most > MOST_INCREMENT
+        return 0
 
     # --- chains ---
 
@@ -183,7 +195,7 @@ class ChainWriter:
             assert tiles * self.native == self.memory.dram[chain.source.tensor]
             self.put(f"m_wr MatrixRf, {self.matrix(chain.matrix)}")
             return
-        rows = self.is_unrolled(chain)
+        rows = self.unit(chain) == 0
         count = chain.writes[0].count
         before = self.words
         if rows:
@@ -241,7 +253,7 @@ class ChainWriter:
             return plain, "", plain
         if not place.stride:
             return plain, "_inc" if file is None else "", plain + (", 0" if file is None else "")
-        return plain, "_inc", f"{plain}, {place.stride}"
+        return plain, "_inc", f"{plain}, {place.stride // self.settings['unit']}"
 
     def address(self, tensor: Tensor, place: Place, memory: str, rows: bool, stepped: bool) -> str:
         """Return the address of a place as an expression of the symbols STEP and ROW."""
