@@ -11,9 +11,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Places
 from macaw.lowering.fim.onnx_composed import axes_of, binary, chain, unary
 from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, optional, places_of, required
-from macaw.lowering.fim.onnx_windows import window_indices, window_places
 from macaw.lowering.onnx.graph import Node
-from macaw.lowering.onnx.window import output_sizes, window_of
 
 MOST_AT_ONCE = 9  # rows whose maximum is a chain of tasks, which one start can compute
 _FUNCTIONS = {"Max": "max", "Min": "min", "ReduceMax": "max", "ReduceMin": "min"}
@@ -36,10 +34,7 @@ def extreme(
             for begin in (0, count - half)
         )
         moved, count = binary(values, function, one, other, f"{name}_{half}"), half
-    rows = [
-        values.part(moved, row * numbers, (1, numbers), f"{name}_row{row}") for row in range(count)
-    ]
-    result = chain(values, function, rows, name)
+    result = chain(values, function, values.rows(moved, name), name)
     return values.of_tensor(values.tensor(result, name), shape)
 
 
@@ -99,35 +94,6 @@ def _global_maximum(values: Values, node: Node, inputs: Inputs) -> list[TaskValu
     return [over_axes(values, "max", x, range(2, len(x.shape)), node.outputs[0])]
 
 
-def _max_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add a maximum pool: a gather of the windows, and their maxima.
-
-    A place of a window outside of the image repeats a number of the window inside of it.
-    """
-    x = required(inputs, 0)
-    if any(node.outputs[1:]):
-        raise LowerError("its indices are no results on islands")
-    image = x.shape[2:]
-    kernel = [int(n) for n in node.attributes["kernel_shape"]]
-    window = window_of(node.attributes, image, kernel)
-    indices = []
-    for axis, index in enumerate(window_indices(window, image)):
-        index = index - window.before[axis]
-        inside = (index >= 0) & (index < image[axis])
-        if not inside.any(axis=0).all():
-            raise LowerError("a window lies outside of the image")
-        first = np.take_along_axis(index, inside.argmax(axis=0)[None], 0)
-        indices.append(np.where(inside, index, first))
-    sizes = output_sizes(window, image)
-    values.fits(math.prod((*x.shape[:2], *sizes, *kernel)), beside=True)
-    ends = range(len(kernel))
-    order = (*(2 + 2 * n for n in ends), 0, 1, *(3 + 2 * n for n in ends))
-    places = (
-        window_places(places_of(x.shape), indices).transpose(order).reshape(math.prod(kernel), -1)
-    )
-    return [extreme(values, "max", x, places, (*x.shape[:2], *sizes), node.outputs[0])]
-
-
 def _hard_sigmoid(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add HardSigmoid, alpha · x + beta between 0 and 1; or HardSwish, the product of it and x."""
     x, name, attributes = required(inputs, 0), node.outputs[0], node.attributes
@@ -148,7 +114,6 @@ EXTREMES = {
     "HardSigmoid": _hard_sigmoid,
     "HardSwish": _hard_sigmoid,
     "Max": _of_operands,
-    "MaxPool": _max_pool,
     "Min": _of_operands,
     "ReduceMax": _over_axes,
     "ReduceMin": _over_axes,

@@ -21,6 +21,7 @@ from macaw.lowering.fim.onnx_composed import COMPOSED, binary, unary
 from macaw.lowering.fim.onnx_extremes import EXTREMES
 from macaw.lowering.fim.onnx_layers import LAYERS
 from macaw.lowering.fim.onnx_movement import JOINS, MOVES, SCATTERS
+from macaw.lowering.fim.onnx_pools import POOLS
 from macaw.lowering.fim.onnx_shares import SHARES
 from macaw.lowering.fim.onnx_values import TaskValue, Values, matrix
 from macaw.lowering.onnx.constants import Evaluator
@@ -36,7 +37,7 @@ TWO = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 ONE = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Sqrt": "vssqrt"}
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
 SAME = ("Identity", "Cast")
-COMPUTING = {**LAYERS, **COMPOSED, **EXTREMES, **SHARES}
+COMPUTING = {**LAYERS, **COMPOSED, **EXTREMES, **POOLS, **SHARES}
 NODES = tuple(sorted((*TWO, *ONE, *SAME, *SIZES, *MOVES, *SCATTERS, *JOINS, *COMPUTING, "Dropout")))
 
 

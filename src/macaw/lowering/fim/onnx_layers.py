@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.onnx_composed import binary
 from macaw.lowering.fim.onnx_recurrent import recurrent
 from macaw.lowering.fim.onnx_values import (
     Inputs,
@@ -22,14 +21,9 @@ from macaw.lowering.fim.onnx_values import (
     places_of,
     required,
 )
-from macaw.lowering.fim.onnx_windows import (
-    framed,
-    whole_window,
-    window_indices,
-    window_places,
-)
+from macaw.lowering.fim.onnx_windows import framed, window_indices, window_places
 from macaw.lowering.onnx.graph import Node
-from macaw.lowering.onnx.window import Window, output_sizes, transposed_window, window_of
+from macaw.lowering.onnx.window import output_sizes, transposed_window, window_of
 
 
 def _output(node: Node, place: int = 0) -> str:
@@ -192,46 +186,6 @@ def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     return [TaskValue(shape, tensor=value.tensor)]
 
 
-def _average_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add an average pool: a gather of the windows, and a product with a column of 1 / n.
-
-    If some windows have fewer numbers than n, the averages are multiplied by n / numbers.
-    """
-    attributes, name, x = node.attributes, _output(node), required(inputs, 0)
-    kernel = [int(n) for n in attributes["kernel_shape"]]
-    image = x.shape[2:]
-    window = window_of(attributes, image, kernel)
-    sizes, count = output_sizes(window, image), math.prod(kernel)
-    shares = _shares(window, image, bool(attributes.get("count_include_pad", 0)))
-    window = whole_window(window, image)
-    padded = framed(values, x, window, name)
-    values.fits(math.prod((*x.shape[:2], *sizes, *kernel)), beside=True)
-    places = window_places(places_of(padded.shape), window_indices(window, image))
-    ends = range(len(kernel))
-    order = (0, 1, *(3 + 2 * n for n in ends), *(2 + 2 * n for n in ends))
-    rows = values.move(padded, places.transpose(order).reshape(-1, count), f"{name}_windows")
-    column = values.array(np.full((count, 1), 1 / count))
-    whole = bool(np.all(shares == 1))
-    product = values.graph.product(
-        values.tensor(rows, f"{name}_windows", math.prod(rows.shape) // count, count),
-        values.tensor(column, f"{name}_column"),
-        values.name(name if whole else f"{name}_product"),
-    )
-    average = values.of_tensor(product, (*x.shape[:2], *sizes))
-    return [average if whole else binary(values, "mul", average, values.array(1 / shares), name)]
-
-
-def _shares(window: Window, image: Sequence[int], frame: bool) -> NDArray[np.float64]:
-    """Return the share of each window's numbers that count; with `frame`, those of the frame do."""
-    shares = np.ones((1,) * len(image))
-    for axis, index in enumerate(window_indices(window, image)):
-        first = 0 if frame else window.before[axis]
-        last = window.before[axis] + image[axis] + window.after[axis] * frame
-        inside = ((index >= first) & (index < last)).mean(axis=0)
-        shares = shares * inside.reshape(-1, *(1,) * (len(image) - axis - 1))
-    return shares
-
-
 def _conv_transpose(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add ConvTranspose: a convolution of the image with zeros between its numbers."""
     attributes, name = node.attributes, _output(node)
@@ -280,7 +234,6 @@ def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray
 LAYERS: dict[str, Callable[[Values, Node, Inputs], list[TaskValue]]] = {
     "MatMul": _matmul,
     "Gemm": _gemm,
-    "AveragePool": _average_pool,
     "Conv": _conv,
     "ConvTranspose": _conv_transpose,
     "GRU": recurrent,

@@ -209,6 +209,12 @@ class Values:
         tensor = self.graph.view(value.tensor, rows, columns, begin, self.name(name))
         return self.of_tensor(tensor, shape)
 
+    def rows(self, value: TaskValue, name: str) -> list[TaskValue]:
+        """Return the rows of a value (rows, numbers), each as a value (1, numbers)."""
+        rows, numbers = value.shape
+        parts = [(row * numbers, f"{name}_row{row}") for row in range(rows)]
+        return [self.part(value, begin, (1, numbers), part) for begin, part in parts]
+
     def spread(self, into: TaskValue, updates: TaskValue, places: Places, name: str) -> TaskValue:
         """Return `into` with the numbers at the indices `places` replaced by `updates`.
 

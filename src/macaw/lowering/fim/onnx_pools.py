@@ -1,0 +1,83 @@
+"""Expresses pools of images as tasks: a gather of the windows, then maxima or sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.fim.graph import Places
+from macaw.lowering.fim.onnx_composed import binary, chain
+from macaw.lowering.fim.onnx_extremes import extreme
+from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, places_of, required
+from macaw.lowering.fim.onnx_windows import framed, whole_window, window_indices, window_places
+from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.window import Window, output_sizes, window_of
+
+
+def _max_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add a maximum pool. A place outside of the image repeats a number of the window inside."""
+    x, window = required(inputs, 0), _window(node, inputs)
+    if any(node.outputs[1:]):
+        raise LowerError("its indices are no results on islands")
+    indices = []
+    for axis, framed_index in enumerate(window_indices(window, x.shape[2:])):
+        index = framed_index - window.before[axis]
+        inside = (index >= 0) & (index < x.shape[2 + axis])
+        if not inside.any(axis=0).all():
+            raise LowerError("a window lies outside of the image")
+        first = np.take_along_axis(index, inside.argmax(axis=0)[None], 0)
+        indices.append(np.where(inside, index, first))
+    places = _rows(values, x, indices)
+    shape = (*x.shape[:2], *output_sizes(window, x.shape[2:]))
+    return [extreme(values, "max", x, places, shape, node.outputs[0])]
+
+
+def _average_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    """Add an average pool: the sums of the windows, multiplied by 1 / numbers."""
+    name, x, window = node.outputs[0], required(inputs, 0), _window(node, inputs)
+    image = x.shape[2:]
+    shape = (*x.shape[:2], *output_sizes(window, image))
+    shares = _shares(window, image, bool(node.attributes.get("count_include_pad", 0)))
+    window = whole_window(window, image)
+    padded = framed(values, x, window, name)
+    places = _rows(values, padded, window_indices(window, image))
+    rows = values.rows(values.move(padded, places, f"{name}_windows"), name)
+    total = chain(values, "add", rows, f"{name}_sum")
+    total = values.of_tensor(values.tensor(total, f"{name}_sum"), shape)
+    factor = values.array(1 / (shares * math.prod(window.kernel)))
+    return [binary(values, "mul", total, factor, name)]
+
+
+def _window(node: Node, inputs: Inputs) -> Window:
+    kernel = [int(n) for n in node.attributes["kernel_shape"]]
+    return window_of(node.attributes, required(inputs, 0).shape[2:], kernel)
+
+
+def _rows(values: Values, x: TaskValue, indices: Sequence[Places]) -> Places:
+    """Return the index of each number of each window, (numbers of a window, windows).
+
+    `indices` says where the numbers are in each dimension of the image, as for `window_places`.
+    """
+    values.fits(math.prod(x.shape[:2]) * math.prod(index.size for index in indices), beside=True)
+    ends = range(len(indices))
+    order = (*(2 + 2 * n for n in ends), 0, 1, *(3 + 2 * n for n in ends))
+    count = math.prod(len(index) for index in indices)
+    return window_places(places_of(x.shape), indices).transpose(order).reshape(count, -1)
+
+
+def _shares(window: Window, image: Sequence[int], frame: bool) -> NDArray[np.float64]:
+    """Return the share of each window's numbers that count; with `frame`, those of the frame do."""
+    shares = np.ones((1,) * len(image))
+    for axis, index in enumerate(window_indices(window, image)):
+        first = 0 if frame else window.before[axis]
+        last = window.before[axis] + image[axis] + window.after[axis] * frame
+        inside = ((index >= first) & (index < last)).mean(axis=0)
+        shares = shares * inside.reshape(-1, *(1,) * (len(image) - axis - 1))
+    return shares
+
+
+POOLS = {"AveragePool": _average_pool, "MaxPool": _max_pool}
