@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from macaw.emu.nnp import numbers
 from macaw.emu.nnp.elements import FIELDS
 from macaw.emu.origins import Place
-from macaw.isa import config
+from macaw.isa import config, nnp
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.nnp_layouts import BY_NAME
 from tests.emu.heard import Heard
@@ -170,3 +170,35 @@ def test_a_recording_may_begin_with_the_transfer_of_a_vector():
     assert read is not None
     (source,) = (x for x in read.sources() if not x.setting)
     assert (source.value, source.window_part) == (fed[1], (0, fed.itemsize, fed.itemsize))
+
+
+@pytest.mark.parametrize("unit", [1, 2])
+def test_the_unit_of_an_increment_is_a_source(unit):
+    """If it is not what it is at reset; the second vector comes from `unit` entries further."""
+    codes = {scalar.name: scalar.code for scalar in nnp.SCALARS}
+    netin, mulvrf, sums = (
+        {"mem": BY_NAME[name].code, "a": 0} for name in ("NetInQ", "MulVrf", "AddSubVrf0")
+    )
+    lines = [
+        ("s_wr", {"reg": codes["iterations"], "value": 3}),
+        ("v_rd", netin), ("v_wr_inc", mulvrf | {"inc": 1}),
+        ("s_wr", {"reg": codes["iterations"], "value": 2}),
+        ("s_wr", {"reg": codes["unit"], "value": unit}),
+        ("v_rd_inc", mulvrf | {"inc": 1}), ("v_wr_inc", sums | {"inc": 1}), ("end_chain", {}),
+    ]  # fmt: skip
+    tiny = config.load("tiny")
+    native = tiny["nnp.native"]
+    fed = np.arange(1, 1 + 3 * native).astype(np.float16)
+    device = Case(tiny, lines, pops=3, fed=fed.tobytes()).device("reference")
+    heard = Heard(device)
+    device.run(2000)
+    place = Place(FIELDS["AddSubVrf0"], unit * native * fed.itemsize, fed.itemsize)
+    origins = device.cores["nnp"].origins
+    assert origins is not None
+    (made,) = origins.makers(place, heard.count)
+    assert made.value == fed[unit * native]
+    (read,) = (x.origin for x in made.sources() if not x.setting)
+    assert read is not None
+    found = {x.what: x.value for x in read.sources() if x.setting}
+    assert found.get("unit", 1) == unit
+    assert ("unit" in found) == (unit > 1)

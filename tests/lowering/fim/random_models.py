@@ -50,6 +50,28 @@ class IslandDraft(Draft):
             pair = [before, other] if self.random.integers(2) else [other, before]
             self.put(kind, pair, self.shape)
 
+    def movement(self) -> None:
+        """Append a node that moves numbers, may repeat them, or joins them with constants."""
+        size, axis = self.shape[-1], len(self.shape) - 1
+        kind = str(self.random.choice(["Concat", "Expand", "Gather", "Pad", "other"]))
+        if kind == "Concat":
+            inputs = [self.value, self.weights(*self.shape)]
+            order = inputs if self.random.integers(2) else inputs[::-1]
+            self.put(kind, order, (*self.shape[:-1], 2 * size), axis=axis)
+        elif kind == "Expand":
+            shape = (2, *self.shape[1:]) if self.shape[0] == 1 else self.shape
+            self.put(kind, [self.value, self.numbers(*shape)], shape)
+        elif kind == "Gather":
+            picked = [int(n) for n in self.random.integers(0, size, self.size())]
+            inputs = [self.value, self.numbers(*picked)]
+            self.put(kind, inputs, (*self.shape[:-1], len(picked)), axis=axis)
+        elif kind == "Pad":
+            before, after = (int(n) for n in self.random.integers(0, 3, 2))
+            pads = self.numbers(*[0] * axis, before, *[0] * axis, after)
+            self.put(kind, [self.value, pads], (*self.shape[:-1], before + size + after))
+        else:
+            super().movement()
+
     def norm(self) -> None:
         """Append a norm or shares over the last axis, or a reduction that keeps it."""
         width, axis = self.shape[-1], len(self.shape) - 1

@@ -6,7 +6,6 @@ from onnx import helper
 
 import macaw
 from macaw.isa.fim_circuit import FORMATS, FUNCTION_NAMES
-from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.composed_functions import expand, functions_of
 from macaw.lowering.fim.graph import COMPOSED, Graph
 from macaw.lowering.fim.options import options
@@ -77,7 +76,7 @@ def test_an_island_without_one_of_the_functions():
     graph = Graph()
     graph.pointwise("max", graph.tensor("a", 2, 3), graph.tensor("b", 2, 3))
     device = TINY.changed({"fim.island.0.functions": "add sub mul or and", "fim.islands": 1})
-    with pytest.raises(LowerError, match="nothing can do") as caught:
+    with pytest.raises(macaw.InputError, match="nothing can do") as caught:
         macaw.lower_graph(graph, device=device)
     assert "island 0 has no xor" in str(caught.value.hint)
 

@@ -67,16 +67,18 @@ class Draft:
             self.put(str(kind), order if self.random.integers(2) else order[::-1], self.shape)
 
     def movement(self) -> None:
-        """Append a node that moves numbers of the last axis, or a cast of all of them."""
+        """Append a node that moves numbers of the last axis, or a cast of all of them.
+
+        No number but those of the whole value is repeated, because nnp has no such copies.
+        """
         size, axis = self.shape[-1], len(self.shape) - 1
         kind = str(self.random.choice(["Cast", "Concat", "Gather", "Slice"]))
         if kind == "Cast":
             self.put(kind, [self.value], self.shape, to=onnx.TensorProto.FLOAT)
         elif kind == "Concat":
-            after = self.weights(*self.shape) if self.random.integers(2) else self.value
-            self.put(kind, [self.value, after], (*self.shape[:-1], 2 * size), axis=axis)
+            self.put(kind, [self.value, self.value], (*self.shape[:-1], 2 * size), axis=axis)
         elif kind == "Gather":
-            picked = [int(n) for n in self.random.integers(0, size, self.size())]
+            picked = self.random.permutation(size)[: self.size()].tolist()
             inputs = [self.value, self.numbers(*picked)]
             self.put(kind, inputs, (*self.shape[:-1], len(picked)), axis=axis)
         else:
