@@ -22,6 +22,7 @@ WORDS = {
     "s_wr stride, 2": 0x00_08_0002,
     "s_wr pad, 0": 0x00_09_0000,
     "s_wr depth, 1": 0x00_0A_0001,
+    "s_wr unit, 1": 0x00_0B_0001,
     "v_rd Dram, 0": 0x02_00_0000,
     "v_rd MulVrf, 1": 0x02_01_0001,
     "v_rd NetInQ, 0": 0x02_03_0000,
@@ -71,7 +72,7 @@ def test_every_row_has_its_word_above() -> None:
     ("word", "fault"),
     [
         (0x00_00_0001, "illegal instruction"),  # s_wr of no register
-        (0x00_0B_0001, "illegal instruction"),
+        (0x00_0C_0001, "illegal instruction"),
         (0x02_02_0000, "illegal instruction"),  # v_rd NetOutQ
         (0x02_06_0000, "illegal instruction"),  # no memory has this number
         (0x05_03_0000, "illegal instruction"),  # v_wr NetInQ
