@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from time import monotonic
-from types import TracebackType
 from typing import Any
 
 APART = 1.0  # seconds before the first event, and between two
@@ -39,12 +38,7 @@ class Progress:
             body = {"progressId": self._id(), "title": "macaw", "message": message}
             self._notify("progressStart", body)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._is_shown:
             self._notify("progressEnd", {"progressId": self._id()})
 
