@@ -185,16 +185,23 @@ class RunLifecycle:
     def expand(self, run: Run) -> None:
         """Append the steps of the present iteration to the run. Raises `Fault`."""
         iteration = run["iteration"]
-        operands = self.cluster.buffer(run["buffer"]).operands(run["initial"], iteration)
-        last = iteration + 1 == run["iterations"]
-        last &= not run["chain"]
-        ops, run["taken"] = self._expansion(
-            run, run["buffer"], operands, iteration, run["taken"], last
-        )
+        ops, run["taken"] = self.steps_of(run, iteration, run["taken"])
         run["ops"] += ops
         self.cluster.set_reads(run)
-        if last:
+        if self._is_last(run, iteration):
             run["ahead"] = None
+
+    def steps_of(self, run: Run, iteration: int, taken: int) -> tuple[list[Op], int]:
+        """Return the steps of an iteration of the run's buffer, and the next segment after it.
+
+        `taken` is the first segment that no earlier iteration takes. Raises `Fault`.
+        """
+        operands = self.cluster.buffer(run["buffer"]).operands(run["initial"], iteration)
+        last = self._is_last(run, iteration)
+        return self._expansion(run, run["buffer"], operands, iteration, taken, last)
+
+    def _is_last(self, run: Run, iteration: int) -> bool:
+        return iteration + 1 == run["iterations"] and not run["chain"]
 
     def _ahead(self, run: Run) -> Ahead | None:
         """Return everything that all iterations and triggered buffers may use.

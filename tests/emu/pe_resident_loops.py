@@ -98,7 +98,7 @@ class LoopMaker:
         if self.once:
             self.at_once, self.iterations = 4, 1
         if order == "two places":
-            self.iterations += self.iterations % 2
+            self.iterations = pick([self.iterations + self.iterations % 2, 10, 14])
         self.m = self.iterations * self.at_once
         self.shared = pick([True, False]), pick([True, False])  # activations, weights
         self.sums_first = pick([True, False])  # before activations and weights

@@ -28,7 +28,8 @@ class LockstepControls(ClusterControls):
     `group` is None if no clusters form a lockstep group.
     """
 
-    macs: PlannedMacs  # the row sets it
+    macs: PlannedMacs  # the row sets both
+    next_packet: Callable[[], Packet | None]  # of `lockstep_iterations.repetition`
 
     def __init__(self, units: RowUnits) -> None:
         super().__init__(units)
@@ -54,7 +55,7 @@ class LockstepControls(ClusterControls):
                 self._forget_work(self.group)
                 self.group = None
         elif min(due) <= now and not core.listeners and core.device.focus is not core:
-            self.group = lockstep_group(self, self.trace, now)
+            self.group = lockstep_group(self, self.trace, now, self.next_packet)
             if self.group is not None:
                 self.groups += 1
                 acted = True
@@ -244,6 +245,12 @@ class LockstepControls(ClusterControls):
             super().fill_dense(packet, segment, data)
         else:
             self._record(group, fill)
+
+    def end_stream(self) -> None:
+        """Continue the group after its stream, whose segments are all in the PEs."""
+        assert self.group is not None  # it cannot end before the stream
+        self.group.stream = None
+        self._extend(self.group.extend)
 
     def _record(self, group: LockstepGroup, call: Callable[[ControlUnit], None]) -> None:
         group.bus_calls.append(BusCall(self.acted, True, call))

@@ -20,6 +20,7 @@ from macaw.emu.pe.data_loading import DataLoading
 from macaw.emu.pe.element_types import dtype_of, segment_type
 from macaw.emu.pe.fast.resident_weights import ResidentWeights
 from macaw.emu.pe.sequence import slices, slices_of
+from macaw.emu.pe.state import Packet
 
 _FEWEST = 2  # the least number of segments for which a prediction saves time
 _FORM = itemgetter("mode", "element", "length")
@@ -46,9 +47,7 @@ class ComingActivations:
         shape, lead = self.context.shape, segments[0]
         if len({_FORM(segment) for segment in segments}) > 1:
             return None
-        kind = dtype_of(segment_type(self.context.clusters, packet, numbers[0]))
-        count = slices(shape, lead["mode"], len(packet["clusters"]))
-        if lead["length"] % (count * np.dtype(kind).itemsize):
+        if lead["length"] % self._element_bytes(packet, numbers[0]):
             return None  # the iteration that takes it will raise a fault
         contents = [
             self.loading.dense_values(packet, number, peek(segment["offset"], segment["length"]))
@@ -56,3 +55,14 @@ class ComingActivations:
         ]
         parts = [slices_of(shape, cluster, packet, numbers[0]) for cluster in self.clusters]
         return weights.read(np.array(contents), np.concatenate(parts))
+
+    def elements(self, packet: Packet, number: int) -> int:
+        """Return how many activations each PE gets from a segment of `packet`."""
+        length = packet["segments"][number]["length"]
+        return length // self._element_bytes(packet, number)
+
+    def _element_bytes(self, packet: Packet, number: int) -> int:
+        """Return how many bytes a segment has for each activation of a PE: one for each slice."""
+        kind = dtype_of(segment_type(self.context.clusters, packet, number))
+        mode = packet["segments"][number]["mode"]
+        return slices(self.context.shape, mode, len(packet["clusters"])) * np.dtype(kind).itemsize

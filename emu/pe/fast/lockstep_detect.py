@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from macaw.emu.pe.sequence import (
     decode_word,
     takes_weights,
 )
-from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
+from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Packet, Run
 from macaw.emu.waits import NEVER
 from macaw.isa.pe import BLOCKS
 
@@ -34,8 +35,15 @@ _STATES = {False: (ROTATION,), True: (ROTATION, FIFO)}
 _FEWEST_MACS = 4  # the least number of macs in one iteration for which a group saves time
 
 
-def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> LockstepGroup | None:
+def lockstep_group(
+    controls: ClusterControls,
+    trace: RowTrace,
+    now: int,
+    next_packet: Callable[[], Packet | None],
+) -> LockstepGroup | None:
     """Return a group of all clusters with runs, or None if they cannot form one in cycle `now`.
+
+    `next_packet` is the group's.
 
     The group simulates the first run of each cluster; the other runs must wait for the bus. The
     first runs must be about to begin the first of several macs over the same weights: macs of a
@@ -57,7 +65,7 @@ def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> Lock
         return None
     try:
         units = [controls.units[cluster] for cluster in clusters]
-        return LockstepGroup(context, trace, units, now)
+        return LockstepGroup(context, trace, units, now, next_packet)
     except (Unplannable, Fault):
         return None
 

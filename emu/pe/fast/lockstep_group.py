@@ -26,7 +26,7 @@ from macaw.emu.pe import timing
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.control_unit import ControlUnit
 from macaw.emu.pe.fast.lockstep_accumulate import LockstepAccumulator
-from macaw.emu.pe.fast.lockstep_loops import Pattern, repeated_sums, repeats
+from macaw.emu.pe.fast.lockstep_iterations import Loop, Start, Stream, repetition
 from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
 from macaw.emu.pe.fast.lockstep_steps import (
     STEPS,
@@ -48,7 +48,6 @@ from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
 
 Ints = NDArray[np.int64]
-_FEWEST = 2  # the least number of iterations for which computing them at once saves time
 
 
 class BusCall(NamedTuple):
@@ -63,25 +62,34 @@ class LockstepGroup:
     """The clusters of `units`, whose runs are equal and begin a mac in cycle `now`.
 
     Times are arrays of shape (clusters,), in the order of `units`. `members` has the numbers of the
-    clusters that belong to the group now. The constructor raises `Unplannable` or `Fault` if no
-    group can form.
+    clusters that belong to the group now. `next_packet` is that of `repetition`. The constructor
+    raises `Unplannable` or `Fault` if no group can form.
     """
 
     def __init__(
-        self, context: RowContext, trace: RowTrace, units: list[ControlUnit], now: int
+        self,
+        context: RowContext,
+        trace: RowTrace,
+        units: list[ControlUnit],
+        now: int,
+        next_packet: Callable[[], Packet | None],
     ) -> None:
         self.context, self.state, self.shape = context, context.state, context.shape
-        self.trace, self.units = trace, units
+        self.trace, self.units, self._next_packet = trace, units, next_packet
         self.clusters = clusters = [unit.cluster.number for unit in units]
         self.members = set(clusters)
         self.began = now
         lead = units[0]
         self.run = plain.copy(lead.cluster.runs[0])
         self.order: int = self.run["order"]
+        self.stream: Stream | None = None  # the segments that the bus sends while the group waits
         self.lifecycle, self.buffer = lead.lifecycle, lead.cluster.buffer(self.run["buffer"])
         reaches = [unit.cluster.runs[0]["reach"] for unit in units]
         self.conflicts = StepConflicts(self.shape, reaches)
         self.long_pipeline = self.buffer.header["pipeline"] != SHORT_PIPELINE
+        self.loop = Loop(
+            self.shape, self.run, self.buffer, self.lifecycle, self.conflicts, self.long_pipeline
+        )
         self.due = [self.state.due[cluster] for cluster in clusters]
         entries = self.state.segment_entries[clusters, self.run["buffer"]]
         words = self.state.words[clusters[0], self.run["buffer"]].tolist()
@@ -141,7 +149,7 @@ class LockstepGroup:
         Raises `Unplannable` or `Fault` if the group must split.
         """
         self._opens.clear()
-        while self.run_end is None:
+        while self.run_end is None and self.stream is None:
             step = next((step for step in self.steps if step.start is None), None)
             if not (self._loop_back() if step is None else self._start(step)):
                 return
@@ -241,37 +249,28 @@ class LockstepGroup:
         return True
 
     def _skip_iterations(self, known: Ints) -> Ints:
-        """Compute many of the next iterations at once if possible.
-
-        `known` (clusters,) is the first cycle of the next iteration; the result is that of the
-        first iteration that is not computed yet. The method never includes the last two iterations
-        of a run, because the run's last state contains some of their steps.
+        """Compute many of the next iterations at once if possible, the first of which begins in
+        cycle `known` (clusters,). Return the first cycle of the iteration after them.
         """
-        run, steps = self.run, self.steps
+        start = Start(known, self.issue, self.ends)
+        found = repetition(self.loop, self.steps, self.macs, start, self._next_packet)
+        if found is None:
+            return known
+        times, steps, run = found.times, found.steps, self.run
+        self.sums.repeat(found.sums)
         macs = [number for number, step in enumerate(steps) if step.op["unit"] == MAC]
-        if not macs:
-            return known
-        first, count = run["iteration"], self.macs.computed // len(macs)
-        iterations = np.arange(first, min(first + count, run["iterations"] - 2))
-        if (
-            len(iterations) < _FEWEST
-            or run["taken"] < len(run["segments"])
-            or not repeats(self.shape, steps, self.buffer, run["initial"], iterations)
-        ):
-            return known
-        cycles = self.macs.cycles(len(iterations) * len(macs))
-        cycles = cycles.reshape(len(iterations), len(macs), -1)
-        times = Pattern(steps, self.long_pipeline).times(known, self.issue, self.ends, cycles)
-        self.sums.repeat(repeated_sums(steps, self.buffer, run["initial"], iterations, self.macs))
-        start, end = (part[:, macs].reshape(-1, len(known)) for part in (times.start, times.end))
-        self.macs.record(start, end)
+        begin, end = (part[:, macs].reshape(-1, len(known)) for part in (times.start, times.end))
+        self.macs.record(begin, end)
         self.issue = times.start[-1, -1] + 1
         for number, step in enumerate(steps):
             if step.explicit:
                 self.ends[step.op["place"]] = times.end[-1, number]
-                self.retired += len(iterations)
-        run["iteration"] += len(iterations)
+                self.retired += found.count
+        run["iteration"] += found.count
         self.steps = []  # the state contains none of their steps
+        if found.stream is not None:
+            self.stream = found.stream
+            run["taken"] += found.count
         return times.known
 
     def _finish(self, last_loopback: Ints) -> None:
@@ -432,9 +431,11 @@ class LockstepGroup:
     def next_event(self, now: int) -> int:
         """Return the first cycle after `now` in which the row must simulate the group, or NEVER.
 
-        In this cycle a cluster leaves the group, or all clusters can take the next segment.
+        Then a cluster leaves, all clusters can take the next segment, or a stream has ended.
         """
         cycle, packet = self._first, self.state.packet
+        if self.stream is not None:
+            return min(cycle, self.stream.end)
         if self.takes(packet) and not packet["sent"]:
             opens = self.opens(packet["segment"])
             cycle = min(cycle, opens if opens > now else NEVER)

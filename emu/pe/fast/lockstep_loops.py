@@ -1,18 +1,23 @@
 """Computes many iterations of a lockstep group (`lockstep_group`) at once.
 
-If the bus has brought all segments, all iterations of a loop consist of the same steps. Only the
-cycles of their macs, the base addresses and the entries of the output queue differ. So the times of
-all iterations follow from one rule, `Pattern.next_iteration`. It takes the state of the control
-unit at the start of an iteration and the cycles of the iteration's macs. Times in a state are
-relative to that start, and times in the past count as 0, so nearly all iterations begin in the same
-state. The code applies the rule to all iterations together, with the states that the last
-application gave, until the states no longer change.
+All iterations that `lockstep_iterations` finds consist of the same steps. Only the cycles of their
+macs, the base addresses and the entries of the output queue differ. So the times of all iterations
+follow from one rule, `Pattern.next_iteration`. It takes the state of the control units at the start
+of an iteration and the cycles of the iteration's macs. Times in a state are relative to that start,
+and times before it count as the start, so nearly all iterations begin in the same state. The code
+applies the rule to all iterations together, with the states that the last application gave, until
+the states no longer change.
+
+Clusters begin an iteration in different cycles. If the iterations take segments from the bus, the
+bus waits for the last cluster, so times are relative to the start of the last one. Otherwise the
+times of each cluster are relative to its own start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +25,7 @@ from numpy.typing import NDArray
 from macaw.emu.pe import timing
 from macaw.emu.pe.fast.lockstep_accumulate import RepeatedSums, SumsStep
 from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
-from macaw.emu.pe.fast.lockstep_steps import LockstepStep, follows
+from macaw.emu.pe.fast.lockstep_steps import LockstepStep, StepConflicts, follows
 from macaw.emu.pe.instruction_buffers import InstructionBuffer, Pairs
 from macaw.emu.pe.state import LOADER, MAC, Op, Shape
 
@@ -30,11 +35,15 @@ STEPS = {"ld_queue", "skip", "mac", "move"}  # the least number of iterations wi
 
 @dataclass(frozen=True)
 class PatternStep:
-    """One step of every iteration. `after` has the indices of the steps for which it waits."""
+    """One step of every iteration. `after` has the indices of the steps for which it waits.
+
+    `opens_after` has those of the steps for which the bus waits before it sends the step's segment.
+    """
 
     op: Op
     explicit: bool
     after: tuple[int, ...]
+    opens_after: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,28 +51,42 @@ class Iterations:
     """The times of n iterations.
 
     `start` and `end` have the first and last cycles of their steps, in shape (n, steps, clusters).
-    `known` (clusters,) is the first cycle of the iteration after them.
+    `known` (clusters,) is the first cycle of the iteration after them. `beats` (n,) has the cycle
+    of the first beat of each iteration's segment, or is None without segments.
     """
 
     start: Ints
     end: Ints
     known: Ints
+    beats: Ints | None
 
 
 class Pattern:
-    """The steps of every iteration of a loop, and which earlier steps each one waits for."""
+    """The steps of every iteration of a loop, and which earlier steps each one waits for.
 
-    def __init__(self, steps: Sequence[LockstepStep], long_pipeline: bool) -> None:
-        self.long_pipeline = long_pipeline
+    If an ld of each iteration takes a segment, `beats` is the number of its beats, and `conflicts`
+    finds the steps for which the bus waits.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[LockstepStep],
+        long_pipeline: bool,
+        beats: int = 0,
+        conflicts: StepConflicts | None = None,
+    ) -> None:
+        self.long_pipeline, self.beats = long_pipeline, beats
         ops = [step.op for step in steps]
-        self.steps = [
-            PatternStep(
-                step.op,
-                step.explicit,
-                tuple(at for at in range(number) if _waits(step.op, ops[at])),
-            )
-            for number, step in enumerate(steps)
-        ]
+        self.steps = []
+        for number, step in enumerate(steps):
+            after, opens_after = list[int](), list[int]()
+            for at, other in enumerate(ops[:number]):
+                if not step.op["segments"]:
+                    if _waits(step.op, other):
+                        after.append(at)
+                elif conflicts is not None and conflicts.shares(step.op, other) is not False:
+                    opens_after.append(at)
+            self.steps.append(PatternStep(step.op, step.explicit, tuple(after), tuple(opens_after)))
 
     def times(self, known: Ints, issue: Ints, ends: dict[int, Ints], cycles: Ints) -> Iterations:
         """Return the times of the iterations whose macs take `cycles` (n, macs, clusters).
@@ -72,57 +95,92 @@ class Pattern:
         are those of `LockstepGroup` in that cycle.
         """
         ready = [
-            np.maximum(self._ready(ends[step.op["place"]]) - known, 0)
+            self._ready(ends[step.op["place"]])
             if step.explicit and step.op["place"] in ends
-            else np.zeros_like(known)
+            else known
             for step in self.steps
         ]
+        base = self._base(known)
         count = len(cycles)
-        state = np.zeros((count + 1, len(self.steps) + 1, known.size), np.int64)
-        state[0, 0], state[0, 1:] = np.maximum(issue - known, 0), ready
+        state = np.zeros((count + 1, len(self.steps) + 2, known.size), np.int64)
+        state[0] = np.maximum(np.stack([known, issue, *ready]), known) - base
         while True:  # after n applications, at least the first n states are right
-            start, end, following, length = self.next_iteration(state[:-1], cycles)
+            start, end, following, length, beats = self.next_iteration(state[:-1], cycles)
             if (state[1:] == following).all():
                 break
             state[1:] = following
-        first = np.concatenate([known[None], known + np.cumsum(length, axis=0)])
-        return Iterations(start + first[:-1, None], end + first[:-1, None], first[-1])
+        first = np.concatenate([base[None], base + np.cumsum(length, axis=0)])
+        return Iterations(
+            start + first[:-1, None],
+            end + first[:-1, None],
+            first[-1] + state[-1, 0],
+            beats + first[:-1, 0] if self.beats else None,
+        )
 
-    def next_iteration(self, state: Ints, cycles: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    def _base(self, known: Ints) -> Ints:
+        """Return the cycle from which times are counted in each cluster, for starts `known`."""
+        if not self.beats:
+            return known
+        return np.broadcast_to(known.max(axis=-1, keepdims=True), known.shape)
+
+    def next_iteration(self, state: Ints, cycles: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         """Return the times of the steps of n iterations, the states after these, and their lengths.
 
-        `state` (n, 1 + steps, clusters) has the times at the start of each iteration: first the
-        earliest cycle of the next issue, then for each step the cycle in which its operands are
-        ready. The results are the starts and the ends of the steps (n, steps, clusters), the states
-        after the iterations, and the lengths in cycles (n, clusters). All times are relative to the
-        start of the iteration.
+        `state` (n, 2 + steps, clusters) has the times at the start of each iteration: its first
+        cycle, the earliest cycle of the next issue, then for each step the cycle in which its
+        operands are ready. The results are the starts and the ends of the steps (n, steps,
+        clusters), the states after the iterations, the lengths in cycles (n, clusters), and the
+        first beats of the segments (n,). All times are relative to the base of the iteration.
         """
         steps = self.steps
         starts, ends = list[Ints](), list[Ints]()
-        issue, macs = state[:, 0], 0
-        length = np.zeros_like(issue)
+        issue, macs, beats = state[:, 1], 0, np.zeros(len(state), np.int64)
+        known = state[:, 0]
         for number, step in enumerate(steps):
-            start = np.maximum(issue, state[:, 1 + number])
+            start = np.maximum(issue, state[:, 2 + number])
             for at in step.after:
                 start = np.maximum(start, ends[at] + 1)
             end = start
-            if step.op["name"] == "ld_queue":
+            if step.op["segments"]:
+                beats = self._first_beat(step, state[:, 2 + number], state[:, 0], starts, ends)
+                start = np.maximum(start, beats[:, None] + 1)
+                end = np.maximum(start, beats[:, None] + self.beats)
+            elif step.op["name"] == "ld_queue":
                 end = timing.psums_end(start)
             elif step.op["name"] == "mac":
                 end = start + cycles[:, macs] - 1
                 macs += 1
             issue = start + 1
-            length = np.maximum(length, issue)
+            known = np.maximum(known, issue)
             if step.op["unit"] in (LOADER, MAC):
-                length = np.maximum(length, end + 1)
+                known = np.maximum(known, end + 1)
             starts.append(start)
             ends.append(end)
-        following = np.zeros_like(state)
-        following[:, 0] = np.maximum(issue - length, 0)
+        following = np.empty_like(state)
+        following[:, 0], following[:, 1] = known, np.maximum(issue, known)
         for number, (step, end) in enumerate(zip(steps, ends, strict=True)):
-            if step.explicit:
-                following[:, 1 + number] = np.maximum(self._ready(end) - length, 0)
-        return np.stack(starts, axis=1), np.stack(ends, axis=1), following, length
+            ready = np.maximum(self._ready(end), known) if step.explicit else known
+            following[:, 2 + number] = ready
+        length = self._base(known)
+        following -= length[:, None]
+        return np.stack(starts, axis=1), np.stack(ends, axis=1), following, length, beats
+
+    def _first_beat(
+        self, step: PatternStep, ready: Ints, known: Ints, starts: list[Ints], ends: list[Ints]
+    ) -> Ints:
+        """Return when the bus sends the first beat of a step's segment, of shape (n,).
+
+        The rules are those of `ControlUnit.can_take`.
+        `ready` (n, clusters) is the cycle in which the step's operands are ready, `known` that in
+        which the iteration begins. `starts` and `ends` are the times of the earlier steps.
+        """
+        opens = reduce(np.maximum, starts, known)
+        for at in step.opens_after:
+            opens = np.maximum(opens, ends[at] + 1)
+        if self.long_pipeline:  # the operands are in the register file
+            opens = np.maximum(opens, ready - timing.next_start(0))
+        first: Ints = opens.max(axis=1)
+        return first
 
     def _ready(self, end: Ints) -> Ints:
         """Return the first cycle in which an instruction that ended in `end` can start again."""
@@ -151,8 +209,6 @@ def repeats(
     All iterations must use the same accumulators and read the same entries of the output queue. The
     targets of moves must be different entries, outside of the blocks that are read.
     """
-    if not {step.op["name"] for step in steps} <= STEPS:
-        return False
     blocks_read, targets = 0, [np.zeros(0, np.int64)]
     for step in steps:
         op, place = step.op, step.op["place"]

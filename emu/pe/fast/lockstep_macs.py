@@ -102,6 +102,42 @@ class LockstepMacs:
         assert self._bases[number] == base  # macs are taken in the order of `multiply`
         return LockstepMac(self._batch, at, base, accumulator, self._limits[number])
 
+    def foresee(self, bases: Sequence[int], coming: Sequence[int]) -> int:
+        """Compute macs ahead of the bus. Return how many of them could be computed.
+
+        The first one reads the input buffers from its base on, and each later one reads the next
+        segment of `coming`, whose contents memory has now. Raises `Unplannable` or `Fault`.
+        """
+        before = self._batch
+        self.multiply(bases[:1], coming)
+        count: int = min(len(bases), self._activations.shape[1] - self._at)
+        if self._batch is before and count > 1:  # the prediction is older
+            predicted = self.coming.predict(coming[: count - 1], self.weights)
+            old = self._activations[:, self._at + 1 : self._at + count]
+            if predicted is None or not np.array_equal(predicted, old):
+                return 1
+        return count
+
+    def expect(self, bases: Sequence[int], targets: Sequence[int], elements: int) -> None:
+        """Prepare to take the macs that `foresee` computed, which have these `bases`.
+
+        Between two macs the bus brings `elements` activations, which the PEs store from the next of
+        `targets` on.
+        """
+        size = self.shape.input_block
+        loaded, limits = self.state.block_loaded[self.clusters, 0], list[Ints]()
+        known: dict[tuple[bytes, int], Ints] = {}
+        for base, target in zip(bases, targets, strict=True):
+            key = loaded.tobytes(), base
+            if key not in known:
+                known[key] = self._limits_in(loaded, np.array([base]))[0]
+            limits.append(known[key])
+            end = target + elements
+            last = -(-end // size)  # the block after the last one that is written
+            loaded[:, target // size : last] = size
+            loaded[:, last - 1] -= -end % size
+        self._bases, self._limits, self._first = bases, np.array(limits), self._at
+
     def record(self, start: Ints, end: Ints) -> None:
         """Record the first and last cycles of macs, two arrays of shape (macs, clusters)."""
         free = np.concatenate([self.since[None], end[:-1] + 1])
@@ -130,8 +166,11 @@ class LockstepMacs:
         All elements from a base up to (excluding) this end are loaded. All PEs of a cluster have
         loaded the same blocks.
         """
+        return self._limits_in(self.state.block_loaded[self.clusters, 0], bases)
+
+    def _limits_in(self, loaded: NDArray[Any], bases: Ints) -> Ints:
+        """Return the same if the blocks contain `loaded` (clusters, blocks) elements."""
         size = self.shape.input_block
-        loaded = self.state.block_loaded[self.clusters, 0]
         ends = np.full((len(self.clusters), BLOCKS + 1), BLOCKS * size)
         ends[:, :-1] = np.where(loaded < size, np.arange(BLOCKS) * size + loaded, BLOCKS * size)
         ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]

@@ -60,6 +60,18 @@ class ReturnBurst:
                 break
         return cls(half, clusters, cycle + 1, cycle + 1 + beats) if beats >= _FEWEST else None
 
+    def has_beat(self, cycle: int) -> bool:
+        """Return whether the burst has a beat in `cycle`, which is not after its end."""
+        return cycle >= self.first
+
+    def last_beat(self, now: int) -> int:
+        """Return the cycle of the last beat before cycle `now`, if there is one."""
+        return min(now, self.end) - 1
+
+    def reached(self, now: int) -> int:
+        """Return the first cycle before `now`, or `now`, after the last one that has a beat."""
+        return self.last_beat(now) + 1
+
     def write(self, bus: ReturnBus, now: int) -> int:
         """Write the beats of the burst before cycle `now`, and put the last of them on the bus.
 

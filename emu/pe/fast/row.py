@@ -15,13 +15,14 @@ from __future__ import annotations
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.pe.fast.controls import LockstepControls
 from macaw.emu.pe.fast.feed_burst import FeedBurst
+from macaw.emu.pe.fast.feed_stream import FeedStream
 from macaw.emu.pe.fast.mac_plans import MacPlans
 from macaw.emu.pe.fast.macs import PlannedMacs
 from macaw.emu.pe.fast.return_burst import ReturnBurst
 from macaw.emu.pe.fast.special_units import FastSpecialUnits
 from macaw.emu.pe.row import Row
 from macaw.emu.pe.row_units import RowUnits
-from macaw.emu.pe.state import FREE
+from macaw.emu.pe.state import FREE, Packet
 from macaw.emu.system import System
 from macaw.emu.waits import NEVER
 
@@ -43,8 +44,9 @@ class FastRow(Row):
         )
         self.controls = LockstepControls(units)
         self.macs = self.controls.macs = PlannedMacs(self.context, self.controls, self.plans)
+        self.controls.next_packet = self._next_packet
         # Beats that the engine moves at once.
-        self._burst: FeedBurst | ReturnBurst | None = None
+        self._burst: FeedBurst | FeedStream | ReturnBurst | None = None
         self.assemble(units)
 
     # What the device calls
@@ -75,12 +77,30 @@ class FastRow(Row):
             burst = ReturnBurst.after(self.context, time // self.divider)
         if burst is None:
             return
-        memory = self.device.memory
-        self._burst = burst
-        memory.banks.exclusive[burst.half] = self._on_contention
+        self._begin_burst(burst)
         if isinstance(burst, ReturnBurst):
-            memory.halves[burst.half].sleeper = self
+            self.device.memory.halves[burst.half].sleeper = self
         self.time = min(scheduled, burst.end * self.divider)
+
+    def _begin_burst(self, burst: FeedBurst | FeedStream | ReturnBurst) -> None:
+        self._burst = burst
+        self.device.memory.banks.exclusive[burst.half] = self._on_contention
+
+    def _next_packet(self) -> Packet | None:
+        """Return the packet on the bus if a stream may send its next segments, or None.
+
+        The row needs exclusive access to its half, and nobody may look at single beats.
+        """
+        state, banks = self.state, self.device.memory.banks
+        if self.listeners or self.tracing or self.context.provenance is not None:
+            return None
+        idle = state.beat is None and state.returning == FREE and self._burst is None
+        half = FeedStream.half_of(self.context)
+        taken = banks.has_request_in(half) or half in banks.exclusive
+        if not idle or taken or not FeedStream.fits(self.context):
+            return None
+        packet: Packet | None = state.packet
+        return packet
 
     def counters(self) -> dict[str, int]:
         """Return the counters of `macaw.isa.pe` by name, up to the present cycle."""
@@ -118,8 +138,11 @@ class FastRow(Row):
         `now` is the current cycle.
         """
         state = self.state
+        group = self.controls.group
+        if group is not None and group.stream is not None and self._burst is None:
+            self._begin_burst(FeedStream.of(self.context, group.stream))
         idle = state.beat is None and state.returning == FREE
-        if idle and self.controls.group is not None and self.controls.next_event(now) == NEVER:
+        if idle and group is not None and self.controls.next_event(now) == NEVER:
             self.controls.split()  # the group waits for something that the group does not simulate
         super().schedule(now)
 
@@ -139,15 +162,11 @@ class FastRow(Row):
         now = -(-device.frontier(self) // divider)
         if self._burst is not None:
             last = now - 1
-            if (
-                last >= self._burst.first
-                and last * divider == device.cycle
-                and not device.is_arbitrated
-            ):
+            waits = last * divider == device.cycle and not device.is_arbitrated
+            if waits and self._burst.has_beat(last):
                 self._simulate(last)  # its beat waits for the arbiter
             else:
-                self._end_burst(now)
-                self.time = min(self.time, now * divider)
+                self._stop_burst(now)
         # If another core faults, or the state is read, in the middle of the present cycle, only
         # some units of the row have done this cycle.
         between = now <= controls.acted + 1
@@ -173,9 +192,7 @@ class FastRow(Row):
 
         The row continues beat by beat.
         """
-        cycle = -(-time // self.divider)
-        self._end_burst(cycle)
-        self.time = cycle * self.divider
+        self._stop_burst(-(-time // self.divider))
 
     def interrupt(self, time: int) -> None:
         """End a burst, because another core reads its results in device cycle `time`."""
@@ -184,20 +201,44 @@ class FastRow(Row):
 
     note_use = interrupt
 
+    def _stop_burst(self, now: int) -> None:
+        """End the burst before its last beat, and simulate the row again from cycle `now` on.
+
+        Without a beat on the bus that is the next cycle in which a cluster acts.
+        """
+        self._end_burst(now)
+        due = now
+        if self.state.beat is None and self.state.returning == FREE:
+            due = max(now, min(*self.state.due, self.macs.next_end()))
+        self.time = due * self.divider
+
     def _end_burst(self, now: int) -> None:
-        """End the burst, if there is one: do its beats before cycle `now`."""
+        """End the burst, if there is one: do its beats before cycle `now`.
+
+        The group of a stream splits if the stream has not ended, because the times of the group
+        follow from beats that may come later now.
+        """
         if self._burst is None:
             return
         burst, self._burst = self._burst, None
         memory = self.device.memory
         memory.banks.exclusive.pop(burst.half, None)
-        if isinstance(burst, ReturnBurst):
+        if isinstance(burst, FeedStream):
+            group = self.controls.group
+            assert group is not None  # it cannot end before the stream
+            beats, port, name = burst.write(self.bus, group, now), self.memory.read_port, "reads"
+        elif isinstance(burst, ReturnBurst):
             memory.halves[burst.half].sleeper = None
             beats, port, name = burst.write(self.return_bus, now), self.memory.return_port, "writes"
         else:
             beats, port, name = burst.write(self.bus, now), self.memory.read_port, "reads"
         if beats:
-            last = burst.first + beats - 1
-            self.state.reached = max(self.state.reached, last + 1)
+            last = burst.last_beat(now)
+            self.state.reached = max(self.state.reached, burst.reached(now))
             time = last * self.divider
             memory.banks.count_exclusive(port, burst.half, time, **{name: beats})
+        if isinstance(burst, FeedStream):
+            if now < burst.end:
+                self.controls.split(NEVER if now <= self.controls.acted + 1 else now)
+            else:
+                self.controls.end_stream()

@@ -1,0 +1,155 @@
+"""Feed streams: segments that a lockstep group has taken into account before the bus sends them.
+
+While no other core requests the feeding half, the bus sends the segments in the cycles that the
+group has computed (`lockstep_iterations`). Until the stream ends, the row does not simulate them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.control_unit import ControlUnit
+from macaw.emu.pe.distribution import Distribution
+from macaw.emu.pe.fast.lockstep_group import BusCall, LockstepGroup
+from macaw.emu.pe.fast.lockstep_iterations import Stream
+from macaw.emu.pe.state import Beat, Packet
+
+
+@dataclass
+class FeedStream:
+    """The beats of `stream` in the half `half`. From cycle `end` on the bus sends single beats."""
+
+    half: int
+    stream: Stream
+    end: int
+
+    @classmethod
+    def of(cls, context: RowContext, stream: Stream) -> FeedStream:
+        """Return the beats of a stream whose first segment is the next one on the bus."""
+        return cls(cls.half_of(context), stream, stream.end)
+
+    @staticmethod
+    def half_of(context: RowContext) -> int:
+        """Return the number of the half that feeds the row now."""
+        memory = context.memory
+        return memory.memory.locate_half(memory.base, 1)[0]
+
+    @staticmethod
+    def fits(context: RowContext) -> bool:
+        """Return whether the banks can serve each beat of a segment in one cycle."""
+        banks = context.memory.memory.banks
+        return -(-(context.shape.bus_bytes - 1) // banks.width) + 1 <= banks.count
+
+    def has_beat(self, cycle: int) -> bool:
+        """Return whether the stream has a beat in `cycle`."""
+        begin = self.last_beat(cycle + 1)
+        return begin == cycle
+
+    def last_beat(self, now: int) -> int:
+        """Return the cycle of the last beat before cycle `now`, or -1."""
+        cycles = self.stream.cycles
+        number = int(np.searchsorted(cycles, now)) - 1  # the last segment that began before
+        return -1 if number < 0 else min(cycles[number] + self.stream.beats, now) - 1
+
+    def reached(self, now: int) -> int:
+        """Return the first cycle before `now`, or `now`, after the last one in which beats move.
+
+        A beat moves in its cycle, and in the next one, in which the clusters take it.
+        """
+        return min(self.last_beat(now) + 2, now)
+
+    def write(self, bus: Distribution, group: LockstepGroup, now: int) -> int:
+        """Deliver the beats before cycle `now`; if the last of them is in cycle `now` - 1, it is on
+        the bus then. Return the number of these beats.
+
+        The calls that the bus makes to the control units are recorded for a split of the group.
+        """
+        stream, state = self.stream, bus.state
+        packet, beats = stream.packet, stream.beats
+        begun = int(np.searchsorted(stream.cycles, now))
+        if not begun:
+            return 0
+        # Whether the clusters have not yet taken the last beat of the last segment that has begun.
+        is_open = stream.cycles[begun - 1] + beats >= now
+        done = begun - is_open
+        length = packet["segments"][stream.first]["length"]
+        free = [state.bus_free, *(cycle + beats for cycle in stream.cycles[: begun - 1])]
+        idle = [cycle - end for cycle, end in zip(stream.cycles, free, strict=False)]
+        state.bus_beats += done * beats
+        state.bus_bytes += done * length
+        state.bus_waits += sum(idle[:done])
+        if done:
+            state.bus_free = stream.cycles[done - 1] + beats
+        self._fill(bus, done)
+        for number in range(begun):
+            self._record(group, number, now)
+        packet["segment"], packet["sent"] = stream.first + done, 0
+        return done * beats + (self._send(bus, done, now) if is_open else 0)
+
+    def _fill(self, bus: Distribution, done: int) -> None:
+        """Write the first `done` segments to the PEs, but only the last one of each target.
+
+        All segments have the same length, so a later one covers an earlier one with its target.
+        """
+        stream, loading = self.stream, bus.units.loading
+        packet, peek = stream.packet, bus.context.memory.peek
+        last = {stream.targets[number]: number for number in range(done)}
+        shape = len(packet["clusters"]), bus.shape.pes
+        for target, number in sorted(last.items(), key=lambda item: item[1]):
+            segment = packet["segments"][stream.first + number]
+            data = peek(segment["offset"], segment["length"])
+            starts = np.full(shape, target, np.int32)
+            loading.fill_dense(packet, stream.first + number, data, starts)
+
+    def _record(self, group: LockstepGroup, number: int, now: int) -> None:
+        """Record the calls of the bus for a segment before cycle `now`."""
+        stream = self.stream
+        packet, segment, cycle = stream.packet, stream.first + number, stream.cycles[number]
+        last = cycle + stream.beats - 1
+        calls = group.bus_calls
+        calls.append(BusCall(cycle, False, lambda unit: unit.begin_segment(packet)))
+        if cycle + 1 < now:
+            calls.append(
+                BusCall(cycle + 1, True, lambda unit: _first(unit, packet, segment, cycle))
+            )
+        if last + 1 < now:
+            calls.append(BusCall(last + 1, True, lambda unit: _last(unit, packet, segment, last)))
+
+    def _send(self, bus: Distribution, number: int, now: int) -> int:
+        """Send the beats of an open segment before cycle `now`. Return the number of these beats.
+
+        The last one stays on the bus.
+        """
+        stream, state, width = self.stream, bus.state, bus.shape.bus_bytes
+        packet, cycle = stream.packet, stream.cycles[number]
+        segment, beats = packet["segments"][stream.first + number], now - cycle
+        data = bus.context.memory.peek(segment["offset"], segment["length"])
+        pieces = [data[at : at + width] for at in range(0, len(data), width)][:beats]
+        piece = pieces.pop()
+        length = len(piece)
+        packet["chunks"] = pieces
+        packet["sent"] = (beats - 1) * width
+        if pieces:
+            state.bus_waits += cycle - state.bus_free
+            state.bus_beats += beats - 1
+            state.bus_bytes += (beats - 1) * width
+            state.bus_free = now - 1
+        state.beat = Beat(
+            cycle=now - 1,
+            command=False,
+            carried=length,
+            pieces=[(stream.first + number, length, length)],
+            data=piece,
+        )
+        return beats
+
+
+def _first(unit: ControlUnit, packet: Packet, segment: int, cycle: int) -> None:
+    unit.first_beat(packet, segment, cycle)
+
+
+def _last(unit: ControlUnit, packet: Packet, segment: int, cycle: int) -> None:
+    unit.last_beat(packet, segment, cycle)

@@ -1,0 +1,213 @@
+"""Finds iterations of a lockstep group (`lockstep_group`) that can be computed at once.
+
+There are two cases. Either the bus has brought all segments of the exe, or each of the iterations
+takes one segment of activations, which its mac or the mac of the next iteration reads. In the
+second case the beats of the bus follow from the times of the steps, because no other core uses the
+half: the bus sends the first beat of a segment when all clusters can take it, and then one beat in
+each cycle. The contents of the segments are in on-chip memory already. The row moves these beats
+later (`feed_stream`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.pe.fast.lockstep_accumulate import RepeatedSums
+from macaw.emu.pe.fast.lockstep_loops import STEPS, Iterations, Pattern, repeated_sums, repeats
+from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
+from macaw.emu.pe.fast.lockstep_steps import LockstepStep, StepConflicts
+from macaw.emu.pe.instruction_buffers import InstructionBuffer
+from macaw.emu.pe.run_lifecycle import RunLifecycle
+from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, COMPRESS
+from macaw.emu.pe.state import MAC, Op, Packet, Run, Segment, Shape
+
+Ints = NDArray[np.int64]
+_FEWEST = 2  # the least number of iterations for which computing them at once saves time
+_MOST = 128  # the greatest number of iterations whose segments the bus has yet to bring
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The loop that the clusters of a group execute."""
+
+    shape: Shape
+    run: Run
+    buffer: InstructionBuffer
+    lifecycle: RunLifecycle
+    conflicts: StepConflicts
+    long_pipeline: bool
+
+
+@dataclass(frozen=True)
+class Start:
+    """The state of a group at the start of an iteration; see `LockstepGroup`."""
+
+    known: Ints
+    issue: Ints
+    ends: dict[int, Ints]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Segments that the bus sends to a group: segments `first` to `first` + n - 1 of `packet`.
+
+    `targets` has the element at which the PEs store each one, and `cycles` the cycle of its first
+    beat. Each takes `beats` cycles.
+    """
+
+    packet: Packet
+    first: int
+    targets: Sequence[int]
+    cycles: Sequence[int]
+    beats: int
+
+    @property
+    def end(self) -> int:
+        """The first cycle in which the clusters have taken all segments from the bus."""
+        return self.cycles[-1] + self.beats + 1
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """Iterations that a group computes at once: their steps, times and sums, and their segments."""
+
+    steps: Sequence[LockstepStep]
+    count: int
+    times: Iterations
+    sums: RepeatedSums
+    stream: Stream | None
+
+
+def repetition(
+    loop: Loop,
+    steps: Sequence[LockstepStep],
+    macs: LockstepMacs,
+    start: Start,
+    next_packet: Callable[[], Packet | None],
+) -> Repetition | None:
+    """Return the next iterations if they can be computed at once, or None.
+
+    `steps` are those of the previous iteration. `next_packet` returns the packet on the bus if the
+    row can send its segments without asking memory for each beat, or None. The last two iterations
+    of a run are never included, because the run's last state contains some of their steps.
+    """
+    run = loop.run
+    if run["taken"] < len(run["segments"]):
+        return _streamed(loop, macs, start, next_packet)
+    count = sum(step.op["unit"] == MAC for step in steps)
+    if not count:
+        return None
+    first = run["iteration"]
+    iterations = np.arange(first, min(first + macs.computed // count, run["iterations"] - 2))
+    if len(iterations) < _FEWEST or not {step.op["name"] for step in steps} <= STEPS:
+        return None
+    if not repeats(loop.shape, steps, loop.buffer, run["initial"], iterations):
+        return None
+    cycles = macs.cycles(len(iterations) * count).reshape(len(iterations), count, -1)
+    times = Pattern(steps, loop.long_pipeline).times(start.known, start.issue, start.ends, cycles)
+    sums = repeated_sums(steps, loop.buffer, run["initial"], iterations, macs)
+    return Repetition(steps, len(iterations), times, sums, None)
+
+
+def _streamed(
+    loop: Loop, macs: LockstepMacs, start: Start, next_packet: Callable[[], Packet | None]
+) -> Repetition | None:
+    """Return the next iterations, each of which takes a segment that the bus has yet to bring."""
+    run, shape = loop.run, loop.shape
+    first, taken = run["iteration"], run["taken"]
+    segments = run["segments"][taken : taken + _MOST]
+    count = min(run["iterations"] - 2 - first, len(segments))
+    if count < _FEWEST or macs.computed or not _are_alike(segments[:count]):
+        return None
+    packet = next_packet()
+    ops = None if packet is None else _alike_ops(loop, count)
+    if packet is None or packet["order"] != run["order"] or ops is None:
+        return None
+    steps = [LockstepStep(op, start.known) for op in ops]
+    (load,) = (op for op in ops if op["segments"])
+    (mac,) = (op for op in ops if op["unit"] == MAC)
+    iterations = np.arange(first, first + count)
+    initial = run["initial"]
+    targets = loop.buffer.operand(initial, load["place"], 0, iterations)
+    bases = loop.buffer.operand(initial, mac["place"], 0, iterations)
+    if (bases[1:] != targets[:-1]).any() or (targets % shape.input_block).any():
+        return None
+    if not repeats(shape, steps, loop.buffer, initial, iterations):
+        return None
+    found = macs.foresee(bases.tolist(), range(taken, taken + count - 1))
+    if found < _FEWEST:
+        return None
+    iterations, targets, bases = iterations[:found], targets[:found], bases[:found]
+    beats = -(-segments[0]["length"] // shape.bus_bytes)
+    pattern = Pattern(steps, loop.long_pipeline, beats, loop.conflicts)
+    cycles = macs.cycles(found)[:, None]
+    times = pattern.times(start.known, start.issue, start.ends, cycles)
+    assert times.beats is not None  # the pattern has beats
+    macs.expect(bases.tolist(), targets.tolist(), macs.coming.elements(packet, taken))
+    sums = repeated_sums(steps, loop.buffer, initial, iterations, macs)
+    stream = Stream(packet, taken, targets.tolist(), times.beats.tolist(), beats)
+    return Repetition(steps, found, times, sums, stream)
+
+
+def _are_alike(segments: Sequence[Segment]) -> bool:
+    """Return whether all are segments of activations that differ only in where they are."""
+    lead = segments[0]
+    if lead["type"] != ACTIVATIONS_SEGMENT or lead["form"] == COMPRESS or not lead["length"]:
+        return False
+    form = {**lead, "offset": 0}
+    return all({**segment, "offset": 0} == form for segment in segments)
+
+
+def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
+    """Return the steps of the present iteration if `count` iterations have equal ones, or None.
+
+    They may differ in the addresses of loads, macs and moves, but not in which steps conflict. Each
+    iteration must have one mac, and one load, which takes one segment.
+    """
+    run, lifecycle = loop.run, loop.lifecycle
+    moves: set[int] = set()
+    seen: dict[object, None] = {}
+    lead, form = None, None
+    for number in range(count):
+        operands = loop.buffer.operands(run["initial"], run["iteration"] + number)
+        key = tuple(tuple(pair) for place, pair in enumerate(operands) if place not in moves)
+        if key in seen:
+            continue
+        seen[key] = None
+        ops, taken = lifecycle.steps_of(run, run["iteration"] + number, run["taken"] + number)
+        if taken != run["taken"] + number + 1:
+            return None
+        if lead is None:
+            lead, form = ops, _form(loop, ops)
+            moves = {op["place"] for op in ops if op["name"] == "move"}
+            if form is None:
+                return None
+        elif _form(loop, ops) != form:
+            return None
+    return lead
+
+
+def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
+    """Return what must be equal in all iterations, or None if they cannot be computed at once."""
+    if not {op["name"] for op in ops} <= STEPS | {"ld"}:
+        return None
+    loads = [number for number, op in enumerate(ops) if op["segments"]]
+    if len(loads) != 1 or sum(op["unit"] == MAC for op in ops) != 1:
+        return None
+    (load,) = loads
+    if any(op["name"] == "ld_queue" for op in ops[load:]):
+        return None  # it would begin while the bus still sends the segment
+    if any(op["unit"] == MAC for op in ops[load:]):
+        return None  # the mac would read the segment of its own iteration
+    conflicts = []
+    for other in ops[:load]:
+        shares = loop.conflicts.shares(ops[load], other)
+        if not isinstance(shares, bool):
+            return None
+        conflicts.append(shares)
+    steps = [(op["place"], op["name"], op["implied"], op["sums"], op["unit"]) for op in ops]
+    return steps, conflicts

@@ -1,0 +1,121 @@
+"""Feed streams of the fast engine: segments that a lockstep group takes into account beforehand.
+
+Each iteration of the loops here multiplies a segment that the bus brings for it, so the group
+computes many iterations before the bus sends their segments.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from macaw.emu.engines import ENGINES
+from macaw.emu.pe.fast.feed_stream import FeedStream
+from macaw.emu.pe.fast.row import FastRow
+from tests.emu.pe_builder import Machine, Unit
+from tests.emu.pe_engine_pairs import ENGINE_PAIRS, PAUSES, SEEDS, state_differences, stop_summary
+from tests.emu.pe_random_lists import content_hashes
+from tests.emu.pe_resident_loops import LoopMaker
+from tests.emu.toys import HALF, UNIT, Step, toy
+
+pytestmark = pytest.mark.once
+
+SUMS = st.sampled_from(["none", "bias", "before"])
+
+
+def long_loop(seed: int, balance: bool = False, sums: str = "none", **config: Any) -> Unit:
+    """A loop whose iterations write two places of the input buffers in turn."""
+    maker = LoopMaker(seed, "two places", balance, sums, **config)
+    maker.iterations = maker.m = 14
+    return maker.loop().unit
+
+
+@pytest.fixture
+def streams(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
+    """For each stream that has ended: how many segments it has, and whether it was complete."""
+    seen: list[tuple[int, bool]] = []
+    write = FeedStream.write
+
+    def noted(self: FeedStream, bus: object, group: object, now: int) -> int:
+        seen.append((len(self.stream.targets), now >= self.end))
+        return write(self, bus, group, now)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FeedStream, "write", noted)
+    return seen
+
+
+def agree_at_end(pair: list[Machine]) -> None:
+    fast, reference = (machine.device for machine in pair)
+    assert stop_summary(fast.run(max_cycles=100_000)) == stop_summary(
+        reference.run(max_cycles=100_000)
+    )
+    assert content_hashes(fast) == content_hashes(reference)
+    assert fast.counters() == reference.counters()
+
+
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("sums", ["none", "bias", "before"])
+def test_all_but_the_first_and_the_last_two_iterations(
+    balance: bool, sums: str, streams: list[tuple[int, bool]]
+) -> None:
+    for seed in range(3):
+        unit = long_loop(seed, balance, sums)
+        pair = [unit.machine(engine=engine) for engine in ENGINES]
+        agree_at_end(pair)
+        assert streams == [(11, True)]  # 14 iterations without the first and the last two
+        streams.clear()
+        assert isinstance(pair[0].row, FastRow)
+        assert pair[0].row.controls.splits == 0
+
+
+@settings(ENGINE_PAIRS, max_examples=20)
+@given(SEEDS, st.booleans(), SUMS, PAUSES)
+def test_looks(seed: int, balance: bool, sums: str, pauses: list[int]) -> None:
+    unit = long_loop(seed, balance, sums)
+    pair = [unit.machine(engine=engine) for engine in ENGINES]
+    for pause in pauses:
+        stops = [machine.device.run(max_cycles=pause) for machine in pair]
+        assert stop_summary(stops[0]) == stop_summary(stops[1])
+        assert not state_differences(pair[0].device, pair[1].device)
+    agree_at_end(pair)
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(("seed", "divider"), [(1, 1), (2, 2)])
+def test_a_look_in_each_cycle(seed: int, divider: int, streams: list[tuple[int, bool]]) -> None:
+    """Each look is in a run of its own, which then goes on to the end."""
+    config: dict[str, Any] = {"pe.divider": divider, "dist.bus_bytes": 3}
+    unit = long_loop(seed, **config)
+    reference = unit.machine(engine=ENGINES[1])
+    end = unit.machine(engine=ENGINES[1]).device.run().cycle
+    for cycle in range(end // 3, end, 5):
+        fast = unit.machine(engine=ENGINES[0])
+        for machine in (fast, reference):
+            machine.device.run(until=cycle)
+        assert not state_differences(fast.device, reference.device)
+    assert sum(not complete for _, complete in streams) > 5
+
+
+@settings(ENGINE_PAIRS, max_examples=20)
+@given(SEEDS, st.booleans(), SUMS, st.sampled_from([3, 90]))
+def test_another_core_in_the_half(seed: int, balance: bool, sums: str, number: int) -> None:
+    """It reads, and changes segments that the bus has yet to bring, before or after the row."""
+    pick = random.Random(seed)
+    unit = long_loop(seed, balance, sums)
+    script: list[Step] = [("work", pick.randrange(1, 400))]
+    for _ in range(pick.randrange(1, 4)):
+        at = UNIT + HALF + unit.data_at + 4 * pick.randrange(len(unit.data) // 4)
+        script.append(pick.choice([("load", at, 4), ("store", at, 4, pick.randrange(1 << 8))]))
+        script.append(("work", pick.choice([1, 2, 30])))
+    script.append(("end",))
+    pair = [unit.machine(toy(number, script), engine=engine) for engine in ENGINES]
+    for machine in pair:
+        machine.device.run(max_cycles=pick.randrange(1, 500) if machine is pair[0] else 1)
+    pair[1].device.run(until=pair[0].device.cycle)
+    if pair[0].device.stopped is None:
+        assert not state_differences(pair[0].device, pair[1].device)
+    agree_at_end(pair)
