@@ -6,17 +6,23 @@ errors. A goal that a floor does not reach cannot be reached either.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from operator import matmul
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks import fim, nnp
+from benchmarks import fim, nnp, sparse
 from benchmarks.figures import HIGHER, LOWER, Effort, Figure, Skipped, ratio
 from benchmarks.measure import ROUNDS, timed
 from benchmarks.scalar import PASSES, unicorn_rate
+from macaw.emu.pe.fast.comparator_tables import OUTCOMES, tables
 
 COLUMN = "floor"
 CALLS = 20_000
+DEPTHS = 8, 2  # of the load queues
+AT_ONCE = 16  # rows of activations that are computed together: the arrays fit into the caches
 
 
 def _reverse(memory: bytearray, passes: int) -> int:
@@ -92,8 +98,64 @@ def _layers(effort: Effort) -> Iterator[Figure]:
     yield ratio(row, COLUMN, ours, theirs, LOWER, "NumPy fp16")
 
 
+def _macs(weights: NDArray[np.int8], x: NDArray[np.int8]) -> Callable[[], object]:
+    """A function that computes the sums and cycles of all macs of a sparse product.
+
+    The comparator of each PE looks at the weights of an output that are not zero, two in a cycle.
+    """
+    table = tables(*DEPTHS)
+    block = 2 * table.pairs
+    counts = np.count_nonzero(weights, axis=1)
+    width = -(-int(counts.max()) // block) * block
+    index, values = np.zeros((width, len(weights)), np.intp), np.zeros((width, len(weights)), int)
+    for number, row in enumerate(weights):
+        at = np.flatnonzero(row)
+        index[: at.size, number], values[: at.size, number] = at, row[at]
+
+    def compute() -> list[tuple[object, object]]:
+        found = []
+        for rows in np.split(x, max(len(x) // AT_ONCE, 1)):
+            activations = rows.T[index]  # (entries, outputs, rows)
+            hit = (activations != 0).view(np.uint8)
+            sums = np.einsum("wr,wri->ri", values, activations)
+            keys = (hit[0::2] + hit[1::2]).reshape(-1, table.pairs, *hit.shape[1:])
+            number = keys[:, 0].astype(np.intp)
+            for pair in range(1, table.pairs):
+                number = number * OUTCOMES + keys[:, pair]
+            number *= table.states
+            state = np.zeros(number.shape[1:], np.intp)
+            for key in number:
+                key += state
+                state = table.following.take(key)
+            found.append((sums, table.length.take(number).sum(axis=0)))
+        return found
+
+    return compute
+
+
+def _sparse(effort: Effort) -> Iterator[Figure | Skipped]:
+    """The macs of the sparse products alone: no control units, no bus, no memory, no counters."""
+    try:
+        from scipy.sparse import csr_array
+    except ImportError:
+        yield Skipped("macs of the sparse product", "scipy is not installed")
+        return
+    for zero in sparse.ZERO[:1] if effort.small else sparse.ZERO:
+        size = 16 if effort.small else sparse.SIZE
+        weights, x = sparse.values(1, zero, size), sparse.values(2, zero, size)
+        left, right = csr_array(x.astype(np.int32)), csr_array(weights.T.astype(np.int32))
+        compute, product = _macs(weights, x), partial(matmul, left, right)
+        ours, theirs = [], []
+        for _ in range(effort.rounds(ROUNDS)):
+            ours.append(timed(compute))
+            theirs.append(timed(product))
+        row = f"macs of the sparse product, {zero:.0%} zero"
+        yield ratio(row, COLUMN, ours, theirs, LOWER, "SciPy")
+
+
 def measure(effort: Effort) -> Iterator[Figure | Skipped]:
     """Yield the floors."""
     yield from _cp(effort)
     yield from _calls(effort)
     yield from _layers(effort)
+    yield from _sparse(effort)

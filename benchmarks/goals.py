@@ -131,7 +131,8 @@ GOALS = (
         40,
         ("50%",),
         peer="SciPy",
-        limits="the interpreter: control units of clusters step alone, as sequences loop over no macs",
+        floor=("floors", "macs of the sparse product, 50% zero", "floor"),
+        limits="the interpreter: control units of clusters step alone, as each exe has two macs",
     ),
     Goal(
         "sparse product 256³ on `large`, 80% zero",
@@ -141,6 +142,7 @@ GOALS = (
         60,
         ("80%",),
         peer="SciPy",
+        floor=("floors", "macs of the sparse product, 80% zero", "floor"),
         limits="the same",
     ),
     Goal(
@@ -151,7 +153,8 @@ GOALS = (
         80,
         ("90%",),
         peer="SciPy",
-        limits="the interpreter: each segment of activations takes about four simulated cycles of its row",
+        floor=("floors", "macs of the sparse product, 90% zero", "floor"),
+        limits="the interpreter: a lockstep group for each tile of each row",
     ),
     Goal(
         "convolution with bias",
@@ -169,7 +172,7 @@ GOALS = (
         AT_LEAST,
         0.8,
         peer="without bias",
-        limits="the split itself takes more than twice the cycles; rows are simulated cycle by cycle",
+        limits="the split itself takes more than twice the cycles; two exes for each position and row",
     ),
     Goal(
         "engines of the array, all rows",

@@ -176,6 +176,8 @@ unit of the goal.
 - *One NumPy call for each pmac*: sixteen products (thousands of products a second); a pmac also permutes, and adds.
 - *Convolution with fp16 in and out*: NumPy's product in float32 with the conversions, without block floating point.
 - *Each product of the island rounded to fp16*: without the sums and their roundings.
+- *Macs of the sparse product*: the sums and the cycles of all macs, by NumPy, without control units, bus, memory and
+  counters.
 """),
     "protection": ("Weight protection", """\
 The digits network classifies 80 images on the SIMD core (`programs/digits_protected`), with permuted and with plain

@@ -188,8 +188,8 @@ class ControlUnit:
             live.sort(key=_buffer)
         next_cycle = NEVER
         for run in live:
-            for lane in LANES:
-                next_cycle = min(next_cycle, self._issue(run, lane, now))
+            for op in _next_steps(run):
+                next_cycle = min(next_cycle, self._issue(run, op, now))
         for run in runs:
             next_cycle = min(next_cycle, self.scalar.next_event(run, now))
             for op in run["ops"]:
@@ -207,18 +207,13 @@ class ControlUnit:
             if self.state.headers[self.cluster.number, run["buffer"], _PIPELINE] != SHORT_PIPELINE:
                 self.scalar.schedule_write_back(run, op)
 
-    def _issue(self, run: Run, lane: int, now: int) -> int:
-        """Start the next step of `run` in `lane` in cycle `now`, if it can start.
+    def _issue(self, run: Run, op: Op, now: int) -> int:
+        """Start `op`, the next step of `run` in its lane, in cycle `now`, if it can start.
 
         Return the next cycle in which to try again. NEVER means that the control unit waits for an
         event.
         """
-        for op in run["ops"]:
-            if op["state"] == WAITING and op["lane"] == lane:
-                break
-        else:
-            return NEVER
-        fetched = run["issue_at"][lane]
+        fetched = run["issue_at"][op["lane"]]
         if op["implied"] is None:
             fetched = max(fetched, self.scalar.next_start(run, op))
         if now < fetched:
@@ -252,7 +247,7 @@ class ControlUnit:
                 self.cluster.units[op["unit"]] = FREE
             fault.address = fault.address or self.cluster.address(run, op)
             raise
-        run["issue_at"][lane] = now + 1
+        run["issue_at"][op["lane"]] = now + 1
         return now + 1
 
     def _in_order(self, run: Run, op: Op) -> bool:
@@ -320,6 +315,15 @@ class ControlUnit:
             self.units.trace.end_mac(self.cluster.number, run, op)
         self.cluster.set_activity(BUSY, now + 1)
         self.cluster.wake(now + 1)
+
+
+def _next_steps(run: Run) -> list[Op]:
+    """Return the next step of each lane that has a waiting one, in the order of the lanes."""
+    steps: list[Op | None] = [None] * len(LANES)
+    for op in run["ops"]:
+        if op["state"] == WAITING and steps[op["lane"]] is None:
+            steps[op["lane"]] = op
+    return [op for op in steps if op is not None]
 
 
 def _buffer(run: Run) -> int:

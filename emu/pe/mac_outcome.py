@@ -37,25 +37,26 @@ class MacOutcome:
     q1_most: Counts | None = None
     q2_most: Counts | None = None
 
-    def counters(self) -> Mapping[str, Counts]:
-        """Return what the mac adds to each counter, by counter name."""
-        return {
+    def counters(self) -> Mapping[str, NDArray[Any]]:
+        """Return what the mac adds to each counter, by counter name.
+
+        Counters to which a mac without balance adds nothing are left out.
+        """
+        added: dict[str, Any] = {
             "macs": self.products,
             "cycles_mac": self.products,
             "cycles_filling": self.filling_cycles,
             "cycles_no_load": self.busy_cycles - self.products - self.filling_cycles,
-            "cycles_handing": self.handing_cycles,
-            "cycles_early": self._early,
+            "cycles_early": self.mac_cycles - self.busy_cycles,
             "weights_examined": self.weights_examined,
             "effectual_loads": self.effectual_loads,
-            "loads_given": self.loads_given,
-            "loads_taken": self.loads_received,
         }
-
-    @property
-    def _early(self) -> NDArray[Any]:
-        idle = self.mac_cycles - self.busy_cycles
-        return idle if isinstance(self.handing_cycles, int) else idle - self.handing_cycles
+        if not isinstance(self.handing_cycles, int):
+            added["cycles_handing"] = self.handing_cycles
+            added["cycles_early"] = added["cycles_early"] - self.handing_cycles
+        if not isinstance(self.loads_given, int):
+            added |= {"loads_given": self.loads_given, "loads_taken": self.loads_received}
+        return added
 
     def peaks(self, pes: PeArrays) -> Mapping[str, Counts]:
         """Return the greatest number of loads in this outcome for each high-water mark, by name.
@@ -91,8 +92,7 @@ class MacOutcome:
         pes.q2_count -= self.products
         pes.mac_reached |= self.products > 0
         for name, count in self.counters().items():
-            if not isinstance(count, int):  # 0 is the value for macs without balance
-                pes.counters[name] += count
+            pes.counters[name] += count
         for name, most in self.peaks(pes).items():
             np.maximum(pes.counters[name], most, out=pes.counters[name])
 

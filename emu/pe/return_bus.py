@@ -23,7 +23,12 @@ class ReturnBus:
         The clusters take turns.
         """
         state = self.state
-        if state.returning != FREE or all(units[STORE] == FREE for units in state.units):
+        if state.returning != FREE:
+            return
+        for units in state.units:
+            if units[STORE] != FREE:
+                break
+        else:
             return
         for turn in range(self.shape.clusters):
             cluster = (state.return_turn + turn) % self.shape.clusters

@@ -243,11 +243,12 @@ class RunLifecycle:
         if run["looped"] or (run["has_weights"] and not self.heads_queue(run)):
             return
         ops = run["ops"]
-        if any(op["state"] != DONE for op in ops if op["unit"] in (LOADER, MAC)):
-            return
         last = run["iteration"] + 1 == run["iterations"]
-        if not last and any(op["state"] == WAITING for op in ops):
-            return
+        for op in ops:
+            if op["state"] != DONE and op["unit"] in (LOADER, MAC):
+                return
+            if op["state"] == WAITING and not last:
+                return
         run["held"] |= any(takes_weights(op) for op in ops)
         header = self.cluster.buffer(run["buffer"]).header
         if header["state"] == FIFO or (last and not self._hands_on(run, header["state"])):

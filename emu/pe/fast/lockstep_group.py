@@ -316,13 +316,10 @@ class LockstepGroup:
 
     def _coming_segments(self) -> list[int]:
         """Return the segments of activations that the bus has not delivered yet."""
-        lds = (step.op for step in self._lds() if step.op["last"] == NEVER)
+        lds = (step.op for step in self.steps if step.op["last"] == NEVER)
         segments = [part for op in lds for part in op["segments"]]
         segments += range(self.run["taken"], len(self.run["segments"]))
         return [part for part in segments if self.run["segments"][part]["type"] != PSUMS]
-
-    def _lds(self) -> list[LockstepStep]:
-        return [step for step in self.steps if step.op["segments"]]
 
     # The bus
 

@@ -304,10 +304,11 @@ class Plan:
     def _write(self, rows: slice, pes: PeArrays, cycles: int) -> None:
         outcome = self._outcome(rows, cycles)
         self.arrays.accumulators[self.where[rows]] = self._sums(rows, outcome.products)
-        q1, q2, first = self.q1_count[rows], self.q2_count[rows], self.first[rows]
-        if self.tables is not None:
-            pes.append_loads(1, self.loads, first + q2 + q1, outcome.effectual_loads)
-        pes.append_loads(2, self.loads, first + q2, outcome.queue_moves)
+        if cycles <= int(self.end[rows].max()):  # otherwise the queues are empty
+            q1, q2, first = self.q1_count[rows], self.q2_count[rows], self.first[rows]
+            if self.tables is not None:
+                pes.append_loads(1, self.loads, first + q2 + q1, outcome.effectual_loads)
+            pes.append_loads(2, self.loads, first + q2, outcome.queue_moves)
         outcome.add_to(pes)
 
 

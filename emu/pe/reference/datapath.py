@@ -166,7 +166,7 @@ class Datapath:
             queue_moves=moves.view(np.int8),
             busy_cycles=is_busy.view(np.int8),
             filling_cycles=(is_busy & ~multiplies & ~self.arrays.mac_reached).view(np.int8),
-            mac_cycles=np.repeat(self.state.computing, self.shape.pes).view(np.int8),
+            mac_cycles=self.state.computing.repeat(self.shape.pes).view(np.int8),
         )
 
     def _end_cycle(self, outcome: MacOutcome) -> list[int]:
