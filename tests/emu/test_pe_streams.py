@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macaw.emu.engines import ENGINES
+from macaw.emu.pe.fast import lockstep_iterations
 from macaw.emu.pe.fast.feed_stream import FeedStream
 from macaw.emu.pe.fast.row import FastRow
 from tests.emu.pe_builder import Machine, Unit
@@ -101,13 +102,24 @@ def test_a_look_in_each_cycle(seed: int, divider: int, streams: list[tuple[int, 
 
 
 @settings(ENGINE_PAIRS, max_examples=20)
-@given(SEEDS, st.booleans(), SUMS, st.sampled_from([3, 90]))
-def test_another_core_in_the_half(seed: int, balance: bool, sums: str, number: int) -> None:
-    """It reads, and changes segments that the bus has yet to bring, before or after the row."""
+@given(SEEDS, st.booleans(), SUMS, st.sampled_from([3, 90]), st.sampled_from([2, 3, 128]))
+def test_another_core_in_the_half(
+    seed: int, balance: bool, sums: str, number: int, most: int
+) -> None:
+    """It reads, and changes segments that the bus has yet to bring, before or after the row.
+
+    A stream has at most so many segments; the next one may follow at once.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lockstep_iterations, "_MOST", most)
+        _disturb(seed, balance, sums, number)
+
+
+def _disturb(seed: int, balance: bool, sums: str, number: int) -> None:
     pick = random.Random(seed)
     unit = long_loop(seed, balance, sums)
     script: list[Step] = [("work", pick.randrange(1, 400))]
-    for _ in range(pick.randrange(1, 4)):
+    for _ in range(pick.choice([1, 3, 40])):
         at = UNIT + HALF + unit.data_at + 4 * pick.randrange(len(unit.data) // 4)
         script.append(pick.choice([("load", at, 4), ("store", at, 4, pick.randrange(1 << 8))]))
         script.append(("work", pick.choice([1, 2, 30])))

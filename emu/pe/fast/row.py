@@ -91,16 +91,20 @@ class FastRow(Row):
 
         The row needs exclusive access to its half, and nobody may look at single beats.
         """
-        state, banks = self.state, self.device.memory.banks
+        state = self.state
         if self.listeners or self.tracing or self.context.provenance is not None:
             return None
         idle = state.beat is None and state.returning == FREE and self._burst is None
-        half = FeedStream.half_of(self.context)
-        taken = banks.has_request_in(half) or half in banks.exclusive
-        if not idle or taken or not FeedStream.fits(self.context):
+        if not idle or not self._has_half_alone or not FeedStream.fits(self.context):
             return None
         packet: Packet | None = state.packet
         return packet
+
+    @property
+    def _has_half_alone(self) -> bool:
+        """Whether nobody requests the half that feeds the row, or has exclusive access to it."""
+        banks, half = self.device.memory.banks, FeedStream.half_of(self.context)
+        return not banks.has_request_in(half) and half not in banks.exclusive
 
     def counters(self) -> dict[str, int]:
         """Return the counters of `macaw.isa.pe` by name, up to the present cycle."""
@@ -140,7 +144,11 @@ class FastRow(Row):
         state = self.state
         group = self.controls.group
         if group is not None and group.stream is not None and self._burst is None:
-            self._begin_burst(FeedStream.of(self.context, group.stream))
+            if self._has_half_alone:
+                self._begin_burst(FeedStream.of(self.context, group.stream))
+            else:
+                self.controls.split()  # another core has requested the half in this cycle
+                group = None
         idle = state.beat is None and state.returning == FREE
         if idle and group is not None and self.controls.next_event(now) == NEVER:
             self.controls.split()  # the group waits for something that the group does not simulate
@@ -202,13 +210,13 @@ class FastRow(Row):
     note_use = interrupt
 
     def _stop_burst(self, now: int) -> None:
-        """End the burst before its last beat, and simulate the row again from cycle `now` on.
+        """End the burst at the start of cycle `now`, and simulate the row again from `now` on.
 
-        Without a beat on the bus that is the next cycle in which a cluster acts.
+        Without a beat on the bus and a group, that is the next cycle in which a cluster acts.
         """
         self._end_burst(now)
-        due = now
-        if self.state.beat is None and self.state.returning == FREE:
+        due, idle = now, self.state.beat is None and self.state.returning == FREE
+        if idle and self.controls.group is None:
             due = max(now, min(*self.state.due, self.macs.next_end()))
         self.time = due * self.divider
 
