@@ -27,7 +27,7 @@ from macaw.emu.copies import original
 from macaw.emu.faults import Fault
 from macaw.emu.origins import Extent, Origin, Place, Source, UnrecordedError
 
-Ask = Callable[[], "list[Cause]"]
+Ask = Callable[[], "list[Cause]"]  # asks a question of a wider record
 
 
 @dataclass
@@ -53,9 +53,7 @@ class Cause:
     _causes: list[Cause] | None = field(default=None, repr=False)
     # How a wider record finds the cause again: a function that asks the question, or the cause that
     # has it among its causes; and its index there.
-    _question: tuple[Callable[[], list[Cause]], int] | None = field(
-        default=None, repr=False, compare=False
-    )
+    _question: tuple[Ask, int] | None = field(default=None, repr=False, compare=False)
     _parent: tuple[Cause, int] | None = field(default=None, repr=False, compare=False)
 
     @property

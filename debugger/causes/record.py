@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.debugger.causes.edits import Edits
@@ -407,27 +408,31 @@ class RecordedRun:
 def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:
     """Return the run up to the debuggee's present position.
 
-    With `whole`, or after edits, its record starts with the run, else at the last checkpoint.
+    With `whole`, or after edits, its record starts with the run, else at a late checkpoint.
     """
     here = debuggee.device.position
     edits = tuple(x for x in history.points if x.has_edits and x.position <= here)
     starts = history.points[:1]
     if not whole and not edits:
-        starts += _late_starts([x for x in history.points[1:] if x.position < here])
+        starts += _late_starts([x for x in history.points if x.position < here], here[0])
     return RecordedRun(key_of(debuggee, history), here, tuple(starts), edits)
 
 
-def _late_starts(points: Sequence[Checkpoint]) -> list[Checkpoint]:
+def _late_starts(points: Sequence[Checkpoint], end: int) -> list[Checkpoint]:
     """Return those of the checkpoints at which partial records start, the earliest first.
 
-    From each to the next earlier one, the time to repeat the run from there grows by `_GROWTH`, so
-    that an answer that needs the whole run does not take much longer than with one record.
+    The last of them is the last checkpoint, or the one before it if that is much nearer to the
+    cycle `end`. From each to the next earlier one, the time to repeat the run from there grows by
+    `_GROWTH`, so that an answer that needs the whole run does not take much longer than with one
+    record.
     """
     whole = sum(point.cost for point in points)
     chosen: list[Checkpoint] = []
     after = goal = 0.0  # the time from a checkpoint to the last one
-    for point in reversed(points):
-        if after >= goal and (not chosen or after * _GROWTH <= whole):
+    for before, point in reversed(list(pairwise(points))):
+        begin = point.position[0]
+        is_near = not after and 2 * (end - begin) < begin - before.position[0]
+        if after >= goal and not is_near and (not chosen or after * _GROWTH <= whole):
             chosen.insert(0, point)
             goal = _GROWTH * max(after, point.cost)
         after += point.cost

@@ -71,12 +71,12 @@ def _why(context: Context, line: Line) -> Answer:
         if line.has("within"):
             raise CommandError("within needs against FILE", at=line.place("V"))
         causes = session.why(line.get("E") or "")
+        lines = tuple(islice(cause_text.lines(causes, depth), MOST_LINES))
+        if len(lines) == MOST_LINES:
+            lines += ("... less depth shows less",)
+        return Answer("text", lines=lines, data=cause_text.tree(causes, depth))
     except CauseError as error:
         raise CommandError(str(error), at=line.place("E")) from None
-    lines = tuple(islice(cause_text.lines(causes, depth), MOST_LINES))
-    if len(lines) == MOST_LINES:
-        lines += ("... less depth shows less",)
-    return Answer("text", lines=lines, data=cause_text.tree(causes, depth))
 
 
 def _against(context: Context, line: Line) -> Answer:

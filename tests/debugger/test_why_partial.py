@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from macaw.debugger.causes import record as record_module
 from macaw.debugger.causes.cause_text import tree
 from macaw.debugger.causes.record import _late_starts
 from macaw.debugger.history import Checkpoint
 from macaw.debugger.session import Session
 from tests.debugger.programs import of_source, session
+from tests.debugger.running import printed
 
 pytestmark = pytest.mark.once
 
@@ -124,9 +126,30 @@ numbers: .word 6, 7
     assert {x.how for x in loaded.causes} >= {"program"}
 
 
+def starts(points: list[Checkpoint], end: int) -> list[int]:
+    return [point.position[0] for point in _late_starts(points, end)]
+
+
 def test_the_starts_of_records_grow():
     """Each further record takes eight times as long as the one before, the last the whole run."""
-    points = [Checkpoint((n, 0), None, {}, 1.0) for n in range(1, 101)]  # type: ignore[arg-type]
-    assert [x.position[0] for x in _late_starts(points)] == [92, 100]
-    assert _late_starts([]) == []
-    assert _late_starts(points[:1]) == points[:1]
+    points = [Checkpoint((n, 0), None, {}, 1.0) for n in range(0, 1010, 10)]  # type: ignore[arg-type]
+    assert starts(points, 1010) == [920, 1000]
+    assert starts(points, 1004) == [920, 990], "4 cycles are less than half of 10"
+    assert starts(points, 1005) == [920, 1000]
+    assert starts(points[:2], 100) == [10]
+    assert starts(points[:1], 100) == []
+    assert starts([], 100) == []
+
+
+def test_steps_far_back_may_be_too_many(monkeypatch):
+    """The near ones are found all the same, and an answer that needs the others says so."""
+    debug = of_source(WORDS)
+    debug.stepi(6)
+    debug.checkpoint()
+    debug.cont()
+    monkeypatch.setattr(record_module, "MOST", debug.causes.record().count - 4)
+    debug.causes._record = None
+    (cause,) = debug.why("y[0]")
+    assert cause.how == "transfer 1"
+    text = printed(debug, "why y[0]")
+    assert "could not be recorded: it has more than" in text
