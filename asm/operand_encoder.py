@@ -137,7 +137,7 @@ class OperandUse:
 
     @cached_property
     def to_address(self) -> tuple[Callable[[int], int], int] | None:
-        """The function and the constant of a field such as `%lo(operand - . + 4)`: `%lo` and 4.
+        """The function and the constant in a field's expression, `%lo(operand - . + 4)`: `%lo`, 4.
 
         The function's argument is the distance from the word to the operand, plus the constant. The
         property is None for fields of other forms.

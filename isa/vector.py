@@ -136,12 +136,12 @@ SIMD = (
     *_each("vadd",     _ALL,       binary,              0x08, "rd, rs1, rs2",         "vector arithmetic", "Add lane by lane; integers wrap."),
     *_each("vsub",     _ALL,       binary,              0x09, "rd, rs1, rs2",         "vector arithmetic", "Subtract the lanes of rs2 from those of rs1; integers wrap."),
     *_each("vmul",     _ALL,       binary,              0x0A, "rd, rs1, rs2",         "vector arithmetic", "Multiply lane by lane; of integers the low half of the product stays.", arithmetic=MULTIPLY),
-    *_each("vmin",     _ALL,       binary,              0x0B, "rd, rs1, rs2",         "vector arithmetic", "The smaller of each two lanes, signed; of floats a number rather than a NaN, and -0 below 0."),
+    *_each("vmin",     _ALL,       binary,              0x0B, "rd, rs1, rs2",         "vector arithmetic", "The smaller of each two lanes, signed. For floats, a number rather than a NaN; -0 is below 0."),
     *_each("vminu",    _INTEGER,   binary,              0x0C, "rd, rs1, rs2",         "vector arithmetic", "The smaller of each two lanes, unsigned."),
-    *_each("vmax",     _ALL,       binary,              0x0D, "rd, rs1, rs2",         "vector arithmetic", "The greater of each two lanes, signed; of floats a number rather than a NaN, and 0 above -0."),
+    *_each("vmax",     _ALL,       binary,              0x0D, "rd, rs1, rs2",         "vector arithmetic", "The greater of each two lanes, signed. For floats, a number rather than a NaN; 0 is above -0."),
     *_each("vmaxu",    _INTEGER,   binary,              0x0E, "rd, rs1, rs2",         "vector arithmetic", "The greater of each two lanes, unsigned."),
-    *_each("vabs",     _ALL,       unary,               0x0F, "rd, rs1",              "vector arithmetic", "The absolute value of each lane; the least integer stays as it is, of floats the sign is cleared."),
-    *_each("vneg",     _ALL,       unary,               0x10, "rd, rs1",              "vector arithmetic", "The negative of each lane; the least integer stays as it is, of floats the sign is inverted."),
+    *_each("vabs",     _ALL,       unary,               0x0F, "rd, rs1",              "vector arithmetic", "The absolute value of each lane. The least integer stays as it is; floats lose their sign bit."),
+    *_each("vneg",     _ALL,       unary,               0x10, "rd, rs1",              "vector arithmetic", "The negative of each lane. The least integer stays as it is; floats change their sign bit."),
 
     *_each("vmulh",    "w",        binary,              0x15, "rd, rs1, rs2",         "vector arithmetic", "Multiply signed lanes; the high half of the product stays.", arithmetic=MULTIPLY),
     *_each("vmulhu",   "w",        binary,              0x16, "rd, rs1, rs2",         "vector arithmetic", "Multiply unsigned lanes; the high half of the product stays.", arithmetic=MULTIPLY),
@@ -170,7 +170,7 @@ SIMD = (
     *_each("vsel",     "",         four,                   1, "rd, rs1, rs2, rs3",    "vector compare", "Each bit of rs1 where that of rs3 is 1, else of rs2.", arithmetic=LOGIC),
 
     *_each("vcvt.f32", "w",        unary,               0x36, "rd, rs1",              "vector convert", f"Signed integers to binary32. {_ROUNDED}"),
-    *_each("vcvt.w",   "f32",      unary,               0x36, "rd, rs1",              "vector convert", "Binary32 to signed integers, half to even; what is too great or too small is clamped, a NaN gives the greatest."),
+    *_each("vcvt.w",   "f32",      unary,               0x36, "rd, rs1",              "vector convert", "Binary32 to signed integers, half to even; numbers out of range are clamped, a NaN gives the greatest."),
     *_each("vcvt.f32", "f16",      half,                0x37, "rd, rs1, half",        "vector convert", "The low (half 0) or high (1) half of the lanes to binary32; exact, a NaN is the canonical one."),
     *_each("vcvt.f16", "f32",      binary,              0x37, "rd, rs1, rs2",         "vector convert", f"The lanes of rs1, then of rs2, to binary16. {_ROUNDED}"),
 
@@ -211,9 +211,7 @@ PMAC_FORMATS = {
     "f32": PmacFormat(4, 1, "4 lanes of binary32 to a sum of binary32 with 96 zeros above"),
     "u32": PmacFormat(4, 1, "4 unsigned lanes of 32 bits to a sum of 128 bits"),
 }
-_PERMUTED = (
-    "rd = (with acc: rd +) in each group of four the sum of lane i of rs1 times lane rs3[i] of rs2:"
-)
+_PERMUTED = "In each group of four lanes, add lane i of rs1 times lane rs3[i] of rs2; with acc, also add rd:"
 _FLOATING = " Each operation is rounded once: rd + (((m0 + m1) + m2) + m3)."
 
 

@@ -138,7 +138,7 @@ class _Estimate(TileEstimate):
 
     @property
     def n(self) -> int:
-        """The outputs of each tile."""
+        """The number of outputs of each tile."""
         return self.grid.n
 
     # Numbers of tiles

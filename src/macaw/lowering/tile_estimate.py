@@ -42,7 +42,7 @@ class TileEstimate(ABC):
     @property
     @abstractmethod
     def n(self) -> int:
-        """The outputs of each tile."""
+        """The number of outputs of each tile."""
 
     @property
     @abstractmethod

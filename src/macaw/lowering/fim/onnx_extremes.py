@@ -1,4 +1,4 @@
-"""Expresses maxima and minima as tasks: of operands, over axes, over windows of images, limits."""
+"""Expresses ONNX operators as tasks of maximum and minimum: Max, reductions, pools, Clip."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ class _Run:
 
 
 def products(model: Model) -> int:
-    """Return the products of a nonzero weight and an element in a run of a model."""
+    """Return the number of products of a nonzero weight and an element in a run of a model."""
     total = 0
     for phase in model.phases:
         for operation in phase.operations:

@@ -66,7 +66,7 @@ def _rows_of(value: Value, rows: Indices) -> Place:
 
 
 def _matrix_of(builder: Builder, node: Node, b: Value, number: int, keys: Indices) -> str:
-    """Append what loads matrix `number` of the stack `b`, transposed, into MatrixRf.
+    """Append operations that load matrix `number` of the stack `b`, transposed, to MatrixRf.
 
     `keys` has the row of the matrix for each number of the vectors that it is multiplied with.
     """
@@ -87,7 +87,7 @@ def _matrix_of(builder: Builder, node: Node, b: Value, number: int, keys: Indice
 def _load(
     builder: Builder, node: Node, rows: Groups, own: Indices, order: Indices, count: int
 ) -> str:
-    """Append what brings rows of vectors to MatrixRf: as tiles to Dram, then from there."""
+    """Append copies that bring rows of vectors into MatrixRf, as tiles by way of Dram."""
     value, native = rows.value, builder.native
     if not np.array_equal(order, np.arange(count)):
         raise LowerError("the rows of its second input are in another order on the device")

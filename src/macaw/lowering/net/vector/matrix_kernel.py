@@ -109,7 +109,7 @@ class _Product:
     def _block(self, count: int, step: int) -> None:
         """Write code for the sums of `count` vectors.
 
-        Before it adds products, the code starts as many of them as there are free registers.
+        The code computes as many products as there are free registers, and then adds them.
         """
         k = self.k
         sums = [f"vr{number}" for number in range(count)]
