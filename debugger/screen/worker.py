@@ -128,10 +128,12 @@ class Worker:
 
     def _execute(self, line: str, number: int, quiet: bool) -> None:
         leaves = False
+        # A request to stop an earlier line. `stop` first drops lines, then requests: the request
+        # that this takes away may be for this line, which is then dropped.
+        self.interpreter.session.interrupts.take()
         if number <= self._drop_limit:
             self._last_finished += 1
             return
-        self.interpreter.session.interrupts.take()  # a request to stop an earlier line
         self.busy = line.strip() or "repeat"
         self.on_change()
         try:

@@ -162,3 +162,22 @@ def test_a_large_file_is_loaded_at_once_and_checked(tmp_path):
     values[3, 6] = 256
     np.save(tmp_path / "t.npy", values)
     assert "256 does not fit t" in run.execute(f"load t {tmp_path / 't.npy'}").message
+
+
+def test_a_stop_while_a_line_begins_drops_the_line(monkeypatch):
+    """The request to stop must not be taken for that of an earlier line."""
+    run = Interpreter(of_source(STORE_LOOP), DebuggerFiles())
+    worker = Worker(run, lambda: None, lambda: None)
+    take = run.session.interrupts.take
+
+    def taken_meanwhile():
+        worker.drop()
+        worker.interrupt()
+        return take()
+
+    monkeypatch.setattr(run.session.interrupts, "take", taken_meanwhile)
+    worker.submit("stepi")
+    worker.start()
+    worker.stop()
+    assert worker.waiting == 0
+    assert run.session.core.retired == 0
