@@ -150,13 +150,8 @@ def _options(place: Path) -> None:
 
 def _networks(place: Path) -> None:
     """The model of programs/network, 64 images for its scales, and one to run."""
-    import numpy as np
-
-    shutil.copy(ROOT / "programs" / "network" / "digits.onnx", place)
-    pixels = np.load(ROOT / "programs" / "digits_cnn" / "images.npy")
-    images = np.moveaxis(pixels, -1, 1).astype(np.float32)
-    np.save(place / "images.npy", images[-64:])
-    np.save(place / "image.npy", images[:1])
+    for name in ("digits.onnx", "images.npy", "image.npy"):
+        shutil.copy(ROOT / "programs" / "network" / name, place)
 
 
 Run = Callable[[str, Path, str], str]  # a line of shell, its folder, its input; what it prints

@@ -1,6 +1,6 @@
 """Write the ONNX model of the digits network, give it integers, and compile it.
 
-    python programs/network/build.py     # writes digits.onnx, digits_int8.onnx, net/, pixels.npy
+    python programs/network/build.py     # writes the models, net/ and the .npy files
 
 The weights are those that programs/digits_cnn has trained, as real numbers. Needs macaw-npu[onnx].
 """
@@ -76,6 +76,8 @@ def model() -> onnx.ModelProto:
 def main() -> None:
     """Write the files."""
     onnx.save(model(), FOLDER / "digits.onnx")
+    np.save(FOLDER / "images.npy", images()[-CALIBRATION:])
+    np.save(FOLDER / "image.npy", images()[:1])
     quantised = macaw.quantise(FOLDER / "digits.onnx", images()[-CALIBRATION:])
     quantised.write(FOLDER / "digits_int8.onnx")
     network = macaw.compile(quantised.model, name="digits")

@@ -36,6 +36,8 @@ def network() -> macaw.CompiledNetwork:
 def test_the_models_are_those_of_the_script(build):
     kept = onnx.load(FOLDER / "digits.onnx")
     assert kept == build.model()
+    np.testing.assert_array_equal(np.load(FOLDER / "images.npy"), build.images()[-64:])
+    np.testing.assert_array_equal(np.load(FOLDER / "image.npy"), build.images()[:1])
     quantised = macaw.quantise(kept, build.images()[-build.CALIBRATION :])
     assert quantised.model == onnx.load(FOLDER / "digits_int8.onnx")
 
