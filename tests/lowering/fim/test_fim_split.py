@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import macaw
+from macaw.lowering.fim.bank_images import Residency
 from macaw.lowering.fim.clock import simulate
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.options import options
@@ -96,24 +97,43 @@ def test_a_shared_product_ends_sooner():
     assert done.cycles < 0.8 * alone.cycles
 
 
-def option(island, compute):
+def option(island, compute, bring=10):
     graph, _ = layer(1, 1, 1)
-    return Option(tuple(graph.tasks), island, 1, 10, compute, 10, banks=1)
+    stays = Residency("b", 1, 8)
+    return Option(tuple(graph.tasks), island, 1, bring, compute, 10, banks=1, residency=stays)
 
 
-def test_regions_are_in_proportion_to_the_speeds():
-    """96 columns for an island that is three times as fast as the other: 64, a multiple of 16."""
+def shared_by(shape, *several):
+    """The regions that are asked for, by island, for each of the shared options."""
     asked = []
 
     def ask(island, layout, region):
         asked.append((island, layout, region))
         return option(island, 100)
 
-    found = list(split_options(Shape(1, 8, 96), [option(0, 900), option(1, 2700)], ask))
-    assert asked == [(0, 1, Region(0, 1, 0, 64, 96)), (1, 1, Region(0, 1, 64, 32, 96))]
-    (shared,) = found
-    assert (shared.bring, shared.fetch, len(shared.parts)) == (20, 20, 2)
-    assert shared.name == "island 0 by dot and island 1 by dot"
+    found = list(split_options(shape, several, ask))
+    assert len(asked) == 2 * len(found)
+    assert all((row.bring, row.fetch, len(row.parts)) == (20, 20, 2) for row in found)
+    return found, asked
+
+
+def test_regions_of_columns_end_together():
+    """Each island needs all of A: 100 + 900 a = 100 + 500 + 900 (1 - a) for a = 7/9 of 96 columns.
+
+    75 columns are 80, a multiple of 16. The island whose inputs take fewer cycles gets them first.
+    """
+    found, asked = shared_by(Shape(1, 8, 96), option(0, 900, 500), option(1, 900, 100))
+    assert asked == [(1, 1, Region(0, 1, 0, 80, 96)), (0, 1, Region(0, 1, 80, 16, 96))]
+    assert found[0].name == "island 1 by dot and island 0 by dot"
+
+
+def test_regions_of_rows_end_together():
+    """An island needs its rows of A: 1000 a = 100 a + 1400 (1 - a) for a = 14/23 of 64 rows.
+
+    39 rows are 40, a multiple of 4.
+    """
+    _, asked = shared_by(Shape(64, 8, 8), option(0, 900, 500), option(1, 900, 100))
+    assert asked == [(1, 1, Region(0, 40, 0, 8, 8)), (0, 1, Region(40, 24, 0, 8, 8))]
 
 
 def test_what_is_not_shared():

@@ -2,21 +2,30 @@
 
 Each island computes a region of C and the functions that follow, in its own layout and tiling. If
 the product is divided by rows, each island reads its rows of A and all of B. By columns, it reads
-its columns of B and all of A. The sizes of the regions are in proportion to the islands' speeds.
+its columns of B and all of A. The dma brings the inputs of one island after the other. So the sizes
+of the regions are such that all islands end at the same time, by an estimate that is linear in the
+size of a region.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from heapq import nsmallest
+from itertools import combinations
 
+from macaw.isa.fim_circuit import OUTER
 from macaw.lowering.fim.clock import simulate
+from macaw.lowering.fim.graph import PRODUCT
 from macaw.lowering.fim.plan import Option
 from macaw.lowering.fim.shape import Region, Shape
 
 LEAST = 600  # a product that takes fewer cycles on its best island is not divided
-GRAIN = 16  # regions begin at multiples of so many rows or columns: no tile is in two regions
+# Regions begin at multiples of so many columns or rows: no tile is in two regions. A tile has four
+# rows at most, but 16 in the layout outer.
+GRAIN, FINE_GRAIN = 16, 4
 FAR = 4  # islands that take so many times the cycles of the best one get no region
+TRIED = 2  # so many groups of islands are tried, by rows and by columns each
 
 # Returns the best option of an island in a layout for a region of the result, or None.
 Ask = Callable[[int, int, Region], Option | None]
@@ -35,28 +44,89 @@ def split_options(shape: Shape, options: Sequence[Option], ask: Ask) -> Iterator
     if len(fastest) < 2 or fastest[0].total < LEAST:
         return
     near = [option for option in fastest if option.total < FAR * fastest[0].total]
-    for count in range(2, len(near) + 1):
-        for by_rows in (True, False):
-            regions = _regions(shape, near[:count], by_rows)
-            if len(regions) < count:
-                continue
-            parts = [
-                ask(option.island or 0, option.layout, region)
-                for option, region in zip(near, regions, strict=False)
-            ]
+    groups = [group for n in range(2, len(near) + 1) for group in combinations(near, n)]
+    for by_rows in (True, False):
+        shared = (_Sharing(shape, group, by_rows) for group in groups)
+        possible = [row for row in shared if len(row.regions) == len(row.options)]
+        for row in nsmallest(TRIED, possible, key=lambda row: row.end):
+            regions = zip(row.options, row.regions, strict=True)
+            parts = [ask(option.island or 0, option.layout, region) for option, region in regions]
             if None not in parts:
                 yield _together([part for part in parts if part is not None])
 
 
-def _regions(shape: Shape, options: Sequence[Option], by_rows: bool) -> list[Region]:
-    """Return a region for each option, of a size in proportion to its speed, or fewer regions."""
+class _Sharing:
+    """A group of islands with a region for each, in the order in which their inputs come.
+
+    `end` is the estimated cycle in which the last results are fetched. Islands that would get
+    nothing have no region.
+    """
+
+    def __init__(self, shape: Shape, group: Sequence[Option], by_rows: bool) -> None:
+        self.options = sorted(group, key=lambda option: option.bring)
+        total = shape.m if by_rows else shape.n
+        # By rows, a region has all of B and a part of A; by columns, it is the other way round.
+        parts = [_parts_of_bring(shape, option)[:: 1 if by_rows else -1] for option in self.options]
+        fixed = [whole for _, whole in parts]
+        rates = [
+            (divided, max(1, option.compute))
+            for option, (divided, _) in zip(self.options, parts, strict=True)
+        ]
+        compute_end = _equal_end(fixed, rates)
+        sizes = _sizes(fixed, rates, compute_end)
+        self.end = compute_end + max(option.fetch for option in group)
+        outer = any(option.layout == OUTER for option in group)
+        grain = FINE_GRAIN if by_rows and not outer else GRAIN
+        self.regions = _regions(shape, sizes, by_rows, grain) if min(sizes) > 0 else []
+
+
+def _parts_of_bring(shape: Shape, option: Option) -> tuple[float, float]:
+    """Return the estimated cycles to bring A and to bring B for the whole product."""
+    a, b = next(task for task in option.tasks if task.kind == PRODUCT).inputs
+    stays = option.residency is not None
+    of_a, of_b = (
+        0 if stays and tensor.data is not None else side
+        for tensor, side in ((a, shape.m), (b, shape.n))
+    )
+    share = of_b / max(1, of_a + of_b)
+    return option.bring * (1 - share), option.bring * share
+
+
+def _sizes(
+    fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: float
+) -> list[float]:
+    """Return the sizes of regions whose islands end in cycle `end`, as shares of the result.
+
+    Each island first waits for the copies of those before it. `fixed` has the cycles of its copies
+    for a region of any size; `rates` has, for the whole result, the other cycles to copy and the
+    cycles to compute.
+    """
+    sizes, time = [], 0.0
+    for always, (bring, compute) in zip(fixed, rates, strict=True):
+        time += always
+        size = (end - time) / (bring + compute)
+        time += size * bring
+        sizes.append(size)
+    return sizes
+
+
+def _equal_end(fixed: Sequence[float], rates: Sequence[tuple[float, int]]) -> float:
+    """Return the cycle in which all islands end if their regions are the whole result together.
+
+    The sum of the sizes is linear in the end, so two ends give it.
+    """
+    at_zero, at_one = (sum(_sizes(fixed, rates, end)) for end in (0.0, 1.0))
+    return (1 - at_zero) / (at_one - at_zero)
+
+
+def _regions(shape: Shape, sizes: Sequence[float], by_rows: bool, grain: int) -> list[Region]:
+    """Return a region for each size, or fewer if a size is less than half of `grain`."""
     total = shape.m if by_rows else shape.n
-    speeds = [1 / max(1, option.compute) for option in options]
     regions, first, done = [], 0, 0.0
-    for number, speed in enumerate(speeds):
-        done += speed
-        last = round(total * done / sum(speeds) / GRAIN) * GRAIN
-        last = total if number == len(speeds) - 1 else min(last, total)
+    for number, size in enumerate(sizes):
+        done += size
+        last = round(total * done / grain) * grain
+        last = total if number == len(sizes) - 1 else min(last, total)
         if last > first:
             if by_rows:
                 regions.append(Region(first, last - first, 0, shape.n, shape.n))
