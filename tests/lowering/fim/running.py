@@ -140,6 +140,7 @@ def modelled(plan, graph, inputs):
         for task in step.tasks:
             if task in inside:
                 continue
+            joint = 1  # results side by side
             x = [] if task in summed else [numbers(tensor) for tensor in task.inputs]
             shape = task.output.rows, task.output.columns
             places = np.asarray(task.places, int)[:, None] + np.arange(task.width)
@@ -149,8 +150,9 @@ def modelled(plan, graph, inputs):
                     a, b = (numbers(tensor) for tensor in product.inputs)
                     total = rounded(a, b, step.option.layout, total)
                 made = np.asarray(total)
+                joint = summed[task][0].joint
             elif task.kind == PRODUCT:
-                made = rounded(x[0], x[1], step.option.layout)
+                made, joint = rounded(x[0], x[1], step.option.layout), task.joint
             elif task.kind == GATHER:
                 made = x[0].reshape(-1)[places].reshape(shape)
             elif task.kind == SCATTER:
@@ -166,7 +168,12 @@ def modelled(plan, graph, inputs):
                 )
                 mine = whole.reshape(-1)[task.output.offset :][: task.output.numbers].reshape(shape)
                 part = (slice(None),) if region is None else (region.row_range, region.column_range)
-                mine[part] = made[part]
+                ours = np.zeros(made.shape, bool)
+                ours[part] = True
+                made, ours = (np.concatenate(np.split(x, joint, axis=1)) for x in (made, ours))
+                mine[ours] = made[ours]
                 made = whole
+            elif joint > 1:
+                made = np.concatenate(np.split(made, joint, axis=1))
             found[memory.name] = made
     return {tensor.name: numbers(tensor).reshape(graph.shape(tensor)) for tensor in graph.results}

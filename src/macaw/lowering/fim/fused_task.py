@@ -80,7 +80,9 @@ class FusedTask:
             k = sum(part(depth, deep) * deep for depth in depths)
         constant = a.data is not None, b.data is not None
         offsets = tuple((a.offset, b.offset) for a, b in pairs)
-        return Traits(Shape(a.rows, k, b.columns, form), self.after, constant, offsets, depths)
+        joint = self.products[0].joint
+        shape = Shape(a.rows, k, b.columns, form, b.columns // joint if joint > 1 else 0)
+        return Traits(shape, self.after, constant, offsets, depths)
 
 
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
@@ -112,6 +114,8 @@ def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
         raise CannotError("two products of one start are a sum or a chain")
     if len(parts) > 1 and any(len(part.products) > 1 for part in parts):
         raise CannotError("a sum of products is no part of a chain of products")
+    if len(parts) > 1 and any(part.products[0].joint > 1 for part in parts):
+        raise CannotError("a joint product is no part of a chain of products")
     return parts
 
 
@@ -123,6 +127,8 @@ def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
     products = (*first.products, *second.products)
     if any(product.inputs[0].data is not None for product in products):
         raise CannotError("a product of a sum has a constant as its left side")
+    if len({product.joint for product in products}) > 1:
+        raise CannotError("the products of a sum have different numbers of results")
     if len({product.inputs[1].data is None for product in products}) > 1:
         raise CannotError("the right sides of a sum's products are not all constants")
     return FusedTask(products, (), (), task.output)
@@ -143,6 +149,8 @@ def _append(part: FusedTask, task: Task) -> FusedTask:
         raise CannotError(
             f"{other.name} is no constant row that is the same for all rows of {first.name}"
         )
+    if part.products[0].joint > 1:
+        raise CannotError(f"{other.name} has no row for each result of {first.name}")
     right = part.products[0].inputs[1]
     if right.data is None:
         raise CannotError(f"{right.name} is no constant, but {other.name} is one")

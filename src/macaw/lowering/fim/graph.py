@@ -69,6 +69,9 @@ class Task:
     of the segments of its input that begin at the indices `places`, in this order. A scatter copies
     its second input, or zeros if it has only one input. Then it writes the segments of its first
     input to the indices `places`.
+
+    A joint product has one left side and several right sides, which are side by side in B. Its
+    output has the `joint` results one below the other.
     """
 
     kind: str
@@ -78,6 +81,7 @@ class Task:
     # Comparisons leave it out, because the output identifies the task.
     places: Places = field(default_factory=lambda: np.zeros(0, np.int64), compare=False)
     width: int = 0
+    joint: int = 1  # the number of results of a product
 
 
 class Makers:
@@ -402,7 +406,7 @@ def _segments(task: Task) -> NDArray[np.int64]:
 
 def _evaluate_task(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     if task.kind == PRODUCT:
-        return np.asarray(values[0] @ values[1])
+        return np.concatenate(np.split(values[0] @ values[1], task.joint, axis=1))
     if task.kind == GATHER:
         return values[0].reshape(-1)[_segments(task)].reshape(task.output.rows, task.output.columns)
     if task.kind == SCATTER:

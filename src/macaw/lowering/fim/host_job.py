@@ -19,7 +19,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.dma_timing import EXTERNAL, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import GATHER, Task, Tensor
 from macaw.lowering.fim.island_job import Phase
-from macaw.lowering.fim.tile_copies import Route, external
+from macaw.lowering.fim.routes import Route, external
 
 PIECE = 1 << 20  # the greatest number of bytes of a result that are in local memory at a time
 MOST = 100_000  # the greatest number of copies of a task

@@ -22,10 +22,11 @@ from macaw.lowering.fim.block_program import Block
 from macaw.lowering.fim.dma_timing import LOCAL, Copy, DmaTiming
 from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.instruction_timing import blocks_end
+from macaw.lowering.fim.routes import Route
 from macaw.lowering.fim.shape import Region
 from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.stream_program import program
-from macaw.lowering.fim.tile_copies import Route, Router, operand
+from macaw.lowering.fim.tile_copies import Router, operand
 
 
 @dataclass(frozen=True)

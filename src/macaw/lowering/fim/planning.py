@@ -11,7 +11,7 @@ from macaw.isa.config import Configuration, load, presets
 from macaw.isa.fim_islands import geometry
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import dispatch_program as dispatcher
-from macaw.lowering.fim import options, program, residency, row_parts
+from macaw.lowering.fim import joint_products, options, program, residency, row_parts
 from macaw.lowering.fim.bank_images import BankRows
 from macaw.lowering.fim.clock import NEVER
 from macaw.lowering.fim.graph import PRODUCT, Graph
@@ -48,12 +48,20 @@ class Planner:
     def best(self, graph: Graph) -> tuple[GraphPlan, SourceFiles]:
         """Return the plan that ends first, and its program.
 
-        A graph that takes long is also planned with its tasks divided by rows.
+        The graph is also planned with joint products. A graph that takes long is also planned with
+        its tasks divided by rows.
         """
         best = self._with_constants(graph)
         products = any(task.kind == PRODUCT for task in graph.tasks)
         chain = products and len(graph.tasks) > 1
-        if not self.together or self.dynamic or not chain or best[0].makespan < LEAST_DIVIDED:
+        if not self.together or self.dynamic or not chain:
+            return best
+        joined = joint_products.joined(graph)
+        if joined is not None:
+            with suppress(LowerError):
+                best = min(best, self._with_constants(joined), key=lambda row: row[0].makespan)
+                graph = best[0].graph
+        if best[0].makespan < LEAST_DIVIDED:
             return best
         several = (row_parts.divided(graph, count) for count in DIVIDED)
         parts = next((x for x in several if x is not None and len(x.tasks) <= MOST_DIVIDED), None)

@@ -48,8 +48,8 @@ from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Locatio
 from macaw.lowering.fim.graph import Task, Tensor
 from macaw.lowering.fim.island_job import Phase
 from macaw.lowering.fim.pointwise_words import Call, ColumnWord, column_words
+from macaw.lowering.fim.routes import Route, external
 from macaw.lowering.fim.stream import ROW_BYTES
-from macaw.lowering.fim.tile_copies import Route, external
 
 _LETTERS = ascii_lowercase  # symbols of the operands
 # why an island cannot compute a function of very many numbers

@@ -26,7 +26,7 @@ from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.host_job import SHARED, ZEROS
 from macaw.lowering.fim.island_job import Phase, copies
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, GraphPlan, Step
-from macaw.lowering.fim.tile_copies import Route
+from macaw.lowering.fim.routes import Route
 from macaw.lowering.listing import Listing
 
 BLOCKS = "blocks"  # followed by the number of a step: the label of its blocks

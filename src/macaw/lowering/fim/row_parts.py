@@ -70,7 +70,7 @@ class _Dividing:
         A part has at least two rows, and begins at a column of memory.
         """
         output = task.output
-        if output.rows < FEWEST * self.count or task.kind == SCATTER:
+        if output.rows < FEWEST * self.count or task.kind == SCATTER or task.joint > 1:
             return False
         if task.kind == GATHER:
             return output.columns % task.width == 0 and self._aligned(output)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import (
@@ -35,12 +35,16 @@ def tile_sides(layout: int, lanes: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Shape:
-    """A product C (m, n) = A (m, k) · B (k, n) in a number format of `macaw.isa.fim_circuit`."""
+    """A product C (m, n) = A (m, k) · B (k, n) in a number format of `macaw.isa.fim_circuit`.
+
+    C of a joint product consists of several results of `part` columns each, side by side.
+    """
 
     m: int
     k: int
     n: int
     form: int = 0
+    part: int = field(default=0, repr=False)  # 0: C is one result
 
     def __post_init__(self) -> None:
         if min(self.m, self.k, self.n) < 1:
@@ -65,11 +69,6 @@ class Region:
     column: int
     columns: int
     pitch: int
-
-    @property
-    def origin(self) -> int:
-        """The index of the region's first element in the flat array C."""
-        return self.row * self.pitch + self.column
 
     @property
     def row_range(self) -> slice:

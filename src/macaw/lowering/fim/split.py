@@ -64,7 +64,6 @@ class _Sharing:
 
     def __init__(self, shape: Shape, group: Sequence[Option], by_rows: bool) -> None:
         self.options = sorted(group, key=lambda option: option.bring)
-        total = shape.m if by_rows else shape.n
         # By rows, a region has all of B and a part of A; by columns, it is the other way round.
         parts = [_parts_of_bring(shape, option)[:: 1 if by_rows else -1] for option in self.options]
         fixed = [whole for _, whole in parts]
@@ -92,9 +91,7 @@ def _parts_of_bring(shape: Shape, option: Option) -> tuple[float, float]:
     return option.bring * (1 - share), option.bring * share
 
 
-def _sizes(
-    fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: float
-) -> list[float]:
+def _sizes(fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: float) -> list[float]:
     """Return the sizes of regions whose islands end in cycle `end`, as shares of the result.
 
     Each island first waits for the copies of those before it. `fixed` has the cycles of its copies

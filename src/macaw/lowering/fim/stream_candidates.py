@@ -42,6 +42,8 @@ def streams(
             probe = StreamTiling(shape, island, layout, high, wide, 1, 1, 1, memory, after)
             if probe.operands * probe.patterns > COLUMNS:
                 continue
+            if shape.part % (wide * probe.tile[2]):
+                continue  # the columns of a bank would be in two results of a joint product
             for banks, blocks in _shares(probe, memory.banks):
                 stream = _fitting(probe, banks, blocks, rows, words)
                 if stream is not None and stream.slices <= able.rz_slices:

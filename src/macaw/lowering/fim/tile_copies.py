@@ -1,4 +1,4 @@
-"""Makes the copies that bring a product's operands into the banks and its result out of them.
+"""Makes the copies that bring a product's operands into the banks.
 
 Tensors are stored row by row in external memory; constants are stored as tiles in advance. Data
 that are not tiles, or do not begin at a column, pass through cp's local memory. There a beat takes
@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from macaw.isa.fim_circuit import COLUMN_BYTES, OUTER, TENSOR
+from macaw.isa.fim_circuit import COLUMN_BYTES
 from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Tensor
+from macaw.lowering.fim.result_copies import ResultRouter
+from macaw.lowering.fim.routes import Route, count_of, external
 from macaw.lowering.fim.shape import Region, part
 from macaw.lowering.fim.stream import ROW_BYTES, StreamTiling
 
@@ -30,11 +32,6 @@ class Operand:
     tiles: bool = False
 
 
-def external(tensor: Tensor, size: int) -> Location:
-    """Return where a tensor is in external memory; `size` is the size of a number in bytes."""
-    return Location(EXTERNAL, tensor.memory.name, tensor.offset * size)
-
-
 def operand(tensor: Tensor, size: int, side: str) -> Operand:
     """Return the operand for a tensor; constants are stored as tiles.
 
@@ -46,19 +43,6 @@ def operand(tensor: Tensor, size: int, side: str) -> Operand:
     return Operand(external(tensor, size), *shape)
 
 
-@dataclass(frozen=True)
-class Route:
-    """A sequence of copies, and the bytes of local memory that they use, by symbol."""
-
-    copies: tuple[Copy, ...]
-    scratch: dict[str, int]
-
-
-def _count(first: int, step: int, end: int) -> int:
-    """Return the number of elements of first, first + step, ... that are less than `end`."""
-    return max(0, -(-(end - first) // step))
-
-
 class Router:
     """Makes the copies of a stream.
 
@@ -67,10 +51,9 @@ class Router:
     """
 
     def __init__(self, stream: StreamTiling, region: Region | None = None) -> None:
-        self.stream = stream
+        self.stream, self.region = stream, region
         self.size = stream.shape.numbers.size  # bytes of a number
         self.pitch = stream.shape.n if region is None else region.pitch  # numbers of a row of B, C
-        self.origin = 0 if region is None else region.origin
         self.row = 0 if region is None else region.row
         self.column = 0 if region is None else region.column
 
@@ -131,7 +114,7 @@ class Router:
                     tile.at(line * wide * size),
                     b.place.at((line * self.pitch + self.column + column * wide) * size),
                     length,
-                    _count(line, deep, rows),
+                    count_of(line, deep, rows),
                     stream.wide * COLUMN_BYTES,
                     deep * self.pitch * size,
                 )
@@ -250,240 +233,11 @@ class Router:
                     dst.at(self._line(row) + step * stream.high * COLUMN_BYTES),
                     a.place.at((row * a.columns + step * deep) * size),
                     length,
-                    _count(row, item, rows),
+                    count_of(row, item, rows),
                     stream.steps * stream.high * COLUMN_BYTES,
                     item * a.columns * size,
                 )
 
-    # --- C ---
-
     def fetch(self, tensor: Tensor, start: int) -> Route:
-        """Return the copies of the results of start number `start` to a tensor, row by row."""
-        stream, shape = self.stream, self.stream.shape
-        first = start * stream.blocks * stream.share * stream.tile[0]  # a row of C
-        rows = min(shape.m - first, stream.blocks * stream.share * stream.tile[0])
-        length, whole_row = shape.n * self.size, self.pitch * self.size
-        dst = external(tensor, self.size).at(self.origin * self.size + first * whole_row)
-        if stream.layout == TENSOR:
-            place = Location(LOCAL, f"{tensor.name}.tiles")
-            size = stream.blocks * stream.banks * self._results
-            by_lines = (*self._banks_of(place), *self._lines_of_tiles(place, dst, rows))
-            by_rows = (*self._strips_of_tiles(place), *self._rows_of_tiles(place, dst, rows))
-            return Route(min(by_lines, by_rows, key=len), {place.symbol: size})
-        if length % COLUMN_BYTES == whole_row % COLUMN_BYTES == dst.offset % COLUMN_BYTES == 0:
-            return Route(tuple(self._results_to(dst, whole_row, rows)), {})
-        place, pitch = (
-            Location(LOCAL, f"{tensor.name}.c"),
-            -(-length // COLUMN_BYTES) * COLUMN_BYTES,
-        )
-        whole = Copy(dst, place, length, rows, whole_row, pitch)
-        return Route((*self._results_to(place, pitch, rows), whole), {place.symbol: rows * pitch})
-
-    @property
-    def _results(self) -> int:
-        """The number of bytes of results in one bank."""
-        stream = self.stream
-        return stream.rounds * stream.items * stream.slices * COLUMN_BYTES
-
-    def _places(self) -> Iterator[tuple[int, int, int, Location]]:
-        """Yield where the results of each round and bank are.
-
-        Each item has the first row and the first column of C, the number of the bank, and the
-        location.
-        """
-        stream = self.stream
-        for block in range(stream.blocks):
-            for turn in range(stream.rounds):
-                for bank in range(stream.banks):
-                    row = block * stream.share * stream.tile[0]
-                    column = (turn * stream.banks + bank) * stream.wide * stream.tile[2]
-                    offset = turn * stream.items * stream.slices * COLUMN_BYTES
-                    place = self._bank(stream.bank(block, bank), stream.result_row).at(offset)
-                    yield row, column, block * stream.banks + bank, place
-
-    def _results_to(self, dst: Location, pitch: int, rows: int) -> Iterator[Copy]:
-        """Yield copies of results, which are parts of rows of C, to rows `pitch` bytes apart.
-
-        There are two ways to group the parts of a round; the method chooses the one with fewer
-        copies.
-        """
-        stream, size = self.stream, self.size
-        across = stream.wide * stream.tile[2]  # numbers of a row of C in a bank
-        for block in range(stream.blocks):
-            first = block * stream.share * stream.tile[0]
-            count = min(rows - first, stream.share * stream.tile[0])
-            for turn in range(stream.rounds):
-                column = turn * stream.banks * across
-                full = max(0, min(stream.banks, (stream.shape.n - column) // across))
-                there = dst.at(first * pitch + column * size)
-                banks = range(stream.banks)
-                if full > 1 and count < full * (1 if stream.layout == OUTER else stream.high):
-                    yield from self._rows_of_banks(there, pitch, count, (block, turn, full))
-                    banks = range(full, stream.banks)
-                for bank in banks:
-                    length = min(across, stream.shape.n - column - bank * across) * size
-                    if length > 0:
-                        to, place = there.at(bank * across * size), self._results_of(block, turn)
-                        place = place.at(bank * stream.memory.bank_bytes)
-                        yield from self._rows_of_a_bank(to, place, length, count, pitch)
-
-    def _results_of(self, block: int, turn: int) -> Location:
-        """Return the location of a round's first result in the first bank of a block."""
-        offset = turn * self.stream.items * self.stream.slices * COLUMN_BYTES
-        return self._bank(self.stream.bank(block), self.stream.result_row).at(offset)
-
-    def _rows_of_banks(
-        self, dst: Location, pitch: int, rows: int, part: tuple[int, int, int]
-    ) -> Iterator[Copy]:
-        """Yield a copy for each row of C: its parts in the first banks of a block.
-
-        `part` has the block, the round and the number of these banks.
-        """
-        stream = self.stream
-        block, turn, banks = part
-        place, length = self._results_of(block, turn), stream.wide * stream.tile[2] * self.size
-        for row in range(rows):
-            if stream.layout == OUTER:
-                offset = row * COLUMN_BYTES
-            else:
-                item, high = divmod(row, stream.high)
-                offset = item * stream.slices * COLUMN_BYTES + high * length
-            pitch_of_banks = stream.memory.bank_bytes
-            yield Copy(dst.at(row * pitch), place.at(offset), length, banks, length, pitch_of_banks)
-
-    def _rows_of_a_bank(
-        self, dst: Location, src: Location, length: int, rows: int, pitch: int
-    ) -> Iterator[Copy]:
-        """Yield copies of the parts of rows of C, of `length` bytes each, that are in one bank."""
-        stream = self.stream
-        if stream.layout == OUTER:
-            if rows > 0:
-                yield Copy(dst, src, length, rows, pitch, COLUMN_BYTES)
-            return
-        across = stream.wide * stream.tile[2] * self.size
-        for high in range(stream.high):
-            count = _count(high, stream.high, rows)
-            if count:
-                yield Copy(
-                    dst.at(high * pitch),
-                    src.at(high * across),
-                    length,
-                    count,
-                    stream.high * pitch,
-                    stream.slices * COLUMN_BYTES,
-                )
-
-    def _banks_of(self, dst: Location) -> Iterator[Copy]:
-        """Yield the copy of all results to `dst`, one bank after the other."""
-        stream = self.stream
-        src = self._bank(stream.bank(0), stream.result_row)
-        count = stream.blocks * stream.banks
-        yield Copy(dst, src, self._results, count, self._results, stream.memory.bank_bytes)
-
-    def _strips_of_tiles(self, dst: Location) -> Iterator[Copy]:
-        """Yield copies of all results to `dst`, in which the tiles of a strip follow each other.
-
-        One copy moves the tiles that all banks of a block have of a strip.
-        """
-        stream = self.stream
-        length, strip = stream.wide * COLUMN_BYTES, self._strip
-        for row, column, bank, place in self._places():
-            if bank % stream.banks:
-                continue
-            for item in range(stream.items):
-                for down in range(stream.high):
-                    number = row // stream.tile[0] + item * stream.high + down
-                    src = place.at((item * stream.slices + down * stream.wide) * COLUMN_BYTES)
-                    to = dst.at(number * strip + column // stream.tile[2] * COLUMN_BYTES)
-                    pitch = stream.memory.bank_bytes
-                    yield Copy(to, src, length, stream.banks, length, pitch)
-
-    @property
-    def _strip(self) -> int:
-        """The number of bytes of a strip of C's tiles, with the columns that pad it."""
-        stream = self.stream
-        return stream.rounds * stream.banks * stream.wide * COLUMN_BYTES
-
-    def _rows_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
-        """Yield copies of the rows of C from `src`, where `_strips_of_tiles` has put the tiles."""
-        high, _, wide = self.stream.tile
-        line, whole = wide * self.size, self.stream.shape.n // wide
-        for row in range(rows):
-            strip, place = divmod(row, high)
-            here = src.at(strip * self._strip + place * line)
-            there = dst.at(row * self.pitch * self.size)
-            if whole:
-                yield Copy(there, here, line, whole, line, COLUMN_BYTES)
-            rest = self.stream.shape.n % wide * self.size
-            if rest:
-                yield Copy(there.at(whole * line), here.at(whole * COLUMN_BYTES), rest)
-
-    def _lines_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
-        """Yield copies of the lines of C's tiles from `src`, where `_banks_of` has put them.
-
-        There are two ways to group the lines; the method chooses the one with fewer copies.
-        """
-        stream = self.stream
-        lines = stream.tile[0] * stream.high * stream.wide * stream.rounds
-        by_items = lines * stream.banks * stream.blocks
-        by_banks = lines * stream.items * stream.blocks
-        for line in self._tiles(src, dst, rows, stream.banks > 1 and by_banks < by_items):
-            if line.rows:
-                yield line
-
-    def _tiles(self, src: Location, dst: Location, rows: int, by_banks: bool) -> Iterator[Copy]:
-        """Yield the copies of lines of tiles to C.
-
-        With `by_banks`, one copy moves a line of all banks of a block, else of all items of a bank.
-        """
-        stream, shape, size = self.stream, self.stream.shape, self.size
-        high, _, wide = stream.tile
-        item = high * stream.high  # number of rows of C
-        step = stream.wide * wide  # columns of C in a bank
-        for first, column, bank, _ in self._places():
-            number = bank % stream.banks
-            turn = column // (step * stream.banks)
-            if by_banks and number:
-                continue
-            for place in range(stream.high * stream.wide):
-                down, right = divmod(place, stream.wide)
-                at = column + right * wide
-                if at >= shape.n:
-                    continue
-                slot = turn * stream.items * stream.slices + place
-                base = src.at(bank * self._results + slot * COLUMN_BYTES)
-                for line in range(high):
-                    row = first + down * high + line
-                    here = base.at(line * wide * size)
-                    there = dst.at((row * self.pitch + at) * size)
-                    if by_banks:
-                        yield from self._of_banks(here, there, row, at, rows)
-                        continue
-                    count = _count(row, item, min(rows, first + stream.share * high))
-                    length = min(wide, shape.n - at) * size
-                    src_pitch = stream.slices * COLUMN_BYTES
-                    yield Copy(there, here, length, count, item * self.pitch * size, src_pitch)
-
-    def _of_banks(
-        self, src: Location, dst: Location, row: int, at: int, rows: int
-    ) -> Iterator[Copy]:
-        """Yield copies of one line of the tiles in all banks of a block, one for each item.
-
-        `row` and `at` are the row of C and the first column of C to which the first item's line
-        belongs; `rows` is the number of rows of C to copy. A last tile that is narrower has a copy
-        of its own.
-        """
-        stream, shape, size = self.stream, self.stream.shape, self.size
-        high, _, wide = stream.tile
-        step = stream.wide * wide
-        columns = range(at, min(shape.n, at + stream.banks * step), step)
-        full = sum(1 for column in columns if column + wide <= shape.n)
-        for item in range(stream.items):
-            if row + item * high * stream.high >= rows:
-                break
-            here = src.at(item * stream.slices * COLUMN_BYTES)
-            there = dst.at(item * high * stream.high * self.pitch * size)
-            yield Copy(there, here, wide * size, full, step * size, self._results)
-            if full < len(columns):
-                length = (shape.n - columns[-1]) * size
-                yield Copy(there.at(full * step * size), here.at(full * self._results), length)
+        """Return the copies of the results of start number `start` to a tensor."""
+        return ResultRouter(self.stream, self.region, tensor).fetch(start)

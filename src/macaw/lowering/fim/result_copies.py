@@ -1,0 +1,298 @@
+"""Makes the copies that bring a product's result out of the banks to external memory.
+
+The result is stored row by row. A joint product has several results side by side; in memory they
+are one below the other (`macaw.lowering.fim.joint_products`). Tiles pass through cp's local memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from macaw.isa.fim_circuit import COLUMN_BYTES, OUTER, TENSOR
+from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, Location
+from macaw.lowering.fim.graph import Tensor
+from macaw.lowering.fim.routes import Route, count_of, external
+from macaw.lowering.fim.shape import Region
+from macaw.lowering.fim.stream import StreamTiling
+
+
+class ResultRouter:
+    """Makes the copies of the results of a stream.
+
+    `tensor` is the whole result. If several islands share the product, `region` is the part of C
+    that this stream computes.
+    """
+
+    def __init__(self, stream: StreamTiling, region: Region | None, tensor: Tensor) -> None:
+        self.stream, self.tensor = stream, tensor
+        self.size = stream.shape.numbers.size  # bytes of a number
+        self.row = 0 if region is None else region.row
+        self.column = 0 if region is None else region.column
+        columns = stream.shape.n if region is None else region.pitch  # of C
+        self.part = stream.shape.part or columns  # numbers of a row of the result in memory
+        # numbers from one result of a joint product to the next one
+        self.distance = tensor.numbers // (columns // self.part)
+
+    def _bank(self, bank: int, row: int = 0) -> Location:
+        offset = self.stream.offset(bank, row)
+        return Location(ISLAND, offset=offset, island=self.stream.island)
+
+    def _to(self, column: int) -> int:
+        """Return the byte offset in memory of a column of the region, in the result's first row."""
+        number, rest = divmod(self.column + column, self.part)
+        return (number * self.distance + rest) * self.size
+
+    def fetch(self, start: int) -> Route:
+        """Return the copies of the results of start number `start` to the tensor, row by row."""
+        stream, shape = self.stream, self.stream.shape
+        first = start * stream.blocks * stream.share * stream.tile[0]  # a row of C
+        rows = min(shape.m - first, stream.blocks * stream.share * stream.tile[0])
+        length, whole_row = shape.n * self.size, self.part * self.size
+        dst = external(self.tensor, self.size).at((self.row + first) * whole_row)
+        if stream.layout == TENSOR:
+            place = Location(LOCAL, f"{self.tensor.name}.tiles")
+            size = stream.blocks * stream.banks * self._results
+            ways = [(*self._strips_of_tiles(place), *self._rows_of_tiles(place, dst, rows))]
+            if not shape.part:
+                ways.insert(0, (*self._banks_of(place), *self._lines_of_tiles(place, dst, rows)))
+            return Route(min(ways, key=len), {place.symbol: size})
+        begin = dst.at(self._to(0))
+        if length % COLUMN_BYTES == whole_row % COLUMN_BYTES == begin.offset % COLUMN_BYTES == 0:
+            return Route(tuple(self._results_to(dst, whole_row, rows, self._to)), {})
+        place, pitch = (
+            Location(LOCAL, f"{self.tensor.name}.c"),
+            -(-length // COLUMN_BYTES) * COLUMN_BYTES,
+        )
+        whole = Copy(begin, place, length, rows, whole_row, pitch)
+        there = self._results_to(place, pitch, rows, lambda column: column * self.size)
+        return Route((*there, whole), {place.symbol: rows * pitch})
+
+    @property
+    def _results(self) -> int:
+        """The number of bytes of results in one bank."""
+        stream = self.stream
+        return stream.rounds * stream.items * stream.slices * COLUMN_BYTES
+
+    def _places(self) -> Iterator[tuple[int, int, int, Location]]:
+        """Yield where the results of each round and bank are.
+
+        Each item has the first row and the first column of C, the number of the bank, and the
+        location.
+        """
+        stream = self.stream
+        for block in range(stream.blocks):
+            for turn in range(stream.rounds):
+                for bank in range(stream.banks):
+                    row = block * stream.share * stream.tile[0]
+                    column = (turn * stream.banks + bank) * stream.wide * stream.tile[2]
+                    offset = turn * stream.items * stream.slices * COLUMN_BYTES
+                    place = self._bank(stream.bank(block, bank), stream.result_row).at(offset)
+                    yield row, column, block * stream.banks + bank, place
+
+    def _results_to(
+        self, dst: Location, pitch: int, rows: int, to: Callable[[int], int]
+    ) -> Iterator[Copy]:
+        """Yield copies of results, which are parts of rows of C, to rows `pitch` bytes apart.
+
+        `to` returns the byte offset of a column from `dst`. There are two ways to group the parts
+        of a round; the method chooses the one with fewer copies.
+        """
+        stream, size = self.stream, self.size
+        across = stream.wide * stream.tile[2]  # numbers of a row of C in a bank
+        for block in range(stream.blocks):
+            first = block * stream.share * stream.tile[0]
+            count = min(rows - first, stream.share * stream.tile[0])
+            for turn in range(stream.rounds):
+                for low, banks in self._groups_of_banks(turn):
+                    column = (turn * stream.banks + low) * across
+                    here = self._results_of(block, turn).at(low * stream.memory.bank_bytes)
+                    there = dst.at(first * pitch + to(column))
+                    full = min(banks, (stream.shape.n - column) // across)
+                    done = 0
+                    if full > 1 and count < full * (1 if stream.layout == OUTER else stream.high):
+                        yield from self._rows_of_banks(there, here, pitch, count, full)
+                        done = full
+                    for bank in range(done, banks):
+                        length = min(across, stream.shape.n - column - bank * across) * size
+                        place = here.at(bank * stream.memory.bank_bytes)
+                        target = there.at(bank * across * size)
+                        yield from self._rows_of_a_bank(target, place, length, count, pitch)
+
+    def _groups_of_banks(self, turn: int) -> Iterator[tuple[int, int]]:
+        """Yield the banks of a round that have columns of one result: the first, and their number.
+
+        The columns of a bank are all in one result.
+        """
+        stream = self.stream
+        across = stream.wide * stream.tile[2]
+        left = stream.shape.n - turn * stream.banks * across
+        banks, low = min(stream.banks, -(-left // across)), 0
+        while low < banks:
+            column = self.column + (turn * stream.banks + low) * across
+            count = min(banks - low, -(-(self.part - column % self.part) // across))
+            yield low, count
+            low += count
+
+    def _results_of(self, block: int, turn: int) -> Location:
+        """Return the location of a round's first result in the first bank of a block."""
+        offset = turn * self.stream.items * self.stream.slices * COLUMN_BYTES
+        return self._bank(self.stream.bank(block), self.stream.result_row).at(offset)
+
+    def _rows_of_banks(
+        self, dst: Location, place: Location, pitch: int, rows: int, banks: int
+    ) -> Iterator[Copy]:
+        """Yield a copy for each row of C: its parts in `banks` banks from `place` on."""
+        stream = self.stream
+        length = stream.wide * stream.tile[2] * self.size
+        for row in range(rows):
+            if stream.layout == OUTER:
+                offset = row * COLUMN_BYTES
+            else:
+                item, high = divmod(row, stream.high)
+                offset = item * stream.slices * COLUMN_BYTES + high * length
+            pitch_of_banks = stream.memory.bank_bytes
+            yield Copy(dst.at(row * pitch), place.at(offset), length, banks, length, pitch_of_banks)
+
+    def _rows_of_a_bank(
+        self, dst: Location, src: Location, length: int, rows: int, pitch: int
+    ) -> Iterator[Copy]:
+        """Yield copies of the parts of rows of C, of `length` bytes each, that are in one bank."""
+        stream = self.stream
+        if stream.layout == OUTER:
+            if rows > 0:
+                yield Copy(dst, src, length, rows, pitch, COLUMN_BYTES)
+            return
+        across = stream.wide * stream.tile[2] * self.size
+        for high in range(stream.high):
+            count = count_of(high, stream.high, rows)
+            if count:
+                yield Copy(
+                    dst.at(high * pitch),
+                    src.at(high * across),
+                    length,
+                    count,
+                    stream.high * pitch,
+                    stream.slices * COLUMN_BYTES,
+                )
+
+    def _banks_of(self, dst: Location) -> Iterator[Copy]:
+        """Yield the copy of all results to `dst`, one bank after the other."""
+        stream = self.stream
+        src = self._bank(stream.bank(0), stream.result_row)
+        count = stream.blocks * stream.banks
+        yield Copy(dst, src, self._results, count, self._results, stream.memory.bank_bytes)
+
+    def _strips_of_tiles(self, dst: Location) -> Iterator[Copy]:
+        """Yield copies of all results to `dst`, in which the tiles of a strip follow each other.
+
+        One copy moves the tiles that all banks of a block have of a strip.
+        """
+        stream = self.stream
+        length, strip = stream.wide * COLUMN_BYTES, self._strip
+        for row, column, bank, place in self._places():
+            if bank % stream.banks:
+                continue
+            for item in range(stream.items):
+                for down in range(stream.high):
+                    number = row // stream.tile[0] + item * stream.high + down
+                    src = place.at((item * stream.slices + down * stream.wide) * COLUMN_BYTES)
+                    to = dst.at(number * strip + column // stream.tile[2] * COLUMN_BYTES)
+                    pitch = stream.memory.bank_bytes
+                    yield Copy(to, src, length, stream.banks, length, pitch)
+
+    @property
+    def _strip(self) -> int:
+        """The number of bytes of a strip of C's tiles, with the columns that pad it."""
+        stream = self.stream
+        return stream.rounds * stream.banks * stream.wide * COLUMN_BYTES
+
+    def _rows_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
+        """Yield copies of the rows of C from `src`, where `_strips_of_tiles` has put the tiles."""
+        stream = self.stream
+        high, _, wide = stream.tile
+        line, column = wide * self.size, 0
+        while column < stream.shape.n:
+            left = self.part - (self.column + column) % self.part
+            count = min(stream.shape.n - column, left)  # columns of one result
+            whole, rest = divmod(count, wide)
+            for row in range(rows):
+                strip, place = divmod(row, high)
+                tiles = strip * self._strip + column // wide * COLUMN_BYTES
+                here = src.at(tiles + place * line)
+                there = dst.at(row * self.part * self.size + self._to(column))
+                if whole:
+                    yield Copy(there, here, line, whole, line, COLUMN_BYTES)
+                if rest:
+                    last = here.at(whole * COLUMN_BYTES)
+                    yield Copy(there.at(whole * line), last, rest * self.size)
+            column += count
+
+    def _lines_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
+        """Yield copies of the lines of C's tiles from `src`, where `_banks_of` has put them.
+
+        There are two ways to group the lines; the method chooses the one with fewer copies.
+        """
+        stream = self.stream
+        lines = stream.tile[0] * stream.high * stream.wide * stream.rounds
+        by_items = lines * stream.banks * stream.blocks
+        by_banks = lines * stream.items * stream.blocks
+        for line in self._tiles(src, dst, rows, stream.banks > 1 and by_banks < by_items):
+            if line.rows:
+                yield line
+
+    def _tiles(self, src: Location, dst: Location, rows: int, by_banks: bool) -> Iterator[Copy]:
+        """Yield the copies of lines of tiles to C.
+
+        With `by_banks`, one copy moves a line of all banks of a block, else of all items of a bank.
+        """
+        stream, shape, size = self.stream, self.stream.shape, self.size
+        high, _, wide = stream.tile
+        item = high * stream.high  # number of rows of C
+        step = stream.wide * wide  # columns of C in a bank
+        for first, column, bank, _ in self._places():
+            number = bank % stream.banks
+            turn = column // (step * stream.banks)
+            if by_banks and number:
+                continue
+            for place in range(stream.high * stream.wide):
+                down, right = divmod(place, stream.wide)
+                at = column + right * wide
+                if at >= shape.n:
+                    continue
+                slot = turn * stream.items * stream.slices + place
+                base = src.at(bank * self._results + slot * COLUMN_BYTES)
+                for line in range(high):
+                    row = first + down * high + line
+                    here = base.at(line * wide * size)
+                    there = dst.at(row * self.part * size + self._to(at))
+                    if by_banks:
+                        yield from self._of_banks(here, there, row, at, rows)
+                        continue
+                    count = count_of(row, item, min(rows, first + stream.share * high))
+                    length = min(wide, shape.n - at) * size
+                    src_pitch = stream.slices * COLUMN_BYTES
+                    yield Copy(there, here, length, count, item * self.part * size, src_pitch)
+
+    def _of_banks(
+        self, src: Location, dst: Location, row: int, at: int, rows: int
+    ) -> Iterator[Copy]:
+        """Yield copies of one line of the tiles in all banks of a block, one for each item.
+
+        `row` and `at` are the row of C and the first column of C to which the first item's line
+        belongs; `rows` is the number of rows of C to copy. A last tile that is narrower has a copy
+        of its own.
+        """
+        stream, shape, size = self.stream, self.stream.shape, self.size
+        high, _, wide = stream.tile
+        step = stream.wide * wide
+        columns = range(at, min(shape.n, at + stream.banks * step), step)
+        full = sum(1 for column in columns if column + wide <= shape.n)
+        for item in range(stream.items):
+            if row + item * high * stream.high >= rows:
+                break
+            here = src.at(item * stream.slices * COLUMN_BYTES)
+            there = dst.at(item * high * stream.high * self.part * size)
+            yield Copy(there, here, wide * size, full, step * size, self._results)
+            if full < len(columns):
+                length = (shape.n - columns[-1]) * size
+                yield Copy(there.at(full * step * size), here.at(full * self._results), length)

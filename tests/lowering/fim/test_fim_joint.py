@@ -1,0 +1,200 @@
+"""Joint products: which products are joined, the bits of their results, and their cycles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.lowering.fim.clock import simulate
+from macaw.lowering.fim.fused_task import CannotError, fuse
+from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Graph, Task
+from macaw.lowering.fim.joint_products import joined
+from macaw.lowering.fim.options import options
+from macaw.lowering.fim.plan import GraphPlan, Option, Step
+from tests.lowering.fim.running import TINY, modelled, run
+
+pytestmark = pytest.mark.once
+
+
+def numbers(*shape, seed=1):
+    return (np.random.default_rng(seed).standard_normal(shape) / 4).astype(np.float16)
+
+
+def heads(m=5, k=40, n=32, names="qkv"):
+    """x Wq, x Wk and x Wv, each with a function."""
+    graph = Graph()
+    x = graph.tensor("x", m, k)
+    for seed, name in enumerate(names):
+        w = graph.constant(f"w{name}", numbers(k, n, seed=seed))
+        graph.pointwise("vssqr", graph.product(x, w, name=name), name=f"{name}2")
+    return graph
+
+
+def gates(m=4, n=32, count=2):
+    """The sums x Wi + h Ui of a recurrent cell, and a function of each."""
+    graph = Graph()
+    x, h = graph.tensor("x", m, 48), graph.tensor("h", m, 20)
+    for gate in range(count):
+        w, u = (
+            graph.constant(f"{name}{gate}", numbers(side.columns, n, seed=gate))
+            for name, side in (("w", x), ("u", h))
+        )
+        total = graph.pointwise("add", graph.product(x, w), graph.product(h, u), name=f"s{gate}")
+        graph.pointwise("vssqr", total, name=f"y{gate}")
+    return graph
+
+
+def given(graph):
+    return {x.name: numbers(x.rows, x.columns, seed=9) for x in graph.inputs}
+
+
+def kinds(graph):
+    return [(task.kind, task.joint, task.output.rows, task.output.columns) for task in graph.tasks]
+
+
+def test_products_with_one_left_side_are_joined():
+    """Three products of 5 x 32 are one, whose results are one below the other."""
+    graph = joined(heads())
+    assert graph is not None
+    assert kinds(graph)[0] == (PRODUCT, 3, 15, 32)
+    assert kinds(graph)[1:] == [(POINTWISE, 1, 5, 32)] * 3
+    views = [task.inputs[0] for task in graph.tasks[1:]]
+    assert [(view.name, view.offset) for view in views] == [("q", 0), ("k", 160), ("v", 320)]
+    np.testing.assert_array_equal(
+        graph.tasks[0].inputs[1].data,
+        np.concatenate([numbers(40, 32, seed=seed) for seed in range(3)], axis=1),
+    )
+
+
+def test_sums_are_joined():
+    graph = joined(gates(count=3))
+    assert graph is not None
+    assert kinds(graph)[:3] == [(PRODUCT, 3, 12, 32), (PRODUCT, 3, 12, 32), (POINTWISE, 1, 12, 32)]
+    assert len(graph.tasks) == 6
+
+
+@pytest.mark.parametrize("make", [heads, gates])
+def test_joined_graphs_compute_the_same(make):
+    """In binary64, by NumPy's products."""
+    graph, inputs = make(), given(make())
+    other = joined(graph)
+    assert other is not None
+    wanted, found = graph.evaluate(inputs), other.evaluate(inputs)
+    for tensor in graph.results:
+        np.testing.assert_allclose(found[tensor.name], wanted[tensor.name], rtol=1e-12)
+
+
+def test_steps_share_joint_constants():
+    """Two time steps have one joint constant for each side."""
+    graph = heads(names="qk")
+    x = graph.tensor("x1", 5, 40)
+    for name in "qk":
+        graph.pointwise("vssqr", graph.product(x, graph.tensors[f"w{name}"]), name=f"{name}3")
+    other = joined(graph)
+    products = [task for task in other.tasks if task.kind == PRODUCT]
+    assert len(products) == 2
+    assert products[0].inputs[1] is products[1].inputs[1]
+
+
+def test_what_is_not_joined():
+    """One product, narrow results, results of the graph, left sides that differ, no constants."""
+    assert joined(heads(names="q")) is None
+    assert joined(heads(n=24)) is None
+    graph = heads(names="qk")
+    graph.result(graph.tensors["q"])
+    assert joined(graph) is None
+    graph = Graph()
+    for name in "qk":
+        w = graph.constant(f"w{name}", numbers(8, 16))
+        graph.pointwise("vssqr", graph.product(graph.tensor(f"x{name}", 4, 8), w))
+    assert joined(graph) is None
+    graph = Graph()
+    for name in "qk":
+        x = graph.tensors.get("x") or graph.tensor("x", 4, 8)
+        graph.pointwise("vssqr", graph.product(x, graph.tensor(f"w{name}", 8, 16)))
+    assert joined(graph) is None
+
+
+def test_a_product_between_ends_a_group():
+    """x v comes after a product that depends on x q, so the two are not joined."""
+    graph = Graph()
+    x = graph.tensor("x", 4, 16)
+    q = graph.product(x, graph.constant("wq", numbers(16, 16)))
+    y = graph.product(q, graph.constant("wo", numbers(16, 16)))
+    graph.pointwise("mul", y, graph.product(x, graph.constant("wv", numbers(16, 16))))
+    assert joined(graph) is None
+
+
+def refusal(*tasks):
+    with pytest.raises(CannotError) as caught:
+        fuse(tasks)
+    return str(caught.value)
+
+
+def test_joint_products_with_other_tasks():
+    """What one start cannot do with a joint product, with the reasons."""
+    graph = joined(heads(names="qk"))
+    product = graph.tasks[0]
+    whole = product.output
+    bias = graph.constant("bias", np.repeat(numbers(1, 32), 10, axis=0))
+    graph.pointwise("add", whole, bias)
+    assert refusal(product, graph.tasks[-1]) == "bias has no row for each result of q.joint"
+    graph.product(whole, graph.constant("wo", numbers(32, 16)))
+    text = "a joint product is no part of a chain of products"
+    assert refusal(product, graph.tasks[-1]) == text
+    other = graph.product(graph.tensors["x"], graph.constant("wr", numbers(40, 32)), name="r")
+    single = graph.tasks[-1]
+    graph.tasks.pop()
+    total = graph.tensor("total", 5, 32)
+    add = Task(POINTWISE, (whole, other), total, "add")
+    text = "the products of a sum have different numbers of results"
+    assert refusal(product, single, add) == text
+
+
+def plan_of(graph, option):
+    track = simulate([option])
+    steps = tuple(Step(number, part) for number, part in enumerate(track.options))
+    return GraphPlan(graph, steps, tuple(track.actions), track.clock.end, issued=(option,))
+
+
+@pytest.mark.parametrize("make", [heads, gates])
+def test_joint_results_have_the_bits_of_the_definition(make):
+    """On each island, in each layout, and on two islands by rows and by columns."""
+    graph = joined(make(m=9))
+    count = 1 if make is heads else 3
+    last = graph.tasks[count - 1]
+    c = replace(last.output, name="c")  # the host reads it
+    unit = (*graph.tasks[: count - 1], replace(last, output=c))
+    graph.tasks, graph.read, graph.tensors["c"] = list(unit), [c], c
+    del graph.tensors[last.output.name]
+    names = ("divider", "lanes", "rz_slices", "formats", "arrangements", "functions")
+    alike = {f"fim.island.1.{name}": TINY[f"fim.island.0.{name}"] for name in names}
+    device, inputs = TINY.changed({**alike, "fim.island.1.divider": 2}), given(graph)
+    found = [row for row in options(unit, device, together=True) if isinstance(row, Option)]
+    assert {row.layout for row in found if row.island == 0 and not row.parts} == {0, 1, 2, 3}
+    assert any(row.parts for row in found)
+    for option in found:
+        if option.island == 1 and not option.parts:
+            continue
+        plan = plan_of(graph, option)
+        done = run(plan, graph, device, "", **inputs)
+        for name, wanted in modelled(plan, graph, inputs).items():
+            np.testing.assert_array_equal(done.outputs[name], wanted)
+        assert abs(done.cycles / plan.makespan - 1) < 0.02
+
+
+def test_the_scheduler_joins_products():
+    """The left side is brought once, so the joint plan ends sooner, and its cycles are as predicted."""
+    graph = heads(m=16, k=64)
+    lowered = macaw.lower_graph(graph, device=TINY)
+    assert any(task.joint == 3 for step in lowered.plan.steps for task in step.tasks)
+    inputs = given(graph)
+    done = lowered.measure(inputs)
+    for name, wanted in modelled(lowered.plan, lowered.plan.graph, inputs).items():
+        np.testing.assert_array_equal(done.outputs[name], wanted)
+    assert abs(done.cycles / lowered.cycles - 1) < 0.02
+    alone = macaw.lower_graph(heads(m=16, k=64), device=TINY, together=False)
+    assert lowered.cycles < alone.cycles
