@@ -7,7 +7,7 @@ products and functions; so does a GRU cell. A convolution is a gather and a prod
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,13 @@ class Graph:
     def whole(self, name: str, rows: int, columns: int) -> Tensor:
         """Add a tensor that several products write, each a part of it."""
         return self._new(Tensor(name, rows, columns))
+
+    def add_renamed(self, tensor: Tensor) -> Tensor:
+        """Add a tensor under its name, with underscores after it if another one has this name."""
+        name = tensor.name
+        while name in self.tensors:
+            name += "_"
+        return self._new(replace(tensor, name=name))
 
     def product(
         self, a: Tensor, b: Tensor, name: str = "", into: Tensor | None = None, row: int = 0

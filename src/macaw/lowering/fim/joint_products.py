@@ -130,12 +130,14 @@ class _Joining:
         wholes = []
         for products in list(zip(*group.members, strict=True))[: max(1, len(group.members[0]) - 1)]:
             whole = Tensor(f"{products[0].output.name}.joint", rows * count, columns)
-            wholes.append(self._named(whole))
+            wholes.append(self.graph.add_renamed(whole))
             b = self._side_by_side([task.inputs[1] for task in products])
             inputs = self._current(products[0].inputs[0]), b
             self.graph.tasks.append(Task(PRODUCT, inputs, wholes[-1], joint=count))
         if len(wholes) > 1:
-            total = self._named(Tensor(f"{outputs[0].name}.joint", rows * count, columns))
+            total = self.graph.add_renamed(
+                Tensor(f"{outputs[0].name}.joint", rows * count, columns)
+            )
             self.graph.tasks.append(Task(POINTWISE, tuple(wholes), total, "add"))
             wholes.append(total)
         for number, output in enumerate(outputs):
@@ -147,7 +149,9 @@ class _Joining:
         if names not in self._constants:
             data = np.concatenate([np.asarray(tensor.data) for tensor in constants], axis=1)
             rows, columns = data.shape
-            self._constants[names] = self._named(Tensor(f"{names[0]}.joint", rows, columns, data))
+            self._constants[names] = self.graph.add_renamed(
+                Tensor(f"{names[0]}.joint", rows, columns, data)
+            )
         return self._constants[names]
 
     def _current(self, tensor: Tensor) -> Tensor:
@@ -159,11 +163,3 @@ class _Joining:
             view = replace(tensor, base=base, offset=tensor.offset + offset)
             self._views[tensor.name] = self.graph.tensors[tensor.name] = view
         return self._views[tensor.name]
-
-    def _named(self, tensor: Tensor) -> Tensor:
-        """Add a tensor to the graph under a name that no other one has."""
-        name = tensor.name
-        while name in self.graph.tensors:
-            name += "_"
-        self.graph.tensors[name] = tensor = replace(tensor, name=name)
-        return tensor

@@ -97,7 +97,7 @@ class _Dividing:
             part = Tensor(
                 f"{tensor.name}.{number}", last - first, tensor.columns, tensor.data[first:last]
             )
-            self._constants[key] = self._named(part)
+            self._constants[key] = self.graph.add_renamed(part)
         return self._constants[key]
 
     def _view(self, tensor: Tensor, first: int, last: int, number: int) -> Tensor:
@@ -107,13 +107,5 @@ class _Dividing:
         view = Tensor(name, last - first, tensor.columns, None, tensor.memory, offset)
         key = *view.place, view.columns
         if key not in self._views:
-            self._views[key] = self._named(view)
+            self._views[key] = self.graph.add_renamed(view)
         return self._views[key]
-
-    def _named(self, tensor: Tensor) -> Tensor:
-        """Add a tensor to the graph under a name that no other one has."""
-        name = tensor.name
-        while name in self.graph.tensors:
-            name += "_"
-        self.graph.tensors[name] = tensor = replace(tensor, name=name)
-        return tensor
