@@ -47,6 +47,13 @@ def gates(m=4, n=32, count=2):
     return graph
 
 
+def joint(graph: Graph) -> Graph:
+    """The graph with joint products, which it must have."""
+    found = joined(graph)
+    assert found is not None
+    return found
+
+
 def given(graph):
     return {x.name: numbers(x.rows, x.columns, seed=9) for x in graph.inputs}
 
@@ -57,8 +64,7 @@ def kinds(graph):
 
 def test_products_with_one_left_side_are_joined():
     """Three products of 5 x 32 are one, whose results are one below the other."""
-    graph = joined(heads())
-    assert graph is not None
+    graph = joint(heads())
     assert kinds(graph)[0] == (PRODUCT, 3, 15, 32)
     assert kinds(graph)[1:] == [(POINTWISE, 1, 5, 32)] * 3
     views = [task.inputs[0] for task in graph.tasks[1:]]
@@ -70,8 +76,7 @@ def test_products_with_one_left_side_are_joined():
 
 
 def test_sums_are_joined():
-    graph = joined(gates(count=3))
-    assert graph is not None
+    graph = joint(gates(count=3))
     assert kinds(graph)[:3] == [(PRODUCT, 3, 12, 32), (PRODUCT, 3, 12, 32), (POINTWISE, 1, 12, 32)]
     assert len(graph.tasks) == 6
 
@@ -80,8 +85,7 @@ def test_sums_are_joined():
 def test_joined_graphs_compute_the_same(make):
     """In binary64, by NumPy's products."""
     graph, inputs = make(), given(make())
-    other = joined(graph)
-    assert other is not None
+    other = joint(graph)
     wanted, found = graph.evaluate(inputs), other.evaluate(inputs)
     for tensor in graph.results:
         np.testing.assert_allclose(found[tensor.name], wanted[tensor.name], rtol=1e-12)
@@ -93,7 +97,7 @@ def test_steps_share_joint_constants():
     x = graph.tensor("x1", 5, 40)
     for name in "qk":
         graph.pointwise("vssqr", graph.product(x, graph.tensors[f"w{name}"]), name=f"{name}3")
-    other = joined(graph)
+    other = joint(graph)
     products = [task for task in other.tasks if task.kind == PRODUCT]
     assert len(products) == 2
     assert products[0].inputs[1] is products[1].inputs[1]
@@ -136,7 +140,7 @@ def refusal(*tasks):
 
 def test_joint_products_with_other_tasks():
     """What one start cannot do with a joint product, with the reasons."""
-    graph = joined(heads(names="qk"))
+    graph = joint(heads(names="qk"))
     product = graph.tasks[0]
     whole = product.output
     bias = graph.constant("bias", np.repeat(numbers(1, 32), 10, axis=0))
@@ -163,7 +167,7 @@ def plan_of(graph, option):
 @pytest.mark.parametrize("make", [heads, gates])
 def test_joint_results_have_the_bits_of_the_definition(make):
     """On each island, in each layout, and on two islands by rows and by columns."""
-    graph = joined(make(m=9))
+    graph = joint(make(m=9))
     count = 1 if make is heads else 3
     last = graph.tasks[count - 1]
     c = replace(last.output, name="c")  # the host reads it
