@@ -71,6 +71,7 @@ NARROW = {
     "dma.divider": 2, "sfu.rate": 1, "pe.design": "5a",
 }  # fmt: skip
 SMALL = {"pe.input_buffer": 64, "pe.weight_queue": 16, "pe.output_queue": 64}
+_SCALES = np.linspace(0.01, 0.1, 24, dtype=np.float32)
 LAYERS = (
     Layer("product", _product(12, 20, 70), "input-a input-b input-h weight-d weight-c output-e"),
     Layer(
@@ -85,6 +86,11 @@ LAYERS = (
         "input-b input-d weight-d weight-g output-b output-f",
         {**SMALL, "pe.element": "fp16"},
         0.25,
+    ),
+    Layer(
+        "product with a scale for each channel and a table",
+        _product(10, 24, 70, scales=_SCALES, table=np.arange(-128, 128, dtype=np.int8)),
+        "input-e input-h weight-a output-e",
     ),
     Layer(
         "convolution with padding and a bias",

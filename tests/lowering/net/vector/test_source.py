@@ -47,3 +47,11 @@ def test_no_label_is_the_symbol_of_a_layer():
 def test_the_source_begins_with_what_it_computes():
     assert describe(OPERATIONS[1]) == "Concat of int8: 4 and 5 to 9"
     assert source(OPERATIONS[1]).startswith("# layer.s - Concat of int8: 4 and 5 to 9. Written by")
+
+
+def test_an_average_has_no_instruction_for_quarters_that_it_lacks():
+    """Sums of bytes are in four registers, those of halves in two."""
+    for dtype, registers in (("int8", 4), ("int16", 2)):
+        text = source(AveragePool(dtype, (4, 4, 3), (3, 3)))
+        codes = set(re.findall(r"vcvt\.f32\.w +(.*)", text))
+        assert len(codes) == registers
