@@ -9,7 +9,7 @@ from tests.lowering.fim.random_onnx import checked
 REFUSAL = re.compile(r"node \S+ \(\w+\): ")
 
 
-@pytest.mark.parametrize("seed", [9, 12, 28, 36])
+@pytest.mark.parametrize("seed", [3, 9, 12, 36])
 def test_a_random_model_is_exact(seed):
     """Up to 67 steps; those without copies wait for the copies before them."""
     outcome = checked(seed)
@@ -21,7 +21,7 @@ def test_a_random_model_is_exact(seed):
 def test_a_thousand_random_models():
     outcomes = [checked(seed) for seed in range(1000)]
     exact = [outcome for outcome in outcomes if not outcome.refusal]
-    assert len(exact) >= 200
+    assert len(exact) >= 990
     assert all(REFUSAL.match(outcome.refusal) for outcome in outcomes if outcome.refusal)
     off = sorted(outcome.off for outcome in exact)
     assert off[len(off) // 2] < 0.02
