@@ -290,7 +290,7 @@ class UnknownPart(CorePart):
     ) -> None:
         """Accept any instruction.
 
-        An unknown word that begins with a point may be a directive that defines a symbol. Therefore
+        An unknown word that begins with a dot may be a directive that defines a symbol. Therefore
         its first operand becomes a symbol, so that uses of the symbol cause no further errors.
         """
         assert statement.head is not None

@@ -148,8 +148,10 @@ def _section(name: str, result: Result) -> str:
     heading, text = texts.SECTIONS[name]
     origin = result.origin
     facts = [origin.date, f"commit {origin.commit}"]
-    facts += [f"load average {' to '.join(map(str, origin.load))}"] if origin.load else []
-    facts += [f"{origin.seconds:.0f} s"] if origin.seconds is not None else []
+    facts += (
+        [f"load average {' before and '.join(map(str, origin.load))} after"] if origin.load else []
+    )
+    facts += [f"took {origin.seconds:.0f} s"] if origin.seconds is not None else []
     parts = [f"## {heading}\n", text, f"Measured: {', '.join(facts)}.\n"]
     names = list(dict.fromkeys(x.table for x in result.figures))
     for title in names:

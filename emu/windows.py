@@ -30,10 +30,11 @@ class WindowNotReady(Exception):
 
 
 class Windowed(Agent):
-    """A core with windows, which are rows of its table (`macaw.isa.model.Window`).
+    """A core with windows (`macaw.isa.model.Window`), which other cores read and write.
 
-    The core calls `changed` of the device after it took or gave bytes. If the core waits for its
-    own window, its `push` or `pull` sets `self.time`.
+    The device calls `push` and `pull` for their accesses. If the core waits for such an access,
+    `push` or `pull` sets `self.time`. After the core itself has taken or supplied bytes, it calls
+    the device's `changed`, so that waiting cores try again.
     """
 
     @abstractmethod

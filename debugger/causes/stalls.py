@@ -107,10 +107,10 @@ class _Builder:
     def part(
         self, core: Core, item: Stall, path: tuple[str, ...], by: int | None
     ) -> StallNode:  # fmt: skip
-        """Return the node of a part of a core; `path` has the names of the nodes above it.
+        """Return the node of something in a core that waits by itself (`Stall.part`).
 
-        `by` is the address of the part's instruction that would end the wait of the node above;
-        None if there is none.
+        `path` has the names of the nodes above. `by` is the address of an instruction that would
+        end the wait of the node above, or None.
         """
         name = f"{core.name} {item.part}"
         if name in path:

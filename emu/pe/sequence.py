@@ -1,4 +1,4 @@
-"""Sequences: what the units of a row share to execute their steps.
+"""Sequences: codes and functions that the circuits of a row share to execute steps.
 
 The module has names for the codes in instructions, decodes instructions, creates steps that have
 not started, and computes the masks of the blocks that a step uses. It also computes which slice of

@@ -60,7 +60,7 @@ def dimensions(words: Sequence[str]) -> dict[str, int]:
 
 
 def budget(word: str) -> float:
-    """Return the option BYTES as an integer, or N% as a share from 0.0 to 1.0.
+    """Return the value of `--resident`: bytes as an integer, or N% as a share from 0.0 to 1.0.
 
     Raises `click.UsageError`.
     """

@@ -252,7 +252,7 @@ def align_up(offset: int, align: int) -> int:
 
 
 def tile_bytes(plan: ProductPlan) -> int:
-    """Return the number of bytes that a plan's arrays take in a half of a unit, in any order."""
+    """Return the bytes of a plan's arrays in a half of a unit, each rounded up to `DATA_ALIGN`."""
     return sum(align_up(array.size, DATA_ALIGN) for array in all_arrays(plan))
 
 

@@ -200,7 +200,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The row of the timeline with the highest cost, and its instruction that takes longest."""
+    """The row whose work costs the run most cycles, and its instruction that takes longest."""
 
     core: str  # the row's name
     slice: Slice | None

@@ -233,7 +233,11 @@ class _Assigner:
             raise LowerError(NO_CORE)
 
     def real(self, layer: model_layers.FloatLayer) -> None:
-        """Make an edge of an input's quantisation or output's dequantisation, else let vc do it."""
+        """Assign a float layer to vc.
+
+        The quantisation of an input of the model and the dequantisation of an output need no core:
+        each becomes an `Edge`.
+        """
         source, result = layer.inputs[0], layer.outputs[0]
         if layer.operator == "QuantizeLinear" and self._is_edge(source):
             model, tensor = self.model.tensors[source], self._add_tensor(result)

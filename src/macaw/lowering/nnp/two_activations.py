@@ -68,7 +68,8 @@ def _rows_of(value: Value, rows: Indices) -> Place:
 def _matrix_of(builder: Builder, node: Node, b: Value, number: int, keys: Indices) -> str:
     """Append operations that load matrix `number` of the stack `b`, transposed, to MatrixRf.
 
-    `keys` has the row of the matrix for each number of the vectors that it is multiplied with.
+    Return the name of the matrix. `keys` says with which row of the matrix each element of the left
+    vectors is multiplied.
     """
     inner, outputs = b.shape[-2:]
     flat = np.arange(math.prod(b.shape), dtype=np.int64)

@@ -256,7 +256,10 @@ def _quantised_biases(draft: Draft) -> list[Node]:
 def _with_bias(
     draft: Draft, node: Node, made: Mapping[str, Node], read: Mapping[str, int]
 ) -> tuple[Node, Node] | None:
-    """Return the MatMul and the MatMul with bias that replace it and the Add `node`, or None."""
+    """Return a MatMul whose sum with a bias is `node`, and the MatMul that replaces both nodes.
+
+    Return None if `node` adds no bias to a MatMul.
+    """
     if node.operator != "Add":
         return None
     for name, other in (node.inputs, node.inputs[::-1]):
