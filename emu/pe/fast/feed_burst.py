@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.distribution import Distribution
+from macaw.emu.pe.fast.burst import Burst
 from macaw.emu.pe.sequence import COMPRESS
 from macaw.emu.pe.state import Beat
 
@@ -18,7 +19,7 @@ _FEWEST = 2  # the least number of beats for which a burst saves time
 
 
 @dataclass
-class FeedBurst:
+class FeedBurst(Burst):
     """Beats in the cycles `first` to `end` - 1, each as wide as the bus.
 
     When the burst starts, the previous beat is on the bus. From cycle `end` on the bus sends single
@@ -55,18 +56,6 @@ class FeedBurst:
         if banks.has_request_in(half):
             return None
         return cls(half, offset + packet["sent"] + length, cycle + 1, cycle + 1 + count)
-
-    def has_beat(self, cycle: int) -> bool:
-        """Return whether the burst has a beat in `cycle`, which is not after its end."""
-        return cycle >= self.first
-
-    def last_beat(self, now: int) -> int:
-        """Return the cycle of the last beat before cycle `now`, if there is one."""
-        return min(now, self.end) - 1
-
-    def reached(self, now: int) -> int:
-        """Return the first cycle before `now`, or `now`, after the last one that has a beat."""
-        return self.last_beat(now) + 1
 
     def write(self, bus: Distribution, now: int) -> int:
         """Deliver the beats of the burst before cycle `now`, and put the last of them on the bus.

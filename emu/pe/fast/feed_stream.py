@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from macaw.emu.pe.context import RowContext
-from macaw.emu.pe.control_unit import ControlUnit
 from macaw.emu.pe.distribution import Distribution
 from macaw.emu.pe.fast.lockstep_group import BusCall, LockstepGroup
 from macaw.emu.pe.fast.lockstep_iterations import Stream
-from macaw.emu.pe.state import Beat, Packet
+from macaw.emu.pe.state import Beat
 
 
 @dataclass
@@ -113,10 +112,12 @@ class FeedStream:
         calls.append(BusCall(cycle, False, lambda unit: unit.begin_segment(packet)))
         if cycle + 1 < now:
             calls.append(
-                BusCall(cycle + 1, True, lambda unit: _first(unit, packet, segment, cycle))
+                BusCall(cycle + 1, True, lambda unit: unit.first_beat(packet, segment, cycle))
             )
         if last + 1 < now:
-            calls.append(BusCall(last + 1, True, lambda unit: _last(unit, packet, segment, last)))
+            calls.append(
+                BusCall(last + 1, True, lambda unit: unit.last_beat(packet, segment, last))
+            )
 
     def _send(self, bus: Distribution, number: int, now: int) -> int:
         """Send the beats of an open segment before cycle `now`. Return the number of these beats.
@@ -145,11 +146,3 @@ class FeedStream:
             data=piece,
         )
         return beats
-
-
-def _first(unit: ControlUnit, packet: Packet, segment: int, cycle: int) -> None:
-    unit.first_beat(packet, segment, cycle)
-
-
-def _last(unit: ControlUnit, packet: Packet, segment: int, cycle: int) -> None:
-    unit.last_beat(packet, segment, cycle)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.fast.burst import Burst
 from macaw.emu.pe.return_bus import ReturnBus
 
 _FEWEST = 2  # the least number of beats for which a burst saves time
 
 
 @dataclass
-class ReturnBurst:
+class ReturnBurst(Burst):
     """Beats of stores in the cycles `first` to `end` - 1.
 
     When the burst starts, the previous beat is on the return bus. From cycle `end` on the bus
@@ -59,18 +60,6 @@ class ReturnBurst:
                 beats = number
                 break
         return cls(half, clusters, cycle + 1, cycle + 1 + beats) if beats >= _FEWEST else None
-
-    def has_beat(self, cycle: int) -> bool:
-        """Return whether the burst has a beat in `cycle`, which is not after its end."""
-        return cycle >= self.first
-
-    def last_beat(self, now: int) -> int:
-        """Return the cycle of the last beat before cycle `now`, if there is one."""
-        return min(now, self.end) - 1
-
-    def reached(self, now: int) -> int:
-        """Return the first cycle before `now`, or `now`, after the last one that has a beat."""
-        return self.last_beat(now) + 1
 
     def write(self, bus: ReturnBus, now: int) -> int:
         """Write the beats of the burst before cycle `now`, and put the last of them on the bus.

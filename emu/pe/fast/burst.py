@@ -1,0 +1,22 @@
+"""Bursts: beats that the fast engine moves at once, one in each cycle."""
+
+from __future__ import annotations
+
+
+class Burst:
+    """Beats in the cycles `first` to `end` - 1."""
+
+    first: int
+    end: int
+
+    def has_beat(self, cycle: int) -> bool:
+        """Return whether the burst has a beat in `cycle`, which is not after its end."""
+        return cycle >= self.first
+
+    def last_beat(self, now: int) -> int:
+        """Return the cycle of the last beat before cycle `now`, if there is one."""
+        return min(now, self.end) - 1
+
+    def reached(self, now: int) -> int:
+        """Return the first cycle before `now`, or `now`, after the last one that has a beat."""
+        return self.last_beat(now) + 1
