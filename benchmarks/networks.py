@@ -191,6 +191,7 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
             equal = min(sum(x.equal for x in run.layers) for run in runs)
             cycles, words = runs[-1].cycles, f"{equal} of {len(runs[-1].layers)}"
             right = equal == len(runs[-1].layers)
+            print(f"{case.name}: {_shares(runs[-1])}")
             layers = tuple(
                 (x.report.name, x.cycles, round(x.utilisation, 4)) for x in runs[-1].layers
             )
@@ -206,6 +207,15 @@ def measured(case: Case, count: int, device: str, *, emulate: bool) -> Measured:
         f" | {seconds_of_compile:.1f} | {seconds} | {lines:,} | {memory:,} |"
     )
     return Measured(row, right, cycles, layers)
+
+
+def _shares(run: macaw.NetworkRun) -> str:
+    """How long cores were idle in a run, and the layers in which array, vc and cp all worked."""
+    idle = ", ".join(f"{name} {1 - share:.0%}" for name, share in run.busy.items())
+    together = [
+        x.report.name for x in run.layers if min(x.busy[name] for name in ("pe", "vc", "cp")) > 0.01
+    ]
+    return f"idle: {idle}; array, vc and cp work at once in: {', '.join(together) or 'no layer'}"
 
 
 def main() -> int:
@@ -281,12 +291,12 @@ def _weights_ahead(chosen: argparse.Namespace) -> int:
 
 
 def first_weights(plan: ProductPlan) -> int:
-    """The cycles of the transfers of a plan's first weights, by the rules of docs/memory.md."""
+    """The cycles of the transfers of a plan's first tiles of weights (docs/memory.md)."""
     config = plan.config
     start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
     width = min(config["dma.width"], config["mem.external_width"])
-    beats = plan.mean_weight_bytes / width
-    return round(weight_transfers(plan) * (start + beats + 1) * config["dma.divider"])
+    beats = int(plan.weight_bytes[0, 0].sum()) / width
+    return round((weight_transfers(plan) * (start + 1) + beats) * config["dma.divider"])
 
 
 if __name__ == "__main__":

@@ -41,6 +41,11 @@ def mixes(seed: int) -> bool:
     return bool(np.random.default_rng(seed + 4).random() < 0.15)
 
 
+def joins(seed: int) -> bool:
+    """Return whether the network has branches that only a concatenation with their scale reads."""
+    return bool(np.random.default_rng(seed + 5).random() < 0.12)
+
+
 class RandomBuilder(ModelBuilder):
     """Adds random layers; each value that layers can branch from is in `known`."""
 
@@ -48,6 +53,7 @@ class RandomBuilder(ModelBuilder):
         self.style = Style.random(np.random.default_rng(seed))
         self.mixed = np.random.default_rng(seed + 3) if mixes(seed) else None
         self.random = np.random.default_rng(seed + 1)
+        self.branches = joins(seed)
         self.number = 0
         self.known: list[tuple[str, tuple[int, ...], float]] = []
         shape = (1, self.pick(1, 3, 4, 8, 12), self.pick(5, 7, 8, 9, 13), self.pick(4, 6, 9, 11))
@@ -127,6 +133,24 @@ class RandomBuilder(ModelBuilder):
             return self.add_conv()
         other = others[int(self.random.integers(len(others)))]
         return self.join(self.name("join"), other[0], other[1][1], self.new_scale())
+
+    def add_branches(self) -> None:
+        """Add convolutions of one value, whose results are joined with their scale."""
+        start, ends, result = (self.value, self.shape, self.scale), [], self.new_scale()
+        stride = self.pick(1, 1, 2)
+        for kernel in (1, 3, 1)[: self.pick(2, 2, 3)]:
+            self.value, self.shape, self.scale = start
+            channels = self.pick(2, 5, 8, 11)
+            self.conv(
+                self.name("branch"), channels, kernel, stride=stride, padding=kernel // 2,
+                relu=bool(self.random.integers(2)), scale=self.factor(-6), each=self.style.each,
+                result=result,
+            )  # fmt: skip
+            ends.append((self.value, channels))
+        name = self.name("joined")
+        self.value = self.node("Concat", [value for value, _ in ends], name, axis=1)
+        self.shape = (1, sum(channels for _, channels in ends), *self.shape[2:])
+        self.quantise(name, result)
 
     def add_pool(self) -> None:
         operator = self.pick("MaxPool", "AveragePool")
@@ -208,6 +232,9 @@ class RandomBuilder(ModelBuilder):
         """Add layers, and what ends most networks."""
         self.add_conv()
         self.remember()
+        if self.branches:
+            self.add_branches()
+            self.remember()
         for _ in range(count):
             kind = self.pick(
                 self.add_conv, self.add_conv, self.add_conv, self.add_sum, self.add_sum,

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import macaw
-from benchmarks.networks import light
+from benchmarks.networks import compiled, first_weights, light
 from macaw.isa.config import load
 from macaw.lowering import reference
 from macaw.lowering.convolution import Convolution, convolution
 from macaw.lowering.net import overlap
-from macaw.lowering.net.assign import assign
 from macaw.lowering.net.layer_plan import LayerPlan
 from macaw.lowering.net.layer_plans import fitting_plans
 from macaw.lowering.net.network import NetTensor, Network, ProductLayer, VectorLayer
@@ -24,7 +23,6 @@ from macaw.lowering.net.vector.reference import compute
 from macaw.lowering.net.vector.source import cycles as predicted_alone
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.progress import iterations_left
-from macaw.networks import model_files
 from tests.lowering.net.networks import assembled
 
 
@@ -151,17 +149,11 @@ def test_the_array_and_vc_work_at_once_on_resnet50():
 @pytest.mark.long
 def test_fetching_the_first_weights_earlier_would_save_little():
     """Of SqueezeNet's cycles: the transfers of the first tile of weights of each layer."""
-    case, config = light("squeezenet", 0.0), load("base")
-    model = model_files.layers(macaw.quantise(case.model, case.samples[1:]).model, {})
-    plans, _ = fitting_plans(assign(model, config, "n").network, config)
-    start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
-    saved = sum(
-        start + int(plan_of(item).weight_bytes[0, 0].sum() / config["dma.width"])
-        for item in plans
-        if item.choice is not None
-    )
-    total = sum(layer_report(item, config).predicted for item in plans)
-    assert (saved, total) == (40275, 2300287)
+    network, _ = compiled(light("squeezenet", 0.0), 1, "base")
+    plans, _ = fitting_plans(network.assignment.network, network.config)
+    saved = sum(first_weights(plan_of(item)) for item in plans[1:] if item.choice is not None)
+    total = sum(layer.predicted for layer in network.layers)
+    assert (saved, total) == (41740, 2209151)
 
 
 def test_rows_of_all_clusters_are_complete_in_turn():
