@@ -138,6 +138,13 @@ def test_summary_has_a_line_for_everything(core):
     for rows in core.rows.values():
         for row in rows:
             assert f"\n  {codec.syntax(row)}" in summary
+    blocks = reversed(summary.split("\n\n"))  # a family may have the name of a later list
+    parts = {heading: lines for heading, *lines in map(str.splitlines, blocks)}
+    every = {codec.syntax(row) for row in core.instructions}
+    for family in {row.family for row in core.instructions}:
+        listed = {text for line in parts[family] for text in (line[2:], line[2:28].strip())}
+        wanted = {codec.syntax(row) for row in core.instructions if row.family == family}
+        assert listed & every == wanted
     for directive in core.directives:
         assert f"\n  {directive.syntax}" in summary
     for group in (
