@@ -186,21 +186,35 @@ class LockstepControls(ClusterControls):
                 self.split()
         return super().can_take(packet, segment)
 
+    def _taker(self, packet: Packet) -> LockstepGroup | None:
+        """Return the group if its runs take the segments of a packet.
+
+        This splits the group if another run of its clusters takes them. The bus may have begun such
+        a segment before the group formed.
+        """
+        group = self.group
+        if group is None or group.takes(packet):
+            return group
+        if self._meets_group(packet):
+            self.split()
+        return None
+
     def begin_segment(self, packet: Packet) -> None:
         """Occupy the loader in each cluster of a packet whose next segment begins on the bus.
 
         For a group this only records the call.
         """
-        if self.group is None or not self.group.takes(packet):
+        group = self._taker(packet)
+        if group is None:
             super().begin_segment(packet)
             return
         call = BusCall(self.acted, False, lambda unit: unit.begin_segment(packet))
-        self.group.bus_calls.append(call)
+        group.bus_calls.append(call)
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
         """React to the first beat of a segment, which was on the bus in `cycle`."""
-        group = self.group
-        if group is None or not group.takes(packet):
+        group = self._taker(packet)
+        if group is None:
             super().first_beat(packet, segment, cycle)
             return
         self._record(group, lambda unit: unit.first_beat(packet, segment, cycle))
@@ -211,8 +225,8 @@ class LockstepControls(ClusterControls):
 
         The contents of the segment are already in the PEs.
         """
-        group = self.group
-        if group is None or not group.takes(packet):
+        group = self._taker(packet)
+        if group is None:
             super().last_beat(packet, segment, cycle)
             return
         self._record(group, lambda unit: unit.last_beat(packet, segment, cycle))
@@ -224,8 +238,8 @@ class LockstepControls(ClusterControls):
         Raises `Fault`. A group adds partial sums to its own accumulators, and records the call for
         a split.
         """
-        group = self.group
-        if group is None or not group.takes(packet) or packet["segments"][segment]["type"] != PSUMS:
+        group = self._taker(packet)
+        if group is None or packet["segments"][segment]["type"] != PSUMS:
             super().fill_dense(packet, segment, data)
             return
         values = self.loading.dense_values(packet, segment, data)
