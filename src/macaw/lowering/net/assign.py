@@ -32,7 +32,7 @@ from macaw.lowering.net.one_hot import INDEX
 from macaw.lowering.net.recurrent_layers import RecurrentLayer
 from macaw.lowering.net.rewrite import rewrite
 from macaw.lowering.net.rewriting import single_shift
-from macaw.lowering.net.vector.operations import Concat, VectorOperation
+from macaw.lowering.net.vector.operations import VectorOperation
 from macaw.lowering.net.vector_layers import NO_CORE, vector_operation
 from macaw.lowering.onnx import network as model_layers
 from macaw.lowering.onnx.network import Dequantisation, Quantisation, Requantisation
@@ -457,7 +457,6 @@ class _Assigner:
     def _joined(self, layer: model_layers.MoveLayer) -> bool:
         """Let the array write all inputs of a Concat into its result; return whether it can."""
         operation, _ = vector_operation(self.model, layer, [self.read(x) for x in layer.inputs])
-        assert isinstance(operation, Concat)
         writers = column_writers(self.model, self.layers, layer.inputs, operation)
         for place, writer in writers.items():
             self.layers[place] = writer

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from macaw.lowering.net.network import Layer, ProductLayer
-from macaw.lowering.net.vector.operations import Concat
+from macaw.lowering.net.vector.operations import Concat, VectorOperation
 from macaw.lowering.onnx.network import Network
 
 
 def column_writers(
-    model: Network, layers: Sequence[Layer], inputs: Sequence[str], operation: Concat
+    model: Network, layers: Sequence[Layer], inputs: Sequence[str], operation: VectorOperation
 ) -> dict[int, ProductLayer]:
     """Return the layers that write the inputs of a concatenation into its result, by their numbers.
 
@@ -24,6 +24,7 @@ def column_writers(
     """
     numbers = {layer.output: number for number, layer in enumerate(layers)}
     writers: dict[int, ProductLayer] = {}
+    assert isinstance(operation, Concat)
     first, total = 0, operation.result[-1]
     if operation.axis < len(operation.result) - 1 or set(operation.scales) != {1.0}:
         return {}
