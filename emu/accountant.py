@@ -8,7 +8,7 @@ core's folder of `emu` has an accountant of its own, in the module `accountant`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from macaw.emu.charges import Charge, CoreLog
 from macaw.emu.core import Core, Event
@@ -16,15 +16,6 @@ from macaw.emu.system import Dispatchable, Operable, Startable
 from macaw.emu.waits import Waiting
 
 BEFORE, BETWEEN, TAIL = "before", "between", "tail"
-
-
-# Called with begin, end, charge and cycles times units, for cycles that are not idle. Charges come
-# in any order, and the latest ones may end after the run.
-Watch = Callable[[int, int, Charge, int], None]
-
-
-def _ignore(begin: int, end: int, charge: Charge, cycles: int) -> None:
-    """Ignore a charge. Accountants call this function if the caller has set no `watch`."""
 
 
 class Accountant:
@@ -42,7 +33,6 @@ class Accountant:
         self.least: dict[str, int] = {}
         self.log = CoreLog()
         self.at = 0
-        self.watch: Watch = _ignore  # the accountant calls it with each charge and its times
         self.has_worked = False
         self.ended_waits: list[tuple[Waiting, int]] = []  # not yet charged, with their ends
         self._last: list[tuple[Charge, int]] = []  # charges that `_cut` may take back
@@ -103,18 +93,13 @@ class Accountant:
             return
         charge = Charge(cause, address, whom, producer, cores)
         self.log.add(self.at, charge)
-        self.add(charge, (until - self.at) * self.units, until)
+        self.add(charge, (until - self.at) * self.units)
         self.at = until
 
-    def add(self, charge: Charge, cycles: int, until: int) -> None:
-        """Add `cycles` to the count of `charge`, without a change of `at` or `log`.
-
-        `cycles` is already multiplied by the number of units. The cycles are between `at` and
-        `until`.
-        """
+    def add(self, charge: Charge, cycles: int) -> None:
+        """Charge cycles, already times the number of units; `at` and `log` stay."""
         if not cycles:
             return
-        self.watch(self.at, until, charge, cycles)
         if self._idle:
             self._charge(Charge(BETWEEN if self.has_worked else BEFORE), self._idle)
             self._idle = 0

@@ -6,11 +6,10 @@ one cycle or instruction at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 
-from macaw.emu.accountant import Accountant, Watch
+from macaw.emu.accountant import Accountant
 from macaw.emu.core import Core
 from macaw.emu.device import Device
 from macaw.emu.faults import Stop
@@ -27,18 +26,13 @@ def accountant(core: Core) -> Accountant:
     return Accountant(core)
 
 
-def run(
-    device: Device, max_cycles: int | None = None, watches: Mapping[str, Watch] | None = None
-) -> tuple[Stop, dict[str, Accountant]]:
+def run(device: Device, max_cycles: int | None = None) -> tuple[Stop, dict[str, Accountant]]:
     """Run a loaded device to its end. Return the stop, and the accountants by core name.
 
-    `watches` has, by core name, functions that are called with each charge and its time.
     The device must not have run before. Their charges add up to the cycles of the run, times the
     units of the core. The device keeps its listeners, so it must not be used for another run.
     """
     accountants = {core.name: accountant(core) for core in device.order}
-    for name, watch in (watches or {}).items():
-        accountants[name].watch = watch
 
     def act(core: Core | None) -> None:
         if core is not None:

@@ -10,7 +10,9 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-IDLE = -1  # stands for cycles without a charge
+from macaw.isa.causes import BY_NAME
+
+IDLE = -1  # the number of no charge
 
 
 class Charge(NamedTuple):
@@ -21,6 +23,11 @@ class Charge(NamedTuple):
     whom: str = ""  # who is waited for: names of cores, or of a unit of the same core
     producer: int | None = None  # address of the instruction whose result is waited for
     cores: int = 0  # mask of the cores that are waited for
+
+    @property
+    def is_wait(self) -> bool:
+        """Whether the core waited for another core."""
+        return BY_NAME[self.cause].parent == "others"
 
 
 class CoreLog:

@@ -173,7 +173,6 @@ class IslandAccountant(Accountant):
             whom = whom if one.block is not None else _SENT
             charge, count = Charge(cause, address, whom), (until - one.at) * one.banks
             self._charge(charge, count)
-            self.watch(one.at, until, charge, count)
             one.latest.append((charge, count))
             if one.block is not None:
                 self.spans.append((one.at, until, one.banks, charge))
@@ -197,21 +196,27 @@ class IslandAccountant(Accountant):
         self.at = cycles
 
     def _log_blocks(self) -> None:
-        """Log, for each cycle, the charge that most banks have.
+        """Log what the blocks did, divided by their banks; not the operations that the host sent.
 
-        Operations of the host are not logged here: the log of the host's core has them.
+        The host's instructions have their cycles. The island waits for other cores only if all
+        blocks wait.
         """
         changes: dict[int, list[tuple[int, Charge]]] = {}
         for begin, end, banks, charge in self.spans:
             changes.setdefault(begin, []).append((banks, charge))
             changes.setdefault(end, []).append((-banks, charge))
         banks_at: dict[Charge, int] = {}
-        for time in sorted(changes):
+        times = sorted(changes)
+        for time, until in zip(times, [*times[1:], 0], strict=False):
             for banks, charge in changes[time]:
                 banks_at[charge] = banks_at.get(charge, 0) + banks
                 if not banks_at[charge]:
                     del banks_at[charge]
-            self.log.add(time, max(banks_at, key=banks_at.__getitem__, default=None))
+            if not banks_at:
+                self.log.add(time, None)
+                continue
+            at_work = {x: banks for x, banks in banks_at.items() if not x.is_wait}
+            self.log.divide(time, until, at_work or banks_at)
 
 
 def make(core: Core) -> Accountant:

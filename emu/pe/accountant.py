@@ -57,6 +57,9 @@ class RowAccountant(Accountant):
                 self.stalls[number] = self._stall(number)
             elif state.doing[number] == IDLE:
                 self.stalls[number] = Charge("packets")
+        if self.elsewhere is None:  # no mac has run
+            steps = (stall.address for stall in self.stalls)
+            self.elsewhere = next((step for step in steps if step is not None), None)
 
     def _stall(self, number: int) -> Charge:
         """Return what the cycles of a cluster are charged to while it runs no mac."""
@@ -86,12 +89,12 @@ class RowAccountant(Accountant):
         self.idle(end - simulated * core.divider)
         self.keep_charges()
         for charge, count in fresh:
-            self._add(charge, count, end)
+            self._add(charge, count)
         self.at = end
         self._log()
 
-    def _add(self, charge: Charge, count: int, until: int) -> None:
-        self.add(charge, count, until)
+    def _add(self, charge: Charge, count: int) -> None:
+        self.add(charge, count)
         self.unlogged[charge] = self.unlogged.get(charge, 0) + count
 
     def _log(self) -> None:
@@ -113,7 +116,7 @@ class RowAccountant(Accountant):
             # the row's list goes on, but it has not simulated these cycles
             pes = (time - self.at) * self.core.shape.pes
             for stall in self.stalls:
-                self._add(stall, pes, time)
+                self._add(stall, pes)
             self.at = time
         self._log()
         self.least["bus"] = self.core.state.bus_beats * self.core.divider

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 
 from macaw.emu import accounting
 from macaw.emu.accountant import Accountant
-from macaw.emu.charges import Charge
+from macaw.emu.charges import Charge, CoreLog
 from macaw.emu.critical_path import Step, critical_path
-from macaw.errors import InputError
 from macaw.isa.causes import CAUSES
 from macaw.profiling.account import Account, CauseCycles, LineCycles
-from macaw.profiling.charge_log import ChargeLog, period_of
-from macaw.profiling.recording import Job, endless
+from macaw.profiling.recording import Job, ProfileError, endless
 from macaw.profiling.source_lines import SourceLine, SourceLines
 
 
@@ -34,40 +32,46 @@ class _Leaf:
 class ChargedRun:
     """A run whose cycles were charged: the accounts of all cores, and the times of the charges.
 
-    The mappings are by core. `lines` has the file and line of the address of each charge, `least`
-    the numbers of `Accountant.least`.
+    The mappings are by core. `charges` has the cycles of each charge, times the units of the core,
+    `lines` the file and line of the address of each charge, `least` what `Accountant.least` has,
+    and `begun` the number of instructions that the core has started.
     """
 
+    cycles: int
     accounts: tuple[Account, ...]  # in the order of the cores' numbers
-    logs: Mapping[str, ChargeLog]
+    logs: Mapping[str, CoreLog]
+    charges: Mapping[str, Mapping[Charge, int]]
     lines: Mapping[str, Mapping[int | None, SourceLine]]
     least: Mapping[str, Mapping[str, int]]
+    begun: Mapping[str, int]
 
 
-def charge_job(job: Job, cycles: int) -> ChargedRun:
-    """Run a job and return its accounts, with a log of all charges.
+def charge_job(job: Job) -> ChargedRun:
+    """Run a job and return its accounts, with the logs of all charges.
 
-    `cycles` is the expected length of the run: it sets the resolution of the log. With 0 there are
-    no logs. Raises `InputError` if the program does not end by itself.
+    Raises `ProfileError` if the program does not end by itself.
     """
     device = job.machine()
-    logs = {core.name: ChargeLog(period_of(cycles)) for core in device.order} if cycles else {}
-    watches = {name: log.add for name, log in logs.items()}
-    stop, accountants = accounting.run(device, job.max_cycles, watches)
+    stop, accountants = accounting.run(device, job.max_cycles)
     if stop.reason != "exit":
-        raise InputError(*endless(stop))
-    for log in logs.values():
-        log.close(device.cycle)
-    cores = {core.number: accountants[core.name].log for core in device.order}
-    path = critical_path(cores, device.cycle)
+        raise ProfileError(*endless(stop))
+    path = critical_path(
+        {core.number: accountants[core.name].log for core in device.order}, device.cycle
+    )
     places = {core.name: _Places(device, core) for core in device.order}
     accounts = tuple(
         _account(accountants[core.name], places[core.name], _steps_of(path, core.number))
         for core in device.order
     )
-    lines = {name: one.found for name, one in places.items()}
-    least = {name: one.least for name, one in accountants.items()}
-    return ChargedRun(accounts, logs, lines, least)
+    return ChargedRun(
+        device.cycle,
+        accounts,
+        {name: one.log for name, one in accountants.items()},
+        {name: one.charges for name, one in accountants.items()},
+        {name: one.found for name, one in places.items()},
+        {name: one.least for name, one in accountants.items()},
+        {name: core.start_count for name, core in device.cores.items()},
+    )
 
 
 def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:

@@ -12,12 +12,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.charges import Charge
-from macaw.profiling.charge_log import ChargeLog
+from macaw.emu.charges import IDLE, Charge, CoreLog
 from macaw.profiling.model import Interval
 
 Shares = Mapping[Charge, float]  # of the cycles of a charge, those that vanish: 0 to 1
@@ -32,57 +32,63 @@ class _Edge:
     lag: int
 
 
-class _CoreWork:
-    """The intervals of work of a core, and how much of them a change takes away."""
+class LoggedWait(NamedTuple):
+    """A wait of a core for other cores."""
 
-    def __init__(self, log: ChargeLog) -> None:
-        self.busy = log.busy
-        self.begins = [begin for begin, _ in self.busy]
-        self.ends = [end for _, end in self.busy]
-        self.waits = log.waits
+    begin: int
+    end: int
+    charge: Charge
+
+
+class CoreWork:
+    """The intervals of work of a core, its waits, and how much of its work a change takes away.
+
+    `cycles` is the length of the run.
+    """
+
+    def __init__(self, log: CoreLog, cycles: int) -> None:
+        times = np.minimum([*log.begins, cycles], cycles)
+        numbers = np.asarray(log.numbers)
+        waits = np.array([*(charge.is_wait for charge in log.charges), False])
+        is_work = (numbers != IDLE) & ~waits[numbers] & (times[1:] > times[:-1])
+        is_wait = waits[numbers] & (times[1:] > times[:-1])
+        self.charges = log.charges
+        self.waits = [
+            LoggedWait(begin, end, log.charges[number])
+            for begin, end, number in zip(
+                times[:-1][is_wait].tolist(),
+                times[1:][is_wait].tolist(),
+                numbers[is_wait].tolist(),
+                strict=True,
+            )
+        ]
         self.wait_ends = [wait.end for wait in self.waits]
-        self.period = log.period
-        bounds = np.asarray(self.busy, np.float64).reshape(-1, 2)
-        lengths = bounds[:, 1] - bounds[:, 0]
-        self._times = bounds.ravel()
-        self._worked = np.column_stack([lengths.cumsum() - lengths, lengths.cumsum()]).ravel()
-        self._periods = np.fromiter((number for number, _ in log.cycles), np.int64, len(log.cycles))
-        self._cycles = np.fromiter(log.cycles.values(), np.float64, len(log.cycles))
-        self._charges = [charge for _, charge in log.cycles]
-        self._count = int(max(self._periods.max(initial=0) + 1, self.ends[-1] // self.period + 1))
-        self._all = np.bincount(self._periods, self._cycles, self._count)
-        self._edges = self._worked_until(np.arange(self._count + 1) * self.period)
-
-    def _worked_until(self, times: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the cycles in which the core worked before each time."""
-        worked: NDArray[np.float64] = np.interp(times, self._times, self._worked)
-        return worked
+        edges = np.flatnonzero(np.diff([False, *is_work, False]))
+        self.begins, self.ends = times[edges[::2]].tolist(), times[edges[1::2]].tolist()
+        self.busy: list[Interval] = list(zip(self.begins, self.ends, strict=True))
+        self._times, self._numbers = times, numbers
+        self._lengths = np.where(is_work, np.diff(times), 0)
+        self.busy_cycles = int(self._lengths.sum())
 
     def taken(self, shares: Shares, times: Sequence[int]) -> NDArray[np.float64]:
         """Return for each time how many cycles of the core's work before it vanish."""
-        weights = np.fromiter((shares.get(x, 0.0) for x in self._charges), np.float64)
-        gone = np.bincount(self._periods, self._cycles * weights, self._count)
-        part = np.divide(gone, self._all, out=np.zeros(self._count), where=self._all > 0)
-        part = part.clip(0, 1)
-        before = np.concatenate([[0.0], (np.diff(self._edges) * part).cumsum()])
-        at = np.asarray(times, np.int64)
-        number = np.minimum(at // self.period, self._count - 1)
-        inside: NDArray[np.float64] = before[number] + part[number] * (
-            self._worked_until(at) - self._edges[number]
-        )
-        return inside
+        weights = np.array([*(shares.get(charge, 0.0) for charge in self.charges), 0.0])
+        gone = np.concatenate([[0.0], (self._lengths * weights[self._numbers]).cumsum()])
+        found: NDArray[np.float64] = np.interp(times, self._times, gone)
+        return found
 
 
 class RunGraph:
     """The intervals of work of all cores of a run, and for each the work for which it waited.
 
-    `logs` are the closed logs of the cores by name, in the order of their numbers; the first core
-    starts the others.
+    `logs` are the logs of the cores by name, in the order of their numbers; the first core starts
+    the others. `cycles` is the length of the run.
     """
 
-    def __init__(self, logs: Mapping[str, ChargeLog]) -> None:
+    def __init__(self, logs: Mapping[str, CoreLog], cycles: int) -> None:
         self.commander = next(iter(logs), "")
-        self.work = {name: _CoreWork(log) for name, log in logs.items() if log.busy}
+        works = {name: CoreWork(log, cycles) for name, log in logs.items()}
+        self.work = {name: work for name, work in works.items() if work.busy}
         names = list(self.work)
         order = sorted(
             (begin, names.index(core), place)

@@ -16,8 +16,7 @@ from macaw.asm.generated_sources import generated_file
 from macaw.emu.charges import Charge
 from macaw.isa.advice import BY_CAUSE, WITH_INSTRUCTION, WITH_PRODUCERS
 from macaw.profiling.accounting import ChargedRun
-from macaw.profiling.charge_log import ChargeLog
-from macaw.profiling.counterfactual import RunGraph
+from macaw.profiling.counterfactual import CoreWork, RunGraph
 from macaw.profiling.model import Finding
 from macaw.profiling.source_lines import NOWHERE, SourceLine
 
@@ -41,10 +40,11 @@ class _Evidence:
 
 def find(run: ChargedRun) -> tuple[Finding, ...]:
     """Return the findings of a run, those that save most first."""
-    graph = RunGraph(run.logs)
+    graph = RunGraph(run.logs, run.cycles)
     least = max(LEAST_SAVED * graph.cycles, 1.0)
     found = []
-    places = [(key, place) for key, lines in _collect(run).items() for place in _places(lines)]
+    evidence = _collect(run, graph)
+    places = [(key, place) for key, lines in evidence.items() for place in _places(lines)]
     places.sort(key=lambda item: -_device_cycles(item[1]))
     for (row, cause), place in places[:MOST_PRICED]:
         saved = graph.cycles - _end(graph, place) if _device_cycles(place) >= least else 0.0
@@ -58,13 +58,12 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[Finding]:
     """Yield a finding for each row of the timeline whose cores have work, but not equal work."""
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
-        work = sum(end - begin for begin, end in run.logs[account.core].busy)
-        if work:
-            rows[account.row][account.core] = work
+        if account.core in graph.work:
+            rows[account.row][account.core] = graph.work[account.core].busy_cycles
     for row, works in rows.items():
         mean = sum(works.values()) / len(works)
         shares = {
-            core: dict.fromkeys(_totals(run.logs[core]), 1 - mean / work)
+            core: dict.fromkeys(run.charges[core], 1 - mean / work)
             for core, work in works.items()
             if work > mean
         }
@@ -72,7 +71,7 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[Finding]:
             continue
         most = max(works, key=works.__getitem__)
         lines: dict[str, float] = defaultdict(float)
-        for charge, cycles in _totals(run.logs[most]).items():
+        for charge, cycles in run.charges[most].items():
             lines[run.lines[most].get(charge.address, NOWHERE).sentence] += cycles
         where, *others = sorted(filter(None, lines), key=lambda line: -lines[line]) or [most]
         saved = round(graph.cycles - graph.end(shares))
@@ -98,14 +97,16 @@ def _end(graph: RunGraph, place: Iterable[_Evidence]) -> float:
     return graph.end(shares, [wait for item in place for wait in item.waits])
 
 
-def _collect(run: ChargedRun) -> Mapping[tuple[str, str], list[_Evidence]]:
+def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[_Evidence]]:
     """Return the evidence by row of the timeline and cause."""
     found: dict[tuple[str, str], dict[SourceLine, _Evidence]] = defaultdict(dict)
     for account in run.accounts:
-        core, lines, log = account.core, run.lines[account.core], run.logs[account.core]
-        totals, waits = _totals(log), _waits_to_drop(log)
-        avoidable = _avoidable(log, totals, account.units, run.least[core])
-        for charge, cycles in totals.items():
+        core, lines, charges = account.core, run.lines[account.core], run.charges[account.core]
+        if core not in graph.work:
+            continue
+        waits = _waits_to_drop(graph.work[core])
+        avoidable = _avoidable(graph.work[core], charges, account.units, run.least[core])
+        for charge, cycles in charges.items():
             line = lines.get(charge.address, NOWHERE)
             if charge.cause not in BY_CAUSE or generated_file(line.file) is not None:
                 continue
@@ -117,43 +118,33 @@ def _collect(run: ChargedRun) -> Mapping[tuple[str, str], list[_Evidence]]:
             if charge in waits:
                 item.waits += [(core, number) for number in waits[charge]]
             else:
-                _add(item.shares[core], _shares(totals, charge, avoidable.get(charge.cause, 1.0)))
+                _add(item.shares[core], _shares(charges, charge, avoidable.get(charge.cause, 1.0)))
     return {key: list(lines.values()) for key, lines in found.items()}
 
 
-def _totals(log: ChargeLog) -> dict[Charge, float]:
-    """Return the cycles, times units, of each charge of a core, with its waits for cores."""
-    totals: dict[Charge, float] = defaultdict(float)
-    for (_, charge), cycles in log.cycles.items():
-        totals[charge] += cycles
-    for wait in log.waits:
-        totals[wait.charge] += wait.end - wait.begin
-    return totals
-
-
 def _avoidable(
-    log: ChargeLog, totals: Mapping[Charge, float], units: int, least: Mapping[str, int]
+    work: CoreWork, charges: Mapping[Charge, int], units: int, least: Mapping[str, int]
 ) -> dict[str, float]:
     """Return, for each cause in `least`, the share of its cycles that can vanish.
 
     The rest cannot, because without the cause the work of the core still takes `least` cycles.
     """
-    busy = sum(end - begin for begin, end in log.busy)
     shares = {}
     for cause, cycles in least.items():
-        charged = sum(count for charge, count in totals.items() if charge.cause == cause) / units
-        shares[cause] = min(max(busy - cycles, 0) / charged, 1.0) if charged else 1.0
+        charged = sum(count for charge, count in charges.items() if charge.cause == cause) / units
+        excess = max(work.busy_cycles - cycles, 0)
+        shares[cause] = min(excess / charged, 1.0) if charged else 1.0
     return shares
 
 
-def _waits_to_drop(log: ChargeLog) -> dict[Charge, list[int]]:
+def _waits_to_drop(work: CoreWork) -> dict[Charge, list[int]]:
     """Return the indices of the waits by charge, without the first wait of each instruction.
 
     If the work of two cores overlaps, the second one still waits for the first piece.
     """
     numbers: dict[Charge, list[int]] = {}
     known: set[tuple[str, int | None]] = set()
-    for number, wait in enumerate(log.waits):
+    for number, wait in enumerate(work.waits):
         of_charge = numbers.setdefault(wait.charge, [])
         key = wait.charge.cause, wait.charge.address
         if key in known:
@@ -162,12 +153,8 @@ def _waits_to_drop(log: ChargeLog) -> dict[Charge, list[int]]:
     return numbers
 
 
-def _shares(totals: Mapping[Charge, float], charge: Charge, share: float) -> dict[Charge, float]:
-    """Return the shares of the cycles that vanish together with `share` of the cycles of `charge`.
-
-    For some causes, the work of the instruction that waited also vanishes, or the work of the
-    instruction for which it waited.
-    """
+def _shares(totals: Mapping[Charge, int], charge: Charge, share: float) -> dict[Charge, float]:
+    """Return the share of the cycles of charges that vanishes with `share` of those of a charge."""
     shares = {charge: share}
     more = BY_CAUSE[charge.cause].more
     address = {WITH_INSTRUCTION: charge.address, WITH_PRODUCERS: charge.producer}.get(more)

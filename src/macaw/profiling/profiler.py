@@ -32,13 +32,13 @@ from macaw.profiling import (
     segments,
     timeline,
 )
-from macaw.profiling.account import Account
+from macaw.profiling.accounting import ChargedRun
 from macaw.profiling.annotating import annotate_job
 from macaw.profiling.annotation import Annotation
 from macaw.profiling.energy import Energy
 from macaw.profiling.energy_estimate import estimate_energy
 from macaw.profiling.energy_table import EnergyTable
-from macaw.profiling.model import Finding, Merge, MissedThreshold, Profile, Series
+from macaw.profiling.model import Merge, MissedThreshold, Profile, Series
 from macaw.profiling.recording import (
     Job,
     Parameters,
@@ -204,15 +204,17 @@ class _Profiler:
                 hint = suggestion(core, names)
                 raise InputError(f"no core is called '{core}'", hint)
         self.register_groups = int(config["trace.groups"])
+        self.charged: ChargedRun | None = None
 
     # Runs
 
     def profile(self) -> Profile:
         """Run all jobs and return the profile."""
         options = self.options
-        unrecorded: Recording | None = None
+        charged = self.charged = self._charge()
+        unrecorded: Recording | ChargedRun | None = None
         if options.mode == "auto":
-            (unrecorded,) = self._run("counting instructions", [self.job])
+            unrecorded = charged or self._run("counting instructions", [self.job])[0]
         if unrecorded is None:
             plans = [self._recording_job(recording.marker_parameters(self._core_numbers()), {})]
         else:
@@ -238,7 +240,7 @@ class _Profiler:
 
     def _count_lost(
         self,
-        unrecorded: Recording | None,
+        unrecorded: Recording | ChargedRun | None,
         records: Mapping[str, Sequence[Record]],
         full_runs: Sequence[Recording],
     ) -> dict[str, int]:
@@ -263,7 +265,9 @@ class _Profiler:
         ready = recording.add_spill_areas(self.program, self.config, parameters, needs)
         return replace(self.job, parameters=ready)
 
-    def _plan_all(self, unrecorded: Recording) -> tuple[dict[str, Parameters], dict[str, int]]:
+    def _plan_all(
+        self, unrecorded: Recording | ChargedRun
+    ) -> tuple[dict[str, Parameters], dict[str, int]]:
         """Return parameters that record all instructions, and the number of records, by core."""
         parameters, needs = {}, {}
         for core, executed in unrecorded.begun.items():
@@ -287,7 +291,7 @@ class _Profiler:
         return default_record_size(executed)
 
     def _plan_segments(
-        self, unrecorded: Recording
+        self, unrecorded: Recording | ChargedRun
     ) -> list[tuple[dict[str, Parameters], dict[str, int]]]:
         assert self.options.segments is not None
         plans = segments.parameters_of_segments(
@@ -313,7 +317,9 @@ class _Profiler:
                 raise ProfileError(*endless(result.failure))
         return recordings
 
-    def _check_unchanged(self, unrecorded: Recording, recorded: Recording, job: Job) -> None:
+    def _check_unchanged(
+        self, unrecorded: Recording | ChargedRun, recorded: Recording, job: Job
+    ) -> None:
         """Raise `InputError` if recording changed the run.
 
         Recording takes no cycles, but a program may use the memory of the spill area.
@@ -405,7 +411,6 @@ class _Profiler:
             for row, metric in by_row.items():
                 metrics_by_row[row] = (*metrics_by_row.get(row, ()), metric)
         work, energy = self._work_and_energy()
-        accounts, found = self._accounts_and_findings(first.cycles)
         report = Profile(
             self.name,
             self.config.name,
@@ -424,11 +429,11 @@ class _Profiler:
             ratios=rows,
             subject=self.subject,
             layers=layers,
-            accounts=accounts if options.causes else (),
+            accounts=self.charged.accounts if self.charged and options.causes else (),
             work=work,
             energy=energy,
             annotation=self._annotation(),
-            findings=found,
+            findings=findings.find(self.charged) if self.charged and self._wants_findings else (),
         )
         if options.against is not None:
             report = comparison.compare(options.against, report)
@@ -437,21 +442,19 @@ class _Profiler:
             report = replace(report, step=advice.next_step(report))
         return report
 
-    def _accounts_and_findings(
-        self, cycles: int
-    ) -> tuple[tuple[Account, ...], tuple[Finding, ...]]:
-        """Return the accounts of all cores, and the findings; with jitter, of one run.
+    def _charge(self) -> ChargedRun | None:
+        """Return the job with charged cycles, if the options want accounts or findings.
 
-        `cycles` is the expected length of the run. A result that the options do not request is
-        empty.
+        With jitter, it is one run, of the first seed.
         """
-        options = self.options
-        wants_findings = options.findings and options.mode == "auto"
-        if not options.causes and not wants_findings:
-            return (), ()
+        if not self.options.causes and not self._wants_findings:
+            return None
         self.watch("accounting for cycles", 0, 1)
-        run = accounting.charge_job(self.job, cycles if wants_findings else 0)
-        return run.accounts, findings.find(run) if wants_findings else ()
+        return accounting.charge_job(self.job)
+
+    @property
+    def _wants_findings(self) -> bool:
+        return self.options.findings and self.options.mode == "auto"
 
     def _annotation(self) -> Annotation | None:
         """Return the costs of the lines if the options request them; with jitter, of one run."""

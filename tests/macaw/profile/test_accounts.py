@@ -11,7 +11,6 @@ from rich.console import Console
 
 import macaw
 from macaw.asm.source import Source
-from macaw.errors import InputError
 from macaw.execution import configuration_of
 from macaw.isa.causes import BY_NAME
 from macaw.profiling import accounting, html
@@ -19,7 +18,7 @@ from macaw.profiling.account import Account, CauseCycles
 from macaw.profiling.account_report import tree_lines
 from macaw.profiling.model import from_json, to_json
 from macaw.profiling.profiler import ProfileOptions, profile
-from macaw.profiling.recording import make_job
+from macaw.profiling.recording import ProfileError, make_job
 from macaw.profiling.terminal_report import print_report
 from tests.macaw.profile.programs import vector_loop
 
@@ -145,5 +144,5 @@ def test_json_and_page(report: macaw.Profile) -> None:
 def test_a_program_that_does_not_end() -> None:
     program = macaw.assemble(Source(".device tiny\n.core cp\n1: j 1b\n", "ever.s"))
     job = make_job(program, configuration_of(program, None), {}, 100)
-    with pytest.raises(InputError, match="the program does not end by itself: cycle limit"):
-        accounting.charge_job(job, 0)
+    with pytest.raises(ProfileError, match="the program does not end by itself: cycle limit"):
+        accounting.charge_job(job)

@@ -115,7 +115,7 @@ def test_samples_add_up(six: Annotation, loop: Annotation) -> None:
 
 def test_cycles_are_those_of_the_account(six: Annotation) -> None:
     program = macaw.load(SIX_CORES / "six_cores.s")
-    accounts = charge_job(make_job(program, configuration_of(program, None), INPUTS), 0).accounts
+    accounts = charge_job(make_job(program, configuration_of(program, None), INPUTS)).accounts
     for account in accounts:
         found = costs_of(six, account.core)
         for line in account.lines:

@@ -9,11 +9,10 @@ import pytest
 
 import macaw
 from macaw.asm.source import Source
-from macaw.emu.charges import Charge
+from macaw.emu.charges import Charge, CoreLog
 from macaw.execution import configuration_of
 from macaw.profiling.accounting import ChargedRun, charge_job
-from macaw.profiling.charge_log import MOST_PERIODS, ChargeLog, LoggedWait, period_of
-from macaw.profiling.counterfactual import RunGraph
+from macaw.profiling.counterfactual import CoreWork, LoggedWait, RunGraph
 from macaw.profiling.recording import make_job
 from tests.programs.profiled import SIX_CORES, make_six_cores
 
@@ -22,13 +21,18 @@ pytestmark = pytest.mark.once
 WORK, STALL = Charge("work", 0), Charge("loads", 4)
 
 
-def log(*charges: tuple[int, int, Charge], period: int = 1, end: int = 1000) -> ChargeLog:
-    """A closed log of a core with one unit."""
-    made = ChargeLog(period)
+def log(*charges: tuple[int, int, Charge]) -> CoreLog:
+    """The log of a core, whose charges come in their order."""
+    made = CoreLog()
     for begin, until, charge in charges:
-        made.add(begin, until, charge, until - begin)
-    made.close(end)
+        made.add(begin, charge)
+        made.add(until, None)
     return made
+
+
+def graph_of(logs: dict[str, CoreLog]) -> RunGraph:
+    """The graph of a run that ends with the last charge."""
+    return RunGraph(logs, max(log.begins[-1] for log in logs.values()))
 
 
 def wait(whom: str, at: int = 0) -> Charge:
@@ -38,49 +42,39 @@ def wait(whom: str, at: int = 0) -> Charge:
 def charged(text: str, inputs: dict[str, np.ndarray] | None = None) -> ChargedRun:
     program = macaw.assemble(Source(text, "case.s"))
     job = make_job(program, configuration_of(program, None), inputs or {})
-    return charge_job(job, 10_000)
+    return charge_job(job)
 
 
-# The log ---------------------------------------------------------------------------------------
+# The work of a core ----------------------------------------------------------------------------
 
 
-def test_a_log_adds_up_the_charges_of_a_period() -> None:
-    made = ChargeLog(10)
-    made.add(0, 8, WORK, 8)
-    made.add(8, 34, STALL, 52)  # two units
-    made.add(40, 44, wait("vc"), 4)
-    made.close(100)
-    assert made.cycles == {
-        (0, WORK): 8,
-        (0, STALL): 4,
-        (1, STALL): 20,
-        (2, STALL): 20,
-        (3, STALL): 8,
-    }
-    assert made.busy == [(0, 34)]
-    assert made.waits == [LoggedWait(40, 44, wait("vc"))]
+def test_work_is_what_is_neither_idle_nor_a_wait() -> None:
+    made = log((0, 8, WORK), (8, 34, STALL), (40, 44, wait("vc")), (44, 50, WORK))
+    work = CoreWork(made, 50)
+    assert work.busy == [(0, 34), (44, 50)]
+    assert work.busy_cycles == 40
+    assert work.waits == [LoggedWait(40, 44, wait("vc"))]
 
 
-def test_a_log_forgets_what_is_after_the_run() -> None:
-    made = ChargeLog(10)
-    made.add(30, 40, WORK, 10)  # charges come in any order
-    made.add(0, 10, WORK, 10)
-    made.add(5, 20, STALL, 15)
-    made.add(45, 60, wait("vc"), 15)
-    made.close(35)
-    assert made.busy == [(0, 20), (30, 35)]
-    assert made.waits == []
-    assert max(number for number, _ in made.cycles) == 3
+def test_what_is_after_the_run_is_left_out() -> None:
+    made = log((0, 10, WORK), (10, 20, STALL), (30, 40, WORK), (45, 60, wait("vc")))
+    work = CoreWork(made, 35)
+    assert work.busy == [(0, 20), (30, 35)]
+    assert work.waits == []
+    assert work.taken({WORK: 1.0}, [0, 5, 10, 20, 30, 35, 50]).tolist() == [
+        0,
+        5,
+        10,
+        10,
+        10,
+        15,
+        15,
+    ]
 
 
-def test_a_log_joins_what_overlaps() -> None:
-    made = log((40, 60, WORK), (0, 10, WORK), (50, 70, STALL), (5, 20, STALL), (60, 65, WORK))
-    assert made.busy == [(0, 20), (40, 70)]
-
-
-def test_a_log_of_a_long_run_has_a_bounded_number_of_periods() -> None:
-    assert period_of(100) == 1
-    assert period_of(10_000_000) * MOST_PERIODS >= 10_000_000
+def test_a_core_without_charges_has_no_work() -> None:
+    assert CoreWork(CoreLog(), 35).busy == []
+    assert RunGraph({"cp": log((0, 35, WORK)), "vc": CoreLog()}, 35).work.keys() == {"cp"}
 
 
 # By hand ---------------------------------------------------------------------------------------
@@ -93,7 +87,7 @@ def test_work_with_slack_may_get_shorter_without_an_effect() -> None:
         "vc": log((5, 20, WORK), (20, 40, STALL)),
         "nnp": log((6, 56, WORK), (56, 100, STALL)),
     }
-    graph = RunGraph(logs)
+    graph = graph_of(logs)
     assert graph.end() == graph.cycles == 120
     assert graph.end({"vc": {STALL: 1.0}}) == 120
     assert graph.end({"nnp": {STALL: 0.5}}) == 98
@@ -108,7 +102,7 @@ def test_an_event_in_the_middle_of_work_moves_with_the_work_before_it() -> None:
         "cp": log((0, 20, WORK), (20, 50, STALL), (50, 60, WORK), (60, 90, STALL)),
         "vc": log((50, 150, WORK)),
     }
-    graph = RunGraph(logs)
+    graph = graph_of(logs)
     assert graph.end() == 150
     assert graph.end({"cp": {STALL: 1.0}}) == 120
     assert graph.end({"cp": {STALL: 0.5}}) == 135
@@ -125,9 +119,9 @@ def test_a_wait_that_does_not_take_place_leaves_the_order_of_each_core() -> None
         "dma": log((10, 40, WORK), (110, 140, WORK)),
         "vc": log((50, 100, WORK), (150, 200, WORK)),
     }  # fmt: skip
-    graph = RunGraph(logs)
+    graph = graph_of(logs)
     waits = {
-        name: [i for i, item in enumerate(logs["cp"].waits) if item.charge.whom == name]
+        name: [i for i, item in enumerate(graph.work["cp"].waits) if item.charge.whom == name]
         for name in ("dma", "vc")
     }
     assert graph.end() == 205
@@ -137,12 +131,10 @@ def test_a_wait_that_does_not_take_place_leaves_the_order_of_each_core() -> None
 
 
 def test_cores_with_several_units_lose_the_mean_of_their_units() -> None:
-    made = ChargeLog(100)
-    made.add(0, 100, WORK, 300)  # of four units
-    made.add(0, 100, STALL, 100)
-    made.close(100)
-    graph = RunGraph({"pe[0]": made})
-    assert graph.end({"pe[0]": {STALL: 1.0}}) == 75
+    made = CoreLog()
+    made.divide(0, 100, {WORK: 3, STALL: 1})
+    made.add(100, None)
+    assert RunGraph({"pe[0]": made}, 100).end({"pe[0]": {STALL: 1.0}}) == 75
 
 
 # Against the emulator --------------------------------------------------------------------------
@@ -170,12 +162,12 @@ def loads_of(turns: int, together: int) -> ChargedRun:
 
 
 def share_of(run: ChargedRun, core: str, cause: str) -> dict[Charge, float]:
-    return {charge: 1.0 for _, charge in run.logs[core].cycles if charge.cause == cause}
+    return {charge: 1.0 for charge in run.charges[core] if charge.cause == cause}
 
 
 def test_a_stall_that_vanishes_is_what_the_unrolled_program_saves() -> None:
     slow, fast = loads_of(60, 1), loads_of(12, 5)
-    graph = RunGraph(slow.logs)
+    graph = RunGraph(slow.logs, slow.cycles)
     saved = graph.cycles - fast.accounts[0].cycles
     assert saved > 900
     price = graph.cycles - graph.end({"vc": share_of(slow, "vc", "loads")})
@@ -214,8 +206,8 @@ def turns(bytes_: int, work: int, wait: str) -> ChargedRun:
 def test_a_wait_that_vanishes_is_what_the_overlapped_program_saves(bytes_: int, work: int) -> None:
     """cp waits for each transfer at once, or works meanwhile and waits in the end."""
     slow, fast = turns(bytes_, work, "dma.wait zero"), turns(bytes_, work, "")
-    graph = RunGraph(slow.logs)
-    waits = [("cp", number) for number in range(len(slow.logs["cp"].waits))]
+    graph = RunGraph(slow.logs, slow.cycles)
+    waits = [("cp", number) for number in range(len(graph.work["cp"].waits))]
     saved = graph.cycles - fast.accounts[0].cycles
     assert graph.cycles - graph.end(dropped=waits) == pytest.approx(saved, rel=0.1)
 
@@ -224,13 +216,7 @@ def test_without_a_change_the_replay_ends_with_the_run() -> None:
     program = macaw.assemble(SIX_CORES / "six_cores.s")
     inputs = {name: make_six_cores.tensors()[name] for name in ("x", "d", "e")}
     job = make_job(program, configuration_of(program, None), inputs)
-    run = charge_job(job, 8730)
-    graph = RunGraph(run.logs)
+    run = charge_job(job)
+    graph = RunGraph(run.logs, run.cycles)
     assert len(graph.work) == 6
-    assert graph.end() == graph.cycles == run.accounts[0].cycles
-    # A coarse log knows less exactly when cycles vanish, and nothing else is different.
-    coarse = RunGraph(charge_job(job, 400_000).logs)
-    assert coarse.end() == graph.cycles
-    for core in ("cp", "pe[0]", "dma"):
-        gone = {core: {charge: 0.5 for _, charge in run.logs[core].cycles}}
-        assert coarse.end(gone) == pytest.approx(graph.end(gone), rel=0.02)
+    assert graph.end() == graph.cycles == run.cycles

@@ -5,6 +5,7 @@ Each program of `pairs` has a flaw, and with `-D MENDED=1` it has none: what the
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from shutil import copy
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw.emu.charges import Charge
+from macaw.emu.charges import Charge, CoreLog
 from macaw.execution import configuration_of
 from macaw.golden_description import read_description
 from macaw.isa.advice import ADVICE
@@ -22,7 +23,6 @@ from macaw.isa.causes import BY_NAME, CAUSES
 from macaw.profiling import findings
 from macaw.profiling.account import Account
 from macaw.profiling.accounting import ChargedRun, charge_job
-from macaw.profiling.charge_log import ChargeLog
 from macaw.profiling.model import Finding
 from macaw.profiling.profiler import ProfileOptions, profile
 from macaw.profiling.recording import make_job
@@ -76,7 +76,7 @@ def charged(name: str, *, mended: bool) -> tuple[ChargedRun, dict[str, np.ndarra
         for x in program.inputs
     }
     job = make_job(program, configuration_of(program, None), inputs)
-    return charge_job(job, 4096), macaw.run(program, inputs).outputs
+    return charge_job(job), macaw.run(program, inputs).outputs
 
 
 @cache
@@ -157,7 +157,7 @@ def test_following_the_first_finding_of_a_sample_saves_a_fifth_of_its_price(
     before = macaw.assemble(*made.sources)
     after = macaw.assemble(tmp_path / followed)
     job = make_job(before, configuration_of(before, None), inputs)
-    found = findings.find(charge_job(job, 10_000))[0]
+    found = findings.find(charge_job(job))[0]
     assert (found.core, found.cause, place_of(found.where)) == first
     slow, fast = macaw.run(before, inputs), macaw.run(after, inputs)
     for name, values in slow.outputs.items():
@@ -173,7 +173,7 @@ def test_chains_that_depend_on_each_other_are_no_finding() -> None:
     made = read_description(PROGRAMS / "nnp_lstm")
     program = macaw.assemble(*made.sources)
     inputs = {name: np.load(path) for name, path in made.inputs.items()}
-    run = charge_job(make_job(program, configuration_of(program, None), inputs), 2000)
+    run = charge_job(make_job(program, configuration_of(program, None), inputs))
     (account,) = (account for account in run.accounts if account.core == "nnp")
     fill = sum(line.causes.get("fill", 0) for line in account.lines)
     assert fill > 0.5 * account.cycles
@@ -200,14 +200,22 @@ def run_of(
 ) -> ChargedRun:
     """A run of cores with one unit; the row of `pe[0]` is `pe`."""
     end = max(until for spans in charges.values() for _, until, _ in spans)
-    logs = {core: ChargeLog(1) for core in charges}
+    logs = {core: CoreLog() for core in charges}
+    totals: dict[str, dict[Charge, int]] = {core: defaultdict(int) for core in charges}
     for core, spans in charges.items():
         for begin, until, charge in spans:
-            logs[core].add(begin, until, charge, until - begin)
-        logs[core].close(end)
+            logs[core].add(begin, charge)
+            logs[core].add(until, None)
+            totals[core][charge] += until - begin
     accounts = [Account(core, core.partition("[")[0], end, 1, (), ()) for core in charges]
     return ChargedRun(
-        tuple(accounts), logs, dict.fromkeys(charges, lines), dict.fromkeys(charges, least or {})
+        end,
+        tuple(accounts),
+        logs,
+        totals,
+        dict.fromkeys(charges, lines),
+        dict.fromkeys(charges, least or {}),
+        {},
     )
 
 
