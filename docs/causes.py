@@ -1,4 +1,4 @@
-"""The table of causes in docs/profile.md, from `macaw.isa.causes`."""
+"""The table of causes in docs/profile.md, from `macaw.isa.causes` and `macaw.isa.advice`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ def page() -> str:
 
 def table() -> str:
     """Return a row for each cause, with a dash before those below another one."""
+    from macaw.isa.advice import BY_CAUSE, WITHOUT_ADVICE
     from macaw.isa.causes import CAUSES
 
-    rows = ["| cause | the cycles in which |", "|---|---|"]
+    rows = ["| cause | the cycles in which | cores with advice, or why there is none |", "|---|---|---|"]
     for cause in CAUSES:
         dash = "– " if cause.parent else ""
-        rows.append(f"| {dash}`{cause.name}` | {cause.meaning} |")
+        advice = BY_CAUSE.get(cause.name)
+        last = ", ".join(advice.cores) if advice else WITHOUT_ADVICE.get(cause.name, "")
+        rows.append(f"| {dash}`{cause.name}` | {cause.meaning} | {last} |")
     return "\n" + "\n".join(rows) + "\n\n"

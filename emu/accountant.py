@@ -31,6 +31,9 @@ class Accountant:
         self.charges: dict[Charge, int] = {}
         # by cause: the cycles that the core's work takes even if it never waits for this cause
         self.least: dict[str, int] = {}
+        # by address of a step that all units take together, and by what it works on: the work of
+        # each unit
+        self.steps: dict[int, dict[tuple[int, ...], list[int]]] = {}
         self.log = CoreLog()
         self.at = 0
         self.has_worked = False

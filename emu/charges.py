@@ -29,6 +29,11 @@ class Charge(NamedTuple):
         """Whether the core waited for another core."""
         return BY_NAME[self.cause].parent == "others"
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether the core had nothing to do."""
+        return BY_NAME[self.cause].parent == "idle"
+
 
 class CoreLog:
     """The charges of a core from cycle 0 on; cycles without a charge are idle.

@@ -13,8 +13,9 @@ from macaw.emu.dma.core import DmaCore
 class DmaAccountant(Accountant):
     """Charges each transfer: its setup, cycles with a beat, blocked banks, windows, latency.
 
-    A cycle in which the dma reads or writes a beat is work, even if another beat waits in it. If
-    short rows make more beats necessary than full beats would need, these cycles are `narrow`.
+    A cycle in which the dma reads or writes a beat is work, even if another beat waits in it. Of
+    transfers whose rows are short and adjoin each other, the share that full beats would not need
+    is `narrow`.
     """
 
     core: DmaCore
@@ -63,8 +64,10 @@ class DmaAccountant(Accountant):
         windows = sum(end - waiting.since for waiting, end in self.ended_waits)
         self.ended_waits.clear()
         moved, blocked = len(self.moved), len(self.blocked - self.moved)
-        full = -(-self.bytes // self.core.width)
-        narrow = moved * (self.beats - full) // self.beats if self.beats else 0
+        narrow = 0
+        if self.beats and self._rows_adjoin():
+            full = -(-self.bytes // self.core.width)
+            narrow = moved * (self.beats - full) // self.beats
         self.beats = self.bytes = 0
         self.moved.clear()
         self.blocked.clear()
@@ -78,6 +81,11 @@ class DmaAccountant(Accountant):
         self.span("data", self.at + min(windows, left), self.address, whom, cores=cores)
         self.span("latency", time, self.address)
         self.is_open = False
+
+    def _rows_adjoin(self) -> bool:
+        """Return whether one long row could move the same bytes as the running transfer."""
+        transfer = self.core.transfer
+        return transfer.row_bytes == transfer.src_stride == transfer.dst_stride
 
     def settle(self, time: int) -> None:
         waiting = self.core.waiting

@@ -1,16 +1,20 @@
 """The accountant of a row: what each PE did in each cycle, and for what its cluster waited.
 
-The counters of the PEs say what each PE did in the cycles of a mac. For the other cycles of a run,
-the stall report of the row says for what the cluster's oldest step waits. The report changes only
-when the row acts, so each report is valid until the next act.
+The counters of the PEs say what the cycles of a mac were. For the other cycles of a run, the stall
+report of the row says for what the cluster's oldest step waits. The report changes only when the
+row acts, so each report is valid until the next act. A wait for the bus is `order` if the bus
+brings results of the same list, because they could not have come earlier.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from macaw.emu.accountant import Accountant
 from macaw.emu.charges import Charge
-from macaw.emu.core import Core
+from macaw.emu.core import Core, Event
 from macaw.emu.pe.row import Row
+from macaw.emu.pe.sequence import MEMBERS, WINDOW
 from macaw.emu.pe.state import BUSY, IDLE, MAC
 
 # By counter of PEs: the cause of its cycles; `cycles_queue` is divided by the stall report.
@@ -23,6 +27,9 @@ _CAUSES = {
     "cycles_idle": "packets",
 }
 _QUEUE, _IDLE = "cycles_queue", "cycles_idle"
+_STATE = MEMBERS.index("state")
+_LINE = 32  # bytes; with this resolution an accountant knows what the row has stored
+_RESULTS = "results of the same list"
 
 
 class RowAccountant(Accountant):
@@ -41,13 +48,30 @@ class RowAccountant(Accountant):
         self.logged = 0
         # by cluster: the address of the mac that ran last
         self.macs: list[int | None] = [None] * shape.clusters
-        self.elsewhere: int | None = None  # the mac of some cluster that has a packet
+        self.packets: dict[int, int] = {}  # their addresses by order
+        self.latest: list[tuple[int, int]] = [(-1, -1)] * shape.clusters  # address and packet
+        self.elsewhere: int | None = None  # that of some cluster that has a packet
+        self.beats = 0  # of the bus, as far as they are counted
+        self.bus_rest = 0.0  # cycles of the present list in which the bus rested, less those used up
+        self.avoidable = 0.0  # cycles of waits for the bus that could have been in earlier rests
+        self.stored: set[int] = set()  # lines of memory with results of the present list
+        # order of a packet and number of a segment: whether the segment has such results
+        self.segments: dict[tuple[int, int], bool] = {}
+
+    def hear(self, event: Event) -> None:
+        if event.kind == "write":
+            offset = int(event.values["address"]) - self.core.context.memory.base
+            self.stored.update(_lines(offset, int(event.values["size"])))
+        elif event.kind == "packet":
+            self.packets[int(event.values["order"])] = int(event.values["address"])
 
     def acted(self) -> None:
         clusters = self.core.context.clusters
         for number, cluster in enumerate(clusters):
             address = cluster.running_address(MAC)
-            self.macs[number] = self.macs[number] if address is None else address
+            if address is not None:
+                self.macs[number] = address
+                self._note_step(number, address)
         self._count()
         state = self.core.state
         busy = [mac for mac, doing in zip(self.macs, state.doing, strict=True) if doing != IDLE]
@@ -61,10 +85,36 @@ class RowAccountant(Accountant):
             steps = (stall.address for stall in self.stalls)
             self.elsewhere = next((step for step in steps if step is not None), None)
 
+    def _note_step(self, number: int, address: int) -> None:
+        """Take note of the number of weights that each PE of a cluster has in its present mac."""
+        cluster, state = self.core.context.clusters[number], self.core.state
+        run = cluster.run_of(cluster.units[MAC])
+        if run is None or self.latest[number] == (address, run["order"]):
+            return
+        self.latest[number] = address, run["order"]
+        if state.headers[number, run["buffer"], _STATE] != WINDOW:
+            entries = state.segment_entries[number, run["buffer"]].tolist()
+            key = number, self.packets.get(run["order"], 0)
+            self.steps.setdefault(address, {})[key] = entries
+
     def _stall(self, number: int) -> Charge:
         """Return what the cycles of a cluster are charged to while it runs no mac."""
         stall = self.core.stall_report.unit(number)
+        if stall.cause == "bus" and self._brings_results():
+            return Charge("order", stall.address, _RESULTS)
         return Charge(stall.cause or "issue", stall.address, stall.whom)
+
+    def _brings_results(self) -> bool:
+        """Return whether the present segment on the bus has results of the same list."""
+        packet = self.core.state.packet
+        if packet is None or packet["segment"] >= len(packet["segments"]):
+            return False
+        key = packet["order"], packet["segment"]
+        if not packet["sent"] or key not in self.segments:
+            segment = packet["segments"][packet["segment"]]
+            lines = _lines(segment["offset"], segment["length"])
+            self.segments[key] = not self.stored.isdisjoint(lines)
+        return self.segments[key]
 
     def _count(self) -> None:
         """Charge the cycles that the row has counted since the last call."""
@@ -88,10 +138,22 @@ class RowAccountant(Accountant):
         end = int(state.counted_to) * core.divider
         self.idle(end - simulated * core.divider)
         self.keep_charges()
+        self._use_rest(fresh, simulated * core.divider)
         for charge, count in fresh:
             self._add(charge, count)
         self.at = end
         self._log()
+
+    def _use_rest(self, fresh: Iterable[tuple[Charge, int]], cycles: int) -> None:
+        """Find how many waits for the bus in the last cycles the bus could have avoided.
+
+        It could have brought the data in the cycles of the list in which it rested before.
+        """
+        beats, self.beats = self.core.state.bus_beats - self.beats, self.core.state.bus_beats
+        waited = sum(count for charge, count in fresh if charge.cause == "bus") / self.units
+        used = min(waited, max(self.bus_rest, 0.0))
+        self.avoidable += used
+        self.bus_rest += cycles - beats * self.core.divider - used
 
     def _add(self, charge: Charge, count: int) -> None:
         self.add(charge, count)
@@ -119,13 +181,23 @@ class RowAccountant(Accountant):
                 self._add(stall, pes)
             self.at = time
         self._log()
-        self.least["bus"] = self.core.state.bus_beats * self.core.divider
+        idle = sum(count for charge, count in self.charges.items() if charge.is_idle)
+        busy = sum(self.charges.values()) - idle
+        self.least["bus"] = round(busy / self.units - self.avoidable)
 
     def idle(self, until: int) -> None:
         if until > self.at:
             self._log()
             super().idle(until)
             self.logged = self.at
+            self.bus_rest = 0.0
+            self.stored.clear()
+            self.segments.clear()
+
+
+def _lines(offset: int, size: int) -> range:
+    """Return the numbers of the lines of memory that contain bytes."""
+    return range(offset // _LINE, (offset + size - 1) // _LINE + 1)
 
 
 def make(core: Core) -> Accountant:

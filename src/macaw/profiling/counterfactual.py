@@ -70,6 +70,28 @@ class CoreWork:
         self._lengths = np.where(is_work, np.diff(times), 0)
         self.busy_cycles = int(self._lengths.sum())
 
+    def occurrences(self) -> dict[Charge, int]:
+        """Return how many times the core began to spend cycles on each charge."""
+        found = np.bincount(self._numbers + 1, minlength=len(self.charges) + 1)
+        return dict(zip(self.charges, found[1:].tolist(), strict=True))
+
+    def openings(self) -> dict[Charge, float]:
+        """Return the share of the cycles of each charge that pass before a `work` charge.
+
+        Each interval of work begins anew.
+        """
+        works = np.array([*(charge.cause == "work" for charge in self.charges), False])
+        numbers, lengths = self._numbers, self._lengths
+        intervals = np.searchsorted(self.begins, self._times[:-1], "right")
+        first = np.full(len(self.begins) + 1, len(numbers))
+        np.minimum.at(first, intervals[works[numbers]], np.flatnonzero(works[numbers]))
+        before = np.arange(len(numbers)) < first[intervals]
+        count = len(self.charges)
+        opening = np.bincount(numbers + 1, lengths * before, count + 1)[1:]
+        whole = np.bincount(numbers + 1, lengths, count + 1)[1:]
+        shares = np.divide(opening, whole, out=np.zeros(count), where=whole > 0)
+        return dict(zip(self.charges, shares.tolist(), strict=True))
+
     def taken(self, shares: Shares, times: Sequence[int]) -> NDArray[np.float64]:
         """Return for each time how many cycles of the core's work before it vanish."""
         weights = np.array([*(shares.get(charge, 0.0) for charge in self.charges), 0.0])
@@ -179,7 +201,8 @@ class RunGraph:
         """Return the cycle in which the run would end with a change.
 
         `shares` has by core the share of the cycles of charges that vanishes. `dropped` are waits
-        that do not take place, as pairs of the core and the index of the wait in its log.
+        that do not take place, as pairs of the core and the index of the wait. They still end no
+        earlier than if the cores that are waited for had never paused.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)
@@ -205,21 +228,24 @@ class RunGraph:
         """Return the end of the last interval. `offsets` are those of edges from their nodes."""
         starts = [0.0] * len(self._nodes)
         last_end = dict.fromkeys(self.work, 0.0)
+        pauses = dict.fromkeys(self.work, 0.0)  # by core: cycles between its work so far
+        paused = [0.0] * len(self._nodes)  # the same when a node starts
         for number, (core, place) in enumerate(self._nodes):
             before = last_end[core]
+            edges = zip(self._after[number], offsets[number], strict=True)
+            bounds = [starts[edge.node] + offset for edge, offset in edges]
             if self._wait[number] >= 0 and (core, self._wait[number]) in dropped:
-                start = before
-            elif edges := self._after[number]:
-                start = max(
-                    before,
-                    *(
-                        starts[edge.node] + offset
-                        for edge, offset in zip(edges, offsets[number], strict=True)
-                    ),
-                )
+                edges = zip(self._after[number], bounds, strict=True)
+                bounds = [bound - edge.lag - paused[edge.node] for edge, bound in edges]
+                start = max([before, *bounds])
+            elif bounds:
+                start = max([before, *bounds])
             else:
                 work = self.work[core]
                 start = before + work.begins[place] - (work.ends[place - 1] if place else 0)
             starts[number] = start
+            if place:
+                pauses[core] += start - before
+            paused[number] = pauses[core]
             last_end[core] = start + length[number]
         return max(last_end.values(), default=0.0)

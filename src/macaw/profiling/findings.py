@@ -9,18 +9,19 @@ cause that does not make the run longer costs nothing, so it is no finding.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from macaw.asm.generated_sources import generated_file
 from macaw.emu.charges import Charge
-from macaw.isa.advice import BY_CAUSE, WITH_INSTRUCTION, WITH_PRODUCERS
+from macaw.isa.advice import BY_CAUSE, FIRST, OPENING, UNEVEN, WITH_INSTRUCTION, WITH_PRODUCERS
 from macaw.profiling.accounting import ChargedRun
 from macaw.profiling.counterfactual import CoreWork, RunGraph
 from macaw.profiling.model import Finding
 from macaw.profiling.source_lines import NOWHERE, SourceLine
 
-LEAST_SAVED = 0.01  # of the run; what saves less is no finding
+LEAST_SAVED = 0.03  # of the run; what saves less is no finding
+LEAST_CYCLES = 10  # nor is what saves less than these cycles
 MOST_PRICED = 64  # places, those with most cycles: each takes a simulation
 MOST_DISTANCE = 12  # lines; lines of one cause that are closer are one place
 
@@ -34,20 +35,24 @@ class _Evidence:
     # by core: the cycles of the mean of its units
     cycles_of: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     shares: dict[str, dict[Charge, float]] = field(default_factory=lambda: defaultdict(dict))
-    waits: list[tuple[str, int]] = field(default_factory=list)  # cores and indices in their logs
+    # by core: how many times it began to spend cycles on the cause
+    occurrences: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    waits: list[tuple[str, int]] = field(default_factory=list)  # cores and indices of their waits
     whom: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 def find(run: ChargedRun) -> tuple[Finding, ...]:
     """Return the findings of a run, those that save most first."""
     graph = RunGraph(run.logs, run.cycles)
-    least = max(LEAST_SAVED * graph.cycles, 1.0)
+    least = max(LEAST_SAVED * graph.cycles, LEAST_CYCLES)
     found = []
     evidence = _collect(run, graph)
     places = [(key, place) for key, lines in evidence.items() for place in _places(lines)]
     places.sort(key=lambda item: -_device_cycles(item[1]))
     for (row, cause), place in places[:MOST_PRICED]:
-        saved = graph.cycles - _end(graph, place) if _device_cycles(place) >= least else 0.0
+        saved = (
+            graph.cycles - _end(run, graph, cause, place) if _device_cycles(place) >= least else 0.0
+        )
         if saved >= least:
             found.append(_finding(row, cause, place, round(saved)))
     found += [item for item in _uneven_rows(run, graph) if item.saved >= least]
@@ -88,13 +93,42 @@ def _device_cycles(place: Iterable[_Evidence]) -> float:
     return sum(sum(item.cycles_of.values()) for item in place)
 
 
-def _end(graph: RunGraph, place: Iterable[_Evidence]) -> float:
-    """Return the cycle in which the run would end if all cycles and waits of `place` vanished."""
+def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence]) -> float:
+    """Return when the run would end without what `place` has of a cause."""
     shares: dict[str, dict[Charge, float]] = defaultdict(dict)
+    occurrences: dict[str, int] = defaultdict(int)
     for item in place:
         for core, of_core in item.shares.items():
             _add(shares[core], of_core)
+            occurrences[core] += item.occurrences[core]
+    for core, of_core in shares.items():
+        share = 1.0
+        if BY_CAUSE[cause].stays == FIRST:
+            share = 1 - 1 / max(occurrences[core], 1)
+        elif BY_CAUSE[cause].stays == UNEVEN:
+            share = _share_of_order(run.steps[core], {charge.address for charge in of_core})
+        shares[core] = {charge: share * part for charge, part in of_core.items()}
     return graph.end(shares, [wait for item in place for wait in item.waits])
+
+
+def _share_of_order(
+    steps: Mapping[int, Mapping[tuple[int, ...], Sequence[int]]], addresses: Container[int | None]
+) -> float:
+    """Return the share of the imbalance of steps that vanishes if rows are ordered by their work.
+
+    A step takes as long as the unit with most work. `steps` has the work of the units by address
+    of the step, and by what it works on: several steps may work on the same rows.
+    """
+    by_rows: dict[tuple[int, ...], Sequence[int]] = {}
+    for address, found in steps.items():
+        if address in addresses:
+            by_rows.update(found)
+    known = list(by_rows.values())
+    longest = sum(map(max, known))
+    ordered = sorted((work for works in known for work in works), reverse=True)
+    least = sum(ordered[:: len(known[0])]) if known else 0
+    excess = longest - sum(sum(works) / len(works) for works in known)
+    return (longest - least) / excess if excess else 0.0
 
 
 def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[_Evidence]]:
@@ -104,21 +138,29 @@ def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[
         core, lines, charges = account.core, run.lines[account.core], run.charges[account.core]
         if core not in graph.work:
             continue
-        waits = _waits_to_drop(graph.work[core])
-        avoidable = _avoidable(graph.work[core], charges, account.units, run.least[core])
+        work = graph.work[core]
+        waits, occurrences, openings = _waits_to_drop(work), work.occurrences(), work.openings()
+        avoidable = _avoidable(work, charges, account.units, run.least[core])
         for charge, cycles in charges.items():
             line = lines.get(charge.address, NOWHERE)
-            if charge.cause not in BY_CAUSE or generated_file(line.file) is not None:
+            advice = BY_CAUSE.get(charge.cause)
+            if advice is None or account.row not in advice.cores:
+                continue
+            if generated_file(line.file) is not None:
                 continue
             item = found[account.row, charge.cause].setdefault(line, _Evidence(line))
             item.cycles += cycles
             item.cycles_of[core] += cycles / account.units
+            item.occurrences[core] += occurrences.get(charge, 0)
             producer = lines.get(charge.producer, NOWHERE)
             item.whom[charge.whom or producer.sentence] += cycles
             if charge in waits:
                 item.waits += [(core, number) for number in waits[charge]]
-            else:
-                _add(item.shares[core], _shares(charges, charge, avoidable.get(charge.cause, 1.0)))
+                continue
+            share = avoidable.get(charge.cause, 1.0)
+            if advice.stays == OPENING:
+                share = min(share, 1 - openings.get(charge, 0.0))
+            _add(item.shares[core], _shares(charges, charge, share))
     return {key: list(lines.values()) for key, lines in found.items()}
 
 

@@ -125,9 +125,9 @@ def test_a_wait_that_does_not_take_place_leaves_the_order_of_each_core() -> None
         for name in ("dma", "vc")
     }
     assert graph.end() == 205
-    assert graph.end(dropped=[("cp", n) for n in waits["dma"]]) == 145
+    assert graph.end(dropped=[("cp", n) for n in waits["dma"]]) == 175
     # vc is the last one to end: its own work stays
-    assert graph.end(dropped=[("cp", n) for n in [*waits["dma"], *waits["vc"]]]) == 120
+    assert graph.end(dropped=[("cp", n) for n in [*waits["dma"], *waits["vc"]]]) == 170
 
 
 def test_cores_with_several_units_lose_the_mean_of_their_units() -> None:
