@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from macaw.debugger.debuggee import Debuggee
 from macaw.emu import accounting
-from macaw.emu.charges import Charge
 from macaw.emu.copies import original
 from macaw.emu.critical_path import critical_path, heat_of
 from macaw.emu.device import Device
@@ -54,14 +53,10 @@ def line_costs(debuggee: Debuggee, max_cycles: int) -> LineCosts:
     for name, array in debuggee.inputs.items():
         device.write_tensor(name, array)
 
-    def watch(_begin: int, _end: int, _charge: Charge, _cycles: int) -> None:
-        if interrupts.pending:
-            device.interrupt()
-
+    device.pause = lambda: interrupts.pending
     interrupts.running = True
     try:
-        watches = dict.fromkeys(device.cores, watch)
-        stop, accountants = accounting.run(device, max_cycles, watches)
+        stop, accountants = accounting.run(device, max_cycles)
     finally:
         interrupts.running = False
         interrupts.take()  # a request has ended this run, or came too late for it

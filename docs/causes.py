@@ -22,7 +22,8 @@ def table() -> str:
     from macaw.isa.advice import BY_CAUSE, WITHOUT_ADVICE
     from macaw.isa.causes import CAUSES
 
-    rows = ["| cause | the cycles in which | cores with advice, or why there is none |", "|---|---|---|"]
+    last = "cores with advice, or why there is none"
+    rows = [f"| cause | the cycles in which | {last} |", "|---|---|---|"]
     for cause in CAUSES:
         dash = "– " if cause.parent else ""
         advice = BY_CAUSE.get(cause.name)

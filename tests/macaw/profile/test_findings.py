@@ -211,11 +211,14 @@ def line(number: int, file: str = "/x/a.s") -> SourceLine:
     return SourceLine(file, number, 0, f"{file.rpartition('/')[2]}:{number}", "add")
 
 
+Steps = dict[int, dict[tuple[int, ...], list[int]]]
+
+
 def run_of(
     charges: dict[str, list[tuple[int, int, Charge]]],
     lines: dict[int | None, SourceLine],
     least: dict[str, int] | None = None,
-    steps: dict[int, dict[tuple[int, ...], list[int]]] | None = None,
+    steps: Steps | None = None,
 ) -> ChargedRun:
     """A run of cores with one unit; the row of `pe[0]` is `pe`."""
     end = max(until for spans in charges.values() for _, until, _ in spans)
@@ -283,13 +286,13 @@ def test_what_comes_before_the_first_work_of_a_list_stays() -> None:
 def test_imbalance_costs_what_another_order_of_the_rows_saves() -> None:
     """Two steps of 4 PEs: 8 + 8 entries, or in order 8 + 2; their means are 5 and 5."""
     spans = [(0, 40, WORK), (40, 100, stall(4, "imbalance"))]
-    uneven = {4: {(0, 1): [8, 8, 2, 2], (0, 2): [2, 8, 2, 8]}}
+    uneven: Steps = {4: {(0, 1): [8, 8, 2, 2], (0, 2): [2, 8, 2, 8]}}
     run = run_of({"pe[0]": spans}, LINES, steps=uneven)
     assert [x.saved for x in findings.find(run)] == [60]
     # the same rows twice, as two steps that work on the same packet
     twice = {**uneven, 8: uneven[4]}
     assert [x.saved for x in findings.find(run_of({"pe[0]": spans}, LINES, steps=twice))] == [60]
-    equal = {4: {(0, 1): [8, 2, 2, 2]}}
+    equal: Steps = {4: {(0, 1): [8, 2, 2, 2]}}
     assert summary(run_of({"pe[0]": spans}, LINES, steps=equal)) == []
 
 
