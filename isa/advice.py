@@ -14,6 +14,7 @@ WITH_INSTRUCTION = "instruction"  # that of the instruction itself
 WITH_PRODUCERS = "producers"  # that of the instructions that made the operands
 # What stays of the cycles of a cause if its advice is followed.
 FIRST = "first"  # the first time: one access or transfer of several, or what comes ahead of a loop
+SHORT = "short"  # the first time, and what an access takes more than three of four others
 OPENING = "opening"  # those before the first work of a list
 UNEVEN = "uneven"  # what remains if the rows of a product are ordered by their work
 
@@ -30,7 +31,7 @@ class Advice:
     cores: tuple[str, ...]  # names of their tables
     text: str  # in the imperative, without a full stop
     more: str = ""  # work that vanishes, too: `WITH_INSTRUCTION` or `WITH_PRODUCERS`
-    stays: str = ""  # what of the cycles does not vanish: `FIRST`, `OPENING` or `UNEVEN`
+    stays: str = ""  # what of the cycles does not vanish: a name above
 
 
 # fmt: off
@@ -44,7 +45,7 @@ ADVICE = (
     Advice("loads",     ("vc",),        "unroll the loop, or load earlier, so that other instructions are between the load and its use", stays=FIRST),
     Advice("results",   ("vc",),        "put other instructions between the operation and the use of its result, for example by several accumulators"),
     Advice("lanes",     ("vc",),        "choose a stride whose elements are in different banks, or keep the elements side by side"),
-    Advice("latency",   ("cp", "dma"),  "keep values in registers or in a nearer memory, and join small accesses or transfers to longer ones", stays=FIRST),
+    Advice("latency",   ("cp", "dma"),  "keep values in registers or in a nearer memory, and join small accesses or transfers to longer ones", stays=SHORT),
     Advice("bus",       ("pe",),        "send what several steps use only once, and the next data while the units compute, to another buffer", stays=OPENING),
     Advice("packets",   ("pe",),        "give each cluster a part of the work", stays=OPENING),
     Advice("imbalance", ("pe",),        "give the units of a step equal work: order rows by their work, or let units help others", stays=UNEVEN),

@@ -147,13 +147,15 @@ class RowAccountant(Accountant):
     def _use_rest(self, fresh: Iterable[tuple[Charge, int]], cycles: int) -> None:
         """Find how many waits for the bus in the last cycles the bus could have avoided.
 
-        It could have brought the data in the cycles of the list in which it rested before.
+        It could have brought the data in the cycles of the list in which it rested before. In waits
+        without beats, the step itself takes its time.
         """
         beats, self.beats = self.core.state.bus_beats - self.beats, self.core.state.bus_beats
+        moving = beats * self.core.divider
         waited = sum(count for charge, count in fresh if charge.cause == "bus") / self.units
-        used = min(waited, max(self.bus_rest, 0.0))
+        used = min(waited, moving, max(self.bus_rest, 0.0))
         self.avoidable += used
-        self.bus_rest += cycles - beats * self.core.divider - used
+        self.bus_rest += cycles - moving - used
 
     def _add(self, charge: Charge, count: int) -> None:
         self.add(charge, count)

@@ -9,6 +9,7 @@ from macaw.emu.vector.core import VectorCore
 from macaw.emu.vector.scoreboard import waits, writes
 from macaw.emu.vector.state import STORES
 from macaw.isa.codec import Decoded
+from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.vector_layouts import VECTOR_BYTES
 
 # Families whose instructions write a register only if they load it from memory.
@@ -34,12 +35,15 @@ class VectorAccountant(ScalarAccountant):
         self.lane: int | None = None  # the instruction that took the stored value out of a vector
         self.written = self.next_write = 0  # begin and end of the bytes of the latest store
         self.is_narrow = False  # whether the store that issued last follows the one before it
+        self.is_external = False  # whether the latest access was one to external memory
 
     def _counts(self) -> tuple[int, int, int]:
         core = self.core
         return core.cycles_memory, core.cycles_branches, core.cycles_operands
 
     def hear(self, event: Event) -> None:
+        if event.kind in ("read", "write"):
+            self.is_external = int(event.values["address"]) >= EXTERNAL
         if event.kind == "write":
             self._store(int(event.values["address"]), int(event.values["size"]))
         if event.kind != "instruction" or self.core.waiting is not None:
@@ -100,7 +104,7 @@ class VectorAccountant(ScalarAccountant):
             self.span(cause, min(self.at + divider, time), self.address, producer=lane)
             end = min(self.at + memory, time)
             if self.parts(end, self.address, (("banks", banks), ("channel", channel))):
-                self.span("lanes", end, self.address)
+                self.span("channel" if self.is_external else "lanes", end, self.address)
             self.span("branches", min(self.at + branches, time), self.address)
             self.address = None
         return operands

@@ -70,10 +70,14 @@ class CoreWork:
         self._lengths = np.where(is_work, np.diff(times), 0)
         self.busy_cycles = int(self._lengths.sum())
 
-    def occurrences(self) -> dict[Charge, int]:
-        """Return how many times the core began to spend cycles on each charge."""
-        found = np.bincount(self._numbers + 1, minlength=len(self.charges) + 1)
-        return dict(zip(self.charges, found[1:].tolist(), strict=True))
+    def lengths(self) -> dict[Charge, list[int]]:
+        """Return how long the core spent on each charge, each time anew."""
+        found: dict[Charge, list[int]] = {charge: [] for charge in self.charges}
+        lengths = np.diff(self._times).tolist()
+        for number, length in zip(self._numbers.tolist(), lengths, strict=True):
+            if number != IDLE and length:
+                found[self.charges[number]].append(length)
+        return found
 
     def openings(self) -> dict[Charge, float]:
         """Return the share of the cycles of each charge that pass before a `work` charge.

@@ -14,7 +14,15 @@ from dataclasses import dataclass, field
 
 from macaw.asm.generated_sources import generated_file
 from macaw.emu.charges import Charge
-from macaw.isa.advice import BY_CAUSE, FIRST, OPENING, UNEVEN, WITH_INSTRUCTION, WITH_PRODUCERS
+from macaw.isa.advice import (
+    BY_CAUSE,
+    FIRST,
+    OPENING,
+    SHORT,
+    UNEVEN,
+    WITH_INSTRUCTION,
+    WITH_PRODUCERS,
+)
 from macaw.profiling.accounting import ChargedRun
 from macaw.profiling.counterfactual import CoreWork, RunGraph
 from macaw.profiling.model import Finding
@@ -35,8 +43,8 @@ class _Evidence:
     # by core: the cycles of the mean of its units
     cycles_of: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     shares: dict[str, dict[Charge, float]] = field(default_factory=lambda: defaultdict(dict))
-    # by core: how many times it began to spend cycles on the cause
-    occurrences: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    # by core: how long it spent cycles on the cause, each time anew
+    lengths: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     waits: list[tuple[str, int]] = field(default_factory=list)  # cores and indices of their waits
     whom: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
@@ -96,19 +104,30 @@ def _device_cycles(place: Iterable[_Evidence]) -> float:
 def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence]) -> float:
     """Return when the run would end without what `place` has of a cause."""
     shares: dict[str, dict[Charge, float]] = defaultdict(dict)
-    occurrences: dict[str, int] = defaultdict(int)
+    lengths: dict[str, list[int]] = defaultdict(list)
     for item in place:
         for core, of_core in item.shares.items():
             _add(shares[core], of_core)
-            occurrences[core] += item.occurrences[core]
+            lengths[core] += item.lengths[core]
     for core, of_core in shares.items():
         share = 1.0
         if BY_CAUSE[cause].stays == FIRST:
-            share = 1 - 1 / max(occurrences[core], 1)
+            share = 1 - 1 / max(len(lengths[core]), 1)
+        elif BY_CAUSE[cause].stays == SHORT:
+            share = _share_of_others(lengths[core])
         elif BY_CAUSE[cause].stays == UNEVEN:
             share = _share_of_order(run.steps[core], {charge.address for charge in of_core})
         shares[core] = {charge: share * part for charge, part in of_core.items()}
     return graph.end(shares, [wait for item in place for wait in item.waits])
+
+
+def _share_of_others(lengths: Sequence[int]) -> float:
+    """Return the share of the cycles of several accesses that vanishes if one of them remains.
+
+    What an access takes more than three of four others depends on its size, and remains, too.
+    """
+    usual = sorted(lengths)[3 * (len(lengths) - 1) // 4] if lengths else 0
+    return (sum(min(length, usual) for length in lengths) - usual) / max(sum(lengths), 1)
 
 
 def _share_of_order(
@@ -139,7 +158,7 @@ def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[
         if core not in graph.work:
             continue
         work = graph.work[core]
-        waits, occurrences, openings = _waits_to_drop(work), work.occurrences(), work.openings()
+        waits, lengths, openings = _waits_to_drop(work), work.lengths(), work.openings()
         avoidable = _avoidable(work, charges, account.units, run.least[core])
         for charge, cycles in charges.items():
             line = lines.get(charge.address, NOWHERE)
@@ -151,7 +170,7 @@ def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[
             item = found[account.row, charge.cause].setdefault(line, _Evidence(line))
             item.cycles += cycles
             item.cycles_of[core] += cycles / account.units
-            item.occurrences[core] += occurrences.get(charge, 0)
+            item.lengths[core] += lengths.get(charge, [])
             producer = lines.get(charge.producer, NOWHERE)
             item.whom[charge.whom or producer.sentence] += cycles
             if charge in waits:

@@ -1,0 +1,175 @@
+"""What findings promise is what the emulator takes less, if the cause itself is gone.
+
+A run in which the emulator itself does not spend the cycles of the cause, at the lines of the
+finding, is the second witness of the price: contention, order and waits are those of the machine,
+not those of the graph that computes prices (`macaw.profiling.counterfactual`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.emu.core import Core
+from macaw.emu.device import Device
+from macaw.execution import configuration_of
+from macaw.golden_description import read_description
+from macaw.profiling import findings
+from macaw.profiling.accounting import ChargedRun, charge_job
+from macaw.profiling.model import Finding
+from macaw.profiling.recording import Job, item_inputs, make_job
+
+pytestmark = pytest.mark.once
+
+PROGRAMS = Path(__file__).parents[3] / "programs"
+MOST = 3  # findings of a program
+LEAST = 0.2  # of the price
+LONG = ("digits_protected",)
+# Settings of the memory of islands with which a row is open at once.
+ROWS = {f"fim.{name}": 1 for name in ("t_rp", "t_rcdrd", "t_rcdwr", "t_ras", "t_rc")}
+LATENCY = {"mem.external_latency": 1}
+BANKS = {"mem.banks": 512, "mem.bank_width": 64}
+BUS = {"dist.bus_bytes": 256}
+DEPTHS = {
+    f"nnp.{name}_depth": 1
+    for name in ("read", "multiplier", "crossbar", "add", "multiply", "activation", "write")
+}
+
+
+@cache
+def job_of(name: str) -> Job:
+    made = read_description(PROGRAMS / name)
+    load = macaw.load if made.sources[0].suffix == ".elf" else macaw.assemble
+    program = load(*made.sources)
+    inputs = {tensor: np.load(path) for tensor, path in made.inputs.items()}
+    return make_job(program, configuration_of(program, None), item_inputs(program, inputs, 0))
+
+
+@cache
+def charged(name: str) -> ChargedRun:
+    return charge_job(job_of(name))
+
+
+def samples() -> Iterator[str]:
+    for path in sorted(PROGRAMS.rglob("golden.toml")):
+        yield path.parent.relative_to(PROGRAMS).as_posix()
+
+
+# Runs without a cause --------------------------------------------------------------------------
+
+
+def addresses(name: str, finding: Finding) -> set[int]:
+    """The addresses of the instructions in the lines of a finding."""
+    wheres = {finding.where, *finding.others}
+    return {
+        address
+        for lines in charged(name).lines.values()
+        for address, line in lines.items()
+        if address is not None and line.sentence in wheres
+    }
+
+
+def cycles_without(name: str, finding: Finding) -> int | None:
+    """The cycles of the run without the cause of a finding; None if the emulator cannot do that."""
+    row = finding.core.partition("[")[0]
+    act = HELPS.get((row, finding.cause))
+    if act is not None:
+        return act(name, addresses(name, finding))
+    return None
+
+
+def run(device: Device, on_act: Callable[[Core], object]) -> int:
+    def act(core: Core | None) -> None:
+        if core is not None:
+            on_act(core)
+
+    device.on_act = act
+    assert device.run().reason == "exit"
+    return device.cycle
+
+
+def one_by_one(device: Device, name: str) -> Any:
+    """A core, which acts one instruction at a time from now on."""
+    core = device.cores[name]
+    core.listeners.append(lambda event: None)
+    return core
+
+
+def without_cycles(core_name: str) -> Callable[[str, set[int]], int]:
+    """Instructions at some addresses take one cycle."""
+
+    def run_without(name: str, at: set[int]) -> int:
+        device = job_of(name).machine()
+        core = one_by_one(device, core_name)
+        began: dict[str, int] = {}
+
+        def on_act(acted: Core) -> None:
+            address, retired = began.get("address"), began.get("retired", 0)
+            if acted is core and core.retired > retired:
+                if address in at and core.running:
+                    core.time = min(core.time, device.cycle + core.divider)
+                began["retired"] = core.retired
+            began["address"] = core.pc
+
+        began["address"] = core.pc
+        return run(device, on_act)
+
+    return run_without
+
+
+def without_stalls(name: str, at: set[int]) -> int:
+    """The operands of instructions of vc at some addresses are ready at once."""
+    device = job_of(name).machine()
+    core = one_by_one(device, "vc")
+
+    def on_act(acted: Core) -> None:
+        if core.pc in at and core.running:
+            core.ready[:] = [min(ready, core.time) for ready in core.ready]
+
+    return run(device, on_act)
+
+
+def with_settings(**settings: int) -> Callable[[str, set[int]], int]:
+    """The device has other settings."""
+
+    def run_with(name: str, at: set[int]) -> int:
+        job = job_of(name)
+        config = job.config.changed(settings)
+        device = make_job(job.program, config, job.inputs).machine()
+        return run(device, lambda core: None)
+
+    return run_with
+
+
+HELPS: dict[tuple[str, str], Callable[[str, set[int]], int]] = {
+    ("cp", "latency"): without_cycles("cp"),
+    ("cp", "branches"): without_cycles("cp"),
+    ("cp", "long"): without_cycles("cp"),
+    ("vc", "branches"): without_cycles("vc"),
+    ("vc", "lanes"): with_settings(**BANKS),
+    ("vc", "loads"): without_stalls,
+    ("vc", "results"): without_stalls,
+    ("dma", "latency"): with_settings(**LATENCY),
+    ("pe", "bus"): with_settings(**BUS),
+    ("nnp", "fill"): with_settings(**DEPTHS),
+    ("fim", "rows"): with_settings(**ROWS),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(x, marks=pytest.mark.long) if x in LONG else x for x in samples()],
+)
+def test_a_run_without_the_cause_is_shorter_by_a_fifth_of_the_price(name: str) -> None:
+    for finding in findings.find(charged(name))[:MOST]:
+        cycles = cycles_without(name, finding)
+        if cycles is not None:
+            saved = charged(name).cycles - cycles
+            print(name, finding.core, finding.cause, finding.where, finding.saved, saved)
+            assert saved >= LEAST * finding.saved
