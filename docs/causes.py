@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 PAGE = Path(__file__).parent / "profile.md"
@@ -22,11 +23,30 @@ def table() -> str:
     from macaw.isa.advice import BY_CAUSE, WITHOUT_ADVICE
     from macaw.isa.causes import CAUSES
 
+    cores = mendable()
     last = "cores with advice, or why there is none"
     rows = [f"| cause | the cycles in which | {last} |", "|---|---|---|"]
     for cause in CAUSES:
         dash = "– " if cause.parent else ""
-        advice = BY_CAUSE.get(cause.name)
-        last = ", ".join(advice.cores) if advice else WITHOUT_ADVICE.get(cause.name, "")
+        last = WITHOUT_ADVICE.get(cause.name, "")
+        if cause.name in BY_CAUSE:
+            last = ", ".join(core for core, causes in cores.items() if cause.name in causes)
         rows.append(f"| {dash}`{cause.name}` | {cause.meaning} | {last} |")
     return "\n" + "\n".join(rows) + "\n\n"
+
+
+def mendable() -> dict[str, tuple[str, ...]]:
+    """Return the causes by core whose advice other programs of the core follow."""
+    from macaw.emu.accountant import Accountant
+    from macaw.isa import registry
+
+    found = {}
+    for name in registry.names():
+        module = import_module(f"macaw.emu.{registry.module(name)}.accountant")
+        classes = [
+            item
+            for item in vars(module).values()
+            if isinstance(item, type) and issubclass(item, Accountant)
+        ]
+        found[name] = max(classes, key=lambda item: len(item.mro())).mendable
+    return found

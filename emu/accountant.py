@@ -26,6 +26,9 @@ class Accountant:
     wait for other cores or as idle; the accountants of the cores extend it.
     """
 
+    # causes with an advice (`macaw.isa.advice`) that other programs of this core follow
+    mendable: tuple[str, ...] = ()
+
     def __init__(self, core: Core, units: int = 1) -> None:
         self.core, self.units = core, units
         self.charges: dict[Charge, int] = {}

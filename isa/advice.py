@@ -1,9 +1,10 @@
 """Advice for each cause of lost cycles, as one table beside that of the causes
 (`macaw.isa.causes`).
 
-A cause without a row gives no advice, nor does one on a core that its row does not name: the work
-itself, what follows from other causes, and waits that other programs do not avoid. Each advice is
-shown by two programs for each of its cores (`tests/macaw/profile/pairs`).
+A cause without a row gives no advice, nor does one on a core whose accountant does not name it
+(`macaw.emu.accountant.Accountant.mendable`): the work itself, what follows from other causes, and
+waits that other programs do not avoid. Two programs show each advice on each of its cores
+(`tests/macaw/profile/pairs`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ class Advice:
     """
 
     cause: str  # a leaf of the tree
-    cores: tuple[str, ...]  # names of their tables
     text: str  # in the imperative, without a full stop
     more: str = ""  # work that vanishes, too: `WITH_INSTRUCTION` or `WITH_PRODUCERS`
     stays: str = ""  # what of the cycles does not vanish: a name above
@@ -36,21 +36,21 @@ class Advice:
 
 # fmt: off
 ADVICE = (
-    Advice("branches",  ("cp", "vc"),   "unroll the loop, or let the usual case go on without a jump", WITH_INSTRUCTION),
-    Advice("long",      ("cp",),        "use a cheaper instruction, such as a shift instead of a division"),
-    Advice("issue",     ("fim",),       "move what only prepares out of the loop, or let one instruction do more"),
-    Advice("fill",      ("nnp",),       "give the pipeline more at a time, such as all vectors by one chain, or longer steps"),
-    Advice("narrow",    ("vc", "dma"),  "gather what lies side by side: wide registers, long rows of a transfer", WITH_PRODUCERS),
-    Advice("rows",      ("fim",),       "use all that is needed of a row before another one is opened, and put what is used together into one row", stays=FIRST),
-    Advice("loads",     ("vc",),        "unroll the loop, or load earlier, so that other instructions are between the load and its use", stays=FIRST),
-    Advice("results",   ("vc",),        "put other instructions between the operation and the use of its result, for example by several accumulators"),
-    Advice("lanes",     ("vc",),        "choose a stride whose elements are in different banks, or keep the elements side by side"),
-    Advice("latency",   ("cp", "dma"),  "keep values in registers or in a nearer memory, and join small accesses or transfers to longer ones", stays=SHORT),
-    Advice("bus",       ("pe",),        "send what several steps use only once, and the next data while the units compute, to another buffer", stays=OPENING),
-    Advice("packets",   ("pe",),        "give each cluster a part of the work", stays=OPENING),
-    Advice("imbalance", ("pe",),        "give the units of a step equal work: order rows by their work, or let units help others", stays=UNEVEN),
-    Advice("transfers", ("cp",),        "start the transfer earlier, into a second buffer, while the cores use the first one"),
-    Advice("data",      ("dma",),       "send the next data before the results of the last ones are taken"),
+    Advice("branches",  "unroll the loop, or let the usual case go on without a jump", WITH_INSTRUCTION),
+    Advice("long",      "use a cheaper instruction, such as a shift instead of a division"),
+    Advice("issue",     "move what only prepares out of the loop, or let one instruction do more"),
+    Advice("fill",      "give the pipeline more at a time, such as all vectors by one chain, or longer steps"),
+    Advice("narrow",    "gather what lies side by side: wide registers, long rows of a transfer", WITH_PRODUCERS),
+    Advice("rows",      "use all that is needed of a row before another one is opened, and put what is used together into one row", stays=FIRST),
+    Advice("loads",     "unroll the loop, or load earlier, so that other instructions are between the load and its use", stays=FIRST),
+    Advice("results",   "put other instructions between the operation and the use of its result, for example by several accumulators"),
+    Advice("lanes",     "choose a stride whose elements are in different banks, or keep the elements side by side"),
+    Advice("latency",   "keep values in registers or in a nearer memory, and join small accesses or transfers to longer ones", stays=SHORT),
+    Advice("bus",       "send what several steps use only once, and the next data while the units compute, to another buffer", stays=OPENING),
+    Advice("packets",   "give each cluster a part of the work", stays=OPENING),
+    Advice("imbalance", "give the units of a step equal work: order rows by their work, or let units help others", stays=UNEVEN),
+    Advice("transfers", "start the transfer earlier, into a second buffer, while the cores use the first one"),
+    Advice("data",      "send the next data before the results of the last ones are taken"),
 )
 # fmt: on
 BY_CAUSE = {row.cause: row for row in ADVICE}

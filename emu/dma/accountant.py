@@ -19,6 +19,7 @@ class DmaAccountant(Accountant):
     """
 
     core: DmaCore
+    mendable = ("narrow", "latency", "data")
 
     def __init__(self, core: DmaCore) -> None:
         super().__init__(core)

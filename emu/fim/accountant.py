@@ -73,6 +73,7 @@ class IslandAccountant(Accountant):
     """
 
     core: IslandCore
+    mendable = ("rows", "issue")
 
     def __init__(self, core: IslandCore) -> None:
         super().__init__(core, core.geometry.banks)

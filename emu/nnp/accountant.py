@@ -26,6 +26,7 @@ class NnpAccountant(Accountant):
     """
 
     core: NnpCore
+    mendable = ("fill",)
 
     def __init__(self, core: NnpCore) -> None:
         super().__init__(core)

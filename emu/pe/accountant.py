@@ -36,6 +36,7 @@ class RowAccountant(Accountant):
     """Charges the cycles of a row, times its PEs."""
 
     core: Row
+    mendable = ("bus", "packets", "imbalance")
 
     def __init__(self, core: Row) -> None:
         shape = core.shape

@@ -26,6 +26,7 @@ class VectorAccountant(ScalarAccountant):
     """
 
     core: VectorCore
+    mendable = ("branches", "narrow", "loads", "results", "lanes")
 
     def __init__(self, core: VectorCore) -> None:
         super().__init__(core)

@@ -6,7 +6,7 @@ The accounts come from a run of its own, in which `macaw.emu.accounting` charges
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from macaw.emu import accounting
@@ -33,8 +33,8 @@ class ChargedRun:
     """A run whose cycles were charged: the accounts of all cores, and the times of the charges.
 
     The mappings are by core. `charges` has the cycles of each charge, times the units of the core,
-    `lines` the file and line of the address of each charge, `least` and `steps` what its
-    accountant has, and `begun` the number of instructions that the core has started.
+    `lines` the file and line of the address of each charge, `least`, `steps` and `mendable` what
+    its accountant has, and `begun` the number of instructions that the core has started.
     """
 
     cycles: int
@@ -44,6 +44,7 @@ class ChargedRun:
     lines: Mapping[str, Mapping[int | None, SourceLine]]
     least: Mapping[str, Mapping[str, int]]
     steps: Mapping[str, Mapping[int, Mapping[tuple[int, ...], Sequence[int]]]]
+    mendable: Mapping[str, Collection[str]]
     begun: Mapping[str, int]
 
 
@@ -72,6 +73,7 @@ def charge_job(job: Job) -> ChargedRun:
         {name: one.found for name, one in places.items()},
         {name: one.least for name, one in accountants.items()},
         {name: one.steps for name, one in accountants.items()},
+        {name: one.mendable for name, one in accountants.items()},
         {name: core.start_count for name, core in device.cores.items()},
     )
 

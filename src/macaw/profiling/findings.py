@@ -163,7 +163,7 @@ def _collect(run: ChargedRun, graph: RunGraph) -> Mapping[tuple[str, str], list[
         for charge, cycles in charges.items():
             line = lines.get(charge.address, NOWHERE)
             advice = BY_CAUSE.get(charge.cause)
-            if advice is None or account.row not in advice.cores:
+            if advice is None or charge.cause not in run.mendable[core]:
                 continue
             if generated_file(line.file) is not None:
                 continue

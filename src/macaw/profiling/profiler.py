@@ -450,7 +450,9 @@ class _Profiler:
         if not self.options.causes and not self._wants_findings:
             return None
         self.watch("accounting for cycles", 0, 1)
-        return accounting.charge_job(self.job)
+        charged = accounting.charge_job(self.job)
+        self.watch("accounting for cycles", 1, 1)
+        return charged
 
     @property
     def _wants_findings(self) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import macaw
+from docs.causes import mendable
 from macaw.emu.charges import Charge, CoreLog
 from macaw.execution import configuration_of
 from macaw.golden_description import read_description
@@ -238,6 +239,7 @@ def run_of(
         dict.fromkeys(charges, lines),
         dict.fromkeys(charges, least or {}),
         dict.fromkeys(charges, steps or {}),
+        {core: mendable()[core.partition("[")[0]] for core in charges},
         {},
     )
 
@@ -398,5 +400,6 @@ def test_each_cause_has_an_advice_or_a_reason_why_it_has_none() -> None:
 
 
 def test_each_advice_has_a_pair_that_shows_it() -> None:
-    cores = {(row.cause, core) for row in ADVICE for core in row.cores}
+    cores = {(cause, core) for core, causes in mendable().items() for cause in causes}
+    assert {cause for cause, _ in cores} == set(BY_CAUSE)
     assert cores == {(pair.cause, pair.core.partition("[")[0]) for pair in PAIRED}
