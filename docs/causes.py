@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 PAGE = Path(__file__).parent / "profile.md"
@@ -42,7 +43,10 @@ def mendable() -> dict[str, tuple[str, ...]]:
 
     found = {}
     for name in registry.names():
-        module = import_module(f"macaw.emu.{registry.module(name)}.accountant")
+        path = f"macaw.emu.{registry.module(name)}.accountant"
+        if find_spec(path) is None:
+            continue
+        module = import_module(path)
         classes = [
             item
             for item in vars(module).values()
