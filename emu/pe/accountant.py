@@ -53,8 +53,8 @@ class RowAccountant(Accountant):
         self.latest: list[tuple[int, int]] = [(-1, -1)] * shape.clusters  # address and packet
         self.elsewhere: int | None = None  # that of some cluster that has a packet
         self.beats = 0  # of the bus, as far as they are counted
-        self.bus_rest = 0.0  # cycles of the present list in which the bus rested, less those used up
-        self.avoidable = 0.0  # cycles of waits for the bus that could have been in earlier rests
+        self.bus_rest = 0.0  # unused cycles of the present list in which the bus rested
+        self.avoidable = 0.0  # cycles of waits for the bus that earlier rests could have saved
         self.stored: set[int] = set()  # lines of memory with results of the present list
         # order of a packet and number of a segment: whether the segment has such results
         self.segments: dict[tuple[int, int], bool] = {}
