@@ -18,7 +18,7 @@ class ScalarAccountant(Accountant):
     """
 
     core: ScalarCore
-    mendable = ("branches", "long", "latency", "transfers")
+    mendable: tuple[str, ...] = ("branches", "long", "latency", "transfers")
 
     def __init__(self, core: ScalarCore) -> None:
         super().__init__(core)
