@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from macaw.isa.causes import BY_NAME
 
-IDLE = -1  # the number of no charge
+IDLE = -1  # stands for cycles without a charge
 
 
 class Charge(NamedTuple):
