@@ -25,9 +25,9 @@ _WHO = "--only: step only the first focused core; --all: step all cores that run
 
 def _go(session: Session, act: Callable[[], StopRecord]) -> Answer:
     """Run and answer with the stop. If the program had ended, say what else the user can do."""
-    before = session.last_stop
+    before = session.device.position
     stop = act()
-    had_ended = (before.reason, before.cycle) == ("exit", stop.cycle) and stop.reason == "exit"
+    had_ended = stop.reason == "exit" and session.device.position == before
     return replace(answers.stop(stop), lines=(ENDED,) if had_ended else ())
 
 

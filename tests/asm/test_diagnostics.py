@@ -55,6 +55,11 @@ def test_text() -> None:
     assert [item.message for item in error.errors] == [x.message for x in error.diagnostics[:2]]
 
 
+def test_a_second_definition_names_the_line_of_the_first() -> None:
+    error = diagnose(".core cp\n_start: nop\n  again: nop\nagain: nop\n")
+    assert "hint: the first is at a.s:3\n" in f"{render(error.diagnostics)}\n"
+
+
 def test_of_a_long_line_what_stands_around_is_shown() -> None:
     numbers = [str(number) for number in range(100, 200)]
     for wrong in (0, 10, 50, 99):
