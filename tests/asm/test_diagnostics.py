@@ -56,7 +56,7 @@ def test_text() -> None:
 
 
 def test_a_second_definition_names_the_line_of_the_first() -> None:
-    error = diagnose(".core cp\n_start: nop\n  again: nop\nagain: nop\n")
+    error = diagnose(".core cp\n_start: nop\nfirst: again: nop\nagain: nop\n")
     assert "hint: the first is at a.s:3\n" in f"{render(error.diagnostics)}\n"
 
 
