@@ -34,7 +34,8 @@ INTERNAL = {
     "macaw.isa.fim_check.AbilityError", "macaw.isa.kinds.OperandError", "macaw.isa.reading.UnreadableError",
     "macaw.isa.kinds.ReservedBitError", "macaw.isa.nnp_chains.ChainError",
     "macaw.isa.rows.TableError",  # of whoever writes a table
-    "macaw.asm.layout.LayoutError", "macaw.asm.floats.FloatError", "macaw.emu.plain.PlainError",
+    "macaw.asm.layout.LayoutError", "macaw.asm.floats.FloatError",
+    "macaw.emu.origins.UnrecordedError", "macaw.emu.plain.PlainError",
     "macaw.lowering.fim.fused_task.CannotError", "macaw.lowering.fim.fused_task.MemoryExceededError",
     "macaw.profiling.model._TypeMismatchError",
     "macaw.pytest_plugin.GoldenDiffersError",  # pytest prints it

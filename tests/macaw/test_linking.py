@@ -64,7 +64,7 @@ def test_an_object_and_its_script(macaw: Macaw, two: None, tmp_path: Path) -> No
         (("-c", "a.s", "-o", "x", "--ld-script", "x"), "x and x are one file"),
         (("-c", "a.s", "--ld-script", "a.s"), "a.s is an input: it is not overwritten"),
         (("-c", "a.s", "--listing", "x", "--ld-script", "x"), "x and x are one file"),
-        (("-c", "main.c"), "main.c is C, no assembly source"),
+        (("-c", "main.c"), "main.c is C, no program"),
     ],
 )
 def test_asm_refuses(
