@@ -7,7 +7,7 @@ from onnx import helper
 import macaw
 from macaw.isa.fim_circuit import FORMATS, FUNCTION_NAMES
 from macaw.lowering.fim.composed_functions import expand, functions_of
-from macaw.lowering.fim.graph import COMPOSED, Graph
+from macaw.lowering.fim.graph import MANY_STEPS, Graph
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Refusal
 from tests.lowering.fim.onnx_models import model, random_numbers
@@ -63,7 +63,7 @@ def test_random_numbers_of_all_sizes():
 
 def test_functions_of_the_alu():
     assert functions_of("add") == {"add"}
-    for function in COMPOSED:
+    for function in MANY_STEPS:
         assert functions_of(function) < set(FUNCTION_NAMES)
         graph = Graph()
         graph.pointwise(function, graph.tensor("a", 2, 3), graph.tensor("b", 2, 3), name="y")

@@ -164,6 +164,25 @@ def plan_of(graph, option):
     return GraphPlan(graph, steps, tuple(track.actions), track.clock.end, issued=(option,))
 
 
+def test_a_region_may_begin_inside_a_result():
+    """Two islands share seven results of 32 columns; the second region begins inside the fifth."""
+    kind = {
+        "arrangements": "elementwise",
+        "rz_slices": 16,
+        "divider": 4,
+        "functions": "add mul vssqr",
+    }
+    settings = {f"fim.island.{n}.{key}": value for n in (0, 1) for key, value in kind.items()}
+    graph = heads(m=3, k=48, names=[f"q{number}_" for number in range(7)])
+    lowered = macaw.lower_graph(graph, device=TINY.changed({"fim.islands": 2, **settings}))
+    jobs = [s.option.job for s in lowered.plan.steps if any(t.joint > 1 for t in s.tasks)]
+    assert [job.region.column for job in jobs] == [0, 144]
+    inputs = given(graph)
+    done = lowered.measure(inputs)
+    for name, wanted in modelled(lowered.plan, lowered.plan.graph, inputs).items():
+        np.testing.assert_array_equal(done.outputs[name], wanted)
+
+
 @pytest.mark.parametrize("make", [heads, gates])
 def test_joint_results_have_the_bits_of_the_definition(make):
     """On each island, in each layout, and on two islands by rows and by columns."""

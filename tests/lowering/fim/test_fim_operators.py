@@ -239,6 +239,8 @@ REFUSED = [
     (_lstm(activations=["Sigmoid", "Tanh"]), "the functions Sigmoid Tanh"),
     (model([NODE("MaxPool", ["x"], ["y", "i"], name="it", kernel_shape=[2, 2])], {"x": (1, 1, 4, 4)}), "its indices are no results on islands"),
     (model([NODE("MaxPool", ["x"], ["y"], name="it", kernel_shape=[2], dilations=[4], pads=[2, 2])], {"x": (1, 1, 2)}), "a window lies outside of the image"),
+    (model([NODE("AveragePool", ["x"], ["y"], name="it", kernel_shape=[2], dilations=[4], pads=[2, 2])], {"x": (1, 1, 2)}), "a window lies outside of the image"),
+    (model([NODE("LRN", ["x"], ["y"], name="it", size=3)], {"x": (4,)}), "an image of the shape"),
     (model([NODE("GlobalMaxPool", ["x"], ["y"], name="it")], {"x": (1, 4)}), "an image of the shape"),
     (model([NODE("LRN", ["x"], ["y"], name="it", size=3, beta=0.6)], {"x": (1, 4, 2, 2)}), "a beta of 0.6"),
     (model([NODE("Pow", ["x", "e"], ["y"], name="it")], {"x": (4,)}, e=np.float32(0.3)), "its exponent is no constant of 0.5, 1, 2 or 3"),

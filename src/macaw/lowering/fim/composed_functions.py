@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from macaw.isa.fim_circuit import FORMATS
-from macaw.lowering.fim.graph import COMPOSED, Task, Tensor
+from macaw.lowering.fim.graph import MANY_STEPS, Task, Tensor
 
 _SIGN, _HALF, _GREATEST = "sign", "half", "greatest"  # constants
 
@@ -45,7 +45,7 @@ _STEPS = {
     "max": (*_CHOICE, _Step("result", "xor", "a", "chosen")),
     "min": (*_CHOICE, _Step("result", "xor", "b", "chosen")),
 }
-assert tuple(_STEPS) == tuple(COMPOSED)
+assert tuple(_STEPS) == tuple(MANY_STEPS)
 
 
 def functions_of(function: str) -> frozenset[str]:

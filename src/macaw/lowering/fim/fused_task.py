@@ -17,7 +17,7 @@ import numpy as np
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ELEMENTWISE, FORMATS, FUNCTION_NAMES, FUNCTIONS
 from macaw.isa.fim_islands import abilities
-from macaw.lowering.fim.graph import COMPOSED, POINTWISE, PRODUCT, Task, Tensor
+from macaw.lowering.fim.graph import MANY_STEPS, POINTWISE, PRODUCT, Task, Tensor
 from macaw.lowering.fim.shape import Region, Shape, lacks, part, tile_sides
 
 _EITHER = ("add", "mul")  # functions whose operands may be exchanged
@@ -135,7 +135,7 @@ def _sum(first: FusedTask, second: FusedTask, task: Task) -> FusedTask:
 
 
 def _append(part: FusedTask, task: Task) -> FusedTask:
-    if task.function in COMPOSED:
+    if task.function in MANY_STEPS:
         raise CannotError(f"{task.function} is no function of the ALU")
     number = FUNCTION_NAMES.index(task.function)
     if FUNCTIONS[number].operands == 1:

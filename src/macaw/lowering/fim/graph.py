@@ -19,8 +19,8 @@ from macaw.lowering.errors import LowerError
 Places = NDArray[np.integer[Any]]  # indices of numbers in a tensor
 PRODUCT, POINTWISE, GATHER, SCATTER = "product", "pointwise", "gather", "scatter"
 KINDS = (PRODUCT, POINTWISE, GATHER, SCATTER)
-COMPOSED = {"max": 2, "min": 2}  # functions that no ALU has, with the number of their operands
-_OPERANDS = {row.name: row.operands for row in FUNCTIONS} | COMPOSED
+MANY_STEPS = {"max": 2, "min": 2}  # functions that no ALU has, with the number of their operands
+_OPERANDS = {row.name: row.operands for row in FUNCTIONS} | MANY_STEPS
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,9 @@ def _groups(graph: Graph) -> list[_Group]:
         if name in inside or task.output.base is not None or name in results:
             continue
         tasks = sums.get(name) or (task,)
-        if not all(_joinable(product) for product in tasks[: max(1, len(tasks) - 1)]):
+        products = _products(tasks)
+        if not all(map(_joinable, products)):
             continue
-        products = tasks[: max(1, len(tasks) - 1)]
         key = tuple(product.inputs[0].name for product in products), task.output.columns
         if key not in current:
             current[key] = _Group()
@@ -70,6 +70,11 @@ def _groups(graph: Graph) -> list[_Group]:
         current[key].members.append(tasks)
         depends[name].add(id(current[key]))
     return groups
+
+
+def _products(member: Sequence[Task]) -> Sequence[Task]:
+    """Return the products of a member of a group, without the addition of two products."""
+    return member[:-1] if len(member) > 1 else member
 
 
 def _joinable(task: Task) -> bool:
@@ -128,7 +133,7 @@ class _Joining:
         count, outputs = len(group.members), group.outputs
         rows, columns = outputs[0].rows, outputs[0].columns
         wholes = []
-        for products in list(zip(*group.members, strict=True))[: max(1, len(group.members[0]) - 1)]:
+        for products in zip(*map(_products, group.members), strict=True):
             whole = Tensor(f"{products[0].output.name}.joint", rows * count, columns)
             wholes.append(self.graph.add_renamed(whole))
             b = self._side_by_side([task.inputs[1] for task in products])

@@ -135,16 +135,25 @@ def _layer_norm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     return [result]
 
 
+def _negated(values: Values, x: TaskValue, name: str) -> TaskValue:
+    return binary(values, "mul", x, values.array(np.array(-1.0)), name)
+
+
+def _of_both_signs(
+    values: Values, function: str, x: TaskValue, name: str
+) -> tuple[TaskValue, TaskValue]:
+    """Return a function of x, and the function of -x."""
+    minus = _negated(values, x, f"{name}_minus")
+    above = unary(values, function, x, f"{name}_above")
+    return above, unary(values, function, minus, f"{name}_below")
+
+
 def exponential(values: Values, x: TaskValue, name: str) -> TaskValue:
     """Return e to the x as the quotient of two sigmoids, of x and of -x.
 
     Both are rounded once, so that no difference of nearly equal numbers loses digits.
     """
-    minus = binary(values, "mul", x, values.array(np.array(-1.0)), f"{name}_minus")
-    above, below = (
-        unary(values, "sigmoid", value, f"{name}_{side}")
-        for value, side in ((x, "above"), (minus, "below"))
-    )
+    above, below = _of_both_signs(values, "sigmoid", x, name)
     return binary(values, "div", above, below, name)
 
 
@@ -159,11 +168,7 @@ def _rectified(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     if slope is None:
         default = -1.0 if node.operator == "Abs" else 0.01
         slope = values.array(np.array(node.attributes.get("alpha", default), np.float64))
-    minus = binary(values, "mul", x, values.array(np.array(-1.0)), f"{name}_minus")
-    above, below = (
-        unary(values, "relu", value, f"{name}_{side}")
-        for value, side in ((x, "above"), (minus, "below"))
-    )
+    above, below = _of_both_signs(values, "relu", x, name)
     return [
         binary(values, "sub", above, binary(values, "mul", below, slope, f"{name}_scaled"), name)
     ]
@@ -183,9 +188,7 @@ def _power(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _negative(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    return [
-        binary(values, "mul", required(inputs, 0), values.array(np.array(-1.0)), node.outputs[0])
-    ]
+    return [_negated(values, required(inputs, 0), node.outputs[0])]
 
 
 def _reciprocal(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:

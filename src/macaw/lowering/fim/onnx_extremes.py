@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Places
 from macaw.lowering.fim.onnx_composed import axes_of, binary, chain, unary
@@ -57,6 +58,12 @@ def clipped(
     values: Values, x: TaskValue, low: TaskValue | None, high: TaskValue | None, name: str
 ) -> TaskValue:
     """Return x between two limits, each of which may be missing."""
+    # A limit beyond the numbers of the format limits nothing. Exporters write those of float32.
+    most = float(np.finfo(FORMATS[values.graph.form].dtype).max)
+    if low is not None and low.array is not None and np.all(low.array < -most):
+        low = None
+    if high is not None and high.array is not None and np.all(high.array > most):
+        high = None
     if high is None and low is not None and low.array is not None and not np.any(low.array):
         return unary(values, "relu", x, name)
     if low is not None:

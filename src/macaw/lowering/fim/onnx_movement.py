@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -190,8 +191,11 @@ def _resize(move: Move) -> list[TaskValue]:
     if mode != "nearest":
         raise LowerError(f"the mode {mode}", "only nearest is supported")
     move.values.fits(math.prod(move.shapes[0]), beside=True)
-    rest = [value.array if value else None for value in move.inputs[1:]]
-    (places,) = IMAGES["Resize"](move.node, [places_of(move.first.shape), *rest])
+    node, rest = move.node, [value.array if value else None for value in move.inputs[1:]]
+    if move.evaluator.version < 11:  # scales are the second input, and places are rounded down
+        older = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+        node, rest = replace(node, attributes={**node.attributes, **older}), [None, *rest]
+    (places,) = IMAGES["Resize"](node, [places_of(move.first.shape), *rest])
     return [move.values.move(move.first, places, move.name)]
 
 

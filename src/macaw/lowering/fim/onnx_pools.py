@@ -42,6 +42,8 @@ def _average_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]
     image = x.shape[2:]
     shape = (*x.shape[:2], *output_sizes(window, image))
     shares = _shares(window, image, bool(node.attributes.get("count_include_pad", 0)))
+    if not shares.all():
+        raise LowerError("a window lies outside of the image")
     window = whole_window(window, image)
     padded = framed(values, x, window, name)
     places = _rows(values, padded, window_indices(window, image))

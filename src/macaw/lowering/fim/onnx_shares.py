@@ -13,9 +13,8 @@ from macaw.lowering.fim.onnx_layers import matrix_products
 from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, required
 from macaw.lowering.onnx.graph import Node
 
-_ONE_AXIS = (
-    13  # since this operator set Softmax is over one axis, before it also over all later ones
-)
+# Since this operator set, Softmax is over one axis; before, it was also over all later ones.
+_ONE_AXIS = 13
 _POWERS = {1.0: (), 0.5: (1,), 0.75: (1, 2)}  # by LRN's beta: how often each factor is a root
 
 
@@ -41,6 +40,8 @@ def _lrn(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     beta, size = float(attributes.get("beta", 0.75)), int(attributes["size"])
     if beta not in _POWERS:
         raise LowerError(f"a beta of {beta:g}", f"there are {', '.join(map(str, sorted(_POWERS)))}")
+    if len(x.shape) < 2:
+        raise LowerError(f"an image of the shape {x.shape}")
     batch, channels, *image = x.shape
     factor = values.array(np.array(math.sqrt(float(attributes.get("alpha", 1e-4)) / size)))
     scaled = binary(values, "mul", x, factor, f"{name}_scaled")

@@ -34,7 +34,7 @@ from macaw.lowering.fim.fused_task import (
     check,
     fuse,
 )
-from macaw.lowering.fim.graph import COMPOSED, GATHER, POINTWISE, SCATTER, Task, Tensor
+from macaw.lowering.fim.graph import GATHER, MANY_STEPS, POINTWISE, SCATTER, Task, Tensor
 from macaw.lowering.fim.host_job import HostJob
 from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, predict, queue_wait
 from macaw.lowering.fim.plan import Option, Refusal
@@ -127,7 +127,7 @@ def has_constants(tasks: Sequence[Task]) -> bool:
     """Return whether tasks of islands have a constant operand."""
     kinds = (GATHER, SCATTER)
     return any(
-        task.function in COMPOSED or any(x.data is not None for x in task.inputs)
+        task.function in MANY_STEPS or any(x.data is not None for x in task.inputs)
         for task in tasks
         if task.kind not in kinds
     )
@@ -248,6 +248,10 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     traits, config = query.traits, query.config
     rows, resident = query.place.limit, query.place.resident
     ways = streams(traits.shape, config, query.island, query.layout, traits.after, rows)
+    if traits.shape.part and traits.region is not None:
+        # Else the columns of a bank may belong to two results.
+        first = traits.region.column
+        ways = (way for way in ways if first % (way.wide * way.tile[2]) == 0)
     return nsmallest(
         FOLLOWED,
         (

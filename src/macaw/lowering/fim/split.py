@@ -65,7 +65,10 @@ class _Sharing:
     def __init__(self, shape: Shape, group: Sequence[Option], by_rows: bool) -> None:
         self.options = sorted(group, key=lambda option: option.bring)
         # By rows, a region has all of B and a part of A; by columns, it is the other way round.
-        parts = [_parts_of_bring(shape, option)[:: 1 if by_rows else -1] for option in self.options]
+        parts = []  # the cycles to bring what is divided, and what each region needs whole
+        for option in self.options:
+            of_a, of_b = _parts_of_bring(shape, option)
+            parts.append((of_a, of_b) if by_rows else (of_b, of_a))
         fixed = [whole for _, whole in parts]
         rates = [
             (divided, max(1, option.compute))
