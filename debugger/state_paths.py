@@ -306,6 +306,8 @@ class Members:
             else:
                 chain(indices).set(value, text)
             core.reload()
+            for other in core.device.order:
+                other.areas_changed()  # the field may bound a core's area for records
 
         def own_range(*indices: Any) -> FieldRange:
             return field_range(core.state, row, (*first, *fill_subscripts(steps, indices)))

@@ -86,6 +86,10 @@ class Banks:
         """Return whether a request of any port of `core` waits for its grant."""
         return any(request.port.core is core for request in self._requests)
 
+    def serve_at_once(self, length: int) -> bool:
+        """Return whether the banks serve any `length` adjacent bytes in one cycle."""
+        return -(-(length - 1) // self.width) + 1 <= self.count
+
     def has_request_in(self, half: int) -> bool:
         """Return whether any request for the half with this index waits for its grant."""
         return any(request.half == half for request in self._requests)

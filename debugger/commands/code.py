@@ -148,13 +148,13 @@ def _records(session: Session, section: Section, table: Core, address: int) -> I
             yield item.address, item.size, " ".join(item.text.split())
 
 
-@lru_cache(maxsize=64)
 def source_names(session: Session) -> list[str]:
     """Return the names of the program's sources. Names of C sources come from the line table."""
     program = session.program
     return sorted({*program.source_files, *program.line_table.files})
 
 
+@lru_cache(maxsize=64)
 def source_lines(path: str) -> tuple[str, ...]:
     """Return the lines of a source file or of a default program. Raises `CommandError`."""
     try:

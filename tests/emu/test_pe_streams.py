@@ -9,9 +9,11 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from macaw.emu.engines import ENGINES
 from macaw.emu.pe.fast import lockstep_iterations
@@ -71,6 +73,35 @@ def test_all_but_the_first_and_the_last_two_iterations(
         streams.clear()
         assert isinstance(pair[0].row, FastRow)
         assert pair[0].row.controls.splits == 0
+
+
+class OverflowingLoop(LoopMaker):
+    """A loop whose bias is added in each iteration, without moves: the sums soon saturate."""
+
+    def _start_sums(self) -> tuple[NDArray[np.int64], list[Any]]:
+        bias = np.full((self.clusters, self.pes, 1), 170_000_000)
+        return np.zeros((self.clusters, self.pes, self.m), int), [self.unit.psums(bias)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_splits_when_its_stream_ends(seed: int, streams: list[tuple[int, bool]]) -> None:
+    """The first iteration after the stream saturates, which a group does not handle."""
+    config: dict[str, Any] = {"pe.element": "int8", "pe.overflow": "saturate"}
+    maker = OverflowingLoop(seed, "two places", False, "bias", **config)
+    maker.iterations = maker.m = 14
+    unit: Any = maker.unit
+    packet, exe = unit.config_packet, unit.exe
+
+    def without_moves(buffer: int, *lines: str, steps: Any = (), **head: Any) -> Any:
+        if steps:
+            lines, steps = tuple(x for x in lines if not x.startswith("spu")), steps[:-1]
+        return packet(buffer, *lines, steps=steps, **head)
+
+    unit.config_packet = without_moves
+    unit.exe = lambda *args, **head: exe(*args, **{**head, "last": 0})
+    unit = maker.loop().unit
+    agree_at_end([unit.machine(engine=engine) for engine in ENGINES])
+    assert streams == [(11, True)]
 
 
 @settings(ENGINE_PAIRS, max_examples=20)

@@ -224,6 +224,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 def test_isa_describes_an_instruction() -> None:
+    assert macaw("isa", " ").stdout == macaw("isa").stdout
     done = macaw("isa", "mac")
     assert done.returncode == 0
     assert done.stdout.startswith("mac base=0, acc=0, [balance], [sfu]")

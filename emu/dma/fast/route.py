@@ -183,7 +183,7 @@ def burst_route(transfer: Transfer, width: int, memory: Memory) -> Route | None:
         return None
     if (src.external or dst.external) and memory.channel.width % width:
         return None
-    if -(-(width - 1) // banks.width) + 1 > banks.count:
+    if not banks.serve_at_once(width):
         return None
     if any(set(src.halves) & set(side.halves) for side in destinations):
         return None

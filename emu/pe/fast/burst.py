@@ -18,5 +18,5 @@ class Burst:
         return min(now, self.end) - 1
 
     def reached(self, now: int) -> int:
-        """Return the first cycle before `now`, or `now`, after the last one that has a beat."""
+        """Return the cycle after the last beat before cycle `now`."""
         return self.last_beat(now) + 1

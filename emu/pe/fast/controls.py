@@ -260,24 +260,28 @@ class LockstepControls(ClusterControls):
         else:
             self._record(group, fill)
 
-    def end_stream(self) -> None:
-        """Continue the group after its stream, whose segments are all in the PEs."""
+    def end_stream(self, now: int) -> None:
+        """Continue the group after its stream, whose segments are all in the PEs.
+
+        If the group must split, it does so at the start of cycle `now` (`split`).
+        """
         assert self.group is not None  # it cannot end before the stream
         self.group.stream = None
-        self._extend(self.group.extend)
+        self._extend(self.group.extend, now)
 
     def _record(self, group: LockstepGroup, call: Callable[[ControlUnit], None]) -> None:
         group.bus_calls.append(BusCall(self.acted, True, call))
 
-    def _extend(self, extend: Callable[[], None]) -> None:
+    def _extend(self, extend: Callable[[], None], now: int = NEVER) -> None:
         """Call `extend`, which computes the group's times from what the bus has delivered.
 
-        This splits the group if `extend` raises `Unplannable` or `Fault`.
+        This splits the group at the start of cycle `now` (`split`) if `extend` raises `Unplannable`
+        or `Fault`.
         """
         try:
             extend()
         except (Unplannable, Fault):
-            self.split()
+            self.split(now)
 
     def targets(self, packet: Packet, segment: int) -> NDArray[np.int32]:
         """Return the element addresses at which the PEs store a dense segment.

@@ -48,8 +48,7 @@ class FeedBurst(Burst):
             return None
         # Leave out the segment's last beat, because the next segment may begin in it.
         count = (segment["length"] - packet["sent"] - length - 1) // width
-        words = -(-(width - 1) // banks.width) + 1  # a beat needs at most that many banks
-        if count < _FEWEST or words > banks.count:
+        if count < _FEWEST or not banks.serve_at_once(width):
             return None
         address = context.memory.base + segment["offset"]
         half, offset = memory.locate_half(address, segment["length"])

@@ -39,13 +39,11 @@ class FeedStream:
     @staticmethod
     def fits(context: RowContext) -> bool:
         """Return whether the banks can serve each beat of a segment in one cycle."""
-        banks = context.memory.memory.banks
-        return -(-(context.shape.bus_bytes - 1) // banks.width) + 1 <= banks.count
+        return context.memory.memory.banks.serve_at_once(context.shape.bus_bytes)
 
     def has_beat(self, cycle: int) -> bool:
         """Return whether the stream has a beat in `cycle`."""
-        begin = self.last_beat(cycle + 1)
-        return begin == cycle
+        return self.last_beat(cycle + 1) == cycle
 
     def last_beat(self, now: int) -> int:
         """Return the cycle of the last beat before cycle `now`, or -1."""

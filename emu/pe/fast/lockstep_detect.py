@@ -43,7 +43,7 @@ def lockstep_group(
 ) -> LockstepGroup | None:
     """Return a group of all clusters with runs, or None if they cannot form one in cycle `now`.
 
-    `next_packet` is the group's.
+    The group gets `next_packet` (`lockstep_iterations.repetition`).
 
     The group simulates the first run of each cluster; the other runs must wait for the bus. The
     first runs must be about to begin the first of several macs over the same weights: macs of a

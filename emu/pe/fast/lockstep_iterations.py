@@ -17,9 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.pe.fast.lockstep_accumulate import RepeatedSums
-from macaw.emu.pe.fast.lockstep_loops import STEPS, Iterations, Pattern, repeated_sums, repeats
+from macaw.emu.pe.fast.lockstep_loops import (
+    WITHOUT_SEGMENTS,
+    Iterations,
+    Pattern,
+    repeated_sums,
+    repeats,
+)
 from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
-from macaw.emu.pe.fast.lockstep_steps import LockstepStep, StepConflicts
+from macaw.emu.pe.fast.lockstep_steps import STEPS, LockstepStep, StepConflicts
 from macaw.emu.pe.instruction_buffers import InstructionBuffer
 from macaw.emu.pe.run_lifecycle import RunLifecycle
 from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, COMPRESS
@@ -103,7 +109,7 @@ def repetition(
         return None
     first = run["iteration"]
     iterations = np.arange(first, min(first + macs.computed // count, run["iterations"] - 2))
-    if len(iterations) < _FEWEST or not {step.op["name"] for step in steps} <= STEPS:
+    if len(iterations) < _FEWEST or not {step.op["name"] for step in steps} <= WITHOUT_SEGMENTS:
         return None
     if not repeats(loop.shape, steps, loop.buffer, run["initial"], iterations):
         return None
@@ -193,7 +199,7 @@ def _alike_ops(loop: Loop, count: int) -> Sequence[Op] | None:
 
 def _form(loop: Loop, ops: Sequence[Op]) -> object | None:
     """Return what must be equal in all iterations, or None if they cannot be computed at once."""
-    if not {op["name"] for op in ops} <= STEPS | {"ld"}:
+    if not {op["name"] for op in ops} <= STEPS:
         return None
     loads = [number for number, op in enumerate(ops) if op["segments"]]
     if len(loads) != 1 or sum(op["unit"] == MAC for op in ops) != 1:

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from macaw.emu.pe import timing
 from macaw.emu.pe.fast.lockstep_accumulate import RepeatedSums, SumsStep
 from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
-from macaw.emu.pe.fast.lockstep_steps import LockstepStep, StepConflicts, follows
+from macaw.emu.pe.fast.lockstep_steps import STEPS, LockstepStep, StepConflicts, follows
 from macaw.emu.pe.instruction_buffers import InstructionBuffer, Pairs
 from macaw.emu.pe.state import LOADER, MAC, Op, Shape
 
 Ints = NDArray[np.int64]
-STEPS = {"ld_queue", "skip", "mac", "move"}  # the least number of iterations without segments
+WITHOUT_SEGMENTS = STEPS - {"ld"}  # the steps of iterations that take no segments
 
 
 @dataclass(frozen=True)

@@ -246,7 +246,8 @@ class FastRow(Row):
             time = last * self.divider
             memory.banks.count_exclusive(port, burst.half, time, **{name: beats})
         if isinstance(burst, FeedStream):
+            start = NEVER if now <= self.controls.acted + 1 else now
             if now < burst.end:
-                self.controls.split(NEVER if now <= self.controls.acted + 1 else now)
+                self.controls.split(start)
             else:
-                self.controls.end_stream()
+                self.controls.end_stream(start)

@@ -63,7 +63,7 @@ def _follow(
         waits = [place for place in issue.waits if place not in ready]
         if all(place in known for place in waits):
             tested.append(())
-            stall = max(0, *(known.pop(place) - time for place in waits), 0)
+            stall = max([0, *(known.pop(place) - time for place in waits)])
         else:
             tested.append(tuple(waits))
             known.clear()

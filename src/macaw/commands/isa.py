@@ -49,7 +49,7 @@ def command(words: tuple[str, ...], core: str | None) -> int:
     from macaw.terminal.source_output import print_page
 
     cores = (registry.core(core),) if core else registry.cores()
-    name = " ".join(words)
+    name = " ".join(words).strip()
     if name.lower() in registry.names() and not core:
         click.echo(manual.summary(registry.core(name.lower())), nl=False)
     elif name:

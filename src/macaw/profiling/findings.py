@@ -71,7 +71,7 @@ def _uneven_rows(run: ChargedRun, graph: RunGraph) -> Iterator[Finding]:
     """Yield a finding for each row of the timeline whose cores have work, but not equal work."""
     rows: dict[str, dict[str, int]] = defaultdict(dict)  # by row and core: cycles of work
     for account in run.accounts:
-        if account.core in graph.work:
+        if account.core in graph.work and "imbalance" in run.mendable[account.core]:
             rows[account.row][account.core] = graph.work[account.core].busy_cycles
     for row, works in rows.items():
         mean = sum(works.values()) / len(works)

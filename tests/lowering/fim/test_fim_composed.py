@@ -112,6 +112,8 @@ OPERATORS = [
         [],
     ),
     ("Clip", {}, (4, 9), [np.float32(-0.5), np.float32(0.5)]),
+    ("Clip", {}, (4, 9), [np.float32(-3.4028235e38), np.float32(0.5)]),
+    ("Clip", {}, (4, 9), [np.float32(0), np.float32(3.4028235e38)]),
     ("HardSwish", {}, (4, 9), []),
     ("LRN", {"size": 3, "alpha": 0.5}, (1, 6, 3, 3), []),
     ("LeakyRelu", {}, (4, 9), []),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -172,7 +173,9 @@ def test_a_region_may_begin_inside_a_result():
         "divider": 4,
         "functions": "add mul vssqr",
     }
-    settings = {f"fim.island.{n}.{key}": value for n in (0, 1) for key, value in kind.items()}
+    settings: dict[str, Any] = {
+        f"fim.island.{n}.{key}": value for n in (0, 1) for key, value in kind.items()
+    }
     graph = heads(m=3, k=48, names=[f"q{number}_" for number in range(7)])
     lowered = macaw.lower_graph(graph, device=TINY.changed({"fim.islands": 2, **settings}))
     jobs = [s.option.job for s in lowered.plan.steps if any(t.joint > 1 for t in s.tasks)]

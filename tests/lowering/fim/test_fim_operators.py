@@ -253,6 +253,14 @@ REFUSED = [
 # fmt: on
 
 
+def test_resize_of_operator_set_10():
+    """Its scales are the second input, and it rounds places down."""
+    scales = np.array([1, 1, 2, 1.5], np.float32)
+    made = model([NODE("Resize", ["x", "s"], ["y"], name="it")], {"x": (1, 2, 3, 4)}, s=scales)
+    made.opset_import[0].version = 10
+    check_outputs(made)
+
+
 @pytest.mark.parametrize(("made", "message"), REFUSED)
 def test_refusals_name_the_node(made, message):
     with pytest.raises(LowerError, match=message) as caught:

@@ -360,6 +360,7 @@ def test_work_and_causes_without_advice_are_no_finding() -> None:
     for core, cause in (("pe[0]", "handover"), ("pe[0]", "fill"), ("nnp", "results")):
         run = run_of({core: [(0, 50, WORK), (50, 100, stall(4, cause))]}, LINES)
         assert summary(run) == []
+    assert summary(run_of({"fim[0]": [(0, 190, WORK)], "fim[1]": [(0, 30, WORK)]}, LINES)) == []
 
 
 def test_what_the_work_takes_anyway_is_left_out() -> None:
