@@ -405,3 +405,13 @@ def test_a_unit_beside_the_focused_one():
     assert beside == run.execute("print fim[0].2.rop").rows[0][1]
     assert any(beside)
     assert beside != run.execute("print rop").rows[0][1]
+
+
+def test_all_cores_learn_of_a_new_area_for_records(monkeypatch):
+    """The fast dma keeps the areas, so that its bursts stay clear of them."""
+    debug = session("layer")
+    informed = []
+    for core in debug.device.order:
+        monkeypatch.setattr(core, "areas_changed", lambda name=core.name: informed.append(name))
+    debug.set("vc.trace_spill", 0x80010000)
+    assert set(informed) == {core.name for core in debug.device.order}
