@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from macaw.isa.causes import BY_NAME
 
-IDLE = -1  # stands for cycles without a charge
+IDLE = -1  # in place of the number of a charge, where there is none
 
 
 class Charge(NamedTuple):

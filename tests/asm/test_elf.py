@@ -76,7 +76,9 @@ def test_arrays_and_copies_of_tensors_are_in_the_note(tmp_path: Path) -> None:
         ("x", "copy", (4,)),
         ("y", "copy", (8,)),
     ]
-    for item in program.copies:  # behind the part's own bytes, and not where the tensor is
+    for (
+        item
+    ) in program.copies:  # after the bytes of the part itself, and not at the tensor's address
         assert mine + 16 <= item.address < 0x1010_0000
         assert item.address not in (x, y)
     data = elf.write(program)

@@ -270,7 +270,7 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
 @settings(ENGINE_PAIRS, max_examples=15)
 @given(SEEDS, PAUSES)
 @example(5000, [])  # a special function ends
-@example(587, [])  # a group forms after the bus has begun a segment for another run
+@example(587, [])  # the bus sends a segment for another run while a group forms
 def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
     """From any moment on; nothing is left out while somebody listens."""
     heard: list[tuple[list[Heard], tuple[str, str]]] = []

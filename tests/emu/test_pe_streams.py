@@ -43,9 +43,9 @@ def streams(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
     seen: list[tuple[int, bool]] = []
     write = FeedStream.write
 
-    def noted(self: FeedStream, bus: object, group: object, now: int) -> int:
+    def noted(self: FeedStream, bus: Any, group: Any, now: int) -> int:
         seen.append((len(self.stream.targets), now >= self.end))
-        return write(self, bus, group, now)  # type: ignore[arg-type]
+        return write(self, bus, group, now)
 
     monkeypatch.setattr(FeedStream, "write", noted)
     return seen

@@ -43,7 +43,7 @@ def test_a_result_that_is_late_for_the_next_pass_is_tested():
 
 
 def test_after_a_test_the_earlier_results_are_not_known():
-    """The test for place 5 may move the cycle, by as much as nobody knows here."""
+    """The test for place 5 may delay the block; the schedule cannot know by how many cycles."""
     block = [load(6, 10), add(12, 5), add(12, 6), load(5, 10)]
     schedule = find_schedule(block, is_timed=True)
     assert schedule.tested == ((6,), (5,), (6,), ())

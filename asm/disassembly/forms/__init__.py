@@ -38,7 +38,7 @@ class PartPrinter:
 
     has_lines = False  # whether `line` returns lines
     begins: frozenset[str] = frozenset()  # mnemonics that a later instruction may complete
-    begun: object = False  # state of an instruction that waits for a later one; false without one
+    begun: object = False  # state of an instruction that needs later words; False if none does
 
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
         """Return the source lines of a part that the core does not fetch as instructions.

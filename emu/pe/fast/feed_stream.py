@@ -69,7 +69,7 @@ class FeedStream:
         begun = int(np.searchsorted(stream.cycles, now))
         if not begun:
             return 0
-        # Whether the clusters have not yet taken the last beat of the last segment that has begun.
+        # Whether the clusters have yet to take the last beat of the segment that the bus sends.
         is_open = stream.cycles[begun - 1] + beats >= now
         done = begun - is_open
         length = packet["segments"][stream.first]["length"]

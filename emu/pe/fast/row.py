@@ -102,7 +102,7 @@ class FastRow(Row):
 
     @property
     def _has_half_alone(self) -> bool:
-        """Whether nobody requests the half that feeds the row, or has exclusive access to it."""
+        """Whether no other core requests the half that feeds the row, or has it exclusively."""
         banks, half = self.device.memory.banks, FeedStream.half_of(self.context)
         return not banks.has_request_in(half) and half not in banks.exclusive
 

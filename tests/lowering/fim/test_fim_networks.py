@@ -22,7 +22,7 @@ def test_networks_on_islands(name):
     try:
         found = answer(model_of(name))
     except UnavailableError as error:
-        pytest.skip(str(error))
+        pytest.skip(str(error))  # the package of the model was not fetched
     wanted = "the input bytes: it is of int32, no floating-point type" if name == "magika" else ""
     assert found.refusal == wanted
 
@@ -32,7 +32,7 @@ def test_a_network_in_the_cache():
     try:
         fetched("silero-vad-16k", download=False)
     except UnavailableError as error:
-        pytest.skip(str(error))
+        pytest.skip(str(error))  # the package of the model was not fetched
     assert "silero-vad-16k" in SOURCES
     assert answer(model_of("silero-vad-16k")).tasks[PRODUCT] == 15
 

@@ -47,7 +47,7 @@ def load(name):
     try:
         path = fetched(name, download=False)
     except UnavailableError as error:
-        pytest.skip(str(error))
+        pytest.skip(str(error))  # the package of the model was not fetched
     return parse(path.read_bytes(), path)
 
 
