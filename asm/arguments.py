@@ -26,7 +26,10 @@ _NO_KEYWORD = ' \t,";()'  # one of these before a `=`: no keyword
 
 
 class OperandText:
-    """The operands of a line without needless blanks; each position maps to the source line."""
+    """The operands of a line without needless blanks.
+
+    The object knows the offset in the source line of each character.
+    """
 
     def __init__(self, text: str, offset: int) -> None:
         """Read the operands `text`, which begin at offset `offset` of their line."""
@@ -61,7 +64,7 @@ class OperandText:
         return min(origin + position - start, self._end)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the (start, end) offsets in the line of the piece `self.text[start:end]`."""
+        """Return the (start, end) offsets in the source line of the text `self.text[start:end]`."""
         first = self._place(start)
         return first, max(first + 1, self._place(end - 1) + 1 if end > start else first)
 

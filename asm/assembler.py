@@ -106,10 +106,12 @@ def analyse(
     gnu: bool = False,
     text_of: Callable[[Path], str | None] = lambda path: None,
 ) -> Assembly:
-    """Assemble the sources and return the finished run. Mistakes are in its report, not raised.
+    """Assemble the sources and return the finished run.
 
-    `budget` limits the lines and characters of expansions. The run calls `watch` repeatedly; an
-    exception that `watch` raises ends the run. `text_of` is as in `SourceFolders`.
+    The function raises no mistakes; they are in the run's report. `budget` limits the lines and
+    characters of expansions. The run calls `watch` repeatedly; an exception that `watch` raises
+    ends the run. For a file that is open in an editor, `text_of` returns the editor's text
+    (`SourceFolders`).
     """
     folders = SourceFolders([Path(folder) for folder in include_dirs], text_of)
     state = AssemblyState(DeviceChoice(device), folders, record, watch, linkage)
@@ -200,8 +202,8 @@ class Assembly:
     def lay_out(self) -> None:
         """Give every area its address. Report each section that does not fit its memory.
 
-        The position of the error is the line that begins the section's part or declares its tensor.
-        If there is no such line, the error names only the first file.
+        The error points at the line that begins the section's part or declares its tensor. If there
+        is no such line, the error names only the first file.
         """
         report = self.state.report
         for plan, problem in self.state.layout.place(self.state.config):

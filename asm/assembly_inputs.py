@@ -33,7 +33,11 @@ def is_gnu_source(text: str) -> bool:
 
 
 class DeviceChoice:
-    """Chooses the device of a run: the caller's, else that of `.device`, else `DEFAULT_DEVICE`."""
+    """Chooses the device of a run.
+
+    This is the device that the caller gives, or else the device of the `.device` line, or else
+    `DEFAULT_DEVICE`.
+    """
 
     def __init__(self, device: str | Configuration | None) -> None:
         self._config = load(device) if isinstance(device, str) else device
@@ -93,8 +97,8 @@ class DeviceChoice:
         """Carry out a `.setting` line: give a setting of the device another value.
 
         The setting `name` is the device's name. Settings may contradict each other until later
-        lines change them; after the last line, `check` reports those that still do. Raises
-        `Mistake`.
+        lines change them; after the last line, `check` reports the settings that still contradict
+        each other. Raises `Mistake`.
         """
         if self._fixed:
             return

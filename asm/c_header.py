@@ -61,7 +61,10 @@ _CALLS = """\
 
 
 def write(item: Relocatable | None, config: Configuration) -> str:
-    """Return the text of the header for a device, and for the program `item` unless it is None."""
+    """Return the text of the header for a device.
+
+    If `item` is not None, the header also declares this program.
+    """
     lines = [
         f"/* macaw.h, device {config.name}: written by macaw header. */",
         "#ifndef MACAW_H",
@@ -93,7 +96,7 @@ def write(item: Relocatable | None, config: Configuration) -> str:
 
 
 def _programmable() -> list[Core]:
-    """Return the cores for which a C compiler can compile."""
+    """Return the cores for which a C compiler can generate code."""
     return [core for core in registry.cores() if core.executable and core.base]
 
 

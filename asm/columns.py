@@ -11,10 +11,10 @@ GAP = 2  # least blanks before a comment
 
 
 def statement(text: str, column: int = STATEMENT) -> str:
-    """Return a statement for the column `column`, with its operands aligned to the operand column.
+    """Return a statement that begins at column `column`, with its operands in the operand column.
 
-    `text` has single blanks. The result does not include the blanks before `column`. A move,
-    `a <- b`, is not aligned.
+    `text` has single blanks. The result does not include the blanks before `column`. The operands
+    of a move, `a <- b`, are not aligned.
     """
     head, blank, operands = text.partition(" ")
     if operands.startswith(ARROW):

@@ -82,8 +82,8 @@ def _check_before_else(conditional: Conditional, command: Command) -> None:
 def _check_alone(stack: TextStack, command: Command, level: int) -> None:
     """Raise `Mistake` if operands follow the directive.
 
-    `level` is the number of conditionals around the directive's own. A line that one of these skips
-    is not checked.
+    `level` is the number of conditionals around the directive's own conditional. If one of them
+    skips the line, the function does not check it.
     """
     if level and stack.conditionals[level - 1].skips:
         return

@@ -140,7 +140,7 @@ class CorePart:
         return ()
 
     def places_labels(self, area: Area) -> bool:
-        """Return whether a label in `area` gets an address at once: the current end of the area.
+        """Return whether a label in `area` gets its address, the current end of the area, at once.
 
         If not, the label is pending until bytes are appended to the area.
         """
@@ -260,8 +260,7 @@ class CorePart:
     def default_source(self) -> Source | None:
         """Return the default program of this core, for sources without a part for it.
 
-        Return None for any other core than the control core, because only that one has a default
-        program.
+        Only the control core has a default program; for any other core, return None.
         """
         return None
 
@@ -280,7 +279,7 @@ def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Wind
 
 
 def _begins_group(row: Row) -> bool:
-    """Return whether an instruction starts a record in the register group of its first operand."""
+    """Return whether an instruction starts a record in the register group of its operand."""
     if not isinstance(row, Instruction) or "trace" not in row.writes.split():
         return False
     return row.fixed.get("begin") == 1 or row.fixed.get("ends") == 0

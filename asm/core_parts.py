@@ -139,8 +139,8 @@ class CoreParts:
     def check_tensor_memories(self, default: CorePart | None) -> None:
         """Warn of each tensor in a core's memory if the program has no part for that core.
 
-        If a part executes instructions, there is no warning, because instructions can load from any
-        memory. The `default` program is not counted as such a part.
+        If the program has a part with instructions, there is no warning, because instructions can
+        load from any memory. The `default` program does not count as a part with instructions.
         """
         if any(part.core.executable and part is not default for part in self):
             return
@@ -187,10 +187,11 @@ class CoreParts:
     def _source_area(
         self, name: str, section: str, words: SectionWords, line: LogicalLine
     ) -> Area | None:
-        """Return the area for a section `name` of a source, inside `section` of the current part.
+        """Return the area of the current part for the source's section `name`.
 
-        If no program loads the section, the area discards its bytes. The result is None if the part
-        has no such section, or if `name` is the section of another core.
+        `section` is the part's section that contains this area. If no program loads the section,
+        the area discards its bytes. The result is None if the part has no such section, or if
+        `name` is the section of another core.
         """
         if name.rpartition(".")[2] in registry.names():
             return None  # the section of another core's part
@@ -203,10 +204,10 @@ class CoreParts:
         return plan.area_named("" if name == section else name, words.number)
 
     def _takes_group(self, group: str, line: LogicalLine) -> bool:
-        """Return whether the program includes sections of a group (a COMDAT group) from this file.
+        """Return whether the program includes this file's sections of a COMDAT group.
 
-        It includes them from the first file that has the group. Sections without a group are always
-        included.
+        The program includes only the sections of the first file that has the group. Sections
+        without a group are always included.
         """
         return not group or self._groups.setdefault(group, line.source.name) == line.source.name
 

@@ -31,8 +31,8 @@ _FAR = 1 << 62  # numbers beyond it may wrap around in expressions
 class CountedRounds:
     """The later rounds of a repetition whose first round has been read.
 
-    The first round begins at byte `start` of `area` and has `size` bytes; its trace says what it
-    did with symbols. `scope` has the symbols after that round.
+    The first round begins at byte `start` of `area` and has `size` bytes; `trace` shows what its
+    lines did with symbols. `scope` has the symbols after the first round.
     """
 
     def __init__(
@@ -66,7 +66,10 @@ class CountedRounds:
         self._sources[item.name] = self._source(item.source)
 
     def _step(self, source: str | None) -> int:
-        """Return how much the values that come from `source` grow in a round."""
+        """Return by how much the value of the symbol `source` grows in each round.
+
+        Return 0 if no line of the round sets the symbol.
+        """
         if source is None or source not in self._sources:
             return 0
         value = self._scope.symbols[source].value
@@ -127,7 +130,10 @@ class CountedRounds:
 
 
 def _column(field: Field, step: int, rounds: int, watch: Callable[[], None]) -> bytes | bytearray:
-    """Return the bytes of a field in the next rounds, up to the first whose number does not fit."""
+    """Return the bytes of a field in the next rounds, one round after the other.
+
+    The result ends before the first round in which the number does not fit.
+    """
     first, size = field.value + step, field.size
     if not step:
         numbers: Sequence[int] = (first,)
@@ -154,9 +160,9 @@ def _column(field: Field, step: int, rounds: int, watch: Callable[[], None]) -> 
 
 
 def _copy_later(area: Area, items: Sequence[Waiting], size: int, rounds: int) -> None:
-    """Copy bytes that were completed after the layout to the rounds after theirs.
+    """Copy bytes whose values became known after the layout to the same bytes of later rounds.
 
-    A round has `size` bytes.
+    There are `rounds` later rounds, each with `size` bytes.
     """
     for item in items:
         for place in range(item.offset, item.offset + item.size):

@@ -351,7 +351,10 @@ def _view(context: StatementContext, statement: Statement) -> None:
 
 
 def _check_view(area: Area, offset: int, size: int, node: Node) -> None:
-    """Raise `Mistake` if `size` bytes at `offset` reach past the area, whose end is known."""
+    """Raise `Mistake` if `size` bytes at `offset` are not all inside of the area.
+
+    The area is complete: its size does not change any more.
+    """
     if offset < 0:
         raise Mistake("the view begins before its section's data", node)
     if offset + size > area.size:

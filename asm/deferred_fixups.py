@@ -39,15 +39,12 @@ class LocalReference(NamedTuple):
 
 
 def statement_start(match: re.Match[str]) -> int:
-    """Return the offset in the source of the statement in a matched line.
-
-    `match` is the match of the line's pattern.
-    """
+    """Return the source offset of the statement in a line, from the match of the line's pattern."""
     return match.start(1) if match[1] is not None else match.start(2)
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """Return the `LogicalLine` that the reader would make of a line that a pattern matched."""
+    """Return a line that a pattern matched as a `LogicalLine`, as the reader would make it."""
     start = statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 

@@ -24,7 +24,10 @@ _MOST_COMPARED = 200_000  # names that a run of the assembler compares
 
 
 class _Guesses:
-    """The number of names that a run may still compare, and the hints for words seen before."""
+    """The number of names that a run may still compare, and the hints found so far.
+
+    `hints` has the hint for each wrong word, so that the same word is not compared again.
+    """
 
     def __init__(self) -> None:
         self.names_left = _MOST_COMPARED

@@ -1,4 +1,4 @@
-"""Defines the row of a directive (syntax, meaning, code), and checks that many directives need."""
+"""Defines the class `Directive`, and functions that check the operands of directives."""
 
 from __future__ import annotations
 

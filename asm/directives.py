@@ -52,9 +52,9 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class PartDirective:
-    """A directive whose code needs the parts of the program, which `run` takes as an argument.
+    """A directive whose code needs the parts of the program.
 
-    The other fields are as in `Directive`.
+    `run` takes the parts as its first argument. The other fields are those of `Directive`.
     """
 
     name: str

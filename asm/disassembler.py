@@ -25,7 +25,7 @@ _DATA = ".data"
 
 
 class DisassemblyError(MacawError, ValueError):
-    """The error for a program that has no part of the requested core, or no such section."""
+    """The error for a program that has no part of the requested core, or no requested section."""
 
 
 def disassemble(
@@ -86,7 +86,11 @@ def disassemble(
 
 
 def _namings(program: Program, labels: Mapping[str, Labels], names: Names) -> tuple[Naming, Naming]:
-    """Return two functions that name an address: by its own label, by the nearest symbol before."""
+    """Return two functions that return the name of an address in an operand or a comment.
+
+    The first function returns the label of exactly this address. The second one returns the nearest
+    symbol before the address, with the distance. Both return None if there is no name.
+    """
 
     def exact(address: int) -> str | None:
         section = program.section_at(address)
@@ -164,9 +168,9 @@ def _origin(program: Program) -> list[str]:
 def _is_fixed(program: Program) -> bool:
     """Return whether source text can reproduce the addresses of a program that another tool linked.
 
-    If the program has no parts from Macaw, all of it must be in local and external memory. If it
-    has some, it must have no sections of its own in external memory. They would follow Macaw's
-    tensors, and the assembler places nothing after these.
+    If the program has no parts from Macaw, all its sections must be in local or external memory. If
+    the program has parts from Macaw, the other tool must have added no sections in external memory.
+    Such sections follow Macaw's tensors, and the assembler can place nothing after tensors.
     """
     if program.is_linked:
         external = {output.name for output in external_outputs()}
@@ -181,7 +185,8 @@ def _is_fixed(program: Program) -> bool:
 def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
     """Return where the disassembly puts a section that another tool has made at a fixed address.
 
-    The result is a section of cp and an offset in it. It is None if the section needs no such line.
+    The result is a section of cp and an offset in it. The result is None if the disassembly need
+    not set the section's address.
     """
     if (program.note_version and not program.is_linked) or not _is_fixed(program):
         return None
@@ -193,7 +198,7 @@ def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
 
 
 def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str]:
-    """Return the lines that continue at the given section of cp and offset in it."""
+    """Return the lines that move to an offset in a section of cp; `place` is (section, offset)."""
     name, offset = place
     control = registry.names()[0]
     lines = [f".core {control}"] if part != (control, None) else []

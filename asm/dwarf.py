@@ -213,7 +213,7 @@ def _line_table(
     """Return the contents of .debug_line.
 
     All files are relative to the folder of the assembly, which has the number 0. `program` has the
-    line-number opcodes; `addresses` are the references in it.
+    line-number opcodes; `addresses` are the references in these opcodes.
     """
     files = b"".join(encode_text(name) + bytes(3) for name in names)  # folder, time, size
     header = (

@@ -148,7 +148,7 @@ class Strings:
 def string_at(table: bytes, offset: int, what: str) -> str:
     """Return the string at `offset` of a string table. Raises `ElfError`.
 
-    `what` says in the message what has this name.
+    In the message, `what` is the symbol or the section that has this name.
     """
     if not 0 <= offset < len(table):
         raise ElfError(

@@ -186,8 +186,8 @@ def foreign_flags(flags: int) -> str:
 def core_of(section: Section) -> str | None:
     """Return the core that executes a section of another tool; None for data.
 
-    If the section's name is that of a core's own sections, or begins with it and a point, it is
-    this core. Otherwise it is the core that `_base_core` returns.
+    If a core's section name equals the section's name, or is its start before a point, return this
+    core. Otherwise return the core of `_base_core`.
     """
     if section.flags != "ax":
         return None

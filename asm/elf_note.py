@@ -234,7 +234,10 @@ def _array(item: Any) -> Tensor:
 
 
 def _described(item: Any, kind: str, directions: Sequence[str]) -> Tensor:
-    """Return a tensor or array with the members that both have. Raises `ElfError`."""
+    """Return a tensor or an array from the JSON members that tensors and arrays have in common.
+
+    Raises `ElfError`.
+    """
     name = _member(item, kind, "name", str)
     what = f"{kind.split()[-1]} {name}"
     direction = _member(item, what, "direction", str)

@@ -96,10 +96,11 @@ def write(item: Relocatable, *, lines: bool = True) -> bytes:
 def _marks(
     program: Program, marks: Iterable[int], numbers: Mapping[str, int], starts: Mapping[str, int]
 ) -> Iterable[NamedSymbol]:
-    """Yield a local symbol for each instruction with a high part, to which low parts refer.
+    """Yield a local symbol for each instruction that has the high part of an address.
 
-    `marks` are the addresses of these instructions. `numbers` and `starts` are the numbers and
-    start addresses of sections by name.
+    The instruction with the low part refers to this symbol. `marks` are the addresses of the
+    instructions with a high part. `numbers` and `starts` are the numbers and start addresses of
+    sections by name.
     """
     for number, address in enumerate(marks):
         section = program.section_at(address)

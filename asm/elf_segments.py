@@ -37,7 +37,7 @@ def check(data: bytes, number: int, segment: Segment) -> None:
 
 
 def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
-    """Return a section's load address minus its address, in bytes, as its segment gives them.
+    """Return the distance in bytes from a section's address to its load address in its segment.
 
     Raises `ElfError` if no segment contains the section; `what` names the section in the message.
     """
@@ -98,7 +98,10 @@ def with_bare(
 
 
 def _gaps(start: int, end: int, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of the range from `start` to `end` that none of the sorted ranges covers."""
+    """Yield those pieces of the range from `start` to `end` that are in no range of `covered`.
+
+    `covered` is sorted.
+    """
     for low, high in covered:
         if high <= start or low >= end:
             continue

@@ -108,7 +108,7 @@ def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
 def operand_text(word: str, rows: Iterable[Row], named: bool) -> str | None:
     """Return the meaning of `word`, or None if it has no known meaning.
 
-    `word` is one that operands accept or, if `named`, the name of an operand.
+    With `named`, `word` is the name of an operand. Otherwise it is a word that an operand accepts.
     """
     for operand in operands(rows):
         if named and operand.name == word:

@@ -166,7 +166,10 @@ class ExpressionContext:
         return self._address(value) if isinstance(value, Address) else value
 
     def _check_quoted(self, node: QuotedName) -> None:
-        """Raise `Mistake` if no symbol has that name. While sources are read, raise `NotYet`."""
+        """Raise an error if no symbol has the name in quotes.
+
+        The error is `NotYet` while the assembler reads sources, later `Mistake`.
+        """
         if self.scope.find(node.text) is None and node.text not in self.scope.weak:
             if self.state.is_read:
                 raise _no_number(node)
@@ -245,9 +248,10 @@ class ExpressionContext:
         return area.load_base + address - (area.base or 0)
 
     def _entry(self, address: int, unit: AddressUnit, node: Node) -> int:
-        """Return the number of the unit at an address, counted from the start of external memory.
+        """Return the index of the entry at an address, for operands that count memory in entries.
 
-        Raises `Mistake` unless the address is in external memory, at the start of a unit.
+        `unit` gives the size of an entry. The first entry is at the start of external memory.
+        Raises `Mistake` unless the address is in external memory, at the start of an entry.
         """
         size, offset = unit.size(self.state.config), address - memory_map.EXTERNAL
         if offset < 0:

@@ -83,7 +83,8 @@ class External:
 def _why(reason: str, *values: Value) -> str:
     """Return the reason why a value is not known.
 
-    If one of `values` is an external symbol, this is the reason; else it is `reason`.
+    If one of `values` is an external symbol, the text says that only the linker knows this symbol.
+    Otherwise the text is `reason`.
     """
     for value in values:
         if isinstance(value, Address) and isinstance(value.area, External):
@@ -124,7 +125,7 @@ class Context(Protocol):
 def high_part(value: int) -> int:
     """Return the upper 20 bits of the 32-bit `value` for a `lui` that an `addi` completes.
 
-    If the low part is negative, they are one higher.
+    If the low part is negative, the result is one higher.
     """
     return (value + 0x800) >> 12 & 0xFFFFF
 
@@ -265,7 +266,7 @@ def _apply(node: Binary, left: int, right: int, context: Context) -> int:
 
 
 def _addresses(node: Binary, left: Value, right: Value) -> Value:
-    """Return the result of a binary operator, of whose operands at least one is an `Address`."""
+    """Return the result of a binary operator with at least one `Address` as operand."""
     if node.operator == "+":
         if isinstance(right, int):
             left, right = right, left
@@ -306,8 +307,8 @@ def _call(node: Call, context: Context) -> Value:
 def fold(node: Node, replacement: Callable[[Name], Node | None]) -> Node:
     """Return the expression in which the nodes from `replacement` replace names.
 
-    A name for which `replacement` returns None is unchanged. With this function, an expression
-    keeps the current value of a symbol that is set again later.
+    A name for which `replacement` returns None is unchanged. So an expression can store the current
+    value of a symbol that the source sets again later.
     """
 
     def change(item: Node) -> Node | None:

@@ -46,9 +46,9 @@ class FastPath:
         self._asks = 0  # lines since the last try
 
     def take(self, source: SourceText, start: int, scope: Scope, macros: Collection[str]) -> int:
-        """Assemble simple lines from offset `start` on. Return the offset of the first other line.
+        """Assemble the simple lines at offset `start` and after it, up to the first other line.
 
-        A line whose mnemonic is in `macros` is not simple.
+        Return the offset of that line. A line whose mnemonic is in `macros` is not simple.
         """
         # If few lines are simple, trying costs more time than it saves.
         if self._misses > _MOST_MISSES:
@@ -104,8 +104,8 @@ class FastPath:
     def _enter_section(self, source: SourceText, place: int, name: str) -> EncoderTable | None:
         """Carry out `.text`, `.data` or `.bss` at the source offset `place`. Raises `Mistake`.
 
-        Return the encoders of the new area. Return None if no line can be simple there, or if the
-        rest of the text may not fit.
+        Return the encoders of the new area. Return None if no line can be simple in this area, or
+        if the rest of the text may not fit into external memory.
         """
         self._parts.enter_section(
             LogicalLine(source, place, name), Name(0, len(name), name), _NO_WORDS

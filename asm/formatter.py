@@ -39,7 +39,7 @@ LETTERS = ".irpc"  # its operand is a run of letters, blanks count
 
 @dataclass(slots=True)
 class _Line:
-    """A physical line: unchanged (`kept`), empty, only a comment, or statements."""
+    """A line of the text: a line to keep unchanged (`kept`), or labels, statements and comment."""
 
     kept: str = ""
     labels: str = ""

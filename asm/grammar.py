@@ -283,8 +283,8 @@ def _accepted(error: UnexpectedToken) -> Set[str]:
 def _accepted_after(states: tuple[int, ...]) -> frozenset[str]:
     """Return the kinds of tokens that may follow if the stack of the line's parser is `states`.
 
-    Lark needs a millisecond to find them, but a source with thousands of wrong lines has few
-    different stacks.
+    The results are cached: Lark needs a millisecond for each, and a source with thousands of wrong
+    lines has only few different stacks.
     """
     parser = _parser().parse_interactive("")
     parser.parser_state.state_stack[:] = states

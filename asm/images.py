@@ -28,7 +28,10 @@ _DATA, _END, _UPPER_ADDRESS, _START = 0, 1, 4, 5  # kinds of records
 
 
 class ImageError(MacawError, ValueError):
-    """The error for a program without an image of the requested kind; the hint names another."""
+    """The error for a program without an image of the requested kind.
+
+    The hint names another kind.
+    """
 
 
 def write(program: Program, kind: str, memory: str | None = None) -> bytes:

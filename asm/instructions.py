@@ -94,7 +94,7 @@ def place_word(context: StatementContext, row: Instruction, bound: BoundOperands
 def known_values(
     context: StatementContext, row: Instruction, bound: BoundOperands
 ) -> tuple[dict[str, int], dict[str, Node]]:
-    """Return the field values that are known now, and the operands whose values are not."""
+    """Return the field values that are known now, and the operands with values not known yet."""
     values: dict[str, int] = {}
     pending: dict[str, Node] = {}
     for name, node in bound.nodes.items():
@@ -133,7 +133,7 @@ def template(text: str) -> Statement:
 def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> Iterator[Statement]:
     """Yield the statements to which a pseudo-instruction expands.
 
-    `.` in an operand of the source means the address of the first of them.
+    `.` in an operand of the source means the address of the first of these statements.
     """
     nodes: dict[str, Node] = {}
     for operand in row.operands:
@@ -171,7 +171,7 @@ def _own_here(back: int, item: Node) -> Node | None:
 
 
 def _alternative(context: StatementContext, row: Pseudo, nodes: dict[str, Node]) -> Alternative:
-    """Return the alternative of a pseudo-instruction that the operand `choose` selects.
+    """Return the alternative of a pseudo-instruction that its operand `row.choose` selects.
 
     If the operand's value is not known yet, return the last alternative.
     """

@@ -185,11 +185,11 @@ class Layout:
         return problems
 
     def _place_memory(self, memory: str, position: int) -> int:
-        """Place the sections of one memory from `position` on, and return their end.
+        """Place the sections of one memory after each other, beginning at `position`.
 
-        Sections of zeros come last. Their order is that of their names, not of the source. A
-        disassembly declares all tensors at the top, and with this order they get the same
-        addresses.
+        Return the end of the last one. Sections of zeros come last, in the order of their names. A
+        disassembly declares all tensors at the top of the source; because of this order they get
+        the same addresses again.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)
@@ -257,7 +257,7 @@ class Layout:
 
 
 def _place_areas(plan: SectionPlan, position: int) -> int:
-    """Place a section's areas from `position` on, and return their end."""
+    """Place a section's areas after each other, beginning at `position`; return their end."""
     plan.align = max(plan.align, *(area.align for area in plan.areas))
     position += -position % plan.align
     for area in plan.areas:

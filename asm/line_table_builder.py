@@ -53,11 +53,11 @@ class LineTableBuilder:
             self._places.extend(places)
 
     def offsets(self, first: int) -> Sequence[int]:
-        """Return the area offsets of all rows from row `first` on."""
+        """Return the area offsets of row `first` and of all later rows."""
         return self._offsets[first:]
 
     def repeat(self, first: int, rounds: int, size: int) -> None:
-        """Append copies of all rows from row `first` on, `rounds` times.
+        """Append `rounds` copies of row `first` and all later rows.
 
         Each copy is `size` bytes further in the area and has the same offsets of the source.
         """
@@ -145,7 +145,10 @@ class LineTableBuilder:
 
 
 def _repeated(numbers: Sequence[int], rounds: int, step: int) -> array[int]:
-    """Return the numbers `rounds` times, each time higher by `step`."""
+    """Return the numbers for `rounds` rounds.
+
+    In each round, the numbers are greater by `step` than in the round before.
+    """
     count = len(numbers)
     if not step:
         return array("I", numbers) * rounds

@@ -31,8 +31,9 @@ def _numbers() -> array[int]:
 class Block(NamedTuple):
     """Rows of a line table that a repetition adds several times.
 
-    The first round has `rows` rows, from row `first` on. There are `rounds` rounds. From round to
-    round the addresses grow by the same number, and all else is equal.
+    The first round begins at row `first` and has `rows` rows. There are `rounds` rounds. From round
+    to round the addresses grow by the same number. All other columns of the table are equal in each
+    round.
     """
 
     first: int

@@ -19,7 +19,7 @@ STACK = 4096  # bytes that stay free below the end of local memory, unless `__st
 
 
 class Output(NamedTuple):
-    """A section of the linked file, and the linker's patterns of the sections of C in it."""
+    """A section of the linked file, and the patterns for the names of C sections in it."""
 
     name: str
     segment: str
@@ -128,7 +128,7 @@ def _end(sections: list[Section], memory: int) -> int:
 
 
 def _outputs(outputs: Iterable[Output], start: int) -> Iterator[str]:
-    """Yield the lines of output sections that follow each other from address `start` on."""
+    """Yield the lines of output sections that follow each other; `start` is the first address."""
     yield f"  . = {start:#010x};"
     for name, segment, patterns in outputs:
         # Without an address of its own, or ld.lld would not align the section to its contents.

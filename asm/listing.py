@@ -26,7 +26,7 @@ _NO_PLACE = " " * 8
 
 @dataclass(slots=True)
 class Chunk:
-    """Consecutive bytes of a statement: those of an area from offset `start` up to `end`."""
+    """Consecutive bytes of a statement: the bytes of an area from offset `start` up to `end`."""
 
     area: Area
     start: int  # offset in the area
@@ -117,7 +117,10 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
 
 
 def _root(line: LogicalLine) -> int:
-    """Return the number of a line in its file; for an expanded line, that of the outermost call."""
+    """Return the number of a line in its file.
+
+    For a line of an expansion, return the number of the line of the outermost call.
+    """
     chain = line.source.chain
     return chain[-1].span.line if chain else line.source.locate(line.start)[0]
 

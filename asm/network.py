@@ -15,10 +15,10 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ProgramLayer:
-    """A layer of a network: cp begins it when it reaches the symbol `symbol`.
+    """A layer of a network. The layer begins when cp reaches the symbol `symbol`.
 
-    `name` is that of the node in the model. `inputs` and `output` are tensors by their names in the
-    model. `predicted` and `bound` are numbers of cycles.
+    `name` is the name of the node in the model. `inputs` and `output` are tensors by their names in
+    the model. `predicted` and `bound` are numbers of cycles.
     """
 
     name: str
@@ -32,7 +32,7 @@ class ProgramLayer:
 
 
 class Columns(NamedTuple):
-    """Places in the last axis of a tensor: its symbol, the first place, and their number."""
+    """Consecutive columns (last axis) of a tensor: its symbol, the first column, their number."""
 
     tensor: str
     first: int

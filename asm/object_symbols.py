@@ -45,7 +45,7 @@ def sizes(program: ProgramSymbols, layout: Layout) -> dict[str, dict[int, int]]:
 
 
 def _entries(program: ProgramSymbols, layout: Layout) -> list[_Entry]:
-    """Return the entries of all symbols but private ones, after the layout."""
+    """Return the entries of all symbols except private ones, after the layout."""
     result: list[_Entry] = []
     shared, has_data = program.table.shared, bool(program.data)
     places: dict[object, tuple[int, str | None, str] | None] = {}
@@ -111,7 +111,7 @@ def _natural_sizes(layout: Layout, entries: Iterable[_Entry]) -> dict[str, dict[
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
     """Return the address of `_start` in the section, else the section's start.
 
-    Return None if it is empty.
+    Return None if the section is empty.
     """
     start = start_of(table, section)
     if start is not None:

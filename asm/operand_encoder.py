@@ -82,8 +82,8 @@ class BitsByText(dict[str, int]):
 class WordPlace:
     """The context of expressions in one word that is being encoded.
 
-    `.` is the word's address. Every symbol has the value `value`, that of the operand; it is None
-    if it is not known.
+    `.` is the word's address. Every symbol has the operand's value, `value`. It is None while the
+    operand's value is not known.
     """
 
     address: int = 0
@@ -137,10 +137,11 @@ class OperandUse:
 
     @cached_property
     def to_address(self) -> tuple[Callable[[int], int], int] | None:
-        """The function and the constant in a field's expression, `%lo(operand - . + 4)`: `%lo`, 4.
+        """The function and the constant in a field's expression.
 
-        The function's argument is the distance from the word to the operand, plus the constant. The
-        property is None for fields of other forms.
+        For `%lo(operand - . + 4)` these are `%lo` and 4. The function's argument is the distance
+        from the word to the operand, plus the constant. The property is None for fields of other
+        forms.
         """
         if not isinstance(self.node, Call) or self.node.function not in _PARTS:
             return None
@@ -250,7 +251,7 @@ class OperandEncoder:
 
     @cached_property
     def _natural(self) -> range:
-        """Numbers that the operand's kind accepts for certain."""
+        """Numbers that the operand's kind certainly accepts; empty if none is certain."""
         kind = self._operand.kind
         if not isinstance(kind, Immediate) or type(kind).check is not Immediate.check:
             return range(0)
@@ -292,7 +293,10 @@ class OperandEncoder:
         return bits
 
     def bits_of_number(self, value: int) -> int | None:
-        """Return the bits for a number whose row is chosen already; None if it does not fit."""
+        """Return the bits for a number, if the caller has already chosen the table row.
+
+        Return None if the number does not fit.
+        """
         if self.needs_address or self._operand.kind.by_name:
             return None
         return self._value(value)

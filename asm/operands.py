@@ -117,9 +117,9 @@ def bind(
 ) -> BoundOperands:
     """Assign each operand of a statement to an operand of its instruction. Raises `Mistake`.
 
-    `row` is the instruction's row in the table. `extra` names further operands, which that row does
-    not have and which the core's part evaluates. Those in `positional` may also be written without
-    their name, after the operands of the instruction.
+    `row` is the instruction's row in the table. `extra` names further operands, which the core's
+    part evaluates; the row does not have them. A source may write the operands in `positional` also
+    without their names, after the operands of the instruction.
     """
     head = statement.head
     assert head is not None
@@ -160,7 +160,10 @@ def _bind_named(
     extra: Sequence[str],
     mnemonic: str,
 ) -> None:
-    """Bind an operand that is written with its name. `operands` are those of the row, by name."""
+    """Bind an operand that is written with its name.
+
+    `operands` are the operands of the table row, by name.
+    """
     name = item.name.text
     if name in extra:
         if name in bound.extra:
@@ -177,7 +180,7 @@ def _bind_named(
 
 
 def _place(bound: BoundOperands, operand: AnyOperand, node: Node) -> None:
-    """Bind an operand by its place, and the operand in its brackets if it has one."""
+    """Bind an operand by its position, and the operand in its brackets if it has one."""
     base = next((x for x in bound.row.operands if x.inside == operand.name), None)
     if base is None:
         if isinstance(node, Inside):

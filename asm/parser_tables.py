@@ -53,7 +53,7 @@ def parser(stored: str, rules: str, start: str, transformer: Transformer[Any, An
 
 
 def _with_numbers(item: dict[str, Any]) -> dict[str | int, Any]:
-    """Return a JSON object with whole numbers as keys, which JSON had made texts."""
+    """Return a JSON object with integer keys; JSON stores them as texts."""
     return {int(key) if key.isdigit() else key: value for key, value in item.items()}
 
 

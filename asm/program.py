@@ -1,8 +1,8 @@
 """A program, as the assembler makes it and the device loads it: data without behaviour.
 
 Addresses have 32 bits. An object file (`asm/elf.py`) stores all fields except those with
-`compare=False`. So two programs are equal if their files are equal. Of the others, it stores lines,
-arrays and copies of tensors, for debugging.
+`compare=False`. So two programs are equal if their files are equal. Of the fields with
+`compare=False`, the file stores lines, arrays and copies of tensors, for debugging.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ class Program:
     def layer_number_at(self, address: int) -> int | None:
         """Return the number of the network's layer whose source has the code at `address`, or None.
 
-        Code in a file that several layers include is that of no layer.
+        Code in a file that several layers include belongs to no layer.
         """
         line = None if self.network is None else self.line_at(address)
         if self.network is None or line is None:
@@ -310,7 +310,7 @@ class Program:
 
 
 def _in_order(symbols: Iterable[Symbol], sections: Sequence[Section]) -> tuple[Symbol, ...]:
-    """Return symbols by binding (local first), place of the section, value, name, size and kind."""
+    """Return symbols by binding (local first), index of the section, value, name, size and kind."""
     places: dict[str | None, int] = {item.name: place for place, item in enumerate(sections)}
     groups: dict[tuple[bool, int], list[Symbol]] = {}
     for symbol in symbols:

@@ -40,7 +40,7 @@ def _register_names(cores: tuple[Core, ...]) -> frozenset[str]:
 
 @lru_cache(maxsize=16)
 def _register_numbers(cores: tuple[Core, ...]) -> Mapping[str, Sequence[int]]:
-    """Return the numbers at the end of the registers' names, by what is before them."""
+    """Return the numbers in names of registers, by the text before the number (`a` for `a0`)."""
     numbers: dict[str, list[int]] = {}
     for name in _register_names(cores):
         if match := _NUMBERED.fullmatch(name):

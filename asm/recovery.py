@@ -115,7 +115,10 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
 
 
 def similar(word: str, known: tuple[str, ...]) -> str:
-    """Return a hint with the most similar mnemonic, macro, or directive without its point."""
+    """Return a hint with the most similar mnemonic or macro.
+
+    If `word` with a point in front is a directive, the hint names the directive.
+    """
     if f".{word}" in known:
         return f"did you mean '.{word}'?"
     return did_you_mean(word, _words_with_points(known, word.count(".")))
@@ -123,7 +126,7 @@ def similar(word: str, known: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=16)  # thousands of wrong lines are compared with the same names
 def _words_with_points(known: tuple[str, ...], points: int) -> frozenset[str]:
-    """Return the names that are no directives and contain so many points."""
+    """Return the names with this number of points that are not names of directives."""
     return frozenset(
         name for name in known if not name.startswith(".") and name.count(".") == points
     )

@@ -21,8 +21,8 @@ WORD = 4  # bytes
 def relocate_number(context: StatementContext, node: Node) -> bool:
     """Add a relocation for the 32-bit number at the context's position, if it needs one.
 
-    It needs one if `node` is a symbol of another object, perhaps with an offset. Return whether
-    this is so. Valid after the layout. Raises `Mistake`.
+    The number needs a relocation if `node` is a symbol of another object, perhaps with an offset.
+    Return whether the function has added a relocation. Valid after the layout. Raises `Mistake`.
     """
     if context.state.linkage is None:
         return False

@@ -199,7 +199,7 @@ class Replay:
     def repeat(self, mark: Mark, recording: Recording, rounds: int) -> None:
         """Add the round that was recorded since `mark` again, `rounds` times.
 
-        The caller has asked `rounds_again` for the number.
+        The caller gives at most the number that `rounds_again` has returned.
         """
         state, data = self.state, recording.data
         if not recording.trace:

@@ -24,7 +24,7 @@ class Assignment(NamedTuple):
 class Field(NamedTuple):
     """Bytes that store a number which depends on the symbol `name`.
 
-    The bytes begin at `offset` of the area. Their number is `value`: the symbol plus a constant.
+    The bytes begin at `offset` of the area. The number is `value`: the symbol plus a constant.
     `encode` returns the bytes for another number, or None if that number does not fit. `encode` is
     None if the bytes are plain data.
     """

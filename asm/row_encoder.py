@@ -84,7 +84,7 @@ def _encoder(base: int, encoders: Sequence[OperandEncoder]) -> Callable[[str], i
 
 
 def _shares(encoders: Sequence[OperandEncoder]) -> bool:
-    """Return whether the last operand is a distance, and the bits of the others do not need one."""
+    """Return whether the last operand is a distance, and no other operand depends on an address."""
     return (
         0 < len(encoders) <= 3
         and encoders[-1].is_distance
@@ -93,7 +93,10 @@ def _shares(encoders: Sequence[OperandEncoder]) -> bool:
 
 
 def _choice(rows: Sequence[Row], plans: Sequence[RowEncoder]) -> Choice | None:
-    """Return the `Choice` of a mnemonic; None if its row has no alternatives by a value."""
+    """Return the `Choice` of a mnemonic.
+
+    Return None if the mnemonic has no alternative encodings of which a number selects one.
+    """
     row = rows[0]
     if len(rows) != 1 or not isinstance(row, Pseudo) or not row.choose:
         return None

@@ -150,7 +150,7 @@ class SimpleLines:
         return newlines[bisect_left(newlines, place) - 1] + 1
 
     def _encoders(self) -> Mapping[str, Callable[[str], int]]:
-        """Return the first encoders of all mnemonics; none where no instruction can begin."""
+        """Return each mnemonic's first encoder; none where an instruction cannot begin."""
         self._is_elsewhere = False
         return _NO_MNEMONICS if self._base % WORD_BYTES else self._instructions.first
 
@@ -159,7 +159,7 @@ class SimpleLines:
     ) -> bool | None:
         """Assemble a line that begins with a label, at the source offset `line_start`.
 
-        Return False if the line is not simple, None if it has another form than most lines.
+        Return False if the line is not simple. Return None if only `_take_line` can parse the line.
         """
         if label in self._scope.symbols or label in self._scope.exports:
             return False
@@ -185,10 +185,10 @@ class SimpleLines:
     def _take_words(
         self, head: str, rest: str, label: str, place: int, line_start: int
     ) -> bool | None:
-        """Assemble a statement with the first word `head`. Return the result of `_take_label`.
+        """Assemble a statement with the first word `head`.
 
-        `label` is the line's label or empty, `place` the source offset of `head`, and `line_start`
-        the source offset of the line's text.
+        The result is like that of `_take_label`. `label` is the line's label or empty, `place` the
+        source offset of `head`, and `line_start` the source offset of the line's text.
         """
         if head[0] == ".":
             return self._take_directive(head, rest, place, line_start)
@@ -254,7 +254,7 @@ class SimpleLines:
     def _jump(self, jump: Jump, rest: str, label: str, place: int, line_start: int) -> bool:
         """Assemble a branch or a jump to a label. Return False for any other line.
 
-        `label` is that of the line or empty.
+        `label` is the label of the line or empty.
         """
         split, encoder = jump
         try:

@@ -19,7 +19,7 @@ def limits(size: int) -> tuple[int, int]:
 def encode_numbers(text: str, size: int) -> bytes | None:
     """Return the bytes of the numbers in `text`, with `size` bytes for each.
 
-    Return None if there is anything but numbers, or a number does not fit.
+    Return None if a part of the text is not a number, or if a number does not fit.
     """
     if not _NUMBERS.fullmatch(text):
         return None

@@ -21,7 +21,8 @@ _NAME = lazy_pattern(NAME)
 def is_name(text: str) -> bool:
     """Return whether a text is a name of the language.
 
-    Most names are also names in Python, and that test is faster, so it comes first.
+    The function first tests for a name of Python, because this test is faster and most names pass
+    it.
     """
     return (text.isidentifier() and text.isascii()) or _NAME.fullmatch(text) is not None
 
@@ -99,8 +100,8 @@ class SimpleSymbols:
     def assign(self, rest: str, place: int, line_start: int) -> bool:
         """Carry out `.set NAME, value` if the value is a number or a sum.
 
-        `rest` is the text after the directive, from the source offset `place` on, and `line_start`
-        the offset of the line's text. Return whether it was done.
+        `rest` is the text after the directive; it begins at the source offset `place`. `line_start`
+        is the offset of the line's text. Return whether the method has set the symbol.
         """
         parts = _ASSIGNMENT.fullmatch(rest)
         if parts is None:

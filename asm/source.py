@@ -145,7 +145,7 @@ class SourceText:
 
 
 def _newlines(lines: Sequence[str]) -> list[int]:
-    """Return -1 and the offset of the newline after each line but the last, of all lines."""
+    """Return -1 and the offsets of the newlines between the given lines of a text."""
     return list(accumulate([len(line) + 1 for line in lines[:-1]], initial=-1))
 
 

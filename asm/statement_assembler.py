@@ -40,7 +40,7 @@ class Reinterpret(Exception):
 
 
 def _check_commas(context: StatementContext, statement: Statement) -> None:
-    """Raise `Mistake` if an operand consists of two words, as no instruction has such operands."""
+    """Raise `Mistake` if an operand consists of two words; no instruction has such operands."""
     for item in statement.operands:
         if isinstance(item, Phrase):
             raise missing_comma(context.line.text, item.words[1].start, item.words[1].end)
@@ -106,7 +106,10 @@ class StatementAssembler:
         return recovery.unknown_directive(name, [*DIRECTIVES, *own, *self._stack.known_names()])
 
     def _contain(self, head: Name, labels: Sequence[Definition]) -> None:
-        """Prevent a wrong statement from causing errors in other statements."""
+        """Prevent a wrong statement from causing errors in other statements.
+
+        If the statement is a directive, its labels and the pending labels become bad.
+        """
         if self._parts.current is not None:
             self._parts.current.statement_failed()
         if self._directive(head) is not None:

@@ -225,7 +225,7 @@ def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
 
 @cache
 def _members(node_class: type) -> tuple[str, ...]:
-    """Return the members of a class of nodes, without those that each node has."""
+    """Return the members of a class of nodes, without the members that all nodes have."""
     classes = (cls for cls in node_class.__mro__ if cls is not Node)
     return tuple(name for cls in classes for name in getattr(cls, "__slots__", ()))
 

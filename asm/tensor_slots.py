@@ -1,4 +1,4 @@
-"""The slots of tensors: where the memory of each part has its copies of them."""
+"""The slots of tensors: the positions of the copies of tensors in the memory of each part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class TensorSlots:
     """Where tensors are in the memories of parts, by the index of the part.
 
     `sections` are the sections of tensors that are declared in a part's memory. Other tensors get
-    copies in it.
+    copies in that memory.
     """
 
     sections: dict[int, str] = field(default_factory=dict)

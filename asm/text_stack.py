@@ -117,9 +117,9 @@ class Conditional:
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A text on the stack, and what is still to be read of it.
+    """A text on the stack, and the lines of it that are not read yet.
 
-    `lines` are the remaining lines of the current round; `rounds` is the number of rounds after it.
+    `lines` are the remaining lines of the current round; `rounds` are the later rounds.
     """
 
     kind: str  # "file", "include", "macro", "repetition"

@@ -45,7 +45,10 @@ class Names:
             self._names[symbol] = self._free(symbol.name)
 
     def _free(self, original: str) -> str:
-        """Return an unused name similar to `original`. If the two differ, add a note about it."""
+        """Return an unused name similar to `original`.
+
+        If the name differs from `original`, add a note about it.
+        """
         name = original
         is_plain = _NAME.fullmatch(name) is not None
         if not is_plain and not _QUOTABLE.fullmatch(name):

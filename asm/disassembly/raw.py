@@ -27,10 +27,10 @@ _COMMENT = 48  # column of a name after an instruction
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What the dump of an object shows besides the bytes.
+    """The additional information that the dump of an object shows.
 
     `relocations` are texts by address. In the heading, `name` and `place` replace the section's
-    name and address. A section of an object without a `place` has no address.
+    name and address. If an object's section has no `place`, the heading shows no address.
     """
 
     relocations: Mapping[int, str] = field(default_factory=dict)
@@ -158,7 +158,7 @@ def _records(
 ) -> list[str]:
     """Return the lines of a part that the core does not fetch as instructions.
 
-    They show its records and all other bytes, in the order of their addresses.
+    The lines show the part's records and all other bytes, in the order of their addresses.
     """
     lines, end = [], section.address
     for record in records:

@@ -216,7 +216,7 @@ def _is_target(core: Core, rows: Iterable[Row], operand: Operand | PseudoOperand
 def _fitting(
     rows: Iterable[Row], place: Cursor, index: int, depth: int
 ) -> Iterator[Operand | PseudoOperand]:
-    """Yield the operands of the rows that can be at the cursor."""
+    """Yield the operands that can be at the cursor, from the table rows of the mnemonic."""
     for row in rows:
         for operand in row.operands:
             if place.named and operand.name == place.named.rstrip("="):

@@ -71,7 +71,7 @@ def _is_in_comment(token: Token, place: int) -> bool:
 def _before(line: TokenLine, place: int, word: int) -> list[Token]:
     """Return the tokens of the statement that begin before `place`, but not the word at `place`.
 
-    If `place` is inside of a string, the string is the last of them.
+    If `place` is inside of a string, the string is the last token.
     """
     statement: list[Token] = []
     for token in line.tokens:

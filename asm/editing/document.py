@@ -80,7 +80,7 @@ class Document:
         """The file as a part of its program.
 
         If the program contains the file with another text, the file has the symbols of that text.
-        If the program does not contain the file, it has those of the first source.
+        If the program does not contain the file, the file has the symbols of the first source.
         """
         file = self.program.files.get(self.name)
         if file is None:

@@ -102,7 +102,10 @@ def _is_number(line: TokenLine, start: int) -> bool:
 
 
 def _emitted(view: FileView) -> Sequence[int]:
-    """Return the offsets in the text of all statements, once for each word that they emit."""
+    """Return a sorted list of the offsets in the text at which statements begin.
+
+    The offset of a statement occurs once for each word that the statement emits.
+    """
     offsets: list[int] = []
     for _area, source, _offsets, places in view.program.assembly.line_table.runs():
         if source.name == view.file.name and source.text == view.file.text:
@@ -143,7 +146,11 @@ def _of_instruction(
 
 
 def _cost(core: Core, row: Row, words: int, config: Configuration) -> tuple[int, str] | None:
-    """Return the cycles of a row on a device, and the condition that its text mentions."""
+    """Return (cycles, condition) of an instruction or pseudo-instruction on a device.
+
+    The condition is a text of the table row; it is empty if the row has none. Return None if the
+    number of cycles is not known.
+    """
     if isinstance(row, Instruction):
         match = _CYCLES.fullmatch(_with_settings(core, row.cycles, config))
         return None if match is None else (int(match[1]), match[2])

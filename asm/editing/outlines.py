@@ -48,7 +48,10 @@ def _parts(view: FileView) -> Iterator[tuple[str, Span]]:
 
 
 def own_entries(view: FileView) -> Iterator[Entry]:
-    """Yield the symbols and macros that the text itself defines, without includes and macros."""
+    """Yield the symbols and macros that the text itself defines.
+
+    Definitions in included files and in expansions of macros are left out.
+    """
     names = view.program.assembly.symbols
     text = view.file.text
     for symbol in view.scopes[0].symbols.values():

@@ -161,7 +161,7 @@ class Scan:
         yield at, self._head_kind(word), word
 
     def _known(self) -> list[words.CoreWords]:
-        """Return the words of the part's core; before the first part, those of every core."""
+        """Return the words of the part's core; before the first part, the words of every core."""
         every = words.every()
         mine = every.get(self.core or "")
         return [mine] if mine else list(every.values())

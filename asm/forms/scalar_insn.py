@@ -79,7 +79,7 @@ def _place(
 
 @lru_cache(maxsize=256)
 def _rows(form: str, numbers: tuple[int, ...]) -> Sequence[Row]:
-    """Return a row for an instruction word that no table has."""
+    """Return a new table row for an instruction word, because no table contains the instruction."""
     layout, fields, shapes = _FORMATS[form]
     fixed = dict(zip(fields, numbers, strict=True))
     return [

@@ -64,9 +64,10 @@ class PartPrinter:
     def target_of(self, instruction: Decoded, address: int) -> int | None:
         """Return the address that an instruction completes together with an earlier one.
 
-        Return None if it completes none. For example, `addi` completes the address of a `lui`. The
-        caller passes the instructions in the order of their addresses. It may leave out those that
-        are not in `begins` while nothing is `begun`.
+        For example, `addi` completes the address that a `lui` begins. Return None if the
+        instruction completes no address. The caller passes the instructions in the order of their
+        addresses. While `begun` is false, the caller may leave out instructions whose mnemonics are
+        not in `begins`.
         """
         return None
 

@@ -111,8 +111,8 @@ def _ambiguous(section: Section) -> Iterator[int]:
     """Yield the addresses of operations whose ALU function differs between repetitions of a loop.
 
     These are the operations before the first `mmr op` of a loop's body. In the first repetition
-    they have the function that was set before the loop, afterwards that of the body's last `mmr
-    op`.
+    they have the function that was set before the loop. In later repetitions they have the function
+    that the body's last `mmr op` sets.
     """
     loops: list[tuple[int, list[int], bool]] = []  # passes, operations, whether op has been set
     for instruction, address in _instructions(section):

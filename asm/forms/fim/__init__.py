@@ -130,7 +130,10 @@ class FimPart(CorePart):
         self._refused = False
 
     def _refuse(self, error: CheckError, statement: Statement, bound: BoundOperands) -> None:
-        """Raise the `Mistake` of a broken rule, or report it at an earlier wrong statement."""
+        """Raise the `Mistake` for a broken rule.
+
+        If an earlier statement is wrong, report the error at that statement instead.
+        """
         assert statement.head is not None
         place: Node | tuple[int, int] = statement.head
         if statement.head.text == ARROW:
@@ -237,7 +240,7 @@ class FimPart(CorePart):
 
 
 def _given(statement: Statement, move: Move) -> dict[str, Node]:
-    """Return the operands of the `fim` instruction that the assembler writes for a move."""
+    """Return the operands, by name, of the `fim` instruction that a move stands for."""
     place = statement.operands[1]
     numbers = {"n": move.number, "col": move.column, "repeat": move.repeat}
     if move.repeat > 1:

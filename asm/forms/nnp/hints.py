@@ -2,7 +2,7 @@
 
 In a memory of vectors, or in a queue, the tensor is `rows` vectors of `cols` elements; each vector
 is padded to whole native vectors. In MatrixRf it is a matrix, padded to whole tiles. In external
-memory it may be either, so the address of its end is not known.
+memory it may be vectors or a matrix, so the address of its end is not known.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _keep(
 
 
 def _entries(hint: Hint, place: Memory, native: int) -> int:
-    """Return the number of entries of its memory (native tiles or vectors) that a tensor takes."""
+    """Return how many native tiles or native vectors of its memory a tensor occupies."""
     across = -(-hint.cols // native)
     if TILE in place.elements and VECTOR not in place.elements:
         return -(-hint.rows // native) * across

@@ -7,10 +7,10 @@ In addition to the table rows, a source may contain the packets `config ib=0, SE
 data=(SEGMENT, ...)` and `exe ..., data=(SEGMENT, ...), out=...`. Their operand `to=all`, `to=1` or
 `to=(0, 1)` chooses clusters.
 
-A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words after the symbol give what its
-declaration does not: the contents (weights, activations, psums, scales, table), the receivers
-(broadcast, sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is a range of bytes of the
-unit's half.
+A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words after the symbol give facts that the
+symbol's declaration does not give: the contents (weights, activations, psums, scales, table), the
+receivers (broadcast, sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is a range of
+bytes of the unit's half.
 
 If options of `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` are left out, they follow
 from the symbol and the weights.

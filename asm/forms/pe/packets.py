@@ -99,7 +99,10 @@ class BufferContents:
     apart: frozenset[int] = frozenset()  # buffers that only some clusters have
 
     def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
-        """Return the contents after one more config. With `everywhere`, it goes to all clusters."""
+        """Return the contents after one more config.
+
+        With `everywhere`, the config goes to all clusters.
+        """
         apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
         return BufferContents({**self.names, buffer: name}, apart)
 
@@ -379,7 +382,10 @@ class Exe:
         return self._sequences.at(definition) if definition is not None else None
 
     def _stores(self) -> int | None:
-        """Return how often the buffers that the packet runs store; None if this is not known."""
+        """Return the number of stores by the instruction buffers that the packet runs.
+
+        Return None if the number is not known.
+        """
         chain, again = self._chain()
         counts = [None if one is None else one.stores() for one in chain.values()]
         known = [count for count in counts if count is not None]

@@ -74,7 +74,7 @@ class Results:
         return symbol_of(self.part)
 
     def writers(self, places: Places, mask: int, weight_pes: int, first_alone: bool) -> Writers:
-        """Return the PEs, of the clusters in `mask`, that write results. Raises `Mistake`.
+        """Return the PEs that write results, among the clusters in `mask`. Raises `Mistake`.
 
         Only PEs with an index below pes= write. Without pes=, the limit is `weight_pes`, the number
         of PEs that have a row of weights (0: no limit). With `first_alone` only PE 0 of each

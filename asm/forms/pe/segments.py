@@ -145,7 +145,7 @@ class SegmentPlace:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Finds the bytes of its unit that a packet's operands name, after the layout.
+    """Finds, after the layout, the bytes of the row's memory unit that a packet's operands name.
 
     It also encodes the packet's records of segments.
     """

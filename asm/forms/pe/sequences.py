@@ -79,7 +79,10 @@ class _Item:
 
 @dataclass(slots=True)
 class _Record:
-    """A `.step`, `.stride` or `.types` line. `target` is the operand that it names, or its head."""
+    """A `.step`, `.stride` or `.types` line.
+
+    `target` is the operand it names, or the line's head.
+    """
 
     kind: Structure
     context: StatementContext
@@ -327,8 +330,8 @@ class OpenSequence:
     def _target(self, step: _Record) -> tuple[int, int]:
         """Return (instruction, entry) for the operand that a `.step` or `.stride` line names.
 
-        `mac[1].base` names the operand `base` of the second `mac`. `instruction` is its index in
-        the sequence, `entry` the number of the operand in the record. Raises `Mistake`.
+        `mac[1].base` names the operand `base` of the second `mac`. `instruction` is the index of
+        this `mac`, `entry` the number of the operand in the record. Raises `Mistake`.
         """
         mnemonic, turn, operand = _written_target(step)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
@@ -357,7 +360,7 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def config_data(self) -> dict[str, tuple[str, bool]]:
-        """Return, by type of a config's further segments, (operand, whether the sequence uses it).
+        """Return (operand, whether the sequence uses it) for each type of segment in a config.
 
         The operand is the text with which a source makes the sequence use the segment.
         """
@@ -385,15 +388,15 @@ class OpenSequence:
         return any(name in self._types for name in OPERAND_TYPES)
 
     def element(self, name: str) -> str:
-        """Return the element type of `weights` or `activations`; pe.element if it names none."""
+        """Return the element type of `weights` or `activations`; by default it is pe.element."""
         legal, value = MEMBERS[name].legal, self._types.get(name)
         word = DEFAULT if value is None else legal.format(value.value(name, legal))
         return str(self._image.state.config["pe.element"]) if word == DEFAULT else word
 
     def then(self) -> int | None:
-        """Return the number of the instruction buffer that the sequence triggers; None if none.
+        """Return the number of the instruction buffer that the sequence triggers, or None.
 
-        Also None if its `.then` line is wrong. Valid after the layout.
+        The result is also None if the `.then` line is wrong. Valid after the layout.
         """
         if self._then is None:
             return None

@@ -22,7 +22,10 @@ class Move(NamedTuple):
 
 
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
-    """Return the effect of an instruction with these operands on the output queue; None if none."""
+    """Return the effect of an instruction with these operands on the output queue.
+
+    Return None if the instruction does not use the output queue.
+    """
     if row.mnemonic == "mac":
         return Move("mac", values.get("acc", 0), chains=bool(values.get("sfu")))
     if row.mnemonic == "st":
@@ -46,8 +49,8 @@ def stores_early(moves: Sequence[Move]) -> bool:
 def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -> bool:
     """Return whether only PE 0 of each cluster has the results that an exe with these flags writes.
 
-    For blocks of the output queue that no earlier instruction of the sequence writes, the result is
-    `unknown`.
+    If no earlier instruction of the sequence writes a block of the output queue, `unknown` says
+    whether only PE 0 has that block.
     """
     last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
     if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):

@@ -1,5 +1,5 @@
 """Directives of cores that every part accepts. Each core with such directives has a module here.
 
-The module's `SHARED` is a table of them. Their code is in the core's forms, which are imported when
-a source first uses the directive.
+`SHARED` of a module is the table of its directives. The code of a directive is in the core's module
+in `asm/forms`, which is imported when a source first uses the directive.
 """

@@ -145,7 +145,8 @@ def _read_sequences(
     """Return the sequences that follow the lists, and the offset after the last one.
 
     The lists end at offset `end`. `offsets` are the offsets of sequences that config packets name;
-    there must be a sequence at each. Sequences after these count only if they have a label.
+    there must be a sequence at each. A sequence after the last of these offsets is included only if
+    it has a label.
     """
     sequences: list[Sequence] = []
     last = max(offsets, default=-1)
@@ -229,7 +230,7 @@ def image_bytes(image: Image) -> bytes:
 
 
 def _config_data(sequence: Sequence) -> set[str]:
-    """Return the types of the segments that a config of this sequence needs besides it."""
+    """Return the types of the segments that a config packet needs besides the sequence itself."""
     scaled = any(record.get("requantise") for _, record in sequence.records)
     from_table = sequence.header["activation"] == pe.TABLE
     uses = {"scales": scaled, "table": from_table}
