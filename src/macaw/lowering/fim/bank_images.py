@@ -18,7 +18,8 @@ class BankImage:
     """A constant array in several banks of an island.
 
     For each pair (bank, index) of `places`, the bank `bank` stores part `index` of `array` (along
-    its first axis), from the first row of the job on. `symbol` distinguishes the images of a job.
+    its first axis), starting at the first row of the job. `symbol` distinguishes the images of a
+    job.
     """
 
     symbol: str
@@ -48,8 +49,9 @@ class Residency:
 class BankRows:
     """The rows of each bank that jobs may use.
 
-    Rows from `shared` on are for jobs whose constants stay; the other jobs use the rows before. If
-    `resident`, this object is for a job whose constants stay.
+    The first `shared` rows are for jobs whose constants are copied in at each run. The rows after
+    them are for jobs whose constants stay. `resident` says whether this object is for a job whose
+    constants stay.
     """
 
     rows: int

@@ -52,7 +52,7 @@ class BankTiming:
         self._commands: set[int] = set()  # for a DIMM: cycles in which the command bus is occupied
 
     def _command(self, at: int, step: int) -> int:
-        """Reserve the first free cycle of the command bus from `at` on, and return it.
+        """Reserve the first free cycle of the command bus that is not before `at`, and return it.
 
         Only the banks of a DIMM share a command bus; elsewhere the result is `at`.
         """
@@ -67,8 +67,8 @@ class BankTiming:
     ) -> int:
         """Open a row in several banks, and return the cycle of the last activation.
 
-        Commands are issued at multiples of `step` from `time` on. With `bus`, they use the command
-        bus of a DIMM, as commands of the host, of push and of pull do.
+        Commands are issued at multiples of `step`, not before `time`. With `bus`, they use the
+        command bus of a DIMM, as commands of the host, of push and of pull do.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
@@ -120,7 +120,7 @@ class BankTiming:
         """Read or write a column over the channel.
 
         Return the cycle of the command and the first cycle after the data of the column. The
-        command is issued at a multiple of `step` from `time` on. If another row is open, it is
+        command is issued at a multiple of `step`, not before `time`. If another row is open, it is
         closed first.
         """
         if self.rows[bank] != row:

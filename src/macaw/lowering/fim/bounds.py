@@ -61,10 +61,11 @@ def _least_work(table: OptionTable, islands: int) -> int:
 
 
 def _costs(table: OptionTable, islands: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the cycles of the dma and of each island for each task and option, and first rows.
+    """Return the cycles that each option of each task needs, and the first row of each task.
 
+    The first array has shape (options, 1 + islands): the cycles of the dma, then of each island.
     Each row is an option of a unit that has the task; its cycles are divided among the unit's
-    tasks. The second array has the index of each task's first row.
+    tasks. The second array has the index of each task's first row, of shape (tasks,).
     """
     rows: dict[str, list[NDArray[np.float64]]] = {}
     for unit, options in table.options.items():

@@ -1,4 +1,4 @@
-"""Functions that no ALU has, as several functions of the ALU: maximum and minimum.
+"""Computes maximum and minimum, which no ALU has, by several functions of the ALU.
 
 The difference a - b is negative exactly where b is the greater number, also in fp16 and fp32,
 because differences below the least normal number are exact. From its sign come a mask of all bits
@@ -54,9 +54,10 @@ def functions_of(function: str) -> frozenset[str]:
 
 
 def expand(tasks: Iterable[Task], form: int) -> Iterator[Task]:
-    """Yield tasks of functions that an ALU has, which compute the given tasks.
+    """Yield tasks that compute the given tasks, all with functions that an ALU has.
 
-    The last task of a composed function has its output. `form` is the index of the number format.
+    A maximum or minimum becomes several tasks; the last one has the output of the original task.
+    `form` is the index of the number format.
     """
     for task in tasks:
         steps = _STEPS.get(task.function)
@@ -74,7 +75,10 @@ def expand(tasks: Iterable[Task], form: int) -> Iterator[Task]:
 
 
 def _constants(count: int, form: int) -> dict[str, Tensor]:
-    """Return constants of `count` numbers by name; those of all functions are equal tensors."""
+    """Return the constants of the steps by name, each a tensor of shape (1, count).
+
+    All composed functions with results of this size use equal tensors.
+    """
     dtype = np.dtype(FORMATS[form].dtype)
     numbers = {_SIGN: -0.0, _HALF: 0.5, _GREATEST: np.finfo(dtype).max}
     return {

@@ -26,7 +26,7 @@ from macaw.lowering.listing import Listing
 
 UNIT, WAY = 3, 7  # number of words of a task and of a variant in cp's tables
 WINDOW = 16  # number of tasks that cp considers, from the first one that has not started
-FAR = 8  # variants that take at least so many times the cycles of the best one are left out
+FAR = 8  # variants that take at least this factor times the best variant's cycles are left out
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class _Dispatcher(ProgramWriter):
         self.code.append("ret")
 
     def wait_for_inputs(self) -> None:
-        """Write the instruction that waits for the inputs, which are the copies queued last."""
+        """Write the instruction that waits for the copies of the inputs, which cp queues last."""
         self.code.append("dma.wait zero")
 
     # --- islands ---

@@ -200,8 +200,8 @@ class DmaTiming:
     ) -> tuple[int, int]:
         """Return when the data of a beat have arrived, and when the next beat may start.
 
-        The beat reads or writes `length` bytes from byte `offset` on in the memory of `place`, and
-        starts in cycle `time`.
+        The beat reads or writes `length` bytes, starting at byte `offset` after `place`, and starts
+        in cycle `time`.
         """
         if place.memory == EXTERNAL:
             beats = channel_beats(offset, length, self._line)

@@ -10,7 +10,7 @@ from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Task
 from macaw.lowering.fim.plan import BRING, FETCH, HOST, GraphPlan, Option, Refusal, Step
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-FAR = 3  # options with more than so many times the chosen option's cycles are counted, not listed
+FAR = 3  # options with more than this factor times the chosen cycles are counted, not listed
 WAITS, IDLE = "-", "."
 NARROW = 40  # least number of columns
 

@@ -27,8 +27,8 @@ _OPERANDS = {row.name: row.operands for row in FUNCTIONS} | MANY_STEPS
 class Tensor:
     """A matrix of shape (rows, columns), stored row by row; `data` has the numbers of a constant.
 
-    A view has no memory of its own: its numbers are those of `base` from index `offset` on. If the
-    output of a task is a view, the task writes this part of `base`.
+    A view has no memory of its own: its numbers are numbers of `base`, starting at index `offset`.
+    If the output of a task is a view, the task writes this part of `base`.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Graph:
         return self._new(Tensor(name, rows, columns))
 
     def add_renamed(self, tensor: Tensor) -> Tensor:
-        """Add a tensor under its name, with underscores after it if another one has this name."""
+        """Add a tensor. If another tensor has its name, append underscores to the name."""
         name = tensor.name
         while name in self.tensors:
             name += "_"
@@ -137,7 +137,7 @@ class Graph:
     ) -> Tensor:
         """Add the matrix product A · B.
 
-        With `into`, its result is the rows of this tensor from `row` on.
+        With `into`, the product writes rows of this tensor, starting at `row`.
         """
         if a.columns != b.rows:
             raise LowerError(
@@ -162,7 +162,7 @@ class Graph:
         return self._task(POINTWISE, operands, rows, columns, name, function=function)
 
     def view(self, a: Tensor, rows: int, columns: int, offset: int = 0, name: str = "") -> Tensor:
-        """Return a view of shape (rows, columns) of a tensor's numbers from index `offset` on."""
+        """Return a view of shape (rows, columns) of a tensor, starting at its number `offset`."""
         if offset < 0 or rows < 1 or columns < 1 or offset + rows * columns > a.numbers:
             raise LowerError(
                 f"{rows} x {columns} numbers of {a.name} ({a.rows} x {a.columns}) from {offset} on"

@@ -79,7 +79,7 @@ class HostJob:
     def _segments(self, first: int, length: int) -> tuple[Bytes, Bytes, Bytes]:
         """Return destinations, sources and sizes of the segments of a piece, in bytes.
 
-        The piece has `length` bytes from byte `first` of the result on.
+        The piece has `length` bytes, starting at byte `first` of the result.
         """
         width = self.task.width * self.size
         if self.task.kind == GATHER:

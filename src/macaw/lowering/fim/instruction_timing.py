@@ -137,7 +137,7 @@ class _Running:
         self.place += 1
 
     def _wake(self, time: int) -> None:
-        """Make waiting blocks try again from `time` on, after a block has changed a buffer."""
+        """Let waiting blocks try again, not before `time`, after a block has changed a buffer."""
         for other in self.island.running:
             if other.time == _NEVER:
                 other.time = self.island.align_up(time + 1)
@@ -264,7 +264,7 @@ class _Island:
         return _Operation(row, registers, row.to == IOSA, period, busy, result, lead)
 
     def align_up(self, time: int) -> int:
-        """Return the first clock edge of the island's circuits from cycle `time` on."""
+        """Return the first clock edge of the island's circuits that is not before cycle `time`."""
         return align_up(time, self.step)
 
     def access(self, column: int, time: int, writes: bool) -> tuple[int, int]:

@@ -39,7 +39,10 @@ class Phase:
 
 @dataclass(frozen=True)
 class Cycles:
-    """The cycles of a job: to copy in, from the first start to the last end, and to copy out."""
+    """The cycles of a job: of the copies into banks, of the blocks, and of the copies out of banks.
+
+    The cycles of the blocks are counted from the first start to the last end.
+    """
 
     bring: int
     compute: int
@@ -170,7 +173,7 @@ class ProductJob:
     def _stays(self, side: int) -> bool:
         """Return whether the operand A (0) or B (1) stays in the banks.
 
-        A does not if it takes several starts, because each start needs another part of it.
+        A does not stay if the job has several starts, because each start needs another part of A.
         """
         known = self.products[0].inputs[side].data is not None
         return self.resident and known and (side == 1 or self.stream.starts == 1)
@@ -184,7 +187,7 @@ class ProductJob:
         return replace(self.stream, row=0), self.region, names, rows
 
     def _array(self, side: int) -> NDArray[Any] | None:
-        """Return the operand A (0) or B (1) in tiles; None if it is no constant."""
+        """Return the operand A (0) or B (1) in tiles; None if this operand is not a constant."""
         stream, part = self.stream, self.region
         first = self.products[0].inputs[side].data
         if first is None:
@@ -255,7 +258,7 @@ def copies(routes: tuple[Route, ...]) -> list[Copy]:
     return [copy for route in routes for copy in route.copies if copy.rows and copy.row_bytes]
 
 
-_MANY = 4  # up to so many starts of a program are simulated one by one
+_MANY = 4  # the most starts of a program that are all simulated
 
 
 def queue_wait(

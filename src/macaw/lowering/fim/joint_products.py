@@ -1,8 +1,8 @@
 """Joins products that have the same left side, so that an island gets this side once.
 
-x · Q, x · K and x · V are one product x · [Q K V] with three results. In external memory they are
-one below the other, so each of them is a view. Sums of two products are joined, too: the gates of
-an LSTM are x · [W1 W2 ...] + h · [U1 U2 ...].
+x · Q, x · K and x · V are one product x · [Q K V] with three results. In external memory the
+results are one below the other, so each result is a view. Sums of two products are joined, too: the
+gates of an LSTM are x · [W1 W2 ...] + h · [U1 U2 ...].
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class _Group:
 def joined(graph: Graph) -> Graph | None:
     """Return a graph with the same inputs and results, and with joint products.
 
-    The right sides of joined products are constants, with a multiple of 16 columns each. A product
-    does not join others if a product between them depends on these. The result is None if there
-    is nothing to join.
+    The right sides of joined products are constants, with a multiple of 16 columns each. As soon as
+    a product depends on a group, no more products join this group. The result is None if there is
+    nothing to join.
     """
     groups = [group for group in _groups(graph) if len(group.members) > 1]
     return _Joining(graph, groups).graph if groups else None
@@ -85,7 +85,10 @@ def _joinable(task: Task) -> bool:
 
 
 def _sums(graph: Graph) -> dict[str, tuple[Task, Task, Task]]:
-    """Return the additions of two products that nothing else reads, by their outputs."""
+    """Return the additions of two products whose outputs are read only there.
+
+    The keys are the names of the sums; a value is (product, product, addition).
+    """
     makers = graph.makers()
     products = {task.output.name: task for task in graph.tasks if task.kind == PRODUCT}
     reads: dict[str, int] = {}
@@ -149,7 +152,7 @@ class _Joining:
             self._moved[output.name] = wholes[-1], number * rows * columns
 
     def _side_by_side(self, constants: Sequence[Tensor]) -> Tensor:
-        """Return several constants as one; the same constants are one object each time."""
+        """Return several constants as one, for the same constants always the same object."""
         names = tuple(tensor.name for tensor in constants)
         if names not in self._constants:
             data = np.concatenate([np.asarray(tensor.data) for tensor in constants], axis=1)
@@ -160,7 +163,7 @@ class _Joining:
         return self._constants[names]
 
     def _current(self, tensor: Tensor) -> Tensor:
-        """Return a tensor of the old graph as it is in the new one."""
+        """Return the tensor of the new graph that replaces a tensor of the old graph."""
         if tensor.memory.name not in self._moved:
             return tensor
         if tensor.name not in self._views:

@@ -17,7 +17,7 @@ from macaw.lowering.onnx.graph import Node
 
 
 def binary(values: Values, function: str, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
-    """Add the task of a function of two values, broadcast by NumPy's rules."""
+    """Add a task that applies a function to two values, broadcast by NumPy's rules."""
     shape, tensors = np.broadcast_shapes(a.shape, b.shape), []
     for side, value in (("a", a), ("b", b)):
         wide = values.broadcast(value, shape, f"{name}_{side}")
@@ -27,7 +27,7 @@ def binary(values: Values, function: str, a: TaskValue, b: TaskValue, name: str)
 
 
 def chain(values: Values, function: str, operands: Sequence[TaskValue], name: str) -> TaskValue:
-    """Add the tasks of a function of operands, from left to right; return the last output."""
+    """Add tasks that apply a function of two values from left to right; return the last output."""
     total = operands[0]
     for place, operand in enumerate(operands[1:], 1):
         last = place == len(operands) - 1
@@ -64,7 +64,10 @@ def sums(
 
 
 def axes_of(node: Node, inputs: Inputs) -> list[int]:
-    """Return the axes of a reduction, which are an input or an attribute; none for no reduction."""
+    """Return the axes of a reduction, from an input or an attribute.
+
+    An empty list means no reduction.
+    """
     x, attributes = required(inputs, 0), node.attributes
     given = attributes.get("axes")
     if len(inputs) > 1 and inputs[1] is not None:

@@ -24,7 +24,8 @@ def extreme(
     """Return the maxima or minima of numbers of x, in a shape.
 
     `places`, of shape (count, numbers), has the index of each number; the `count` numbers of a
-    column are compared. While there are many rows, a task compares the first half with the rest.
+    column are compared. As long as there are more than `MOST_AT_ONCE` rows, a task compares the
+    first half of the rows with the second half.
     """
     count, numbers = places.shape
     moved = values.move(x, places, f"{name}_windows")

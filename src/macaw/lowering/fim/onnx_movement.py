@@ -1,8 +1,8 @@
 """Translates ONNX nodes that move numbers but compute none.
 
-Each becomes a view, or a task in which the dma copies stretches of consecutive numbers.
-ONNX's reference evaluator applies the node to an array of indices. The result shows to which place
-each number is moved. The sizes of results are checked before the evaluator works.
+Each node becomes a view, or a task in which the dma copies stretches of consecutive numbers. ONNX's
+reference evaluator applies the node to an array of indices. The result shows to which place each
+number is moved. The sizes of results are checked before the evaluator works.
 """
 
 from __future__ import annotations

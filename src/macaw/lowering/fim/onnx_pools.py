@@ -60,9 +60,10 @@ def _window(node: Node, inputs: Inputs) -> Window:
 
 
 def _rows(values: Values, x: TaskValue, indices: Sequence[Places]) -> Places:
-    """Return the index of each number of each window, (numbers of a window, windows).
+    """Return the index in x of each number of each window.
 
-    `indices` says where the numbers are in each dimension of the image, as for `window_places`.
+    The result has shape (numbers of a window, windows). `indices` says where the numbers are in
+    each dimension of the image, as for `window_places`.
     """
     values.fits(math.prod(x.shape[:2]) * math.prod(index.size for index in indices), beside=True)
     ends = range(len(indices))
@@ -72,7 +73,11 @@ def _rows(values: Values, x: TaskValue, indices: Sequence[Places]) -> Places:
 
 
 def _shares(window: Window, image: Sequence[int], frame: bool) -> NDArray[np.float64]:
-    """Return the share of each window's numbers that count; with `frame`, those of the frame do."""
+    """Return, for each window, the share of its numbers that the average counts.
+
+    Numbers of the image count; with `frame`, numbers of its frame count, too. The result has one
+    axis for each dimension of the image.
+    """
     shares = np.ones((1,) * len(image))
     for axis, index in enumerate(window_indices(window, image)):
         first = 0 if frame else window.before[axis]

@@ -71,7 +71,10 @@ def recurrent(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 def _first(
     values: Values, value: TaskValue | None, begin: int, shape: tuple[int, int], name: str
 ) -> TaskValue:
-    """Return an initial state of one direction."""
+    """Return an initial state of one direction: numbers of `value`, starting at index `begin`.
+
+    If `value` is None, the state is zero.
+    """
     if value is None:
         return values.array(np.zeros(shape))
     return values.part(value, begin, shape, f"{name}_initial")

@@ -1,4 +1,4 @@
-"""Expresses Softmax and LRN as tasks: each number as a share of a sum of functions of others."""
+"""Expresses Softmax and LRN as tasks, which divide each number by a function of a sum."""
 
 from __future__ import annotations
 

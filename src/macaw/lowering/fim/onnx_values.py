@@ -30,7 +30,7 @@ _WIDE = (np.float16, np.float32, np.float64)  # types that are rounded without a
 
 @dataclass(frozen=True)
 class TaskValue(Value):
-    """A value whose numbers are those of a tensor of the graph of tasks, or of a constant."""
+    """A value of an ONNX graph. A tensor of the graph of tasks or a constant has its numbers."""
 
     tensor: Tensor | None = None
 
@@ -92,7 +92,7 @@ class Values:
         return TaskValue(shape, tensor=tensor, element=element)
 
     def fits(self, numbers: int, beside: bool = False) -> None:
-        """Raise `LowerError` if external memory has no room for so many numbers.
+        """Raise `LowerError` if external memory has no room for this count of numbers.
 
         With `beside`, there must be room in addition to all inputs and all values moved so far.
         """
@@ -198,7 +198,7 @@ class Values:
         return self.of_tensor(tensor, places.shape)
 
     def part(self, value: TaskValue, begin: int, shape: tuple[int, ...], name: str) -> TaskValue:
-        """Return the consecutive numbers of a value from index `begin` on, in another shape."""
+        """Return consecutive numbers of a value, starting at index `begin`, in another shape."""
         rows, columns = matrix(shape)
         if value.array is not None:
             numbers = value.array.reshape(-1)[begin : begin + math.prod(shape)]
@@ -258,7 +258,7 @@ def places_of(shape: Sequence[int]) -> Places:
 
 
 def segments(places: Places) -> tuple[Places, int]:
-    """Split indices into the longest possible stretches of consecutive indices, of one length.
+    """Split indices into stretches of consecutive indices, all of the greatest possible length.
 
     Return the first index of each stretch, and the length of the stretches.
     """

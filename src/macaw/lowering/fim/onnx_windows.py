@@ -1,4 +1,4 @@
-"""Windows of images on islands: frames of zeros, and the indices of each window's numbers."""
+"""Adds frames of zeros to images on islands, and finds the indices of each window's numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from macaw.lowering.onnx.window import Window, output_sizes
 
 
 def window_indices(window: Window, image: Sequence[int]) -> list[Places]:
-    """Return where each number of each window is in a framed image, for `window_places`."""
+    """Return where each number of each window is in a framed image, for `window_places`.
+
+    The result has an array of shape (kernel, windows) for each dimension of the image.
+    """
     sizes = output_sizes(window, image)
     rows = zip(window.kernel, sizes, window.strides, window.dilations, strict=True)
     return [
@@ -24,7 +27,7 @@ def window_indices(window: Window, image: Sequence[int]) -> list[Places]:
 
 
 def whole_window(window: Window, image: Sequence[int]) -> Window:
-    """Return a window whose frame has all numbers of a last window that ends outside of it."""
+    """Return the window with a frame so large that the last window does not end outside of it."""
     sizes = output_sizes(window, image)
     rows = zip(sizes, window.strides, window.reach, image, window.before, strict=True)
     ends = ((size - 1) * stride + reach - n - before for size, stride, reach, n, before in rows)

@@ -82,7 +82,7 @@ def _readers(graph: Graph) -> dict[str, list[Task]]:
 def option_table(
     graph: Graph, config: Configuration, ask: Ask, together: bool = True
 ) -> OptionTable:
-    """Return the options of all tasks, and with `together` of chains and groups of tasks.
+    """Return the options of all tasks; with `together`, also the options of chains and groups.
 
     `ask` returns the options of a unit. In a chain or a sum, only the next task reads the output of
     a task, and this output is not a result of the graph. The results of a group may be read by any

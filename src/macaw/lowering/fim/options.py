@@ -45,10 +45,10 @@ from macaw.lowering.fim.split import split_options
 from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
 
-FOLLOWED = 3  # so many tilings of a pair are simulated cycle by cycle, if by their estimates they
-NEAR = 1.05  # take at most so many times the cycles of the first one
-SMALL = 100_000  # of a product with a higher estimate only the first tiling is simulated
-# a pair that takes more cycles, and so many times those of the best one, is not simulated
+FOLLOWED = 3  # the most tilings that are simulated cycle by cycle; the estimates of all of them
+NEAR = 1.05  # are at most this factor times the first estimate
+SMALL = 100_000  # for a product with a higher estimate, only the first tiling is simulated
+# an island and layout with a higher estimate, and with FAR times the lowest one, is not simulated
 FAR, LARGE = 5, 500_000
 # a pair that takes more cycles is not simulated, so that planning takes only seconds
 HUGE = 2_000_000
@@ -265,9 +265,9 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
 def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     """Return the fastest tiling and its cycles, or None if there is no tiling.
 
-    With `follow`, all tilings with nearly the lowest estimate are simulated (of a large product
-    only the first, because simulating takes long), and the cycles are those of the simulation.
-    Otherwise the tiling and the cycles are those of the lowest estimate.
+    With `follow`, all tilings with nearly the lowest estimate are simulated, and the cycles are
+    those of the simulation. For a large product only the first tiling is simulated, because this
+    takes long. Without `follow`, the tiling and the cycles are those of the lowest estimate.
     """
     candidates = _rank(query)
     if not candidates:

@@ -22,8 +22,9 @@ from macaw.lowering.layer_source import SourceFiles
 
 # setting: instructions of an island; least limit for a step
 INSTRUCTIONS, FEWEST = "fim.instructions", 64
-# A graph of more cycles is also planned with tasks that are divided by rows, in the first of these
-# numbers of parts with which it has at most so many tasks; more would take long to plan.
+# A graph of at least LEAST_DIVIDED cycles is also planned with tasks that are divided by rows. The
+# number of parts is the first of DIVIDED with which the graph has at most MOST_DIVIDED tasks; more
+# tasks would take long to plan.
 LEAST_DIVIDED, DIVIDED, MOST_DIVIDED = 30_000, (4, 2), 200
 
 
@@ -164,7 +165,7 @@ def _option_source(
 def _alone_and_shared(
     answers: Sequence[Option | Refusal],
 ) -> tuple[list[Option | Refusal], list[Option | Refusal]]:
-    """Divide answers into those about one island, and the options that several islands share."""
+    """Return the answers for single islands, and the options that several islands share."""
     alone: list[Option | Refusal] = []
     shared: list[Option | Refusal] = []
     for row in answers:

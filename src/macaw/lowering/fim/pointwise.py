@@ -100,7 +100,7 @@ class PointwiseJob:
     def _words_of_column(self) -> tuple[tuple[ColumnWord, ...], int]:
         """The words that compute a column of the results, and the number `places`.
 
-        If there is a single function, there are no such words.
+        For a single function the words are empty.
         """
         if len(self.tasks) == 1:
             return (), len(self.operands) + 1
@@ -108,7 +108,10 @@ class PointwiseJob:
 
     @cached_property
     def places(self) -> int:
-        """The number of columns that a column of the result takes in a row of a bank."""
+        """The number of columns in a bank's row that one column of results needs.
+
+        They are for the operands, the results, and intermediate values.
+        """
         return self._words_of_column[1]
 
     @cached_property
@@ -296,10 +299,10 @@ def pointwise(
     form: int,
     place: BankRows,
 ) -> PointwiseJob | str:
-    """Return the job of functions on an island, or the reason why the island cannot do it.
+    """Return the job that computes functions on an island, or why the island cannot do it.
 
-    Its tasks are those of functions that the ALU has. `results` are the outputs that go to external
-    memory.
+    The tasks of the job only have functions that the ALU has (`expand`). `results` are the outputs
+    that go to external memory.
     """
     able, memory = abilities(config, island), geometry(config)
     tasks = tuple(expand(tasks, form))

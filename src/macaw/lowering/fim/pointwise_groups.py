@@ -23,9 +23,9 @@ def groups(
 ) -> Iterator[tuple[Task, ...]]:
     """Yield groups of at least two functions, each in the order of the graph.
 
-    For each set of functions that some island has, there are the largest groups. Each item of
-    `others` has tasks that a start can also join to products; there are the largest groups without
-    these tasks, too.
+    The groups are as large as possible. For each set of functions that some island has, they are
+    formed from all tasks with these functions. Each item of `others` has tasks that a start can
+    also join to products, so groups without these tasks follow.
     """
     able = {abilities(config, island).functions for island in range(config["fim.islands"])}
     seen: set[tuple[Task, ...]] = set()
@@ -40,7 +40,10 @@ def groups(
 def _partition(
     graph: Graph, functions: AbstractSet[str], excluded: Collection[Task]
 ) -> list[tuple[Task, ...]]:
-    """Return disjoint groups; each task joins the groups of its operands where it can."""
+    """Return disjoint groups of tasks with these functions, without the tasks in `excluded`.
+
+    If possible, a task joins the groups of its operands.
+    """
     makers, outputs = graph.makers(), {task.output.place: n for n, task in enumerate(graph.tasks)}
     numbers = {task.output.name: number for number, task in enumerate(graph.tasks)}
     before = [[numbers[name] for x in task.inputs for name in makers.of(x)] for task in graph.tasks]

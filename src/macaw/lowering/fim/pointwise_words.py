@@ -28,7 +28,7 @@ _EITHER = ("add", "mul")  # functions whose operands may be exchanged
 class Call(NamedTuple):
     """A function of values, which are numbered: first all operands in memory, then all results.
 
-    The result of a call that `stores` goes to a column of its own, too.
+    If `stores`, the result of the call is also written to a column of its own.
     """
 
     function: str
@@ -70,7 +70,7 @@ class _Writer:
     words: list[ColumnWord] = field(default_factory=list)
 
     def select(self, slot: int) -> None:
-        """Write the word that selects a slice of Rz, if it is another one than before."""
+        """Write the word that selects a slice of Rz, unless this slice is already selected."""
         if slot != self.slot:
             self.words.append(ColumnWord(f"mmr rz_slot, {slot}"))
             self.slot = slot

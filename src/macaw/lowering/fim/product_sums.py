@@ -17,8 +17,8 @@ MOST_PRODUCTS = 16  # of a sum
 def product_sums(graph: Graph) -> list[tuple[Task, ...]]:
     """Return the sums of a graph, each as its products and additions in the order of the graph.
 
-    Only the next addition reads a product or a sum, and no result of the graph is inside of a sum.
-    A sum of more than two products contains smaller sums; the list has the larger ones, too.
+    Only the next addition reads a product or a partial sum, and neither is a result of the graph. A
+    sum of more than two products contains smaller sums; the list has the larger ones, too.
     """
     makers = graph.makers()
     reads = Counter(

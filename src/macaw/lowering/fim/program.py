@@ -30,7 +30,7 @@ from macaw.lowering.fim.routes import Route
 from macaw.lowering.listing import Listing
 
 BLOCKS = "blocks"  # followed by the number of a step: the label of its blocks
-_FEW = 2  # up to so many copies are written without a loop
+_FEW = 2  # the most copies that are written without a loop
 _CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
 

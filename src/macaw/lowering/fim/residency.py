@@ -12,9 +12,10 @@ from macaw.lowering.fim.plan import Step
 
 
 def with_rows(steps: Iterable[Step], rows: int) -> tuple[Step, ...]:
-    """Return the steps with jobs at the first rows that are reserved for them.
+    """Return the steps; jobs whose constants stay begin at the rows reserved for them.
 
-    `rows` is the number of rows of a bank. The last rows are for constants that stay.
+    `rows` is the number of rows of a bank. The last rows of a bank are reserved. Jobs with the same
+    constants get the same rows.
     """
     used: dict[int | None, int] = {}  # rows by island
     first: dict[tuple[int | None, Hashable], int] = {}
@@ -34,7 +35,7 @@ def with_rows(steps: Iterable[Step], rows: int) -> tuple[Step, ...]:
 
 @dataclass(frozen=True)
 class PlacedImage:
-    """Constants that the loader writes to banks of an island, from a given row on."""
+    """Constants that the loader writes to banks of an island, starting at a given row."""
 
     number: int  # counts the jobs with such constants, in the order of the plan
     island: int

@@ -119,9 +119,9 @@ class ResultRouter:
                         yield from self._rows_of_a_bank(target, place, length, count, pitch)
 
     def _groups_of_banks(self, turn: int) -> Iterator[tuple[int, int]]:
-        """Yield the banks of a round that have columns of one result: the first, and their number.
+        """Yield (first bank, number of banks) for each group of banks with columns of one result.
 
-        The columns of a bank are all in one result.
+        The groups follow each other and have all banks of the round.
         """
         stream = self.stream
         across = stream.wide * stream.tile[2]
@@ -141,7 +141,10 @@ class ResultRouter:
     def _rows_of_banks(
         self, dst: Location, place: Location, pitch: int, rows: int, banks: int
     ) -> Iterator[Copy]:
-        """Yield a copy for each row of C: its parts in `banks` banks from `place` on."""
+        """Yield a copy for each row of C.
+
+        It moves the row's parts in `banks` banks, the first at `place`.
+        """
         stream = self.stream
         length = stream.wide * stream.tile[2] * self.size
         for row in range(rows):

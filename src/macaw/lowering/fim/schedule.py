@@ -1,10 +1,11 @@
 """Schedules a graph: chooses the option of each task and the order so that the plan ends early.
 
-First it makes a list schedule. At each step it takes the ready task with the longest path to the
-end. Of the task's options it takes the one with which this path would end first. The prediction
-includes the time that the task waits for a busy island (the adaptive placement multiplexor, seed
-004 ¶62). Then the scheduler tries single changes as long as the plan ends sooner: another option,
-another position, tasks joined or separated. The times are those that `clock` predicts.
+First the scheduler makes a list schedule. At each step it takes the ready task with the longest
+path to the end. Of the task's options it takes the one with which this path would end first. The
+prediction includes the time that the task waits for a busy island (the adaptive placement
+multiplexor, seed 004 ¶62). Then the scheduler tries single changes as long as the plan ends sooner:
+another option, another position, tasks joined or separated. The times are those that `clock`
+predicts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
 from macaw.lowering.fim.plan import GraphPlan, Option, Step
 from macaw.lowering.fim.product_sums import is_sum
 
-# Weights of the dma's cycles in a list schedule; a graph of more tasks has only the first one.
+# Weights of the dma's cycles in a list schedule. For a graph of more than SMALL tasks, only the
+# first weight is tried.
 WEIGHTS, SMALL = (0, 0.5, 1, 2, 4), 300
 NO_GROUPS: Mapping[Task, Unit] = {}
 EFFORT = 60_000  # the greatest number of steps that are issued while changes are tried
@@ -141,10 +143,11 @@ def list_schedule(
 def preferred_groups(
     table: OptionTable, sums: Sequence[Unit] = (), longest: bool = False
 ) -> dict[Task, Unit]:
-    """Return disjoint groups of functions, by their tasks, that save the most cycles.
+    """Return disjoint groups of functions that save the most cycles, as a map from task to group.
 
-    The sums of products in `sums` come first: those with the fewest functions, or with `longest`
-    with the most.
+    The sums of products in `sums` are groups, too, and are chosen first. Of the sums with equal
+    numbers of products, those with the fewest functions come first, with `longest` those with the
+    most.
     """
     grouped: dict[Task, Unit] = {}
     for unit in sorted(sums, key=lambda unit: _sum_key(unit, longest)):

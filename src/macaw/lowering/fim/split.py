@@ -21,11 +21,11 @@ from macaw.lowering.fim.plan import Option
 from macaw.lowering.fim.shape import Region, Shape
 
 LEAST = 600  # a product that takes fewer cycles on its best island is not divided
-# Regions begin at multiples of so many columns or rows: no tile is in two regions. A tile has four
-# rows at most, but 16 in the layout outer.
+# The grain: regions begin at a multiple of this number of columns or rows, so that no tile is in
+# two regions. A tile has at most four rows, but 16 in the layout outer.
 GRAIN, FINE_GRAIN = 16, 4
-FAR = 4  # islands that take so many times the cycles of the best one get no region
-TRIED = 2  # so many groups of islands are tried, by rows and by columns each
+FAR = 4  # islands that take this factor times the best island's cycles get no region
+TRIED = 2  # number of groups of islands that are tried by rows, and by columns
 
 # Returns the best option of an island in a layout for a region of the result, or None.
 Ask = Callable[[int, int, Region], Option | None]
@@ -56,7 +56,7 @@ def split_options(shape: Shape, options: Sequence[Option], ask: Ask) -> Iterator
 
 
 class _Sharing:
-    """A group of islands with a region for each, in the order in which their inputs come.
+    """A group of islands with a region for each, in the order in which the dma brings their inputs.
 
     `end` is the estimated cycle in which the last results are fetched. Islands that would get
     nothing have no region.
@@ -113,7 +113,7 @@ def _sizes(fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: floa
 def _equal_end(fixed: Sequence[float], rates: Sequence[tuple[float, int]]) -> float:
     """Return the cycle in which all islands end if their regions are the whole result together.
 
-    The sum of the sizes is linear in the end, so two ends give it.
+    The sum of the sizes is a linear function of this cycle, so the sums for two cycles are enough.
     """
     at_zero, at_one = (sum(_sizes(fixed, rates, end)) for end in (0.0, 1.0))
     return (1 - at_zero) / (at_one - at_zero)

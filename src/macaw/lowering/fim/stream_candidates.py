@@ -1,6 +1,6 @@
 """Finds the tilings by which an island can compute a product as a stream.
 
-They differ in the numbers of banks, blocks and starts, and in the tiles of an item.
+The tilings differ in the numbers of banks, blocks and starts, and in the tiles of an item.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def streams(
 def _shares(probe: StreamTiling, banks: int) -> Iterator[tuple[int, int]]:
     """Yield pairs to try: the number of banks of a block, and the number of blocks.
 
-    A pair is left out if a smaller number gives the same work to each bank.
+    A pair is left out if fewer banks or fewer blocks give the same work to each bank.
     """
     columns, rows = part(probe.across, probe.wide), part(probe.strips, probe.high)
     pairs = set()
