@@ -83,7 +83,10 @@ def _elements(
 
 
 def _sum(operation: Sum, channels: int) -> Convolution | None:
-    """Return a sum as a convolution, or None if a scale is no power of two, or both differ much."""
+    """Return a sum as a convolution, or None if its scales do not allow that.
+
+    The scales must be powers of two that do not differ much.
+    """
     parts = [frexp(abs(scale)) for scale in operation.scales]
     shift = max(0, *(1 - exponent for _, exponent in parts))
     places = [shift - 1 + exponent for _, exponent in parts]

@@ -19,15 +19,15 @@ class Lifetime:
     last: int
 
     def overlaps(self, other: Lifetime) -> bool:
-        """Return whether both tensors are needed in some step."""
+        """Return whether some step needs both tensors."""
         return self.first <= other.last and other.first <= self.last
 
 
 @dataclass(frozen=True)
 class Arena:
-    """The offsets of tensors in bytes, by name, and the number of bytes of all together.
+    """The offsets of tensors in bytes, by name, and the size of the arena in bytes.
 
-    Both are multiples of `ALIGN`. The bytes from the end of a tensor to the next multiple are
+    All are multiples of `ALIGN`. The bytes from the end of a tensor to the next multiple are
     unused.
     """
 

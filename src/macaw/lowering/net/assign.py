@@ -47,8 +47,8 @@ class Edge:
 
     `integers` is the element type of that tensor. `shape` and `dtype` are those of the model.
     `quantisation` says which real numbers the integers stand for; it is None if the model has
-    integers too. If the tensor has sums of the array, `multipliers` are the factors that make real
-    numbers of them. An integer of the model is the device's integer plus `offset`.
+    integers too. If the tensor has sums of the array, `multipliers` are the factors that convert
+    these sums to real numbers. An integer of the model is the device's integer plus `offset`.
     """
 
     name: str
@@ -411,7 +411,10 @@ class _Assigner:
         )
 
     def table(self, layer: model_layers.TableLayer) -> None:
-        """Let the array do a table lookup that alone reads its results, else let vc."""
+        """Assign a table lookup to the array or to vc.
+
+        The array does the lookup if no other layer reads the results that are looked up.
+        """
         (source,), (name,) = layer.inputs, layer.outputs
         before = next((item for item in self.layers if item.output == source), None)
         readers = sum(source in other.inputs for other in self.model.layers)

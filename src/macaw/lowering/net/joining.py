@@ -16,11 +16,11 @@ from macaw.lowering.onnx.network import Network
 def column_writers(
     model: Network, layers: Sequence[Layer], inputs: Sequence[str], operation: VectorOperation
 ) -> dict[int, ProductLayer]:
-    """Return the layers that write the inputs of a concatenation into its result, by their numbers.
+    """Return layers that write the inputs of a concatenation into its result, by layer number.
 
-    They replace the present ones. The result is empty if the inputs are not joined along the last
-    axis on the device, if one has another scale, if the array does not make all of them, or if
-    something else reads one.
+    The caller replaces the layers with these numbers. The result is empty in four cases: the inputs
+    are not joined along the last axis on the device; an input has another scale; the array does not
+    compute all inputs; or another layer reads an input.
     """
     numbers = {layer.output: number for number, layer in enumerate(layers)}
     writers: dict[int, ProductLayer] = {}

@@ -29,7 +29,7 @@ from macaw.lowering.operation import Product
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.row_program import program_bytes, tile_bytes, unit_bytes
 
-_GRAIN = 1024  # the memory that layers may use is a multiple of so many bytes
+_GRAIN = 1024  # bytes; the memory that layers may use is a multiple of this
 
 
 def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...]:
@@ -93,7 +93,10 @@ def _plan(
 def _choice(
     layer: ProductLayer, config: Configuration, chosen: dict[Hashable, Choice], density: float
 ) -> Choice:
-    """Return the choice of a layer's plan: that of a layer of the same shape, if that fits."""
+    """Return the choice of a layer's plan.
+
+    If a plan that was chosen for another layer of the same shape fits, it is used.
+    """
     product = layer.product.validated(config)
     shape = _shape(product)
     if shape in chosen:

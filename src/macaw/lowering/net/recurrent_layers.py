@@ -140,7 +140,8 @@ def _add_result(
 ) -> None:
     """Gather tensor `name` from the elements of `vectors` with the numbers `places`.
 
-    If only movements read it, they gather their own results, because that is one movement less.
+    If only movements read the tensor, the function does not gather it. The movements later gather
+    their own results from `vectors`, which is one movement less (`gather_movement`).
     """
     shape = rewriting.tensors[name].shape
     if _is_moved_only(rewriting, name):
@@ -161,7 +162,7 @@ def _add_result(
 
 
 def _is_moved_only(rewriting: Rewriting, name: str) -> bool:
-    """Return whether a tensor of several steps has readers, and all of them only move it."""
+    """Return whether a tensor with several time steps has readers, and all readers only move it."""
     shape = rewriting.tensors[name].shape
     if len(shape) != 4 or shape[0] == 1 or name in rewriting.model.outputs:
         return False

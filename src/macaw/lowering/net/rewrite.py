@@ -1,7 +1,8 @@
 """Replaces a layer that no core computes by several layers that cores compute.
 
 The result is a network with the same inputs, outputs and tensors, and with new tensors between
-them. The reference evaluator also computes it. Each tensor of the model keeps its exact value.
+them. The reference evaluator can compute the new network, too. Each tensor of the model keeps its
+exact value.
 """
 
 from __future__ import annotations
@@ -104,8 +105,9 @@ class _Rewriter(Rewriting):
     def operands(self, layer: Layer, expands: bool = True) -> tuple[str, ...]:
         """Return tensors for all inputs of a layer; make tensors of the constants.
 
-        With `expands`, they have the shape of the result. The exception is the second factor of a
-        Mul if it has one number for each channel, or for each channel of each image: it keeps them.
+        With `expands`, the tensors have the shape of the result. There is one exception: the second
+        factor of a Mul is not expanded if it has one number for each channel, or for each channel
+        of each image.
         """
         result = self.tensors[layer.outputs[0]].shape
         return tuple(self._operand(layer, name, result, expands) for name in layer.inputs)

@@ -43,7 +43,7 @@ def single_shift(output: Requantisation, dtype: str) -> int | None:
 class Rewriting:
     """A network that is being rewritten: its new layers so far.
 
-    `tensors` has the tensors of the model and the new ones.
+    `tensors` has the tensors of the model and the new tensors.
     """
 
     def __init__(self, model: Network, config: Configuration) -> None:
@@ -72,7 +72,10 @@ class Rewriting:
         self.layers.append(replace(layer, name=name))
 
     def tensor(self, name: str, like: Tensor, **changes: Any) -> str:
-        """Add a copy of tensor `like`, with changes and a new name like `name`; return the name."""
+        """Add a copy of tensor `like` with some fields changed, and return its name.
+
+        The name is `name`, with a number if another tensor has this name.
+        """
         unique, number = name, 2
         while unique in self.tensors or unique in self.constants:
             unique, number = f"{name}_{number}", number + 1

@@ -80,7 +80,7 @@ def vector_operation(
 
 
 def _is_smaller(model: Network, one: NetTensor, other: NetTensor) -> bool:
-    """Return whether the first tensor has one position in each image, and the other one several."""
+    """Return whether `one` has one position in each image, and `other` has several."""
     images = images_of(model.tensors[other.name].shape)
     return prod(one.shape[:-1]) in (1, images) and prod(other.shape[:-1]) > max(images, 1)
 
@@ -213,7 +213,7 @@ def _sides(model: Network, layer: Layer, window: Window) -> Sides:
 
 
 def _has_multipliers(operation: AveragePool, multipliers: NDArray[np.float32]) -> bool:
-    """Return whether the operation's factor for each window equals the given number."""
+    """Return whether the operation's factors of all windows equal `multipliers`."""
     rows, columns = (
         np.asarray(
             [operation.counted(axis, place) for place in range(operation.result[axis])], np.float32

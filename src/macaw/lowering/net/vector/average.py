@@ -27,7 +27,7 @@ from macaw.lowering.net.vector.windows import TABLE, Windows
 _WIDENED = ("vr12", "vr13")  # an element of a window, in twice the bits
 _LOADED = ("vr0", "vr1", "vr2", "vr3", *SECOND, "vr15")
 _REACH = 2048  # the greatest offset in bytes
-_NEAR = 4  # so many loads ahead with offsets are faster than twice as many without
+_NEAR = 4  # this number of loads ahead with offsets is faster than twice the number without
 _SUMS = "vc_scratch"  # sums of 32 bits for each channel of several positions
 
 
@@ -202,10 +202,10 @@ def _each_group(
     target: tuple[str, int],
     write: Callable[[], None],
 ) -> None:
-    """Write a loop over the groups of channels: s2 points to a group of `source`, s3 to one of
-    `target`.
+    """Write a loop over the groups of channels, whose code for one group is written by `write`.
 
-    Both are given as a symbol and the bytes of a group.
+    In the loop, s2 points to the group in `source`, and s3 to the group in `target`. Each of the
+    two is (symbol, bytes of a group).
     """
     pointers = (("s2", *source), ("s3", *target))
     for pointer, symbol, _ in pointers:
@@ -239,7 +239,7 @@ def _average_of_sums(
 
 
 def _sums(k: Kernel, mean: Mean, columns: Columns, count: int) -> bool:
-    """Write the sums of a group of channels over `count` positions, from s2 on.
+    """Write the sums of a group of channels over `count` positions, starting at s2.
 
     Return whether the sums of int8 are widened to 32 bits, in the four quarters.
     """
@@ -265,15 +265,16 @@ def _sums(k: Kernel, mean: Mean, columns: Columns, count: int) -> bool:
 
 
 def _collect(k: Kernel) -> None:
-    """Add sums of 16 bits to those of 32 bits."""
+    """Add the sums of 16 bits to the sums of 32 bits."""
     widen_quarters(k, FIRST)
     each(k, "vadd.w", SECOND, FIRST)
 
 
 def _sum(k: Kernel, mean: Mean, columns: Columns, count: int, loaded: Sequence[str]) -> None:
-    """Write the sums of `count` positions from a0 on. Afterwards a0 points to the next position.
+    """Write the sums of `count` positions, starting at a0.
 
-    `loaded` are the registers into which positions are loaded ahead.
+    Afterwards a0 points to the next position. `loaded` are the registers into which positions are
+    loaded ahead.
     """
     reached = -(-_REACH // columns.pitch)  # positions
     near = reached >= min(_NEAR, len(loaded))

@@ -12,7 +12,7 @@ from typing import Any
 
 from macaw.emu.rules.transfers import beat_length, channel_beats
 
-_SAMPLE = 32  # so many rows are counted beat by beat; all others have the mean of these
+_SAMPLE = 32  # number of rows that are counted beat by beat; all others have their mean
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Copies:
 
 def copies(box: Box) -> Copies:
     """Return the transfers of a box, as few and as long as possible."""
-    merged: list[tuple[int, int, int]] = [(box.size, 1, 1)]  # from the innermost axis on; in bytes
+    merged: list[tuple[int, int, int]] = [(box.size, 1, 1)]  # innermost axis first; in bytes
     for length, dst, src in reversed(box.axes):
         if length == 1:
             continue

@@ -11,8 +11,8 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.net.vector.boxes import Copies
 from macaw.lowering.net.vector.kernel import place
 
-_FEW = 4  # up to so many transfers are written one by one, not as a loop
-_COUNTERS = ("t3", "t4", "t5")  # registers of loops, from the innermost on
+_FEW = 4  # the most transfers that are written one by one, not as a loop
+_COUNTERS = ("t3", "t4", "t5")  # registers of loops, innermost first
 
 
 def expanded(item: Copies) -> Iterator[Copies]:
@@ -82,7 +82,7 @@ def _write_loops(out: Listing, item: Copies) -> None:
     """Write a transfer in loops; t1 and t2 are its addresses."""
     out.put(f"la t1, {place(*item.dst)}")
     out.put(f"la t2, {place(*item.src)}")
-    loops = list(reversed(item.loops))  # from the innermost on
+    loops = list(reversed(item.loops))  # innermost first
     counters = list(zip(_COUNTERS, loops, strict=False))
     for depth, (counter, loop) in reversed(list(enumerate(counters, 1))):
         out.put(f"li {counter}, {loop[0]}")

@@ -86,7 +86,7 @@ class ImageLoop:
     def write_begin(self, out: Listing, symbols: Sequence[str]) -> None:
         """Write the start of the loop, up to the end of the transfers of the inputs.
 
-        `symbols` are those of the batches: of the inputs, and of the result.
+        `symbols` has the symbol of each input's batch, then the symbol of the result's batch.
         """
         out.put(f"la a0, {_RECORDS}")
         for number, symbol in enumerate(symbols):

@@ -41,14 +41,14 @@ _COPIED = 4  # number of groups of 16 bytes that are copied at once
 def scaled_kernel(
     operation: Scaled, inputs: Sequence[str] = ("vc_x0", "vc_x1"), result: str = "y"
 ) -> Kernel:
-    """Return the code of an operation whose tensors have these symbols."""
+    """Return the code of an operation; `inputs` and `result` are the symbols of its tensors."""
     k = Kernel()
     write_scaled(k, operation, inputs, result)
     return k
 
 
 def write_scaled(k: Kernel, operation: Scaled, inputs: Sequence[str], result: str) -> None:
-    """Append the code of an operation whose tensors have these symbols."""
+    """Append the code of an operation; `inputs` and `result` are the symbols of its tensors."""
     group = _Group(operation)
     if isinstance(operation, ElementwiseProduct) and operation.by_channel:
         _by_channel(k, operation, group, (*inputs, result))
@@ -182,7 +182,7 @@ class _Registers:
 def _register_sets(
     operation: ElementwiseProduct, group: _Group, columns: Columns
 ) -> list[_Registers]:
-    """Return the registers for several positions at once, for as many as there are registers."""
+    """Return registers for as many positions as the free registers allow, one item for each."""
     halves = operation.dtype == "int8" and _halves(group.form)
     taken = {*(SECOND[::2] if operation.dtype == "int8" else SECOND), SCALES[0]}
     free = [name for name in (f"vr{number}" for number in range(16)) if name not in taken]

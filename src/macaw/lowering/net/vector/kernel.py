@@ -1,8 +1,9 @@
 """Collects the code of vc as instructions and counted loops, writes it, and predicts its cycles.
 
 The prediction follows the rules of docs/timing-vc.md: instructions issue in order, each when the
-registers that it names are ready. The prediction simulates iterations of a loop until two have the
-same length and leave registers ready after the same waits. It then multiplies.
+registers that it names are ready. The prediction simulates iterations of a loop until two of them
+take the same cycles, and make the next iteration wait for registers in the same way. It then
+multiplies.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ def place(symbol: str, offset: int) -> str:
 class Kernel:
     """Code of vc that is being written, and its data.
 
-    By label, `tables` are words in cp's local memory, and `constants` are words in external memory.
-    `spaces` are sizes of external memory in bytes, which is zero when the program starts.
+    All three dictionaries are by label. `tables` has words in cp's local memory, `constants` words
+    in external memory. `spaces` has sizes, in bytes, of external memory that is zero when the
+    program starts.
     """
 
     def __init__(self) -> None:

@@ -365,7 +365,7 @@ class Resize(Movement):
         return (*self.sizes, self.shape[-1])
 
     def places(self, axis: int) -> list[int]:
-        """Return, for each row (axis 0) or column (axis 1) of the result, that of the input."""
+        """Return which rows (axis 0) or columns (axis 1) of the input the result has, in order."""
         return [i * self.shape[axis] // self.sizes[axis] for i in range(self.sizes[axis])]
 
     def check(self) -> None:

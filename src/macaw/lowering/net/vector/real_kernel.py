@@ -150,7 +150,10 @@ class _Function:
         return quarters[:1]
 
     def _shift(self, registers: Sequence[str], letter: str) -> None:
-        """Write code that limits the numbers against overflow, and then adds the zero point."""
+        """Write code that adds the zero point.
+
+        It first limits the numbers, so that no sum overflows.
+        """
         zero = self.operation.result_zero
         if not zero:
             return

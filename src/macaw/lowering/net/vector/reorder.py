@@ -22,7 +22,7 @@ from macaw.lowering.net.vector.kernel import (
     registers_of,
 )
 
-_AHEAD = 32  # so many instructions are candidates for the next one
+_AHEAD = 32  # number of instructions that are candidates for the next one
 
 
 def fastest_order(items: Items) -> Items:
@@ -73,7 +73,10 @@ def _schedule(run: Sequence[Instruction]) -> list[Instruction]:
 
 
 def _dependences(run: Sequence[Instruction]) -> list[dict[int, int]]:
-    """Return, by instruction, the earlier ones that it must follow, and how many cycles later."""
+    """Return, for each instruction, the earlier instructions that it must follow.
+
+    An item maps the index of such an instruction to the least number of cycles between the two.
+    """
     needs: list[dict[int, int]] = []
     written: dict[str, int] = {}  # the last instruction that wrote a register
     read: dict[str, list[int]] = {}  # instructions that have read it since

@@ -147,7 +147,7 @@ def _view(name: str, dtype: str, shape: tuple[int, ...], symbol: str) -> str:
 
 
 def start_entry(entry: str) -> str:
-    """Return the name of the subroutine that only starts vc, for a subroutine that waits for vc."""
+    """Return the name of the subroutine that only starts vc; `entry` waits for vc."""
     return f"{entry}.start"
 
 

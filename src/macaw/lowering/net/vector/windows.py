@@ -85,12 +85,13 @@ class Windows(ABC):
 
     @abstractmethod
     def separate(self, j: int, offsets: Sequence[int]) -> None:
-        """Write one element, whose window has the columns at `offsets` bytes in each row."""
+        """Write code for one element. Its window has the columns at `offsets` bytes in each row."""
 
     @abstractmethod
     def repeated(self, count: int) -> int:
-        """Write `count` interior elements or some fewer; return how many. Advance the row
-        addresses.
+        """Write code for at most `count` interior elements, and return for how many.
+
+        The code also advances the addresses of the rows.
         """
 
     def write(self) -> None:
