@@ -1,9 +1,9 @@
 """Selects from templates the arithmetic functions that a generated file needs.
 
-Each target has its own names for some array operations (`templates/<target>.txt`). The templates of
-the number rules (docs/numbers-nnp.md) use these names, so each rule is written once: in
-`numbers.txt` and in one file for each quantiser, width of sums and host format. Templates are text
-and never imported.
+Each target, such as NumPy, has its own names for some array operations (`templates/<target>.txt`).
+The templates of the number rules (docs/numbers-nnp.md) use these names, so each rule is written
+once: in `numbers.txt` and in one file for each quantiser, width of sums and host format. Templates
+are text and never imported.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
 
 
 def _elements(config: Configuration) -> tuple[Element, Element]:
-    """Return the element types of vectors and matrices in the kinds float and mx."""
+    """Return the element types of vectors and of matrices, if the quantiser is float or mx."""
     return _side_element(config, "vector"), _side_element(config, "matrix")
 
 
@@ -116,7 +116,7 @@ def _block(config: Configuration) -> int:
 
 
 def _places(config: Configuration) -> int:
-    """Return the left shift of the dot product of two blocks in BFP long (docs/numbers-nnp.md)."""
+    """Return by how many bits BFP long shifts a dot product of blocks left."""
     return max(0, 40 - sum(item.greatest_exponent - item.unit for item in _elements(config)))
 
 
@@ -137,7 +137,7 @@ def _is_wide(config: Configuration, columns: int) -> bool:
 
 
 def _side_element(config: Configuration, side: str) -> Element:
-    """Return the element type of the kinds float and mx. `side` is "vector" or "matrix"."""
+    """Return the element type if the quantiser is float or mx. `side` is "vector" or "matrix"."""
     if config["nnp.quantise"] == "mx":
         return MX_ELEMENTS[config[f"nnp.{side}_element"]]
     return float_element(
@@ -170,7 +170,7 @@ def _unit(config: Configuration, side: str) -> str:
 
 
 def _mx_arguments(element: Element) -> str:
-    """Return, as Python source, what the quantiser of templates/mx.txt takes."""
+    """Return, as Python source, the arguments of the quantiser in templates/mx.txt."""
     numbers = (
         element.least_exponent,
         element.mantissa_bits,
@@ -245,7 +245,7 @@ _DECORATORS = {"torch": _GRADIENTS, "onnx": _LOCAL}
 
 
 def _first_definitions(every: Sequence[Piece]) -> list[Piece]:
-    """Return the definitions without those of names that an earlier template has defined."""
+    """Return the definitions; if several blocks define the same name, only the first of them."""
     names: set[str] = set()
     kept = []
     for piece in every:

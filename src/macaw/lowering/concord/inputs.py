@@ -130,8 +130,8 @@ class Inputs:
     def _declared_hint_at(self, name: str, memory: Cells, address: int) -> Hint | None:
         """Return the declared tensor that contains a cell, or None.
 
-        If a part of the tensor is already an input, the result is the rest from `address` on. The
-        result is None if an explicit hint names a part of the tensor.
+        If a part of the tensor is already an input, the result is a hint for the rest, which begins
+        at `address`. The result is None if an explicit hint names a part of the tensor.
         """
         hint = self.hint_at(name, address, tiles=False, explicit=False)
         if hint is None:
@@ -157,7 +157,7 @@ class Inputs:
         return tensor.address * (self.native if tiles else 1)
 
     def _make_unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
-        """Return a hint for unwritten cells without a hint, named after their address."""
+        """Return a new hint, named after its address, for unwritten cells that have no hint."""
         native = self.native
         rows, columns = addresses.shape
         first = int(missing[0])
@@ -171,7 +171,7 @@ class Inputs:
         return Hint(label, name, first, rows, columns * native)
 
     def _unnamed_rows(self, name: str, lines: Ints) -> Hint:
-        """Return a hint with a new tensor for the first rows of a tile that nothing has written."""
+        """Return a new hint for the unwritten cell `lines[0]` and the next cells in `lines`."""
         first, run = int(lines[0]), 1
         while run < len(lines) and lines[run] == first + run:
             run += 1

@@ -23,7 +23,7 @@ _LONGEST = 4096  # the greatest number of operations in a round
 
 @dataclass(frozen=True)
 class _Round:
-    """A repetition: `count` rounds of `size` operations each, from index `start` on."""
+    """A repetition: `count` rounds of `size` operations each, starting at index `start`."""
 
     start: int
     size: int
@@ -198,7 +198,10 @@ class _LoopMaker:
                 self.nodes.append(new)
 
     def make(self, like: Node, operation: str, inputs: Sequence[Node], **changes: object) -> Node:
-        """Return a node like `like` with a new number and other inputs, values and operation."""
+        """Return a copy of `like` with a new number, and with the given operation and inputs.
+
+        `changes` has new values, and may have a new number of `rows` or `blocks`.
+        """
         number, self.count = self.count, self.count + 1
         rows, blocks = changes.pop("rows", like.rows), changes.pop("blocks", like.blocks)
         assert isinstance(rows, int)

@@ -70,10 +70,11 @@ def software(graph: Graph, config: Configuration, target: str, title: str = "") 
 
 
 def steps_of(inputs: Mapping[str, Tensor], graph: Graph, layer: Layer) -> dict[str, int]:
-    """Return the inputs from which each round of the loops takes some rows, with the round count.
+    """Return the names of inputs that the loops read step by step, with the number of rounds.
 
-    If loops have different numbers of rounds, the result is empty. A layer without loops may take
-    any number of rows of its vectors from NetInQ; it computes each row independently.
+    Each round takes some rows of such an input. If loops have different numbers of rounds, the
+    result is empty. A layer without loops may take any number of rows of its vectors from NetInQ;
+    it computes each row independently.
     """
     vectors = {
         name: tensor

@@ -82,8 +82,8 @@ class Tracer:
     ) -> None:
         """Trace together the iterations `self.turns` of a chain of vectors.
 
-        `by_instruction` has the access to memory of each instruction that has one, by its index in
-        the chain.
+        `by_instruction` maps the index of an instruction in the chain to its access to memory.
+        Instructions without an access are not in it.
         """
         writes = [access for access in by_instruction.values() if access.writes]
         first = by_instruction[0]
@@ -392,8 +392,7 @@ class Tracer:
     def _collect(
         self, name: str, addresses: Ints, cells_read: Ints, places: dict[int, SourceInstruction]
     ) -> None:
-        """Add the outputs of one memory: first those that hints name, then each stretch of other
-        cells.
+        """Add the outputs of one memory: those that hints name, then each stretch of other cells.
 
         `cells_read` has (node number, index) for each of the ascending `addresses`.
         """
@@ -424,8 +423,8 @@ class Tracer:
     def _blocks(self, cells_read: Sequence[Ints]) -> int:
         """Return the number of native vectors in a row of an unnamed output.
 
-        It is the row length of the values that were written, if that is the same for all and
-        divides the output; otherwise it is 1.
+        If all values that were written have the same row length, and this length divides the
+        output, it is the result. Otherwise the result is 1.
         """
         sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in cells_read}
         size = sizes.pop()

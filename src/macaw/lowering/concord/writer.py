@@ -342,10 +342,10 @@ class LayerWriter:
         self._assign(left, "scan", [step, Group(tuple(starts)), *sources], indent)
 
     def _scan_targets(self, node: Node, loop: Loop, indent: int) -> str:
-        """Return, as text, the names to which a call of `scan` is assigned.
+        """Return, as text, the names to which the generated code assigns the results of `scan`.
 
-        `scan` executes a loop. It returns the states after the last round, and the results of all
-        rounds.
+        `scan` executes a loop. Its results are the states after the last round, and the results of
+        all rounds.
         """
         bases = [f"{item.name or 'result'}_all" for item in loop.results]
         lasts = [item.name or "last" for item in loop.updates]

@@ -101,11 +101,12 @@ class ChainWriter:
         return wanted
 
     def unit(self, chain: Chain) -> int:
-        """Return the number of native vectors that the chain's increments count.
+        """Return the unit of the chain's increments, in native vectors.
 
-        It is 1 if all increments fit then, else their greatest common divisor. The result is 0 if
-        they do not fit either: then the chain's rows are written one by one. Raises `LowerError`
-        for windows, whose iterations cannot be written one by one.
+        The unit is 1 if all increments then fit in an instruction, else their greatest common
+        divisor. If they do not fit in that unit either, the result is 0, and the chain's rows are
+        written one by one. Raises `LowerError` for windows, whose iterations cannot be written one
+        by one.
         """
         operands = [item.operand for item in chain.functions if item.operand is not None]
         places = [*operands, *chain.writes]

@@ -263,9 +263,10 @@ def _without_unread(
 
 
 def _streamed(model: Model) -> Model:
-    """Return the model with the results of a last time loop sent to NetOutQ step by step.
+    """Return the model with a last time loop that sends its results to NetOutQ step by step.
 
-    The steps must write an output in the order of its rows, and nothing else may read it.
+    Without this change, a copy after the loop sends them. The model is unchanged if the steps do
+    not write the output in the order of its rows, or if another operation reads the output.
     """
     if len(model.outputs) != 1 or len(model.phases) < 2 or model.phases[-2].steps == 1:
         return model

@@ -136,7 +136,10 @@ class _Run:
             first += count
 
     def _popped(self, chain: Chain) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return when the vectors of an iteration are taken from NetInQ, and for how long."""
+        """Return when nnp takes the vectors of an iteration from NetInQ, and for how long.
+
+        Both arrays have shape (1, vectors) and count device cycles.
+        """
         times, now = [], self.time
         for _ in range(chain.input_count):
             arrival = self.streams.first + self.taken * self.streams.interval

@@ -107,7 +107,10 @@ def selected(value: Value, shape: tuple[int, ...], old: Indices) -> Value:
 
 
 def _trimmed(value: Value) -> Value:
-    """Return the value without rows, and without vectors of rows, that have no element."""
+    """Return the value without unused rows, and without unused vectors at the ends of all rows.
+
+    Raises `LowerError` if the rows that remain are not evenly spaced.
+    """
     vectors = value.elements.reshape(value.rows, value.vectors, -1)
     used = vectors.max(axis=2) >= 0
     rows, columns = np.flatnonzero(used.any(axis=1)), np.flatnonzero(used.any(axis=0))
@@ -136,8 +139,8 @@ def regrouped(value: Value, rows: int) -> Value | None:
 class Groups:
     """A value in rows. Row i has the elements of the group with the number `leads[i]`.
 
-    `keys` has, for each number of a row, the element's index in the group, or -1 for padding. It is
-    the same for all rows.
+    `keys` has, for each number of a row, the element's index in the group, or -1 for padding.
+    `keys` is the same for all rows.
     """
 
     value: Value

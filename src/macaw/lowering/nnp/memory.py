@@ -39,8 +39,9 @@ class Memory:
     MatrixRf, and `matrix_dram` those of constant matrices in Dram.
 
     `loads` has the loads before a chain, by (phase, chain); loads before a time loop belong to the
-    loop's first chain. `constants` are the tensors that the program loads into each file, from Dram
-    address `constants_at[file]` on. `dram_vectors` is the number of vectors before the matrices.
+    loop's first chain. `constants` are the tensors that the program loads into each file, starting
+    at Dram address `constants_at[file]`. `dram_vectors` is the number of vectors before the
+    matrices.
     """
 
     files: Mapping[str, Mapping[str, int]]
@@ -61,7 +62,12 @@ class Memory:
 
 @dataclass
 class _Use:
-    """How chains use a tensor: the files of its operands, how chains begin with it, and when."""
+    """How chains use a tensor.
+
+    `files` has the register files from which chains read the tensor as an operand. `heads` counts
+    the chains that read the tensor as their source, `products` those of them with a product.
+    `first` and `last` are the numbers of the first and last chain that need the tensor.
+    """
 
     files: set[str] = field(default_factory=set)
     products: int = 0
@@ -76,7 +82,10 @@ class _Use:
 
 
 def allocate(model: Model, phases: Sequence[ChainPhase], config: Configuration) -> Memory:
-    """Return the addresses of everything. Raises `LowerError` if something does not fit."""
+    """Return the addresses of all tensors and matrices.
+
+    Raises `LowerError` if something does not fit.
+    """
     native = int(config["nnp.native"])
     used = _uses(model, phases)
     constants: dict[str, list[str]] = {file: [] for file in FILES}
@@ -214,7 +223,10 @@ def _register_files(
 
 
 def _fit(blocks: Iterable[tuple[int, int, _Use]], size: int, room: int, use: _Use) -> int | None:
-    """Return the first address at which a tensor fits beside those that live at the same time."""
+    """Return the first address at which a tensor fits; None if there is no room.
+
+    Tensors that are needed at the same time do not overlap.
+    """
     address = 0
     for begin, length, other in sorted(blocks, key=lambda block: block[0]):
         if other.last < use.first or use.last < other.first:

@@ -213,9 +213,10 @@ class Builder:
 def rows_of_groups(
     builder: Builder, label: str, value: Value, group: Indices, key: Indices
 ) -> Groups:
-    """Return the value with one row for each group. Append copies if its rows are others.
+    """Return the value with one row for each group.
 
-    `group` and `key` are as for `groups`. Raises `LowerError` if copies of vectors cannot do it.
+    Append copies if its rows are arranged differently. `group` and `key` are as for `groups`.
+    Raises `LowerError` if copies of vectors cannot do it.
     """
     arranged = groups(value, group, key)
     if arranged is not None:
@@ -266,7 +267,10 @@ def matching(value: Value, other: Value, shape: tuple[int, ...]) -> Place | None
 
 
 def _extent(keys: Indices) -> int:
-    """Return the number of elements of a row if padding is only at its end, else its length."""
+    """Return the number of elements of a row.
+
+    If padding is not only at the row's end, return the row's length.
+    """
     count = int(np.count_nonzero(keys >= 0))
     return count if np.all(keys[:count] >= 0) else len(keys)
 

@@ -192,7 +192,7 @@ def _hints(
     memory: Memory,
     symbols: Mapping[tuple[str, str], str],
 ) -> None:
-    """Write a hint for each tensor that the program gets or gives."""
+    """Write a hint for each input, each output, and each constant that the program contains."""
     at = {ops.NET_IN: 0, ops.NET_OUT: 0}
     for port in (*model.inputs, *model.outputs):
         tensor = model.tensors[port.tensor]
@@ -266,7 +266,7 @@ def _start_hint(
 
 
 def _shared(model: Model, memory: Memory, name: str) -> bool:
-    """Return whether another matrix takes the place of this one in MatrixRf."""
+    """Return whether another matrix uses the same entries of MatrixRf at another time."""
     low = memory.matrices[name]
     high = low + _tiles(model, name)
     return any(

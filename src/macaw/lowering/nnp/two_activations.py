@@ -56,7 +56,10 @@ def _product(builder: Builder, node: Node) -> Value:
 
 
 def _rows_of(value: Value, rows: Indices) -> Place:
-    """Return the place of some rows of a value. Raises `LowerError` if not evenly spaced."""
+    """Return the place of some rows of a value.
+
+    Raises `LowerError` if these rows are not evenly spaced.
+    """
     gaps = np.diff(rows)
     if len(gaps) and np.any(gaps != gaps[0]):
         raise LowerError("its rows are not evenly spaced on the device")
@@ -88,7 +91,7 @@ def _matrix_of(builder: Builder, node: Node, b: Value, number: int, keys: Indice
 def _load(
     builder: Builder, node: Node, rows: Groups, own: Indices, order: Indices, count: int
 ) -> str:
-    """Append copies that bring rows of vectors into MatrixRf, as tiles by way of Dram."""
+    """Append copies that bring rows of vectors into MatrixRf, as tiles, through Dram."""
     value, native = rows.value, builder.native
     if not np.array_equal(order, np.arange(count)):
         raise LowerError("the rows of its second input are in another order on the device")
