@@ -15,9 +15,10 @@ def accumulator_range(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the least and the greatest sum of each output for inputs of an integer type.
 
-    `weights` has shape (outputs, products of a sum), `bias` (outputs,). For the greatest sum each
-    product has its greatest value, and a negative bias is left out; the least sum is the reverse.
-    So each partial sum, in any order, is between the two.
+    `weights` has shape (outputs, products of a sum), `bias` (outputs,). For the greatest sum, each
+    product has its greatest value, and a negative bias is left out. For the least sum, each product
+    has its least value, and a positive bias is left out. So each partial sum, in any order, is
+    between the two results.
     """
     info = np.iinfo(dtype)
     wide = weights.astype(np.int64)

@@ -2,8 +2,9 @@
 
 BatchNormalization, and Mul, Add, Sub and Div with a constant for each channel, are scales and
 shifts. They become part of the weights and the bias of a Conv, ConvTranspose, Gemm or MatMul before
-them. A BatchNormalization without such a layer takes in the nodes that follow it. It becomes a
-convolution of 1 x 1 with a group for each channel.
+them. If there is no such layer before a BatchNormalization, the scales and shifts that follow
+become part of the BatchNormalization. It then becomes a convolution of 1 x 1 with a group for each
+channel.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Assignment:
 def assign(graph: Graph, types: Types) -> Assignment:
     """Return the type of each node that is computed on integers.
 
-    Layers with weights are. So is any other node with a rule for integers, if all its inputs are
+    These are layers with weights, and all other nodes with a rule for integers whose inputs are
     results of such nodes. Raises `LowerError` for names that the graph does not have, and for nodes
     that cannot have the type that the user wants.
     """

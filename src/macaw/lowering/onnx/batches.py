@@ -117,9 +117,10 @@ def _resized(model: onnx.ModelProto, names: set[str], count: int) -> onnx.ModelP
 
 
 def _is_batch(dim: onnx.TensorShapeProto.Dimension, axis: int, names: Collection[str]) -> bool:
-    """Return whether a dimension of an input is that of the batch.
+    """Return whether a dimension of an input is the batch's dimension.
 
-    It is if it has one of the batch's names, or if it has no name, is the first, and is 1 or open.
+    A dimension with a name is the batch's if the name is in `names`. A dimension without a name is
+    the batch's if it is the first one, and its size is 1 or not given.
     """
     if dim.dim_param:
         return dim.dim_param in names

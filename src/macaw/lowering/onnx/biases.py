@@ -29,7 +29,7 @@ Runs = Sequence[Mapping[str, NDArray[Any]]]
 def correct_biases(
     made: QuantisedGraph, network: Network, graph: Graph, plain: Network, runs: Runs
 ) -> QuantisedGraph:
-    """Return the quantised graph with corrected biases.
+    """Return the quantised graph `made` with corrected biases.
 
     `network` is the network of `made`; `graph` and `plain` are the floating-point graph and its
     network.

@@ -42,7 +42,7 @@ def _without(node: Node, *names: str) -> dict[str, Any]:
 
 
 def _attributes_as_inputs(*names: str) -> Rule:
-    """Return a rule that turns attributes into inputs, after those that the node has."""
+    """Return a rule that turns attributes into inputs, which follow the node's other inputs."""
 
     def rule(draft: Draft, node: Node) -> list[Node]:
         inputs = list(node.inputs)
@@ -97,7 +97,7 @@ def _split(draft: Draft, node: Node) -> list[Node]:
 
 
 def _softmax(draft: Draft, node: Node) -> list[Node]:
-    """Flatten the axes from `axis` on, which count as one axis before operator set 13."""
+    """Flatten `axis` and all axes after it, which count as one axis before operator set 13."""
     value = draft.values[node.inputs[0]]
     rank = len(value.shape)
     axis = int(node.attributes.get("axis", 1))

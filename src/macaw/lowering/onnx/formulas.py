@@ -1,7 +1,7 @@
 """Functions of real numbers as steps in binary32, which vc computes one after the other.
 
 The steps define the results: each step rounds once, and the exponential is vc's instruction. The
-error against the exact function is below 5e-7; if the result is greater than 1, below 5e-7 of it.
+absolute error is below 5e-7; for results greater than 1, the relative error is below 5e-7.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def _arranged(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]] | None:
     """Return weights with their outputs as first axis, and a scale for each output.
 
-    Those of a ConvTranspose keep their order.
+    The weights of a ConvTranspose keep their order.
     """
     numbers, scales, axis = constant.numbers, constant.scales, 0
     if node.operator == "ConvTranspose":
@@ -296,7 +296,7 @@ def movement(node: Node, operands: Operands, result: Tensor) -> MoveLayer:
 
 
 def movement_layer(node: Node, operands: Operands, result: Tensor) -> Layer | None:
-    """Return a layer for a node that moves the integers of its first input; for Concat, of all."""
+    """Return a layer for a node that moves the integers of its first input; Concat moves all."""
     if result.quantisation is None or len(node.outputs) != 1:
         return None
     data = operands if node.operator == "Concat" else operands[:1]

@@ -14,7 +14,7 @@ from macaw.lowering.onnx.model_file import message_name
 from macaw.lowering.onnx.network import Network
 from macaw.lowering.onnx.reference import evaluate
 
-NUMBERS = 1 << 16  # so many numbers of a value are kept
+NUMBERS = 1 << 16  # the most numbers of a value that are kept
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,9 @@ class Stored:
 class QuantisedGraph:
     """A graph with QuantizeLinear and DequantizeLinear.
 
-    `stored` has the values of the float graph that are integers. `sources` has, by names of the new
-    graph, the value of the float graph that each represents. `biases` has, by results of layers
-    with weights, the constant that is the bias (int32), and its scales.
+    `stored` has the values of the float graph that are integers. `sources` maps the name of a value
+    to the value of the float graph that it represents. `biases` maps the result of a layer with
+    weights to its bias: the name of the int32 constant, and its scales.
     """
 
     graph: Graph
@@ -196,7 +196,10 @@ class _Quantiser:
                 self._quantise(name, result)
 
     def _value(self, name: str, source: str, element: int | None = None) -> str:
-        """Return a new value with the shape of another one, for the same numbers."""
+        """Add a value for the numbers of `source`, and return its name.
+
+        Its shape is that of `source`.
+        """
         value = self.graph.values[source]
         unique = self.draft.value(name, value.shape, value.element if element is None else element)
         self.sources[unique] = source

@@ -140,7 +140,7 @@ class _Reader:
         return tuple(known)
 
     def _check_output(self, row: onnx.ValueInfoProto) -> None:
-        """Raise `LowerError` if nothing makes an output, or if the model declares it otherwise."""
+        """Raise `LowerError` if nothing makes an output, or its declared type or shape is wrong."""
         name, value = message_name(row.name), self.values.get(row.name)
         if value is None:
             raise LowerError(f"no node makes the output {name}")
@@ -249,7 +249,7 @@ class _Reader:
                 self.nodes.append(Node(proto.name, "Identity", (source,), (name,)))
 
     def _free(self, name: str) -> str:
-        """Return a name that no value has yet: the name itself, or with a number."""
+        """Return a name that no value has yet: `name`, or `name` with a number appended."""
         unique, number = name, 1
         while unique in self.values:
             number += 1
@@ -258,7 +258,7 @@ class _Reader:
 
 
 class _PlacedError(LowerError):
-    """An error that names its node already."""
+    """An error whose message already names the node."""
 
     def __init__(self, error: LowerError) -> None:
         super().__init__(str(error), error.hint)

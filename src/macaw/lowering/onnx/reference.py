@@ -1,7 +1,8 @@
 """The reference evaluator: what a network computes, tensor by tensor, in NumPy.
 
-It is the definition: a device equals it bit for bit in each tensor of integers. Parts that stay
-floating-point are computed as `macaw.lowering.onnx.operators` says, operation by operation.
+The evaluator defines the results: a device equals them bit for bit in each tensor of integers.
+Parts that stay floating-point are computed as `macaw.lowering.onnx.operators` says, operation by
+operation.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from macaw.lowering.onnx.values import Value
 
 STANDARD = ("", "ai.onnx")  # domains of ONNX's own operators
 OLDEST = 7  # earlier operator sets have other rules for broadcasting
-_TOLD = 64  # the rules may read constants of up to so many numbers: sizes and axes
+_TOLD = 64  # the most numbers of a constant that the rules may read: sizes and axes
 
 
 class Form(NamedTuple):

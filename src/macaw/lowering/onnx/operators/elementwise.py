@@ -95,7 +95,7 @@ def erf(x: Array) -> Array:
     """Return the error function in binary64.
 
     The series 2/sqrt(pi) · exp(-x²) · sum of 2^n x^(2n+1) / (1·3·5···(2n+1)) has only positive
-    terms. From |x| = 6 on the result is 1 in binary64.
+    terms. For |x| >= 6, the result is 1 or -1 in binary64.
     """
     size = np.minimum(np.abs(x), 6.0)
     term = total = size.copy()

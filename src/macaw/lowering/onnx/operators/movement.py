@@ -109,7 +109,10 @@ def _check_places(places: Array, size: int) -> None:
 
 
 def pad(x: Array, pads: list[tuple[int, int]], mode: str, fill: Any) -> Array:
-    """Return an array with (before, after) numbers added on each axis; negative counts cut off."""
+    """Return an array with (before, after) numbers added on each axis.
+
+    Negative counts remove numbers.
+    """
     cut = tuple(
         slice(max(-before, 0), size - max(-after, 0))
         for (before, after), size in zip(pads, x.shape, strict=True)

@@ -77,7 +77,7 @@ def transposed_convolution(
     """Return the sums of a transposed convolution; the number `zero` in `x` stands for 0.
 
     `x` has shape (batch, channels, ...), `w` (channels, outputs / groups, ...). The sums have the
-    type that those of `convolution` have.
+    same types as in `convolution`.
     """
     exact = _working_type(x, w, zero)
     image, weights = x.astype(exact) - exact(zero), w.astype(exact)
