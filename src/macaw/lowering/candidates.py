@@ -29,9 +29,9 @@ from macaw.lowering.stationary_estimate import row_estimates, row_grid
 from macaw.lowering.weight_stationary import make_product_plan
 
 GROUPS = (1, 2, 4, 8, 16)  # numbers of groups of rows of activations in a tile to try
-TRIES = 6  # so many tiles, those with the least estimates, get a predicted cost
+TRIES = 6  # the most tiles, those with the lowest estimates, whose cost is predicted
 ALIGNED = 16  # bytes, of the aligned outputs of a cluster
-# a plan may still be the cheapest if its estimate is at most so many times the least cost
+# A plan is not tried if its estimate is more than this factor times the lowest cost so far.
 LATER = 1.3
 
 Plan = TypeVar("Plan", bound=ProductPlan)
@@ -45,10 +45,11 @@ def array_partition(product: Product, split: str, size: tuple[int, int]) -> Part
 def _partitions(
     product: Product, config: Configuration, split: str, size: tuple[int, int], aligns: bool
 ) -> list[Partition]:
-    """Return the partitions to try: `array_partition`, and if `aligns` one with aligned outputs.
+    """Return the partitions to try: `array_partition`, and with `aligns` also an aligned one.
 
-    The dma moves the outputs of a cluster in rows of few bytes. If the parts of N are multiples of
-    16 bytes, or of the outputs that a cluster computes at once, a row is one beat.
+    The dma moves the outputs of a cluster in rows of few bytes. In an aligned partition, the parts
+    of N are multiples of 16 bytes, or of the outputs that a cluster computes at once, so that a row
+    is one beat.
     """
     part = array_partition(product, split, size)
     if not aligns:
@@ -61,7 +62,7 @@ def _partitions(
 def least_cycles(
     product: Product, config: Configuration, split: str, size: tuple[int, int], density: float
 ) -> float:
-    """Return a lower bound for the cycles that the products take on `size` (rows, clusters)."""
+    """Return a lower bound of the cycles of the multiplications on `size` (rows, clusters)."""
     if isinstance(product, Convolution) and product.matrix is not None:
         product = product.matrix
     part = array_partition(product, split, size)
@@ -87,8 +88,8 @@ def plans(
     """Yield plans of a mapping and split over at most `size` (rows, clusters) of the array.
 
     All of them fit the device. The rows of activations in a tile may be grouped in several ways.
-    For each way, the plans have the two longest tiles of k that fit. Plans that probably take more
-    than `limit` cycles may be left out.
+    For each way, the plans with the two largest tile lengths of k that fit are yielded. Plans that
+    probably take more than `limit` cycles may be left out.
     """
     for part in _partitions(product, config, split, size, aligns):
         yield from _product_plans(product, config, mapping, part, density, limit)
@@ -122,7 +123,7 @@ def _product_plans(
 def _stationary_plans(
     product: Product, config: Configuration, part: Partition, density: float, limit: float
 ) -> Iterator[ProductPlan]:
-    """Yield the weight stationary plans with the least estimates, at most `TRIES`."""
+    """Yield the weight stationary plans with the lowest estimated cycles, at most `TRIES`."""
     grid = row_grid(config, part)
     guesses = row_estimates(product, config, part, grid, density)
 
@@ -136,9 +137,10 @@ def _stationary_plans(
 def _least(
     guesses: NDArray[np.float64], limit: float, fitting: Callable[[int], Plan | None]
 ) -> Iterator[Plan]:
-    """Yield the plans with the least estimates, at most `TRIES`.
+    """Yield the plans with the lowest estimated cycles, at most `TRIES`.
 
-    `fitting` returns the plan of an index of `guesses`, or None if none fits the device.
+    `guesses` has the estimates of possible plans. `fitting` returns the plan with a given index in
+    `guesses`, or None if that plan does not fit the device.
     """
     count = 0
     for index in np.argsort(guesses, kind="stable"):

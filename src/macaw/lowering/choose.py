@@ -17,8 +17,8 @@ from macaw.lowering.partition import SPLITS
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.size_refusal import refusal
 
-PAYS = 1.03  # balancing is chosen if the cycles without it are at least so many times those with it
-PREFERRED = 1.02  # the preferred mapping is chosen up to so many times the cycles of the best one
+PAYS = 1.03  # balancing must make the cycles smaller at least by this factor to be chosen
+PREFERRED = 1.02  # the preferred mapping may take at most this factor times the least cycles
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def choose(
 
     The preferred mapping is selected if it costs at most 2% more. `product` must be a result of its
     method `validated`. `density` is the share of activations that are not zero. A `mapping` or
-    `split` restricts the search. A `split` is over all rows and clusters of the device; without it,
-    plans may also use half of them, a quarter and so on.
+    `split` restricts the search. A `split` is over all rows and clusters of the device. Without
+    `split`, plans may also use half of the rows or clusters, a quarter, and so on.
     """
     tensors, external = product.tensor_bytes(config), config["mem.external_bytes"]
     if tensors > external:
@@ -144,9 +144,10 @@ def _cheapest(
 ) -> Candidate | None:
     """Return the candidate of a mapping and split with the least predicted cost, or None.
 
-    With `halves`, the function also tries plans for half of the rows or of the clusters. If they
-    take fewer cycles, it tries half of these, and so on. Fewer rows and clusters need fewer
-    transfers, and fewer additions of sums. It also tries parts of outputs that are aligned.
+    With `halves`, the function also tries plans for half of the rows or of the clusters. If such a
+    plan takes fewer cycles, the number is halved again, and so on. Fewer rows and clusters need
+    fewer transfers, and fewer additions of sums. With `halves`, the function also tries partitions
+    with aligned outputs.
     """
     size = (int(config["pe.rows"]), int(config["pe.clusters"]))
     best = _cheapest_of(product, config, mapping, split, size, density, None, aligns=halves)
@@ -167,8 +168,8 @@ def _cheapest(
 def _balanced(candidate: Candidate, density: float) -> Candidate:
     """Return the candidate with balancing if that takes fewer cycles, else `candidate`.
 
-    Balancing is not possible for floating-point sums, which would depend on it. Windows that slide
-    over dense strips have nothing to balance.
+    Balancing is not possible for floating-point sums, because it changes the order of additions.
+    Windows that slide over dense strips have nothing to balance.
     """
     plan = candidate.plan
     floating = np.dtype(plan.types.sum).kind == "f"
@@ -193,7 +194,8 @@ def _cheapest_of(
     """Return the candidate with the least predicted cost, or `best` if no candidate costs less.
 
     Candidates are plans of a mapping and split over at most `size` (rows, clusters). Plans that
-    cannot cost less than `best` are left out. With `aligns`, parts of outputs may be aligned.
+    cannot cost less than `best` are left out. With `aligns`, partitions with aligned outputs are
+    tried, too.
     """
     if best is not None and least_cycles(product, config, split, size, density) >= best.cost.cycles:
         return best

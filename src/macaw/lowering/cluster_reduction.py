@@ -2,7 +2,8 @@
 
 First cluster 0 of each row adds the sums of the row's clusters. Then row 0 adds the sums of all
 rows (seed 000 ¶85). One exe adds one sum for each PE. This module is for plans whose sums wait in
-the output queue, with one entry for each position.
+the output queues of the PEs. A queue has one entry for each position of the tile, that is, for each
+group of rows of activations.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ JOIN, MERGE, ROW = 1, 2, PRODUCT + 1  # numbers of instruction buffers
 
 
 def most_summands(plan: ProductPlan) -> int:
-    """Return the largest number of partial sums that form one sum."""
+    """Return the largest number of partial sums that a PE adds to one total."""
     clusters = plan.partition.clusters + plan.has_start_sums if plan.reduces_clusters else 1
     return max(clusters, plan.partition.rows if plan.reduces_rows else 1)
 
@@ -81,9 +82,9 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
 
 
 def finishing_lists_by_position(plan: ProductPlan) -> tuple[str, ...]:
-    """Return the names of the packet lists that execute the sequence that finishes sums.
+    """Return the names of the packet lists that finish sums: activate, requantise and store them.
 
-    If there are sums to add, this sequence follows the addition; otherwise it follows all positions
+    If there are sums to add, these steps follow the addition. Otherwise they follow all positions
     of a tile.
     """
     names = list_names(plan) if plan.reduces_clusters or not plan.reduces_rows else ()

@@ -74,7 +74,7 @@ class Convolution(Product):
 
     @property
     def image_pitches(self) -> tuple[int, int]:
-        """The distance from an image to the next one, in elements: in the framed x, and in y."""
+        """The distances from an image to the next one, in elements: in the framed x, and in y."""
         height, width = self.padded
         return height * width * self.channels, self.m * self.columns * self.y_pitch
 
@@ -185,7 +185,7 @@ class PointwiseProduct(Product):
 
     @property
     def copies_input(self) -> bool:
-        """Whether the dma first copies pixels, which it does if a stride makes some unnecessary."""
+        """Whether the dma first copies pixels: true if a stride leaves some pixels out."""
         assert self.image is not None
         return max(self.image.stride) > 1
 
@@ -232,9 +232,10 @@ def convolution(
     """Return the convolution of an image of size `image` (height, width). Raises `LowerError`.
 
     `weights` have shape (outputs, kernel height, kernel width, channels of a group), or for a
-    depthwise convolution (channels, kernel height, kernel width). `padding` is above and left,
-    `after` below and right; without `after` they are equal. The outputs of a group depend only on
-    the channels of that group. With `images`, x and y have a first axis of so many images.
+    depthwise convolution (channels, kernel height, kernel width). `padding` has the padding above
+    and on the left, `after` the padding below and on the right. By default `after` is equal to
+    `padding`. The outputs of a group depend only on the channels of that group. If `images` is not
+    0, x and y have an additional first axis of this length.
     """
     _check_weights(weights, depthwise)
     after = padding if after is None else after
@@ -273,7 +274,10 @@ def convolution(
 
 
 def _turned(product: Convolution) -> Convolution:
-    """Exchange rows and columns. An image with one row or one column stays the same in memory."""
+    """Return a convolution with rows and columns exchanged.
+
+    An image with one row or one column has the same bytes in memory.
+    """
     return replace(
         product,
         m=product.columns,
@@ -289,7 +293,7 @@ def _turned(product: Convolution) -> Convolution:
 
 
 def _check_weights(weights: NDArray[Any], depthwise: bool) -> None:
-    """Raise `LowerError` unless the weights are kernels."""
+    """Raise `LowerError` if the weights are empty or do not have the number of axes of kernels."""
     if weights.ndim != (3 if depthwise else 4) or not weights.size:
         names = "(channels, height, width)" if depthwise else "(outputs, height, width, channels)"
         raise LowerError(f"the weights have the shape {weights.shape}", f"kernels {names}")
@@ -301,7 +305,10 @@ def _check_pairs(
     sides: tuple[int, int, int, int],
     dilation: tuple[int, int],
 ) -> None:
-    """Raise `LowerError` if a number is too small; `sides` are top, left, bottom and right."""
+    """Raise `LowerError` if a number is too small.
+
+    `sides` are the paddings at the top, left, bottom and right.
+    """
     if min(image) < 1:
         raise LowerError(f"an image of {image[0]} × {image[1]} pixels")
     if min(stride) < 1 or min(sides) < 0 or min(dilation) < 1:
@@ -319,14 +326,14 @@ def _check_layouts(layout: str, out_layout: str, depthwise: bool) -> None:
 
 
 def _check_groups(groups: int, outputs: int, depthwise: bool) -> None:
-    """Raise `LowerError` unless a convolution can have so many groups."""
+    """Raise `LowerError` if groups do not divide the outputs, or the convolution is depthwise."""
     if groups > 1 and (depthwise or outputs % groups):
         what = "a depthwise convolution" if depthwise else f"{outputs} outputs"
         raise LowerError(f"{what} in {groups} groups", "groups divide the outputs of conv2d")
 
 
 def _check_kernel(kernel: tuple[int, int], sides: tuple[int, int]) -> None:
-    """Raise `LowerError` unless a kernel fits in an image with these sides."""
+    """Raise `LowerError` if the kernel is larger than the padded image of size `sides`."""
     if sides[0] < kernel[0] or sides[1] < kernel[1]:
         raise LowerError(
             f"a kernel of {kernel[0]} × {kernel[1]} is larger than the image,"
@@ -367,7 +374,7 @@ def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any
 
 
 def _sums(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
-    """Return the sums of one image."""
+    """Return the sums of one image, of shape (rows, columns, outputs)."""
     if product.layout != "hwc":
         x = x.T
     if product.turned:

@@ -261,7 +261,7 @@ def _step_loads(
 ) -> Iterator[TransferShape]:
     """Yield the transfers that load the data of an iteration.
 
-    `first` says that the iteration starts new sums, `entering` that it loads new activations.
+    `first` says whether the iteration starts new sums, `entering` whether it loads new activations.
     """
     if plan.has_start_sums and (first or (plan.returns_sums and not plan.keeps_sums_on_chip)):
         yield TransferShape(1, plan.start_rows, plan.start_bytes)

@@ -51,7 +51,7 @@ def finish(plan: ProductPlan, blocks: Iterable[int]) -> Finish:
 
 
 def type_words(plan: ProductPlan, **dtypes: str) -> list[str]:
-    """Return the operands of `.types` for these NumPy types of weights or activations.
+    """Return the operands of `.types` for the NumPy types in `dtypes`, such as `weights=int4`.
 
     The list is empty if all element types of the plan are `pe.element`.
     """

@@ -74,8 +74,8 @@ def tile_grid(
 ) -> TileGrid:
     """Return the tiles to try for a part of an image, with a part of size `taps` of the kernel.
 
-    For each number of columns and of channels, these are the highest tile that fits the buffers and
-    one of about half its height.
+    For each number of columns and of channels, there are two tiles: the highest one that fits the
+    buffers, and one of about half its height.
     """
     n, taps = even_tile(part.length("N"), config["pe.pes"]), taps or product.kernel
     length = part.length("K")
@@ -117,7 +117,7 @@ class _Estimate(TileEstimate):
 
     @property
     def cycles(self) -> NDArray[np.float64]:
-        """The cycles of the whole convolution with tiles of each size; infinite without room."""
+        """The cycles of the whole convolution for each tile; infinite if the tile does not fit."""
         rows, moved = self.row_cycles, self.moved_sums
         transfers, dma = self.dma_transfers_and_cycles
         code = CP_STEP + CP_TRANSFER * transfers
@@ -160,37 +160,37 @@ class _Estimate(TileEstimate):
 
     @property
     def outputs(self) -> Numbers:
-        """The positions of a tile."""
+        """The number of output positions of each tile."""
         return self.grid.groups * self.grid.columns
 
     @cached_property
     def slab_rows(self) -> Numbers:
-        """The rows of a tile's slab."""
+        """The number of image rows in each tile's slab."""
         return (self.grid.groups - 1) * self.product.stride[0] + self.grid.taps[0]
 
     @cached_property
     def slab_columns(self) -> Numbers:
-        """The columns of a tile's slab."""
+        """The number of image columns in each tile's slab."""
         return (self.grid.columns - 1) * self.product.stride[1] + self.grid.taps[1]
 
     @property
     def channels(self) -> Numbers | int:
-        """The channels of a tile's slab."""
+        """The number of channels in each tile's slab."""
         return self.grid.n if self.product.depthwise else self.grid.k
 
     @cached_property
     def slab(self) -> Reals:
-        """The activations of a tile's slab."""
+        """The number of activations in each tile's slab."""
         return self.slab_rows * self.slab_columns * self.channels
 
     @property
     def slabs(self) -> int:
-        """The number of slabs of a row in a turn."""
+        """The number of slabs that a row of the array uses in one iteration."""
         return 1 if self.some.shares_activations else self.part.clusters
 
     @property
     def slab_share(self) -> float:
-        """The share of turns that load a slab."""
+        """The share of iterations that load a slab."""
         return 1 / self.tiles_n if self.some.holds_activations else 1.0
 
     @cached_property
@@ -214,7 +214,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def row_cycles(self) -> Reals:
-        """The cycles of a turn in a row: load weights and slab, compute each position, store."""
+        """The cycles of a row in an iteration: it loads weights and slab, computes and stores."""
         some, clusters, outputs = self.some, self.part.clusters, self.outputs
         pes, width = some.pes, self.width
         finishing = len(some.functions) * outputs * pes / int(self.config["sfu.rate"])
@@ -241,7 +241,10 @@ class _Estimate(TileEstimate):
 
     @property
     def dma_transfers_and_cycles(self) -> tuple[Reals, Reals]:
-        """The transfers of a turn and their cycles. Zeros of the padding are not loaded."""
+        """The number of transfers in one iteration, and their cycles.
+
+        Zeros of the padding are not loaded.
+        """
         part, some, outputs = self.part, self.some, self.outputs
         lines, beats = self.slab_lines_and_beats()
         weight_rows = 1 if some.rows_share_weights else part.rows
@@ -258,7 +261,7 @@ class _Estimate(TileEstimate):
         return transfers, transfers * (self.start + 1) + beats
 
     def slab_lines_and_beats(self) -> tuple[Reals, Reals]:
-        """Return the transfers of a slab, and the beats of a turn for its slabs."""
+        """Return the number of transfers that load slabs in one iteration, and their beats."""
         product, part, size, bus = self.product, self.part, self.size, self.bus
         slab_rows, slab_columns, channels = self.slab_rows, self.slab_columns, self.channels
         high = -(-part.length("M") // self.grid.groups) * (part.parts("M") * slab_rows)

@@ -64,7 +64,8 @@ class ImagePlan(ProductPlan):
     def kernel_parts(self) -> list[tuple[int, int]]:
         """The first row and column of each part of the kernel.
 
-        All parts have the same size. If necessary, the last ones begin earlier and overlap others.
+        All parts have the same size. If necessary, the last parts begin earlier and overlap other
+        parts.
         """
         starts = [
             [min(first, length - part) for first in range(0, length, part)]
@@ -103,10 +104,11 @@ class ImagePlan(ProductPlan):
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
-        """The distances in that image, in elements, from one row, column and channel to the next.
+        """The distances to the next row, column and channel of the source image, in elements.
 
-        In a pair of tensors, the distance between rows is half the length of a tensor's row,
-        because one row of a tensor is two rows of the image.
+        The source image has the size `source_size`. If two tensors form it, one row of a tensor
+        stands for two rows of the image, so the distance between rows is half of the distance in a
+        tensor.
         """
         size = (*self.source_size, self.product.channels)
         row, column, channel = self.product.pitches(self.product.layout, size)
@@ -174,8 +176,8 @@ class ImagePlan(ProductPlan):
     def input_offsets(self) -> list[int]:
         """The offsets in x, in elements, of the tiles of k; empty if the kernel is not cut.
 
-        They are empty, too, if the padding is made in the units. For each part of the kernel there
-        are offsets of all tiles of channels.
+        The list is also empty if the padding is made in the units. For each part of the kernel
+        there are offsets of all tiles of channels.
         """
         parts = self.kernel_parts
         if len(parts) == 1 or self.pads_in_unit:

@@ -112,7 +112,7 @@ class MacroLibrary:
         return out.text()
 
     def definitions(self) -> Listing:
-        """Return the macros."""
+        """Return a listing with the definitions of the macros."""
         out = Listing()
         if any(form.of_half for form in self._forms.values()):
             out.block(HALVES)
@@ -175,7 +175,7 @@ def _parameter(before: str) -> str:
 
 
 def _unused(name: str, others: Iterable[str]) -> str:
-    """Return a name that is not among others: itself, or with a number."""
+    """Return a name that is not in `others`: `name` itself, or `name` with a number."""
     taken = {*_HALF, *"ijk", *others}
     numbered = (f"{name}{number}" for number in range(2, len(taken) + 3))
     return name if name not in taken else next(one for one in numbered if one not in taken)

@@ -116,7 +116,7 @@ class Product:
 
     @cached_property
     def weight_counts(self) -> dict[Hashable, NDArray[np.int64]]:
-        """The numbers of nonzero weights in tiles, which plans compute once for each tiling."""
+        """A cache in which plans store the numbers of nonzero weights in tiles, by tiling."""
         return {}
 
     @property
@@ -132,7 +132,8 @@ class Product:
     def functions(self, config: Configuration) -> tuple[str, ...]:
         """Return the functions of spu that turn sums into results, in their order.
 
-        Sigmoid and tanh of integers bring the sums into the range of the results themselves.
+        Sigmoid and tanh of integers also requantise, so no separate function requantises after
+        them.
         """
         names = ["activation"] if self.activation != "none" else []
         whole = np.dtype(self.types(config).sum).kind == "i"
@@ -161,7 +162,7 @@ class Product:
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The shape of that copy of x in external memory."""
+        """The shape of the copy of x that the dma makes in external memory."""
         return self.shapes[0]
 
     @property

@@ -13,7 +13,8 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-# Returns so many random bytes: `os.urandom`, or the `bytes` of a seeded NumPy generator.
+# Returns the given number of random bytes: `os.urandom`, or the `bytes` of a seeded NumPy
+# generator.
 Source = Callable[[int], bytes]
 
 _PARTS = 8  # words of 16 bits: 128 random bits for each number
@@ -51,9 +52,9 @@ def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDA
 
     `filled` has the numbers of weights that layers have in the block. There are several numbers if
     layers of different fan-in share the block. Only the first max(`filled`) lanes are permuted; the
-    zeros after them keep their lanes. A permutation is drawn again unless `moves` is true for each
-    number of `filled`, so all valid ones have the same probability. If the block has a single
-    weight, it changes places with a random zero. The random bits come from `source`.
+    zeros after them keep their lanes. A permutation is drawn again until `moves` is true for each
+    number of `filled`, so all valid permutations have the same probability. If the block has a
+    single weight, it changes places with a random zero. The random bits come from `source`.
     """
     most = max(filled)
     orders = np.tile(np.arange(lanes, dtype=np.uint8), (count, 1))

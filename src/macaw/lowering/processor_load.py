@@ -219,7 +219,7 @@ def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
 
 
 def _load_unpadded(out: Listing, plan: ProductPlan) -> None:
-    """Write code that loads activations whose places in x differ by the same offset."""
+    """Write code that loads activations. All their source addresses change by the same offset."""
     out.block(
         f"""
         li t0, X_ROW

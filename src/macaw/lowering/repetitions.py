@@ -65,9 +65,10 @@ def _term(step: int, index: str, number: str) -> str:
 
 
 def _levels(numbers: NDArray[np.int64]) -> list[Level]:
-    """Return nested repetitions that give the first of some lines, the outermost first.
+    """Return nested repetitions, the outermost first, that express the first of some lines.
 
-    `numbers` has the shape (lines, numbers of a line).
+    The product of their counts is the number of lines that they express. `numbers` has the shape
+    (lines, numbers of a line).
     """
     levels: list[Level] = []
     while len(numbers) > 1 and len(levels) < len(_INDICES):

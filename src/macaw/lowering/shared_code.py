@@ -21,8 +21,8 @@ from macaw.lowering.processor_program import code_parts, processor_constants, wr
 Sections = tuple[tuple[str, tuple[str, ...]], ...]  # of a listing: names and lines
 
 RECORD = "record"  # label of a layer's record
-# Most parts have their own words of the record, at most so many. Other parts, and those that need
-# more, get the words after these.
+# Most parts of the code have their own words of the record, at most these numbers. Other parts, and
+# parts that need more words, get the words after them.
 _MOST = {
     "enter": 5,
     "copies": 2,
@@ -130,7 +130,7 @@ class CodeLibrary:
 
 
 class IncludeLibrary:
-    """Listings that several sources of a network include: a file for each different one."""
+    """Listings that several sources of a network include: one file for each different listing."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, Sections], str] = {}
@@ -157,7 +157,7 @@ class IncludeLibrary:
 
 
 def _parameterised(lines: Sequence[str], first: int) -> tuple[Listing, list[str]]:
-    """Return code that loads numbers from a record, and its words from word `first` on."""
+    """Return code that loads numbers from a record, and its words, starting at word `first`."""
     words: list[str] = []
     places: dict[str, int] = {}
     result = Listing()

@@ -89,7 +89,11 @@ class PaddedSlabs:
 
     @property
     def _repeats(self) -> int:
-        """How often each tile of an image with a part of the kernel is loaded, in all images."""
+        """How often the dma loads a slab of one position and one part of the kernel.
+
+        There is one load for each tile of channels, each image, and each tile of outputs. If the
+        PEs keep the slab for all tiles of outputs, one load serves all of these.
+        """
         plan = self.plan
         outputs = 1 if plan.holds_activations else plan.count("N")
         return plan.input_tiles * outputs * plan.images
@@ -128,7 +132,7 @@ class PaddedSlabs:
     def inside(self) -> float:
         """The mean share of products whose activations are inside the image.
 
-        In each iteration, it is the share of the cluster that has the most of them.
+        In each iteration, the cluster with the largest share counts.
         """
         plan, product = self.plan, self.plan.product
         groups = (plan.tile.groups, product.stride[0], plan.taps[0])
@@ -155,7 +159,7 @@ def padded_slabs(plan: ProductPlan) -> PaddedSlabs | None:
 
 
 def _inside(first: NDArray[np.int64], length: int, extent: int) -> NDArray[np.int64]:
-    """Return how many of `length` rows or columns from `first` on are inside 0 to `extent`."""
+    """Return how many of `length` rows or columns that begin at `first` are in 0 to `extent`."""
     count = np.minimum(first + length, extent) - np.maximum(first, 0)
     return np.asarray(np.maximum(count, 0), np.int64)
 
@@ -241,7 +245,10 @@ def write_padded_rows(out: Listing, plan: ImagePlan) -> None:
 
 
 def _parameter(number: int) -> str:
-    """Return a number's text, from which layers that share code can make a parameter, even of 0."""
+    """Return a number as text that `shared_code` can replace by a parameter.
+
+    `shared_code` does not replace the text `0`, so 0 is written as `0x0`.
+    """
     return str(number) if number else "0x0"
 
 

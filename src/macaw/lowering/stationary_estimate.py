@@ -81,7 +81,7 @@ class _Estimate(TileEstimate):
 
     @property
     def cycles(self) -> NDArray[np.float64]:
-        """The cycles of the whole product with tiles of each size; infinite without room."""
+        """The cycles of the whole product for each tile; infinite if the tile does not fit."""
         transfers, dma = self.dma_transfers_and_cycles
         alone = self.tiles > 1  # the dma moves partial sums while rows compute
         partial = self.partial_beats
@@ -124,7 +124,7 @@ class _Estimate(TileEstimate):
 
     @property
     def clusters(self) -> int:
-        """The clusters of a row that need activations of their own."""
+        """The number of clusters of a row that need activations of their own."""
         return 1 if self.some.shares_activations else self.part.clusters
 
     @cached_property
@@ -148,9 +148,9 @@ class _Estimate(TileEstimate):
 
     @property
     def row_cycles(self) -> Reals:
-        """The cycles of a turn in a row.
+        """The cycles of a row of the array in one iteration.
 
-        It loads the weights, multiplies the rows of activations one by one, and stores.
+        The row loads the weights, multiplies the rows of activations one by one, and stores.
         """
         some, rows, width, whole = self.some, self.grid.rows, self.width, self.grid.whole
         row = self.clusters * self.grid.k * self.size / width
@@ -176,7 +176,7 @@ class _Estimate(TileEstimate):
 
     @property
     def dma_transfers_and_cycles(self) -> tuple[Reals, Reals]:
-        """The transfers of a turn and their cycles, without partial sums."""
+        """The number of transfers in one iteration, and their cycles, without partial sums."""
         some, rows, bus = self.some, self.grid.rows, self.bus
         loads_x = self.clusters * (1 if some.rows_share_activations else self.part.rows)
         loads_w = 1 if some.rows_share_weights else self.part.rows
@@ -191,7 +191,7 @@ class _Estimate(TileEstimate):
 
     @property
     def partial_beats(self) -> Reals:
-        """The beats of a turn that move partial sums."""
+        """The beats in one iteration that move partial sums."""
         beats = 2 * (self.tiles_k - 1) / self.tiles_k * self.part.rows * self.grid.rows
         return np.where(self.several, beats * self.sum_bytes / self.bus, 0)
 

@@ -24,8 +24,8 @@ Reals = NDArray[Any]  # of a grid: one number for each tile
 class TileEstimate(ABC):
     """The numbers from which the cycles of tiles of many sizes are estimated at once.
 
-    A turn is one step of cp, which computes one tile. `density` is the share of activations that
-    are not zero.
+    In one iteration each cluster computes one tile. `density` is the share of activations that are
+    not zero.
     """
 
     config: Configuration
@@ -68,7 +68,7 @@ class TileEstimate(ABC):
 
     @property
     def width(self) -> int:
-        """The bytes of the bus to the rows."""
+        """The bytes that the bus to the rows of the array moves in a cycle."""
         return int(self.config["dist.bus_bytes"])
 
     @property
@@ -103,7 +103,7 @@ class TileEstimate(ABC):
 
     @property
     def loads(self) -> Reals:
-        """The cycles in which a PE loads the weights of one product."""
+        """The cycles in which a PE loads the weights for one row of activations or one position."""
         if self.config["pe.design"] != "5b":
             return self.entries
         return np.maximum(self.entries * self.density, self.entries / 2)

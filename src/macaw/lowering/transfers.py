@@ -68,9 +68,9 @@ class TransferGrid:
         return self.rows == 1 < self.of_rows
 
     def unit(self, p: int) -> int:
-        """Return the number that changes an address in on-chip unit 0 to one for row p.
+        """Return the offset from an address in on-chip unit 0 to the same address in row p's unit.
 
-        For a multicast, the changed address means the units of all rows.
+        For a multicast, the sum of address and offset stands for the units of all rows.
         """
         return (self.of_rows - 1) * FURTHER_UNIT if self.multicasts else p * UNIT
 
