@@ -33,8 +33,9 @@ class ChargedRun:
     """A run whose cycles were charged: the accounts of all cores, and the times of the charges.
 
     The mappings are by core. `charges` has the cycles of each charge, times the units of the core,
-    `lines` the file and line of the address of each charge, `least`, `steps` and `mendable` what
-    its accountant has, and `begun` the number of instructions that the core has started.
+    `lines` the file and line of the address of each charge, `begun` the number of instructions that
+    the core has started. `least`, `steps` and `mendable` have the attributes of these names of the
+    core's accountant.
     """
 
     cycles: int
@@ -79,7 +80,7 @@ def charge_job(job: Job) -> ChargedRun:
 
 
 def _steps_of(path: Mapping[Step, int], core: int) -> dict[Charge, int]:
-    """Return the cycles of the path that belong to a core, by charge."""
+    """Return the cycles of the critical path that belong to a core, by charge."""
     return {
         charge or Charge("between"): cycles
         for (number, charge), cycles in path.items()
@@ -97,7 +98,10 @@ class _LineSums:
 
 
 def _account(accountant: Accountant, places: _Places, path: Mapping[Charge, int]) -> Account:
-    """Return the account that an accountant has kept; `path` has its cycles on the path."""
+    """Return the account of an accountant's core.
+
+    `path` has the core's cycles on the critical path.
+    """
     core = accountant.core
     leaves: defaultdict[str, _Leaf] = defaultdict(_Leaf)
     lines: defaultdict[SourceLine, _LineSums] = defaultdict(_LineSums)
@@ -159,5 +163,5 @@ class _Places(SourceLines):
     """Finds the lines of addresses of one core, and what the core waited for."""
 
     def whom(self, charge: Charge) -> str:
-        """Return who is waited for: a name, or the line of an instruction with its text."""
+        """Return what the core waited for: a name, or the line of an instruction with its text."""
         return charge.whom if charge.producer is None else self.line(charge.producer).sentence

@@ -72,7 +72,7 @@ def _missed_at_place(items: Sequence[tuple[Slice, Metric]]) -> MissedThreshold:
 
 
 def _join_places(row: str, same: Sequence[MissedThreshold]) -> MissedThreshold:
-    """Return one missed threshold for several of a row that have the same sentence."""
+    """Join missed thresholds of a row that have the same sentence into one, and return it."""
     ordered = sorted(same, key=lambda item: -item.cycles)
     first = ordered[0]
     return replace(

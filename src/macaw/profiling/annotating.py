@@ -144,7 +144,7 @@ class _CoreSums:
 
 
 def _whom(charge: Charge, places: SourceLines) -> str:
-    """Return who is waited for: a name, or the line of an instruction with its text."""
+    """Return what the core waited for: a name, or the line of an instruction with its text."""
     return charge.whom if charge.producer is None else places.line(charge.producer).sentence
 
 

@@ -1,7 +1,7 @@
 """Prints an annotation on the terminal: each line of the source with what it cost.
 
-On a narrow screen the text of the source is cut, but numbers never are. Colours give no information
-that the signs of heat do not give.
+On a narrow screen the text of the source is cut, but numbers never are. Colours only repeat what
+the signs of heat say.
 """
 
 from __future__ import annotations

@@ -194,6 +194,7 @@ def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
 def place_key(item: Slice) -> tuple[str, str]:
     """Return a key that is equal for slices of the same instruction.
 
-    The key is the row and the source position. If that is unknown, it is the core and the text.
+    The key is the row and the source position. If the position is unknown, the key is the core and
+    the text.
     """
     return (item.row, item.place) if item.place else (item.core, item.where)

@@ -1,9 +1,9 @@
 """Compares a profile with an earlier one (seed 001, step 722).
 
 Only profiles of the same program, with inputs of the same values and shapes, are compared, unless
-the user allows another one. Without jitter, cycles are compared exactly. With jitter, runs differ
-by chance. Then the runs of both profiles give a confidence interval of the difference of the means;
-if it contains 0, the profiles do not differ.
+the user allows the difference. Without jitter, cycles are compared exactly. With jitter, runs
+differ by chance. Then the runs of both profiles give a confidence interval of the difference of the
+means; if it contains 0, the profiles do not differ.
 """
 
 from __future__ import annotations

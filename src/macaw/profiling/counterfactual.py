@@ -25,7 +25,11 @@ Shares = Mapping[Charge, float]  # of the cycles of a charge, those that vanish:
 
 @dataclass(frozen=True)
 class _Edge:
-    """An interval of work that another one waits for: up to cycle `time`, and then `lag` cycles."""
+    """A dependence of an interval of work on an earlier interval, `node`.
+
+    The dependent interval starts at the earliest `lag` cycles after the work of `node` has reached
+    cycle `time`.
+    """
 
     node: int  # negative: no interval, and `time` is the cycle
     time: int
@@ -71,7 +75,7 @@ class CoreWork:
         self.busy_cycles = int(self._lengths.sum())
 
     def lengths(self) -> dict[Charge, list[int]]:
-        """Return how long the core spent on each charge, each time anew."""
+        """Return, for each charge, the cycles of each period that the core spent on it."""
         found: dict[Charge, list[int]] = {charge: [] for charge in self.charges}
         lengths = np.diff(self._times).tolist()
         for number, length in zip(self._numbers.tolist(), lengths, strict=True):
@@ -80,9 +84,9 @@ class CoreWork:
         return found
 
     def openings(self) -> dict[Charge, float]:
-        """Return the share of the cycles of each charge that pass before a `work` charge.
+        """Return the share of the cycles of each charge before the first `work` charge.
 
-        Each interval of work begins anew.
+        The first `work` charge is that of the same interval of work.
         """
         works = np.array([*(charge.cause == "work" for charge in self.charges), False])
         numbers, lengths = self._numbers, self._lengths
@@ -97,7 +101,7 @@ class CoreWork:
         return dict(zip(self.charges, shares.tolist(), strict=True))
 
     def taken(self, shares: Shares, times: Sequence[int]) -> NDArray[np.float64]:
-        """Return for each time how many cycles of the core's work before it vanish."""
+        """Return, for each time, how many cycles of the core's work before that time vanish."""
         weights = np.array([*(shares.get(charge, 0.0) for charge in self.charges), 0.0])
         gone = np.concatenate([[0.0], (self._lengths * weights[self._numbers]).cumsum()])
         found: NDArray[np.float64] = np.interp(times, self._times, gone)
@@ -186,7 +190,7 @@ class RunGraph:
         return [max(ends)[1]] if ends else []
 
     def _edge_places(self, core: str) -> tuple[list[tuple[int, int]], list[int]]:
-        """Return the edges to intervals of a core: (node, index) of each, and their times."""
+        """Return all edges to intervals of a core, as (node, edge number), and their times."""
         places, times = [], []
         for number, edges in enumerate(self._after):
             for index, edge in enumerate(edges):
@@ -204,9 +208,9 @@ class RunGraph:
     ) -> float:
         """Return the cycle in which the run would end with a change.
 
-        `shares` has by core the share of the cycles of charges that vanishes. `dropped` are waits
-        that do not take place, as pairs of the core and the index of the wait. They still end no
-        earlier than if the cores that are waited for had never paused.
+        `shares` has by core, for some charges, the share of their cycles that vanishes. `dropped`
+        are waits that do not take place, as pairs of the core and the index of the wait. They still
+        end no earlier than if the cores that are waited for had never paused.
         """
         shares = shares or {}
         length = [0.0] * len(self._nodes)
@@ -229,7 +233,11 @@ class RunGraph:
     def _simulate(
         self, length: list[float], offsets: list[list[float]], dropped: set[tuple[str, int]]
     ) -> float:
-        """Return the end of the last interval. `offsets` are those of edges from their nodes."""
+        """Return the end of the last interval.
+
+        An offset is the number of cycles from the start of an edge's node to the time at which the
+        edge lets the dependent interval start.
+        """
         starts = [0.0] * len(self._nodes)
         last_end = dict.fromkeys(self.work, 0.0)
         pauses = dict.fromkeys(self.work, 0.0)  # by core: cycles between its work so far

@@ -41,5 +41,5 @@ class LineDifference:
 
     @property
     def change(self) -> int:
-        """The cycles that the line has more than before; less than 0 if it has fewer."""
+        """The cycles of the line in the new profile minus its cycles in the earlier one."""
         return (self.after or 0) - (self.before or 0)

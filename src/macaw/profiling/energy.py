@@ -1,6 +1,6 @@
 """The estimated energy of a run as frozen dataclasses.
 
-`macaw.profiling.energy_estimate` makes it. All energies are in picojoules.
+`macaw.profiling.energy_estimate` makes these objects. All energies are in picojoules.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class ActivityEnergy:
 
     @property
     def energy(self) -> float:
-        """The energy of all of them."""
+        """The energy of all occurrences: `count` times `each`."""
         return self.count * self.each
 
 

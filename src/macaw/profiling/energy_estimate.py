@@ -1,7 +1,7 @@
 """Estimates the energy of a run: counts of activities times the numbers of a table.
 
-Static energy is that of the cycles of a run. To attribute it to lines, the accountants of
-`macaw.emu.accounting` charge every cycle of every core in a separate run.
+Static energy is the energy that cores use in each cycle of a run. To attribute it to lines, the
+accountants of `macaw.emu.accounting` charge every cycle of every core in a separate run.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def estimate_energy(job: Job, run: Measured, table: EnergyTable) -> Energy:
 
 
 def _add_static(job: Job, table: EnergyTable, cores: Mapping[str, _CoreSums]) -> float:
-    """Add the static energy of all cycles to the sums of the cores. Return it."""
+    """Add the static energy of all cycles to the sums of the cores, and return their total."""
     device = job.machine()
     stop, accountants = accounting.run(device, job.max_cycles)
     if stop.reason != "exit":

@@ -22,7 +22,7 @@ def energy_text(picojoules: float) -> str:
 
 
 def energy_sentence(energy: Energy) -> str:
-    """Return a sentence that says what the numbers of an energy estimate are good for."""
+    """Return a sentence with the table of an energy estimate and the purpose of the numbers."""
     return f"an estimate with the table {energy.table}, to compare programs on one device"
 
 

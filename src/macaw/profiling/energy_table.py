@@ -63,7 +63,7 @@ def load_table(path: str) -> EnergyTable:
 
 
 def parse_table(text: str, source: str, base: EnergyTable | None = None) -> EnergyTable:
-    """Return the table in a TOML text; numbers that it does not have are those of `base`.
+    """Return the table in a TOML text; `base` has the numbers that the text omits.
 
     `base` is by default the default table; `scale` multiplies its numbers. Raises `InputError`,
     whose message begins with `source`, and the line if it is known.
@@ -105,7 +105,10 @@ class _Parser:
     def items(
         self, section: str, names: tuple[str, ...], what: str
     ) -> Iterator[tuple[tuple[str, str], Any]]:
-        """Yield the path and the value of each item of a section whose keys are `names`."""
+        """Yield the path and the value of each item of a section.
+
+        Raises `InputError` for keys that are not in `names`; `what` is the word for a key.
+        """
         found = self.tree.get(section, {})
         if not isinstance(found, dict):
             raise self.error((section,), "is not a table")
@@ -150,7 +153,7 @@ class _Parser:
         return UNITS[unit]
 
     def number(self, path: tuple[str, ...], value: Any) -> float:
-        """Return a number from 0 on."""
+        """Return `value` as a float. Raises `InputError` if it is no number or less than 0."""
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not 0 <= value <= 1e30 or math.isnan(value):
             raise self.error(path, f"{value!r:.40} is not a number from 0 on")

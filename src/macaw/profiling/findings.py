@@ -102,7 +102,7 @@ def _device_cycles(place: Iterable[_Evidence]) -> float:
 
 
 def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence]) -> float:
-    """Return when the run would end without what `place` has of a cause."""
+    """Return when the run would end without the cycles and waits of a cause in `place`."""
     shares: dict[str, dict[Charge, float]] = defaultdict(dict)
     lengths: dict[str, list[int]] = defaultdict(list)
     for item in place:
@@ -122,9 +122,10 @@ def _end(run: ChargedRun, graph: RunGraph, cause: str, place: Iterable[_Evidence
 
 
 def _share_of_others(lengths: Sequence[int]) -> float:
-    """Return the share of the cycles of several accesses that vanishes if one of them remains.
+    """Return the share of the cycles of several accesses that vanishes if only one access remains.
 
-    What an access takes more than three of four others depends on its size, and remains, too.
+    An access that is longer than three quarters of all accesses is long because of its size. So the
+    excess of its length over theirs also remains.
     """
     usual = sorted(lengths)[3 * (len(lengths) - 1) // 4] if lengths else 0
     return (sum(min(length, usual) for length in lengths) - usual) / max(sum(lengths), 1)
@@ -135,8 +136,9 @@ def _share_of_order(
 ) -> float:
     """Return the share of the imbalance of steps that vanishes if rows are ordered by their work.
 
-    A step takes as long as the unit with most work. `steps` has the work of the units by address
-    of the step, and by what it works on: several steps may work on the same rows.
+    A step takes as long as the unit with most work. `steps` has the work of the units by the
+    address of the step's instruction, and by the rows on which the step works. Several steps may
+    work on the same rows; they count once.
     """
     by_rows: dict[tuple[int, ...], Sequence[int]] = {}
     for address, found in steps.items():
@@ -188,7 +190,8 @@ def _avoidable(
 ) -> dict[str, float]:
     """Return, for each cause in `least`, the share of its cycles that can vanish.
 
-    The rest cannot, because without the cause the work of the core still takes `least` cycles.
+    The rest cannot vanish, because without the cause the work of the core still takes `least`
+    cycles.
     """
     shares = {}
     for cause, cycles in least.items():
@@ -215,7 +218,10 @@ def _waits_to_drop(work: CoreWork) -> dict[Charge, list[int]]:
 
 
 def _shares(totals: Mapping[Charge, int], charge: Charge, share: float) -> dict[Charge, float]:
-    """Return the share of the cycles of charges that vanishes with `share` of those of a charge."""
+    """Return the shares of cycles that vanish if `share` of the cycles of `charge` vanishes.
+
+    The result has `charge`, and with some causes also the work that vanishes with it.
+    """
     shares = {charge: share}
     more = BY_CAUSE[charge.cause].more
     address = {WITH_INSTRUCTION: charge.address, WITH_PRODUCERS: charge.producer}.get(more)

@@ -61,7 +61,8 @@ SCRIPTS = (
 def page(profile: Profile, sources: Mapping[str, str] | None = None) -> str:
     """Return the text of the page. It must be written in UTF-8.
 
-    `sources` has the texts of the source files that the page shows, by the names that places have.
+    `sources` has the texts of the source files that the page shows, by file name as in places
+    (`layer.s`).
     """
     parts = {
         "title": html.escape(f"{profile.program}: profile"),
@@ -204,7 +205,7 @@ class _PageData:
         return {"core": item.core, "place": item.place, "begin": item.begin, "until": item.end}
 
     def metrics(self) -> list[dict[str, Any]]:
-        """Return each metric of the groups, as columns of the records that have a value of it."""
+        """Return the metrics of the groups, each as columns of the records that have its value."""
         found: dict[str, dict[int, tuple[float, bool]]] = {}
         for group in self.profile.groups:
             record = self.records.numbers.get(group.slice.key)
@@ -217,7 +218,10 @@ class _PageData:
 
     @staticmethod
     def metric(key: str, rows: Mapping[int, tuple[float, bool]]) -> dict[str, Any]:
-        """Return a metric as columns. `rows` has value and whether it misses, by record."""
+        """Return a metric as columns.
+
+        `rows` has the value, and whether it misses the threshold, by record.
+        """
         return {
             "key": key,
             "records": column(np.diff(list(rows), prepend=0)),

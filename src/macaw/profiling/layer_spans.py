@@ -1,4 +1,4 @@
-"""Divide a profile by the layers of a compiled network."""
+"""Divides a profile by the layers of a compiled network."""
 
 from __future__ import annotations
 

@@ -104,8 +104,8 @@ class Track:
 class LayerSpan:
     """A layer of a compiled network: the cycles from its begin to the begin of the next layer.
 
-    `busy` has by row the cycles in which it worked during the layer. `predicted` and `bound` are
-    those of the compiler's report.
+    `busy` has, by row, the cycles in which the row worked during the layer. `predicted` and `bound`
+    come from the compiler's report.
     """
 
     name: str  # of the node in the model

@@ -15,7 +15,7 @@ def line_totals(accounts: Iterable[Account]) -> list[tuple[str, int, int, dict[s
     """Return the cycles of the lines that the accounts name, added up over cores.
 
     An item has the place, the cycles of the run on the critical path, the cycles of all cores times
-    their units, and these by cause.
+    their units, and the latter cycles divided by cause.
     """
     runs: Counter[str] = Counter()
     causes: dict[str, Counter[str]] = {}
@@ -31,7 +31,7 @@ def line_totals(accounts: Iterable[Account]) -> list[tuple[str, int, int, dict[s
 
 
 def source_texts(program: Program) -> dict[str, str]:
-    """Return the texts of the source files that a program names, by the names that places have.
+    """Return the texts of a program's source files, by file name as in places (`layer.s`).
 
     Files that cannot be read are left out.
     """

@@ -80,7 +80,7 @@ def interval_columns(intervals: Sequence[Interval]) -> dict[str, Column]:
 class RecordColumns:
     """The slices of all cores in the order of their begins, as columns.
 
-    `numbers` has the place of a slice in this order by its key.
+    `numbers` maps the key of a slice to its position in this order.
     """
 
     def __init__(self, tracks: Sequence[Track], strings: StringTable) -> None:

@@ -78,7 +78,10 @@ class _Writer:
         self._write(packet)
 
     def _core(self, core: Track, parent: int, place: int, *, alone: bool) -> None:
-        """Write a core's records. If the row has other cores, write them to a separate track."""
+        """Write a core's records.
+
+        If the row has other cores, write the records to a separate track.
+        """
         if not alone:
             parent = self._busy(core, parent, place)
         for lane in stack_slices(core.slices):

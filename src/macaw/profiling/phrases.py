@@ -110,12 +110,12 @@ def verdict(difference: Difference) -> str:
 
 
 def group_place(group: Group) -> str:
-    """Return the first instruction of a group, its source position, and how many follow."""
+    """Return a group's first instruction, its source position, and the number of further ones."""
     return slice_place(group.slice)
 
 
 def slice_place(item: Slice) -> str:
-    """Return the first instruction of a slice, its source position, and how many follow."""
+    """Return a slice's first instruction, its source position, and the number of further ones."""
     more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
     return item.where + more
 

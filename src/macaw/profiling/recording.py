@@ -117,7 +117,7 @@ class Recording:
 
 
 def endless(reason: object) -> tuple[str, str]:
-    """Return the message and the hint of an error: a run stopped for `reason`, not by itself."""
+    """Return message and hint of the error for a run that stopped for `reason`, not by itself."""
     return f"the program does not end by itself: {reason}", "`macaw run` shows where"
 
 

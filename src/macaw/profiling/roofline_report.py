@@ -19,8 +19,8 @@ POWERS, COLUMNS, ROWS = 8, 4, 9
 def roofline_lines(work: Work, width: int | None) -> Iterator[str]:
     """Yield the table of rooflines and the chart of their points.
 
-    If `width` has too few columns, the table shows no bytes, then no operations. If it is None,
-    there are records and no chart.
+    If `width` has too few columns, the table shows no bytes, then no operations. If `width` is
+    None, there are records and no chart.
     """
     yield from table_lines(roof_table(work), width)
     points = roof_points(work)[:MOST_POINTS]

@@ -6,7 +6,7 @@ from macaw.terminal.substitutes import SUBSTITUTES
 
 
 def printable_text(text: str, ascii_only: bool) -> str:
-    """Return a text without control characters but line ends; with `ascii_only`, in ASCII."""
+    """Return a text without control characters except line ends; with `ascii_only`, in ASCII."""
     text = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
     if ascii_only:
         text = "".join(SUBSTITUTES.get(sign, sign) for sign in text)

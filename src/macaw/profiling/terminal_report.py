@@ -1,7 +1,7 @@
 """Prints a profile on the terminal: timeline, cores, metrics, findings, bottleneck, goals.
 
-All output is `rich.text.Text` and never markup, because names come from sources. Colours give no
-information that the words do not give. Characters that the screen cannot show are replaced.
+All output is `rich.text.Text` and never markup, because names come from sources. Colours only
+repeat what the words say. Characters that the screen cannot show are replaced.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The sections of a profile's page without a script: rooflines, memories, energy, lines.
 
-They are HTML tables and an SVG. All texts are escaped.
+The sections are HTML tables and an SVG. All texts are escaped.
 """
 
 from __future__ import annotations
