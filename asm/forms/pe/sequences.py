@@ -79,10 +79,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Record:
-    """A `.step`, `.stride` or `.types` line.
-
-    `target` is the operand it names, or the line's head.
-    """
+    """A `.step`, `.stride` or `.types` line; `target` is the operand it names or its first word."""
 
     kind: Structure
     context: StatementContext
