@@ -411,10 +411,7 @@ class _Assigner:
         )
 
     def table(self, layer: model_layers.TableLayer) -> None:
-        """Assign a table lookup to the array or to vc.
-
-        The array does the lookup if no other layer reads the results that are looked up.
-        """
+        """Assign a table lookup to the array if it is the only reader of its input, else to vc."""
         (source,), (name,) = layer.inputs, layer.outputs
         before = next((item for item in self.layers if item.output == source), None)
         readers = sum(source in other.inputs for other in self.model.layers)
