@@ -23,10 +23,10 @@ NO_OTHER = "there is no other run: macaw debug FILE --against FILE starts two"
 
 
 def both_runs(session: Session, other: OtherRun | None) -> Against:
-    """Return both sides of two runs: positions, and the registers and queues that differ.
+    """Return the positions of two runs, and the registers and queues that differ between them.
 
-    The registers are those of the first focused place, in both runs. Without another run the
-    result has a message.
+    The registers are those of the first focused place, in both runs. Without another run the result
+    has a message.
     """
     if other is None:
         return Against(message=NO_OTHER)

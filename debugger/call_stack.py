@@ -35,7 +35,7 @@ def call_stack(debuggee: Debuggee, core: Core) -> list[Where]:
 
 
 def call_addresses(debuggee: Debuggee, core: Core) -> list[int]:
-    """Return the next address of a core and those to which its calls return, innermost first."""
+    """Return a core's next address and the addresses to which its calls return, innermost first."""
     here = core.next_address
     if here is None:
         return []

@@ -25,7 +25,7 @@ _LABEL = re.compile(r"^[\w.$]+:\s*")
 def code_part(session: Session, costs: LineCosts | None) -> Code:
     """Return the instructions around the focused core's next one, with their source lines.
 
-    `costs` are those that `annotate` has found, if any.
+    `costs` are the costs of the lines from the command `annotate`; None before that command.
     """
     place = _place(session)
     is_idle, message = place is None, ""

@@ -91,7 +91,7 @@ class Debuggee:
         self.layer_starts.clear()
 
     def forget_layers_after(self, position: Position) -> None:
-        """Forget the starts of layers after a position, from which on the run may differ."""
+        """Forget the starts of layers after a position: from there the run may be different."""
         later = [number for number, cycle in self.layer_starts.items() if cycle > position[0]]
         for number in later:
             del self.layer_starts[number]

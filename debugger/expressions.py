@@ -112,7 +112,7 @@ class Expression:
         return any(access.memory for access, _ in self.accesses)
 
     def extents(self) -> list[tuple[int, int]]:
-        """Return the ranges of memory that it reads now, as (address, number of bytes)."""
+        """Return the memory that the expression reads now, as (address, number of bytes) pairs."""
         return [
             access.extent(*indices())
             for access, indices in self.accesses

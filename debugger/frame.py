@@ -19,7 +19,8 @@ OLD = 4  # after so many stops a change is no longer highlighted
 class CodeRow:
     """A row of the code panel: a line of source (`address` is None) or an instruction.
 
-    An instruction has a `line` if its line of source has the same text, and therefore no own row.
+    If the source line of an instruction has the same text as the instruction, it has no row of its
+    own; then the instruction's row has the field `line`.
     """
 
     text: str
@@ -100,7 +101,7 @@ class Output:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """A row of the memory panel: bytes from an address on, None where there is no memory."""
+    """A row of the memory panel: bytes that begin at an address; None where there is no memory."""
 
     address: int
     name: str

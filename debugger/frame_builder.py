@@ -112,9 +112,9 @@ class FrameBuilder:
         self.add_text(kind, [self._short(text) for text in answer_text(answer, line).splitlines()])
 
     def add_text(self, kind: str, lines: Sequence[str]) -> None:
-        """Add lines of one kind to the output panel, as an answer that is shown from its start on.
+        """Add lines of one kind to the output panel, as an answer.
 
-        If there are more than `LINES` lines, the panel keeps the first ones.
+        The panel shows the answer from its first line, and keeps at most the first `LINES` lines.
         """
         is_next = self._command == self._lines - 1  # the command has no output or answer
         self._answer = self._command if is_next else self._lines
@@ -272,7 +272,7 @@ class FrameBuilder:
     def memory(self) -> tuple[MemoryRow, ...]:
         """Return the bytes that the command `x` has shown last.
 
-        Before the first `x`, these are bytes from the program's first output on.
+        Before the first `x`, these are the bytes at the start of the program's first output tensor.
         """
         session = self.interpreter.session
         session.device.sync()

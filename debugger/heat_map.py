@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class HeatMap:
     """The values of an expression in all units of a session's device.
 
-    It is compiled again only when the expression, the units or the device change.
+    The object compiles the expression again only when the expression, the units or the device
+    change.
     """
 
     def __init__(self, session: Session) -> None:
@@ -88,7 +89,10 @@ class HeatMap:
 
 
 class _Units(NamedTuple):
-    """The units of the deepest level in one unit of the level above, and the names of all."""
+    """A unit and the units of the deepest level in it: `name` is the name of the upper unit.
+
+    `places` and `names` are the places and the names of the deepest units.
+    """
 
     name: str
     places: tuple[Place, ...]
@@ -97,7 +101,7 @@ class _Units(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _units(core: str, sizes: tuple[int, ...]) -> tuple[_Units, ...]:
-    """Return the units of a core that has so many units at each level."""
+    """Return the units of the core `core`; `sizes` has the number of units at each level."""
     *outer, last = map(range, sizes)
     found = []
     for group in product(*outer):
@@ -107,7 +111,10 @@ def _units(core: str, sizes: tuple[int, ...]) -> tuple[_Units, ...]:
 
 
 def _first_count(core: Core) -> str:
-    """Return the path of the first counter that each unit has, or else of the first number."""
+    """Return the path of the first counter that each unit has.
+
+    If the units have no counter, return the path of their first number.
+    """
     shape = counts(core)
     fields = [row for row in core.state.fields if row.shape == shape and row.dtype == "int64"]
     counters = {row.name for row in core.table.counters}

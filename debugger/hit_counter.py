@@ -1,6 +1,6 @@
 """Counts hits of points, and decides by conditions and `ignore` counts which points stop a run.
 
-It also prints the texts of `dprintf`.
+The module also prints the texts of `dprintf`.
 """
 
 from __future__ import annotations

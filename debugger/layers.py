@@ -21,9 +21,9 @@ class LayerState:
     """A layer of the network at the present moment.
 
     `state` is "done", "running", "to come" or "not seen". The last one means that the session has
-    jumped over the start of the layer. `begin` is the cycle in which the layer began. `cycles`
-    counts from there to the start of the next layer, or to now. It is None if the session has not
-    executed both.
+    jumped over the start of the layer. `begin` is the cycle in which the layer began. `cycles` is
+    the number of cycles from there to the start of the next layer, or to now. It is None if the
+    session has jumped over one of these two moments.
     """
 
     number: int
@@ -148,7 +148,7 @@ def _is_alias(program: Program, name: str, makers: Mapping[str, LayerState]) -> 
 def _overlap(program: Program, one: Tensor, other: Tensor) -> bool:
     """Return whether two tensors of a network have bytes in common.
 
-    Two parts of one tensor have not: each has columns of its own.
+    Two parts of one tensor have no bytes in common, because each part has its own columns.
     """
     parts = {} if program.network is None else program.network.columns
     if one.name in parts and other.name in parts and parts[one.name][0] == parts[other.name][0]:

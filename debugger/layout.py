@@ -306,7 +306,10 @@ def _first_panels(band: Band, count: int) -> Band:
 
 
 def _grown(bands: Sequence[Band], heights: list[int], width: int, need: Need) -> list[int]:
-    """Return the heights of bands, with more rows for the band of `GROWS` if it needs them."""
+    """Return the heights of bands.
+
+    A band that has only the panel `GROWS` gets the rows that the panel needs.
+    """
     total = sum(heights)
     for at, band in enumerate(bands):
         for column, wide in zip(band.columns, _widths(band, width), strict=True):

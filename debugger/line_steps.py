@@ -170,9 +170,9 @@ class LineStepper:
     ) -> tuple[Position, int]:
         """Return the position of an instruction in the past, as `back` does.
 
-        `ends` are the ends of the core's last instructions. `find(ends)` returns the index of the
-        instruction in it, or None if it is earlier. After None the method tries again with a longer
-        list, until the list starts with the run.
+        The method calls `find(ends)` with the ends of the core's last instructions. `find` returns
+        the index of the instruction in `ends`, or None if the instruction is earlier. After None
+        the method tries again with a longer list, until the list begins at the start of the run.
         """
         runner, name = self.runner, self.core.name
         now, retired = runner.debuggee.device.position, self.core.retired

@@ -77,7 +77,7 @@ def locate(debuggee: Debuggee, text: str) -> Location:
 
 
 def _no_layer(program: Program, name: str) -> str:
-    """Return the message for a name in quotation marks that is no layer's."""
+    """Return the message for a name in quotation marks that is not the name of a layer."""
     if program.network is None:
         return f"the program has no layers, so none is called '{name}'"
     near = near_layers(program, name)

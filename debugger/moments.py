@@ -38,7 +38,11 @@ class Moments:
         return len(self._rows)
 
     def add(self, moment: Moment) -> None:
-        """Add a moment, in the order of cycles; one with levels replaces one of the same cycle."""
+        """Add a moment, in the order of cycles.
+
+        If there is already a moment of this cycle, the new one replaces it only if the new one has
+        levels.
+        """
         at = bisect_left(self._rows, moment.cycle, key=_cycle)
         is_known = at < len(self._rows) and self._rows[at].cycle == moment.cycle
         if is_known and not moment.levels:

@@ -13,8 +13,8 @@ def as_numbers(members: Members, name: str, value: Any) -> list[tuple[str, Any]]
     """Return a register of a place as numbers, in pairs (name, value).
 
     Bytes become an array of the type that the core returns (`Inspectable.number_type`). If the
-    place has several units, there is a pair for each unit (`rz[3]` is that of unit 3). Any other
-    value is returned unchanged.
+    place has several units, there is a pair for each unit (`rz[3]` is the register of unit 3). Any
+    other value is returned unchanged.
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or not value.size:
         return [(name, value)]

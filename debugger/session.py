@@ -118,7 +118,8 @@ class Session(Motion):
     def on_moment(self) -> Callable[[], int] | None:
         """A function that is called between acts of cores, in runs and replays.
 
-        It returns the device cycle from which it is called again. It must not change the state.
+        It returns the first device cycle in which the session calls it again. It must not change
+        the state.
         """
         return self._runner.on_moment
 
@@ -307,7 +308,7 @@ class Session(Motion):
             raise SessionError(fault.message) from None
 
     def read_memory_part(self, address: int, most: int) -> bytes:
-        """Return `most` bytes from an address on, or fewer if the memory ends before.
+        """Return the `most` bytes at an address, or fewer if the memory ends before.
 
         Raises `SessionError` if there is no memory at the address.
         """

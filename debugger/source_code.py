@@ -1,8 +1,9 @@
 """Reads a core's code: source lines, calls and returns of its instructions.
 
 The tables say which instructions call and return (`Instruction.flow`). A jump that writes a link
-register is a call. A jump to an address in a register that writes no link is a return. A call has
-returned when execution is after it again and the stack pointer is not below its old value.
+register is a call. A jump to an address in a register is a return if the jump writes no link
+register. A call has returned when the core is at the instruction after the call and the stack
+pointer is not below its old value.
 """
 
 from __future__ import annotations

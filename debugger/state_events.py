@@ -39,11 +39,17 @@ class StateEvent(ABC):
 
     @abstractmethod
     def look(self) -> Iterator[dict[str, Any]]:
-        """Yield the events since the last call. Each has values, as an announcement has."""
+        """Yield the events since the last call.
+
+        Each event is a mapping of values, like the values of an announcement.
+        """
 
     @property
     def missing(self) -> str:
-        """What the core lacks, so that the event can never happen; empty if it can happen."""
+        """The name of the thing without which the event can never happen, if the core lacks it.
+
+        The text is empty if the event can happen.
+        """
         return ""
 
 

@@ -217,8 +217,8 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
           subscripts: int, columns: tuple[int, int] | None = None) -> Access:  # fmt: skip
     """Return the access to an array in memory, or to elements of it.
 
-    `subscripts` is the number of subscripts; with 0, the value is the whole array. With `columns`,
-    it has only some places of the last axis of `shape`: the first one and their number.
+    `subscripts` is the number of subscripts; with 0, the value is the whole array. `columns`
+    selects consecutive places of the last axis of `shape`: the first place, and their number.
     """
     count = int(np.prod(shape, dtype=np.int64))
     sides = (count,) if subscripts and not shape else shape
@@ -231,8 +231,8 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
 class _ArrayInMemory:
     """An array in a device's memory; `stored` is the shape of its bytes.
 
-    Of the last axis, it has only `columns`: the first place and their number; None stands for all.
-    `text` is its name in messages.
+    `columns` are the places of the last axis that belong to the array: the first place and their
+    number; None stands for all. `text` is its name in messages.
     """
 
     device: Device
@@ -248,7 +248,7 @@ class _ArrayInMemory:
         return self.stored if self.columns is None else (*self.stored[:-1], self.columns[1])
 
     def read(self, *indices: Any) -> Any:
-        """Return an element, or an array of those that the indices select."""
+        """Return one element, or an array of the elements that the indices select."""
         place = self._element(indices)
         if place is not None:
             size = self.dtype.itemsize
@@ -293,7 +293,10 @@ class _ArrayInMemory:
         return stored if self.columns is None else stored[..., first : first + count]
 
     def _element(self, indices: Indices) -> int | None:
-        """Return the place among the bytes of a single element; None if indices select several."""
+        """Return the number of a single element among the stored elements.
+
+        Return None if the indices select several elements.
+        """
         if len(indices) != len(self.sides) or not all(isinstance(x, int) for x in indices):
             return None
         place = 0

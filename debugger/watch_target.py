@@ -1,9 +1,4 @@
-"""What one watch needs: its value, the place of the value, and a way to notice accesses to it.
-
-Registers of cores that test probes (`macaw.emu.breaks.Instrumented`) are watched by probes, so that
-their translated code can run. All other values are compared after each act, or the monitor listens
-to announcements of accesses.
-"""
+"""The data for one watch: its value, the place of the value, and a way to notice accesses to it."""
 
 from __future__ import annotations
 

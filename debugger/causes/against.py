@@ -74,7 +74,7 @@ class Walk:
     def readers(self) -> list[Step]:
         """The steps that read the value of the first stage, if no step has written it.
 
-        They may have read the wrong place.
+        These steps may have read from a wrong address.
         """
         is_unwritten = len(self.stages) > 1 and self.first.cause.how == "begin"
         return self.stages[-2].steps if is_unwritten else []
@@ -83,7 +83,7 @@ class Walk:
 def walk_back(
     search: Causes, text: str, references: Sequence[Reference], within: float = 0.0
 ) -> Walk:
-    """Return the way from the value of an expression back to the first value that differs.
+    """Return the stages from the value of an expression back to the first value that differs.
 
     `search` finds causes in the session. `references` are the arrays to compare with; one of them
     must contain the value. `within` is the greatest difference that counts as equal. Raises
@@ -113,10 +113,10 @@ def walk_back(
 
 
 def _unwritten(finder: CauseFinder, ends: Sequence[Cause]) -> Iterator[tuple[Cause, list[Cause]]]:
-    """Yield each end that no step wrote, with the causes of the values next to it.
+    """Yield (end, causes of the values next to it) for each value that no step wrote.
 
-    If the end is in a core's state, it is yielded only if a step wrote something next to it. Only
-    the first `MOST_OF_STATE` of these ends are examined.
+    `ends` are causes at which the search has ended. An end in a core's state is yielded only if a
+    step wrote a value next to it. At most `MOST_OF_STATE` of these ends are examined.
     """
     left = MOST_OF_STATE
     for end in ends:
@@ -132,7 +132,10 @@ def _unwritten(finder: CauseFinder, ends: Sequence[Cause]) -> Iterator[tuple[Cau
 
 
 def _narrowed(finder: CauseFinder, stage: Stage) -> Cause:
-    """Return the cause of the first wrong element, if the stage's value has several elements."""
+    """Set the cause of a stage to the cause of its first wrong element, and return this cause.
+
+    If the value has one element or is not in memory, return its cause unchanged.
+    """
     cause, verdict = stage.cause, stage.verdict
     item = verdict.reference
     if cause.memory is None or item.memory is None or verdict.count == 1:
@@ -203,7 +206,10 @@ def _add_step(steps: dict[Any, Step], cause: Cause) -> None:
 
 
 def _add_setting(steps: dict[Any, Step], cause: Cause, item: Cause) -> None:
-    """Add a setting to the step of a cause, once for each place that makes it."""
+    """Add a setting to the step of a cause.
+
+    Settings of the same kind and name that the same instruction has made are added once.
+    """
     steps[_key(cause)].settings.setdefault((item.role, item.name, _key(item)), item)
 
 

@@ -58,8 +58,8 @@ def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
 def rows(causes: list[Cause], depth: int = DEPTH) -> Iterator[CauseRow]:
     """Yield the lines of `lines`, each with its cause.
 
-    A setting appears only at its first use. The lines below it show the steps with which a core
-    computed it. Settings that are visible in the text of the instruction are left out.
+    A setting appears only at its first use. The lines below the setting show the steps with which a
+    core computed it. Settings that are visible in the text of the instruction are left out.
     """
     shown: set[Any] = set()
     for cause in causes:

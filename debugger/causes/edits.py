@@ -43,7 +43,7 @@ class Edits:
     def within(self, core: str, place: Place, before: int) -> Iterator[Edit]:
         """Yield the last edit of each part of `place` that the user has set, the latest edit first.
 
-        Edits from announcement number `before` on are left out.
+        Edits that were made after `before` or more announcements are left out.
         """
         parts: set[int] = set()
         for edit in reversed(self._of.get((core, place.field), ())):

@@ -60,7 +60,7 @@ class Cause:
     def causes(self) -> list[Cause]:
         """The values that the step read. They are computed at the first access to this property.
 
-        If the record does not have them, a wider one is made. Raises `CauseError` if that fails.
+        If the record does not have them, a wider record is made. Raises `CauseError` if that fails.
         """
         if self._causes is None:
             try:
@@ -130,7 +130,8 @@ class CauseFinder:
     def neighbours(self, address: int, size: int) -> Iterator[Cause]:
         """Yield the causes of the nearest bytes that were written, for bytes that no step wrote.
 
-        Before these come steps that wrote nothing, but may have been meant to write the bytes.
+        The first results are steps that wrote nothing, although the program may have meant them to
+        write these bytes.
         """
         for core in self.record.device.order:
             for origin in core.origins.without_effect(address, size) if core.origins else ():
@@ -170,7 +171,7 @@ class CauseFinder:
     def _of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the causes of `length` bytes of a write, from address `begin` on."""
+        """Yield the causes of the `length` bytes of a write that begin at address `begin`."""
         for cause in self._makers_of_write(role, name, write, begin, length, value):
             cause.version = write.number
             yield cause
@@ -178,7 +179,7 @@ class CauseFinder:
     def _makers_of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the causes of bytes of a write, without the field `version`."""
+        """Yield the same causes as `_of_write`, but with an empty field `version`."""
         origins = self.record.origins(write, begin, length)
         if write.by_hand:
             memory, first = (begin, length), begin - write.address
@@ -230,7 +231,7 @@ class CauseFinder:
     def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
         """Yield the causes of bytes that a step of `core` took from a window of this core.
 
-        Another core wrote them into the window; the causes are those of that write.
+        Another core wrote them into the window; the causes of this write are the result.
         """
         assert source.window_part is not None
         number, first, size = source.window_part
@@ -402,7 +403,7 @@ class CauseFinder:
         return memory_name(self.debuggee.program, address, layer)
 
     def _number_at(self, core: str, address: int) -> int | None:
-        """Return the number of the layer whose own source has an instruction, or None."""
+        """Return the number of the layer whose own source has the code at an address, or None."""
         program = self.debuggee.program
         place = original(program, self.debuggee.device.cores[core], address)
         return program.layer_number_at(place)
@@ -410,7 +411,7 @@ class CauseFinder:
     def _layer(self, time: int | None) -> int | None:
         """Return the number of the last layer that has started up to cycle `time`, if known.
 
-        Without `time` it is the last one up to now.
+        Without `time`, return the last layer that has started up to now.
         """
         time = self.debuggee.device.cycle if time is None else time
         starts = self.debuggee.layer_starts.items()
@@ -424,7 +425,7 @@ class CauseFinder:
     def _where(self, core: str, address: int, time: int) -> Where:
         """Return where the step of a core in cycle `time` is in the source.
 
-        Code that layers share is that of the layer that is running then.
+        If several layers share the code, the result names the layer that is running in that cycle.
         """
         debuggee = self.debuggee
         where = where_of(debuggee.program, debuggee.device.cores[core], address)
@@ -448,7 +449,7 @@ COPIED = "copied from"
 
 
 def _data(cause: Cause) -> list[Cause]:
-    """Return the causes of a cause without its settings."""
+    """Return the causes of a cause, except its settings."""
     return [item for item in cause.causes if not item.setting]
 
 

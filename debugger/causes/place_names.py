@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 def of_program(program: Program, address: int) -> int | None:
-    """Return the address at which a core accesses a byte of the program's image.
+    """Return the address that a core uses for the byte that the program's image has at `address`.
 
-    The result is None if the image has no byte at `address`.
+    The result is None if the image has no byte there.
     """
     for part in program.sections:
         if part.load_address <= address < part.load_address + part.size:
@@ -154,7 +154,7 @@ def _has_column(network: ProgramNetwork, tensor: Tensor, address: int) -> bool:
 
 
 def _of_layer(network: ProgramNetwork, found: Sequence[Tensor], layer: int) -> Tensor:
-    """Return the one of several tensors at an address that `element_at` chooses for a layer."""
+    """Return one of the tensors `found` at an address: the tensor that `element_at` describes."""
 
     def number(item: Tensor) -> int:
         if item.file:

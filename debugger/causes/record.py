@@ -124,7 +124,7 @@ class RunRecord:
         return self._wider.widest()
 
     def widest(self) -> RunRecord:
-        """Return the widest record that was made instead of this one, which may be this one."""
+        """Return the widest record that was made in place of this one, or else this one."""
         return self if self._wider is None else self._wider.widest()
 
     def require_whole(self) -> None:
@@ -205,9 +205,10 @@ class RunRecord:
         self.count += 1
 
     def _read_written(self) -> None:
-        """Read the bytes of the writes announced so far, and store them: memory has them by now.
+        """Store the bytes that the writes announced so far have written.
 
-        A write is announced before its bytes move. The next announcement comes after that.
+        A core announces a write before the bytes change. At the next announcement, memory has the
+        new bytes; the method reads them then.
         """
         for access in self._announced:
             with suppress(Fault):  # a window has no bytes that could be read
@@ -330,7 +331,8 @@ class RunRecord:
     def _check_unwritten(self, address: int, size: int, write: Access | None) -> None:
         """Raise `UnrecordedError` if bytes without a write may have been written before the record.
 
-        They were not if the snapshots share their pages.
+        If the snapshots at the start of the run and of the record share a page, no step wrote to it
+        between them.
         """
         if write is not None or not self.is_partial:
             return
@@ -383,7 +385,7 @@ class RecordKey:
     def __eq__(self, other: object) -> bool:
         """Return whether both keys have the same run, edits and position.
 
-        Two runs are the same if their first snapshots are.
+        Two runs are the same if they start with the same snapshot.
         """
         return (
             isinstance(other, RecordKey)
@@ -419,11 +421,11 @@ def run_of(debuggee: Debuggee, history: History, whole: bool) -> RecordedRun:
 
 
 def _late_starts(points: Sequence[Checkpoint], end: int) -> list[Checkpoint]:
-    """Return those of the checkpoints at which partial records start, the earliest first.
+    """Return the checkpoints at which partial records start, the earliest first.
 
-    The last of them is the last checkpoint, or the one before it if that is much nearer to the
-    cycle `end`. From each to the next earlier one, the time to repeat the run from there grows by
-    `_GROWTH`, so that an answer that needs the whole run does not take much longer than with one
+    The last one is the last checkpoint; or the one before it, if that is much nearer to the cycle
+    `end`. From each checkpoint to the next earlier one, the time to repeat the run grows by the
+    factor `_GROWTH`. So an answer that needs the whole run takes not much longer than with a single
     record.
     """
     whole = sum(point.cost for point in points)

@@ -1,7 +1,7 @@
 """References: arrays that say what named places should contain, and comparisons with them.
 
 A place is a tensor or an array of a part, another expression for memory or for a core's state, a
-window or a transfer. The values of a window are the stream of bytes that passes it. Those of a
+window or a transfer. The values of a window are the stream of bytes that passes it. The values of a
 transfer are the bytes that it moves, in order.
 """
 
@@ -55,8 +55,8 @@ class Reference:
 class Verdict:
     """The result of the comparison of a value with a reference.
 
-    `first` is the number of the first element that differs; if none differs, that of the first
-    element that was compared.
+    `first` is the number of the first element that differs; if none differs, it is the number of
+    the first element that was compared.
     """
 
     reference: Reference
@@ -243,7 +243,7 @@ class Comparison:
 
 
 def _of_bytes(item: Reference, low: int, data: bytes, inside: int) -> Verdict | None:
-    """Return the verdict on some bytes of elements, from byte `inside` of element `low` on."""
+    """Return the verdict on bytes that begin at byte `inside` of element `low` of a reference."""
     with np.errstate(all="ignore"):
         flat = item.array.reshape(-1)[low:].astype(item.dtype).tobytes()
     wanted = flat[inside : inside + len(data)]

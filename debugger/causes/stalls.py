@@ -155,7 +155,10 @@ def _circle(name: str, path: tuple[str, ...]) -> StallNode:
 
 
 def _causes(trees: Sequence[StallNode]) -> Iterator[str]:
-    """Yield sentences about the ends of the trees. Those where a wait can never end come first."""
+    """Yield sentences about the ends of the trees.
+
+    The first sentences are about ends where a wait can never end.
+    """
     leaves = [leaf for tree in trees for leaf in _leaves(tree, None)]
     final = [(leaf, above) for leaf, above in leaves if leaf.state in FINAL]
     others = [(leaf, above) for leaf, above in leaves if leaf.state not in FINAL]

@@ -27,7 +27,7 @@ class Question:
     is_asked: bool = False
 
     def ask(self) -> list[Cause]:
-        """Return the causes. After the first call, they are those of a wider record."""
+        """Return the causes; each call after the first one uses a wider record."""
         record = self.record.wider() if self.is_asked else self.record
         while True:
             try:

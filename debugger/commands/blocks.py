@@ -39,8 +39,9 @@ def add_line(block: Block, text: str, opens: Callable[[str], bool]) -> bool:
 
 
 def branches(body: tuple[str, ...], opens: Callable[[str], bool]) -> tuple[list[str], list[str]]:
-    """Return the lines before and after the `else` of an `if`; if there is none, the second is
-    empty.
+    """Return the lines before and after the `else` of an `if`.
+
+    If there is no `else`, the second list is empty.
     """
     depth = 0
     for at, text in enumerate(line.strip() for line in body):

@@ -42,9 +42,10 @@ class Row(NamedTuple):
 
 
 def instructions(session: Session, address: int, count: int) -> list[Row]:
-    """Return `count` rows from an address on. Raises `CommandError` outside of the program.
+    """Return `count` rows; the first is at the given address.
 
-    If the address is in a copy of a section, return the rows of the original section.
+    Raises `CommandError` outside of the program. If the address is in a copy of a section, return
+    the rows of the original section.
     """
     address = _original(session, address)
     section = session.program.section_at(address)
@@ -54,7 +55,7 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
 
 
 def _pieces(session: Session, section: Section, address: int) -> Iterator[Piece]:
-    """Yield address, size in bytes and text of each piece of a section from an address on."""
+    """Yield (address, size in bytes, text) of the pieces of a section, beginning at an address."""
     table = registry.core(section.core or "")
     yield from (_words if table.executable else _records)(session, section, table, address)
 
@@ -105,7 +106,7 @@ def _original(session: Session, address: int) -> int:
 
 
 def around(session: Session, address: int, before: int, after: int) -> list[Row]:
-    """Return `before` rows before an address, and `after` rows from this address on.
+    """Return `before` rows before an address, and `after` rows that begin at this address.
 
     Raises `CommandError` outside of the program.
     """

@@ -103,8 +103,8 @@ class Interpreter:
         """Execute a command line and return its answer. Errors become answers; nothing is raised.
 
         An empty line repeats the last command, if that command can be repeated. With `keep` the
-        line is added to the history. If a command has a body, the answer to the body's `end` is
-        that of the command.
+        line is added to the history. If a command has a body, the answer to the body's `end` is the
+        answer to the command.
         """
         text = line.strip()
         if len(text) > LONGEST:

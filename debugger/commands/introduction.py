@@ -52,8 +52,8 @@ def introduction(session: Session) -> list[str]:
 def first_label(session: Session) -> str:
     """Return a label of code, if possible of a core that is not the first; "" if there is none.
 
-    Only labels of functions count, and only those of cores without units, because there an
-    instruction surely follows.
+    The label is a label of a function of a core without units, because an instruction certainly
+    follows such a label.
     """
     program, first = session.program, _first_core(session)
     kinds = {core.table.name for core in session.device.order if not core.table.levels}
@@ -75,7 +75,7 @@ def _first_core(session: Session) -> str | None:
 
 
 def _other_core(session: Session) -> str:
-    """Return the first core with a part of the program that is not the starting one, or ""."""
+    """Return the first core with a part of the program that is not the starting core, or ""."""
     kinds = {x.core for x in session.program.sections if x.core is not None and x.size}
     kinds.discard(_first_core(session))
     return next((core.name for core in session.device.order if core.table.name in kinds), "")

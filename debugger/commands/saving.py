@@ -197,9 +197,9 @@ def _layout_lines(arrangement: Arrangement) -> Iterator[str]:
 def _share_steps(share: float) -> list[tuple[str, int]]:
     """Return the `grow` and `shrink` commands, with steps, that give a panel its height.
 
-    `share` is the height as a multiple of its height in the layout. The commands start at that
-    height, or first go to the greatest or the least height. The function takes the start from which
-    they come nearest to `share`.
+    `share` is the wanted height as a multiple of the panel's height in the layout. The commands
+    change the layout's height step by step, or first set the greatest or the least height. The
+    function chooses the commands whose result is nearest to `share`.
     """
     ways: list[tuple[float, list[tuple[str, int]]]] = []
     for begin, way in ((1.0, []), (MOST, [("grow", _SIZES)]), (1 / MOST, [("shrink", _SIZES)])):

@@ -97,7 +97,10 @@ def _pagination(context: Context, line: Line) -> Answer:
 
 
 def _switch(context: Context, line: Line, name: str, field: str) -> Answer:
-    """Set the field of the arrangement if the line has a word; answer `name on` or `name off`."""
+    """Switch a field of the arrangement on or off, as the line says, if it has `on` or `off`.
+
+    The answer is `NAME on` or `NAME off`, the new state.
+    """
     arrangement = context.arrangement
     if line.words:
         setattr(arrangement, field, line.has("on"))

@@ -78,9 +78,9 @@ def _bytes(context: Context, line: Line, text: str, size: int) -> bytes:
 
 
 def _search(context: Context, begin: int, end: int, pattern: bytes, most: int) -> list[int]:
-    """Return the first addresses from `begin` on at which the bytes of a pattern are.
+    """Return the first addresses, at most `most`, at which memory has the bytes of a pattern.
 
-    There are at most `most` of them, before the address `end`.
+    The search goes from the address `begin` up to `end`.
     """
     session = context.session
     session.device.sync()

@@ -1,4 +1,4 @@
-"""Commands that a user has defined by `define` and `alias`; fills the words of a call into them."""
+"""Commands that a user has defined by `define` or `alias`, and the lines that a call executes."""
 
 from __future__ import annotations
 

@@ -43,10 +43,10 @@ _KINDS = {
 
 @dataclass(slots=True)
 class Observation:
-    """An item: what a run did, to be compared with what the other run did instead.
+    """An action of one run, such as a write, which is compared with an action of the other run.
 
-    Each stream has its own numbers: the k-th item of a stream in one run is compared with the k-th
-    item of the same stream in the other run.
+    Each stream has its own numbers: observation k of a stream in one run is compared with
+    observation k of the same stream in the other run.
     """
 
     stream: Any  # the core; for memory, the area (see `Write`)
@@ -59,7 +59,7 @@ class Observation:
 
 @dataclass(slots=True)
 class Write(Observation):
-    """A write to memory: `item` has its bytes, `first` the offset of the first in the area."""
+    """A write to memory: `item` has its bytes, `first` the offset of the first byte in the area."""
 
     first: int = 0
 

@@ -1,8 +1,9 @@
 """Follows the causes of a value in two runs side by side, to the first step that differs.
 
 At each step it compares the instructions, then the settings, then the values that the step read. If
-the instructions or settings differ, it ends there. Otherwise it follows the first value that
-differs. If all values that a step read are equal, the step itself made the difference.
+the instructions or settings differ, the search ends at this step. Otherwise the search follows the
+first value that differs. If all values that a step read are equal, the step itself made the
+difference.
 """
 
 from __future__ import annotations
@@ -161,7 +162,10 @@ def _name(cause: Cause) -> tuple[object, ...]:
 
 
 def _differs_before(runs: _Runs, pair: PairedStep, depth: int = COPIES) -> bool:
-    """Return whether what two steps copied differs; the record has no values of the copies."""
+    """Return whether the values that two steps have copied differ.
+
+    The record does not contain these values, so the function compares the values before the copies.
+    """
     one, two = pair.this, pair.other
     if one is None or two is None or one.ends or two.ends or not depth:
         return False

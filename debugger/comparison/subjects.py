@@ -46,10 +46,10 @@ class Area:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is compared, with the addresses or cores in one of the two runs.
+    """The kind of data to compare, with its addresses or cores in one of the two runs.
 
-    For the subject `memory`, `areas` has the ranges of memory; without areas it is all memory.
-    For the other subjects, `cores` has the names of the cores.
+    For the subject `memory`, `areas` has the ranges of memory; without areas it is all memory. For
+    the other subjects, `cores` has the names of the cores.
     """
 
     kind: str  # one of SUBJECTS

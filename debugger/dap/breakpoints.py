@@ -163,7 +163,8 @@ def break_spec(location: str, condition: str = "", hits: str = "", message: str 
 def ignore_of(hits: str) -> int:
     """Return how many hits a hit condition ignores.
 
-    N and >= N stop from the Nth hit on, > N stops after it. Raises `RequestError`.
+    `N` and `>= N` stop at hit N and at all later hits, `> N` only at later hits. Raises
+    `RequestError`.
     """
     if not hits.strip():
         return 0

@@ -23,7 +23,10 @@ class Stream(Protocol):
 
 
 class FramingError(ValueError):
-    """Raised for a malformed message. `is_too_long` says that it is well-formed, but too long."""
+    """Raised for a malformed message.
+
+    `is_too_long` says that the message is well-formed, but too long.
+    """
 
     def __init__(self, message: str, is_too_long: bool = False) -> None:
         super().__init__(message)

@@ -129,9 +129,10 @@ class Inspection:
     def children(
         self, number: int, first: int, most: int, wanted: str, is_hexadecimal: bool
     ) -> list[dict[str, Any]]:
-        """Return up to `most` children of a container, from index `first` on, for the protocol.
+        """Return at most `most` children of a container, in the protocol's form.
 
-        `wanted` is "indexed" or "named"; any other text selects both. Raises `RequestError`.
+        The first child has the index `first`. `wanted` is "indexed" or "named"; any other text
+        selects both. Raises `RequestError`.
         """
         container = self.references.get(number)
         items = self.items(container)

@@ -60,7 +60,10 @@ def _place(arguments: Mapping[str, Any]) -> int:
 
 
 def disassemble(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the requested number of instructions; invalid ones where the program has none."""
+    """Return the requested number of instructions.
+
+    Where the program has no instruction, the result has an invalid one.
+    """
     place = _place(arguments)
     count = whole(arguments, "instructionCount", most=MOST_INSTRUCTIONS)
     offset = whole(arguments, "instructionOffset", 0, -MOST_INSTRUCTIONS, MOST_INSTRUCTIONS)

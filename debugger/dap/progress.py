@@ -1,4 +1,4 @@
-"""Shows an editor the progress of a run that takes longer than a second, in its events for that."""
+"""Shows an editor the progress of a run that takes longer than a second, with progress events."""
 
 from __future__ import annotations
 

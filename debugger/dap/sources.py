@@ -26,7 +26,10 @@ def files(session: Session) -> list[str]:
 
 
 def file_of(session: Session, arguments: Mapping[str, Any]) -> str:
-    """Return the program's path of the `source` of a request. Raises `RequestError`."""
+    """Return the path of a source as in the program's line table, for the `source` of a request.
+
+    Raises `RequestError`.
+    """
     source = record(arguments, "source")
     path = text(source, "path", "") or text(source, "name")
     if "\0" not in path:

@@ -54,7 +54,7 @@ class Run(NamedTuple):
 
 
 class Target:
-    """A loaded program, and what an editor does with it.
+    """A loaded program, with the state of the editor's work on it.
 
     `run` is the run that the last request has planned. `notify` sends an event.
     """
@@ -119,7 +119,7 @@ class Target:
             raise RequestError(str(error)) from None
 
     def forget(self) -> None:
-        """Drop the numbers of frames and variables, because the program has moved."""
+        """Drop the numbers of frames and variables, which are valid until the program runs."""
         self.threads.forget()
         self.inspection.references.forget()
 

@@ -71,7 +71,7 @@ class Threads:
         raise RequestError(f"there is no thread {number}")
 
     def forget(self) -> None:
-        """Drop the numbers of frames, because the program has moved."""
+        """Drop the numbers of frames, which are valid until the program runs."""
         self._frames.clear()
         self._numbers.clear()
 
@@ -96,7 +96,8 @@ class Threads:
     def _calls(self, core: Core) -> list[Where]:
         """Return the calls of a core.
 
-        An idle core has one: at the instruction at which it ended, or without a place.
+        An idle core has one call, at the instruction at which the core has ended the program.
+        Without such an instruction, the call has only the core's name.
         """
         calls = self.session.call_stack(core)
         if calls:

@@ -61,6 +61,6 @@ class References:
         return self._containers[number]
 
     def forget(self) -> None:
-        """Drop all containers, because the program has moved."""
+        """Drop all containers, which are valid until the program runs."""
         self._containers.clear()
         self._numbers.clear()

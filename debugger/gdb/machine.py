@@ -124,7 +124,7 @@ class Machine:
     # Memory
 
     def read_memory(self, address: int, size: int) -> bytes:
-        """Return the bytes from an address on; fewer than `size` if the memory ends before.
+        """Return the `size` bytes at an address; fewer if the memory ends before.
 
         Raises `SessionError`.
         """

@@ -1,8 +1,8 @@
 """The framing of gdb's remote serial protocol: `$data#checksum`, acknowledgements, interrupts.
 
-A `Decoder` takes the bytes of a connection as they arrive and returns what they contain. It never
-fails: it drops bytes outside of packets, and reports a packet with a wrong checksum as `BAD` and
-one that is too long as `LONG`.
+A `Decoder` takes the bytes of a connection as they arrive, and returns the packets and interrupts
+in them. It never fails: it drops bytes outside of packets, and reports a packet with a wrong
+checksum as `BAD` and a packet that is too long as `LONG`.
 """
 
 from __future__ import annotations

@@ -101,10 +101,10 @@ class Area:
         return self.note(first, rows, first - begin)
 
     def note(self, first: int, rows: int, offset: int, count: int | None = None) -> range:
-        """Record that `count` of `rows` rows are shown, from row `first` on; return their range.
+        """Record that `count` of `rows` rows are shown, and return their range.
 
-        Without `count` they fill the area. `offset` is the part of the scroll that could be
-        applied.
+        The first shown row is `first`. Without `count`, the shown rows fill the area. `offset` is
+        the part of the scroll that could be applied.
         """
         end = min(rows, first + (self.height if count is None else count))
         self.offset[:] = [offset]

@@ -26,7 +26,7 @@ Row = list[Segment]
 
 
 class Hit(NamedTuple):
-    """What is at a cell of the screen: a row of a panel, and the unit if the cell shows one."""
+    """The contents of a cell of the screen: a row of a panel, and the unit that the cell shows."""
 
     panel: str
     row: int  # 0 for the title
@@ -155,7 +155,8 @@ class Composer:
     def _pad(self, text: Text, width: int) -> Row:
         """Return the pieces of a row, cut or padded to `width` cells.
 
-        The styles of rows hardly ever overlap; rich, which combines styles that do, is slower.
+        The styles in a row hardly ever overlap. Only rows with overlapping styles are left to rich,
+        which is slower.
         """
         plain = text.plain
         pieces: Row = []

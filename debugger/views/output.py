@@ -1,7 +1,7 @@
 """Draws the output panel: the answers to commands and the program's output.
 
-It shows the last lines. An answer that is longer than the panel is shown from its first line on,
-in pages: the last row then says how many rows follow, and which keys show them.
+It shows the last lines. An answer that is longer than the panel is shown in pages, beginning at its
+first line. The last row then says how many rows follow, and which keys show them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A command of gdb: `macaw LINE` executes LINE in Macaw's debugger and prints the answer.
 
-If the program has moved or changed, the command also makes gdb read the state again.
-In gdb: `source macaw-gdb.py`, after that for example `macaw why y[0]` or `macaw goto 1200`.
-`monitor LINE` executes the same, but gdb does not notice that the program has moved or changed.
+If the position or the state of the program has changed, the command also makes gdb read the state
+again. In gdb: `source macaw-gdb.py`, after that for example `macaw why y[0]` or `macaw goto 1200`.
+`monitor LINE` executes the same, but gdb does not notice the change.
 """
 
 import gdb
