@@ -1,7 +1,7 @@
 """The activities that a meter counts, as one table: operations, bytes of memories, control.
 
-The roofline adds up operations and bytes. The estimate of energy multiplies each count with
-picojoules. `macaw.emu.meter` counts, so that both engines of a core count the same.
+The roofline adds up operations and bytes. The estimate of energy multiplies each count by the
+picojoules of one. Both engines of a core count with `macaw.emu.meter`, so their counts are equal.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from macaw.isa.lazy_dataclass import dataclass
 
 OPERATION, BYTES, CONTROL = "operation", "bytes", "control"
-# What rows of instructions compute. Logic and special results are activities of any type.
+# What an instruction computes. Logic and special results count without their type.
 ADD, MULTIPLY, LOGIC, SPECIAL = ARITHMETIC = ("add", "multiply", "logic", "special")
 
 
 @dataclass(frozen=True)
 class Activity:
-    """A row of the table. `kind` is `OPERATION`, `BYTES` or `CONTROL`; `unit` is what is counted."""
+    """A row of the table. `kind` is `OPERATION`, `BYTES` or `CONTROL`, `unit` what is counted."""
 
     name: str
     kind: str
@@ -66,12 +66,12 @@ def adding(element: str) -> str:
 
 
 def multiplying(element: str) -> str:
-    """Return the activity for products of a type; integers of 64 bits count as those of 32."""
+    """Return the activity for products of a type; 64-bit integers count as 32-bit integers."""
     return f"mul_{'int32' if element == 'int64' else element}"
 
 
 def computing(arithmetic: str, element: str) -> str:
-    """Return the activity for results of a kind of `ARITHMETIC` in a type."""
+    """Return the activity for results in a type; `arithmetic` is one of `ARITHMETIC`."""
     if arithmetic == ADD:
         return adding(element)
     return multiplying(element) if arithmetic == MULTIPLY else arithmetic

@@ -1,37 +1,36 @@
-"""Advice for each cause of lost cycles, as one table beside that of the causes
-(`macaw.isa.causes`).
+"""Advice for causes of lost cycles, as one table. `macaw.isa.causes` has the table of the causes.
 
-A cause without a row gives no advice, nor does one on a core whose accountant does not name it
-(`macaw.emu.accountant.Accountant.mendable`): the work itself, what follows from other causes, and
-waits that other programs do not avoid. Two programs show each advice on each of its cores
-(`tests/macaw/profile/pairs`).
+`WITHOUT_ADVICE` has the causes without advice, with the reasons. An advice applies only to the
+cores whose accountant names the cause in `mendable` (`macaw.emu.accountant.Accountant`). For each
+advice and each of its cores, two programs in `tests/macaw/profile/pairs` show it: one that ignores
+the advice, and one that follows it.
 """
 
 from __future__ import annotations
 
 from macaw.isa.lazy_dataclass import dataclass
 
-WITH_INSTRUCTION = "instruction"  # that of the instruction itself
-WITH_PRODUCERS = "producers"  # that of the instructions that made the operands
-# What stays of the cycles of a cause if its advice is followed.
-FIRST = "first"  # the first time: one access or transfer of several, or what comes ahead of a loop
-SHORT = "short"  # the first time, and what an access takes more than three of four others
-OPENING = "opening"  # those before the first work of a list
-UNEVEN = "uneven"  # what remains if the rows of a product are ordered by their work
+WITH_INSTRUCTION = "instruction"  # the work of the instruction itself
+WITH_PRODUCERS = "producers"  # the work of the instructions that made the operands
+# Which cycles of a cause remain if a program follows its advice.
+FIRST = "first"  # the cycles of one access or transfer among several, or of one before a loop
+SHORT = "short"  # as FIRST, and the cycles of each access beyond the 75th percentile
+OPENING = "opening"  # the cycles before the first work of a packet list
+UNEVEN = "uneven"  # the imbalance that remains if the rows of a matrix are sorted by their work
 
 
 @dataclass(frozen=True)
 class Advice:
     """A row of the table.
 
-    If somebody follows the advice, the cycles of the cause vanish. For a cause below `others` in
-    the tree, the waits for other cores vanish.
+    If a program follows the advice, the cycles of the cause vanish, except the cycles in `stays`.
+    For a cause below `others` in the tree, the waits for other cores vanish.
     """
 
     cause: str  # a leaf of the tree
     text: str  # in the imperative, without a full stop
     more: str = ""  # work that vanishes, too: `WITH_INSTRUCTION` or `WITH_PRODUCERS`
-    stays: str = ""  # what of the cycles does not vanish: a name above
+    stays: str = ""  # the cycles that remain: a name above; empty: none
 
 
 # fmt: off
@@ -55,7 +54,7 @@ ADVICE = (
 # fmt: on
 BY_CAUSE = {row.cause: row for row in ADVICE}
 
-# By cause without advice: why there is none.
+# The causes without advice, with the reasons.
 WITHOUT_ADVICE = {
     "work": "the program needs it",
     "setup": "each transfer takes it; `latency` says where transfers can be joined",

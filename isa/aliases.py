@@ -29,7 +29,7 @@ class _Alias(NamedTuple):
     when: Callable[[int], bool] | None
 
     def pseudo_text(self, text: str) -> str | None:
-        """Return the pseudo-instruction for an instruction's text; None if it does not match."""
+        """Return the pseudo-instruction for an instruction's text; None if there is no match."""
         match = self.pattern.fullmatch(text) if self.word in text else None
         if match is None or (self.when is not None and not self.when(int(match[self.number], 0))):
             return None
@@ -50,7 +50,7 @@ def with_alias(core: Core, text: str) -> str:
 
 @cache
 def _aliases(core: Core) -> dict[str, list[_Alias]]:
-    """Return the aliases by the instruction's mnemonic, those with most fixed operands first."""
+    """Return the aliases of each mnemonic. Aliases with more fixed operands come first."""
     by_mnemonic: dict[str, list[_Alias]] = {}
     own = {row.mnemonic for row in core.instructions}
     for pseudo in core.pseudos:

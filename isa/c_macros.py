@@ -149,7 +149,7 @@ def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
 def _variables(word: str, registers: tuple[str, str], start: str) -> Iterator[str]:
     """Yield the C declarations of two register variables for the words of a 64-bit operand.
 
-    `start` is the C expression of its initial value; an empty text if it has none.
+    `start` is the C expression of the operand's initial value; empty if it has none.
     """
     low = high = ""
     if start:
@@ -160,7 +160,7 @@ def _variables(word: str, registers: tuple[str, str], start: str) -> Iterator[st
 
 
 def _local(name: str) -> str:
-    """Return the name of a macro's local variable, which differs from every name of the caller."""
+    """Return the name of a macro's local variable. Its prefix avoids the names of the caller."""
     return f"macaw_{name}_"
 
 

@@ -1,7 +1,7 @@
 """The causes to which the account of a run charges the cycles of a core, as one table.
 
-Each cycle of each unit of a core is charged to exactly one leaf of the tree. docs/profile.md shows
-an account, and has this table (`make docs`).
+The accountant of a core charges each cycle of each unit of the core to exactly one leaf of the
+tree. docs/profile.md shows an account and this table (`make docs` copies the table there).
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ def encode(row: Instruction, values: Mapping[str, int]) -> int:
 def _index(core: Core, width: int) -> tuple[tuple[int, dict[int, Instruction]], ...]:
     """Return the decoding table of a core for words of `width` bits.
 
-    Each entry is a mask and the rows with this mask by their fixed bits. Masks with the most bits
-    come first.
+    Each entry is a mask, and the rows that fix the bits of this mask, by the values of these bits.
+    Masks with the most bits come first.
     """
     masks: dict[int, dict[int, Instruction]] = {}
     for row in core.instructions:
@@ -138,9 +138,10 @@ def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tu
     """Return the row of a mnemonic that fits the operands in a source, and whether it fits.
 
     `written` has one pair for each operand of the source: its text, and the text in brackets after
-    it or None. For example, `8(sp)` is `("8", "sp")`. A row fits if it has as many operands, has
-    brackets in the same places, and accepts the words. The first row that fits is returned. If none
-    fits, the most similar row is returned, for the error message.
+    it or None. For example, `8(sp)` is `("8", "sp")`. A row fits if it has the same number of
+    operands, brackets at the same operands, and operand kinds that accept the written words. The
+    result is the first row that fits. If no row fits, it is the most similar row, for the error
+    message.
     """
 
     def score(row: Row) -> tuple[bool, int]:
@@ -168,7 +169,10 @@ def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tu
 def _in_and_outside_of_brackets(
     row: Row,
 ) -> tuple[Sequence[Operand | PseudoOperand], Mapping[str, Operand | PseudoOperand]]:
-    """Return the operands outside of brackets, and those inside by the operand before them."""
+    """Return a row's operands outside of brackets, and its operands inside of brackets.
+
+    The second result maps the name of the operand before the brackets to the operand inside.
+    """
     operands: Sequence[Operand | PseudoOperand] = row.operands
     inner = {operand.inside: operand for operand in operands if operand.inside}
     return [operand for operand in operands if not operand.inside], inner
@@ -181,7 +185,7 @@ _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}
 def codes(structure: Structure) -> str:
     """Return the format letters of the members in order, as Python's `struct` and NumPy use them.
 
-    Callers use them to read many records at once.
+    Callers read many records at once with these letters.
     """
     return "".join(_CODES[member.type] for member in structure.members)
 
@@ -193,7 +197,7 @@ def _layout(structure: Structure) -> struct.Struct:
 
 @cache
 def _record(structure: Structure) -> tuple[struct.Struct, tuple[str, ...], bool]:
-    """Return the layout of a structure, its members' names, and whether any of them is checked."""
+    """Return the layout of a structure, its members' names, and whether `unpack` checks values."""
     names = tuple(member.name for member in structure.members)
     kinds = any(member.kind is not None for member in structure.members)
     restricted = kinds or any(name.startswith("reserved") for name in names)

@@ -1,6 +1,6 @@
 """The table rows that all cores share: faults, traffic counters, memory-mapped registers.
 
-The settings of the memory are in `isa/config.py`, the rows of a single core in its own module.
+The settings of the memory are in `isa/config.py`, the rows of a single core in that core's module.
 """
 
 from __future__ import annotations

@@ -107,10 +107,10 @@ class Configuration(Mapping[str, Any]):
         return f"<configuration {self.name}>"
 
     def __reduce__(self) -> tuple[type[Configuration], tuple[str, dict[str, Any]]]:
-        return Configuration, (self.name, dict(self._values))  # another process makes it again
+        return Configuration, (self.name, dict(self._values))  # how pickle makes a copy
 
     def changed(self, values: Mapping[str, Value]) -> Configuration:
-        """Return a copy in which `values` replace those of some settings. Raises `ConfigError`."""
+        """Return a copy in which the settings in `values` have new values. Raises `ConfigError`."""
         return Configuration(self.name, {**self._values, **values})
 
     def to_toml(self, comments: bool = True) -> str:
@@ -174,7 +174,7 @@ def presets() -> tuple[str, ...]:
 
 
 def preset_summary(name: str) -> str:
-    """Return what a device that comes with Macaw is: the first sentence of its file."""
+    """Return the description of a device that comes with Macaw: the first sentence of its file."""
     lines = (_PRESETS / f"{name}.toml").read_text("utf-8").splitlines()
     comment = " ".join(line.removeprefix("# ") for line in takewhile(_is_comment, lines))
     return comment.split(". ")[0].removesuffix(".") + "."

@@ -48,7 +48,7 @@ def _boxes(pieces: Sequence[tuple[int, int, str]]) -> tuple[str, ...]:
 
 
 def _content(row: Instruction, item: Field, low: int, width: int) -> str:
-    """Return the text of a piece of a field: its bits if the row fixes them, else its name."""
+    """Return the text of a piece of a field: bits that the row fixes, or the field's name."""
     if item.name in row.fixed:
         return f"{row.fixed[item.name] >> low & (1 << width) - 1:0{width}b}"
     if item.name.startswith("reserved"):

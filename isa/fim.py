@@ -44,7 +44,7 @@ from macaw.isa.rows import Field, Format, Instruction
 
 NUMBER = DESCRIPTOR.number  # the number of island 0
 POINTERS_BASE = 0x100  # offset in an island's memory-mapped registers
-LOOP_DEPTH = 8  # how deep loops may nest
+LOOP_DEPTH = 8  # the greatest number of nested loops
 MAX_REPEAT = (1 << 11) - 1
 _BUFFER = Immediate(3, high_limit=BUFFERS - 1)
 PUSHED = (RZ, GIO, ROP)  # the operands of push and pull, by number
@@ -86,7 +86,7 @@ _ROW_OPERANDS = tuple(
 
 @dataclass(frozen=True)
 class RowOperand(Named):
-    """The operand kind for the row that `act` opens: its number, or the register that has it."""
+    """The operand kind for the row of DRAM that `act` opens: its number, or a row register."""
 
     def format(self, value: int) -> str:
         return str(value) if value < MAX_ROWS else super().format(value)
@@ -263,7 +263,7 @@ MEMORIES = (
 
 
 def _numbered(words: tuple[str, ...]) -> str:
-    """Return the words of a register's values with the numbers that the host writes."""
+    """Return a text that lists the words for a register's values, each after its number."""
     named = ", ".join(f"{number} {word}" for number, word in enumerate(words))
     return f" ({named})" if words else ""
 

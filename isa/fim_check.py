@@ -61,7 +61,7 @@ class AbilityError(CheckError):
 
 @dataclass(frozen=True)
 class _Use:
-    """An ALU operation in a loop, and the registers that the body of the loop had set before it."""
+    """An ALU operation in a loop, and the registers that the loop's body set before it."""
 
     mark: Any
     expected: int | None  # the ALU function that the source names
@@ -93,7 +93,7 @@ class Check:
         the abilities of the device's other islands, which hints name.
         """
         self._banks, self._rows, self._able, self._others = banks, rows, able, others
-        self.caution = ""  # what is probably a mistake in the row that `take` has checked last
+        self.caution = ""  # a probable mistake in the row that `take` checked last; "": none
         self._slot: int | None = 0  # the value of RZ_SLOT, if it is known
         self._dots = False  # whether a dot product has advanced RZ_SLOT to its value
         self._taken = 0  # mask of the banks that belong to blocks so far
@@ -248,10 +248,11 @@ class Check:
             loop.uses.append(_Use(mark, expected, dict(loop.registers)))
 
     def _moves_slice(self, moves: bool, what: str, count: int = 1) -> None:
-        """Add a caution if a word, which `what` names, copies a slice of Rz without any result.
+        """Set `caution` if a word copies a slice of Rz into which dot products wrote no result.
 
-        `moves` says whether the word copies the slice that RZ_SLOT selects; it does so `count`
-        times. Dot products fill the first slices only.
+        `what` is the name of the word, for the text. `moves` says whether the word copies the slice
+        that RZ_SLOT selects, and `count` how many times. Dot products write results only to the
+        first slices.
         """
         if not moves:
             return

@@ -274,7 +274,7 @@ def unfit(config: Mapping[str, Any]) -> str:
 
 
 def _unfit_refresh(config: Mapping[str, Any], memory: Geometry) -> str:
-    """Return an error sentence if refreshes leave no time for a row, else an empty text."""
+    """Return an error sentence if refreshes leave no time to open a row, else an empty text."""
     interval, duration = config["fim.t_refi"], config["fim.t_rfc"]
     number = memory.banks if memory.refreshes_banks else 1
     row = config["fim.t_rp"] + config["fim.t_rc"]

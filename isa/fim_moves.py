@@ -12,7 +12,8 @@ MOVES = tuple(
     f"{row.to} {ARROW} {row.left}" + (f" op {row.right}" if row.right else "") for row in OPERATIONS
 )
 BY_MOVE = {(row.to, row.left, row.right): number for number, row in enumerate(OPERATIONS)}
-# The operation for a move with a one-operand function: of two, the one that reads no column.
+# By operand: the operation that a move with a one-operand function means. If two operations have
+# the operand, it is the one that reads no column.
 ALONE = {ROP: BY_MOVE[RZ, ROP, GIO], IOSA: BY_MOVE[RZ, IOSA, GIO]}
 
 
@@ -28,9 +29,8 @@ class OperationNumber(Immediate):
 def spelt(number: int, column: str, function: int | None) -> str:
     """Return an operation as a move, with the text `column` in its brackets.
 
-    The result is empty if no move has the same meaning: if the ALU function is not known
-    (`function` is None), or if the function takes one operand, so that its move would mean another
-    operation.
+    The result is empty in two cases: if the ALU function is not known (`function` is None), or if
+    the function takes one operand and the move for this operand means another operation.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

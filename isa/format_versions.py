@@ -6,9 +6,10 @@ from __future__ import annotations
 def version_problem(
     version: object, newest: int, again: str, oldest: int = 1
 ) -> tuple[str, str] | None:
-    """Return why a file of this version cannot be read, and what to do; None if it can be read.
+    """Return why Macaw cannot read a file of this version, and a hint; None if it can.
 
-    Macaw reads the versions `oldest` to `newest`. `again` says what writes the file again.
+    Macaw reads the versions `oldest` to `newest`. `again` says how to write the file again, for the
+    hint.
     """
     if type(version) is not int or version < 1:
         return "its format is not a whole number from 1", f"write it again: {again}"

@@ -30,7 +30,7 @@ class ReservedBitError(OperandError):
 class Kind:
     """The base class of operand kinds; also the kind for an unsigned number without upper bound."""
 
-    # the value that is not printed, because it is the default
+    # a value that the disassembler does not print, because it is the default
     unprinted: ClassVar[int | None] = None
     by_name = False  # the text is a word that the kind knows, not an expression
     relative = False  # the source gives an address, the field contains the distance to it
@@ -58,9 +58,8 @@ class Kind:
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...] | None:
         """Return the names of the registers that a value means, one name for each register.
 
-        Return None if values of this kind are not registers. For some kinds, a value means more
-        registers when an instruction reads them than when it writes them; with `written`, only
-        those that it writes are returned.
+        Return None if values of this kind are not registers. For some kinds, an instruction reads
+        more registers than it writes. With `written`, return only the registers that it writes.
         """
         return None
 

@@ -28,8 +28,8 @@ else:
     def dataclass(cls=None, /, *, frozen=False, eq=True, slots=False):
         """Return the class with the methods of a dataclass.
 
-        The options have the meaning that they have in `dataclasses`. Fields of the types `InitVar`
-        and `KW_ONLY` are not supported. Annotations must be texts, as `from __future__ import
+        The options have the same meaning as in `dataclasses`. Fields of the types `InitVar` and
+        `KW_ONLY` are not supported. Annotations must be texts, as `from __future__ import
         annotations` makes them.
         """
         if cls is None:
@@ -59,8 +59,8 @@ else:
     def _own_fields(cls, written):
         """Return the default, or `MISSING`, of each field that a class itself declares, by name.
 
-        The result is None if the standard library has to analyse the class at once, for its errors
-        or for a docstring.
+        The result is None if the standard library has to analyse the class at once: to raise its
+        errors, or to make a docstring for a class that has none.
         """
         if not cls.__doc__:
             return None
@@ -79,14 +79,15 @@ else:
 
     def _analysed(cls, bases, *, frozen, slots):
         """Return a class whose fields the standard library has analysed, without methods."""
-        # Only a class that extends a frozen one must be frozen at once.
+        # `dataclasses` requires `frozen` only if a base is frozen. Else `_guard` freezes the class.
         at_once = frozen and any(getattr(base, _PARAMETERS).frozen for base in bases)
         return dataclasses.dataclass(cls, **_NONE, slots=slots, frozen=at_once)
 
     def _declared(cls, bases, own, *, frozen, slots):
         """Return a class without methods; its fields are analysed when they are first needed.
 
-        All `bases` that are dataclasses must be classes of the same kind.
+        `bases` are the dataclasses that the class extends. Raises `TypeError` if one of them is
+        frozen and the class is not, or the reverse.
         """
         for base in bases:
             if getattr(base, _PARAMETERS).frozen != frozen:
@@ -145,7 +146,7 @@ else:
             return vars(self._cls)[_FIELDS]
 
     def _model(cls, defaults, annotations):
-        """Return a class with only the same fields, for the standard library to analyse."""
+        """Return a class that has only the fields of `cls`; the standard library analyses it."""
         members = {
             name: default
             for name, default in defaults.items()
@@ -173,7 +174,7 @@ else:
         return method
 
     def _method(cls, name, frozen):
-        """Return a compiled method of a class: our own `__init__`, any other from `dataclasses`."""
+        """Return a compiled method: `__init__` from `_init`, all others from `dataclasses`."""
         if name == "__init__":
             return _init(cls, frozen)
         fields = dataclasses.fields(cls)

@@ -86,7 +86,7 @@ class Sheet:
 def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
     """Return the Markdown file of a core, and the anchors of its items by their names.
 
-    The items are instructions, structures and directives.
+    The items are the core's instructions, structures and directives.
     """
     everything = list(pages.of_core(core))
     sheet = Sheet(f"{core.name}: {core.title}", [setting.name for setting in core.settings])
@@ -267,7 +267,7 @@ def _contents(sheet: Sheet, chapters: Mapping[str, Sequence[Page]]) -> None:
 
 
 def _described(sheet: Sheet, item: Page) -> None:
-    """Add a page to the file, with a heading of its own."""
+    """Add a page of the reference to the file, below a heading with its name."""
     anchor = sheet.heading(3, item.name if slug(item.name) else item.title)
     sheet.anchors.setdefault(item.name, anchor)
     if item.title != item.name:

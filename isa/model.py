@@ -144,7 +144,7 @@ class Window:
 
     With `at=NAME` a source declares tensors for the window: inputs if the core takes bytes there,
     outputs if it gives them. The size of a tensor must be a multiple of `step(configuration)`
-    bytes. Its type must be `element(configuration)`, or may be any type if that is an empty text.
+    bytes. Its type must be `element(configuration)`; an empty text allows every type.
     """
 
     name: str
@@ -250,10 +250,10 @@ class Directive:
 
 @dataclass(frozen=True)
 class AddressUnit:
-    """A unit in which a core counts addresses of external memory from its start.
+    """A unit in which a core counts addresses of external memory, from the memory's start.
 
-    In expressions the function `name` converts the address of a symbol to this unit. `size` returns
-    the bytes of a unit in a configuration.
+    In expressions of a source, the function `name` converts the address of a symbol to this unit.
+    `size` returns the number of bytes of one unit, for a configuration.
     """
 
     name: str
@@ -263,9 +263,10 @@ class AddressUnit:
 
 @dataclass(frozen=True, eq=False)
 class CoreDescriptor:
-    """What every program needs to know of a core: its identity and settings.
+    """The identity and the settings of a core, which every program needs.
 
-    The core's table extends it. A program without a part for the core needs only the descriptor.
+    The core's table extends the descriptor. A program without a part for the core needs only the
+    descriptor.
     """
 
     name: str
@@ -332,7 +333,7 @@ class Core(CoreDescriptor):
 
     @property
     def instruction_memory(self) -> Memory | None:
-        """The core's own memory for its parts of a program; None if they are in shared memory."""
+        """The core's own memory for its parts of a program; None if these are in shared memory."""
         return next((item for item in self.memories if item.instructions), None)
 
     def structure(self, name: str) -> Structure:
@@ -400,7 +401,7 @@ def checked(core: Core) -> Core:
 
 
 def _check_names(core: Core) -> None:
-    """Raise `TableError` if two rows of a kind have one name or one address."""
+    """Raise `TableError` if two rows of a kind have the same name or the same address."""
 
     def unique(what: str, names: Iterable[str]) -> None:
         seen: set[str] = set()

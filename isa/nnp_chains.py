@@ -70,7 +70,7 @@ def goes_on(instruction: Decoded) -> bool:
 
 
 def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
-    """Return the name of the unit that executes each instruction of a chain.
+    """Return, for each instruction of a chain, the name of the unit that executes it.
 
     The name is empty for reads and writes. `rows` is a chain or its first instructions. If several
     units can execute an instruction, it gets the first one, which leaves the most units for later

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-_MOST_POWERS = 15  # the logarithmic kind has so many powers of two above 1 and as many below
+_MOST_POWERS = 15  # the most powers of two above 1, and also below 1, of the kind log
 
 
 @dataclass(frozen=True)
 class Element:
     """An element type: small floating-point numbers, or integers if there are no exponent bits.
 
-    The codes of floating-point numbers are ±(exponent field · 2**mantissa_bits + fraction), and
-    `greatest` is the largest one. An integer is its own code.
+    The codes of floating-point numbers are ±(exponent field · 2**mantissa_bits + fraction). An
+    integer is its own code. `greatest` is the largest code.
     """
 
     exponent_bits: int
@@ -25,7 +25,7 @@ class Element:
 
     @cached_property
     def least_exponent(self) -> int:
-        """The exponent of the least normal number; 0 for integers, which are below 2."""
+        """The exponent of the least normal number; 0 for integers, whose values are below 2."""
         return 2 - (1 << self.exponent_bits - 1) if self.exponent_bits else 0
 
     @cached_property
@@ -69,7 +69,7 @@ MX_ELEMENTS = {
 
 
 def float_element(exponent_bits: int, mantissa_bits: int) -> Element:
-    """Return the element type of the kind float; its greatest code is one below all ones."""
+    """Return the element type of the kind float: no code has an exponent field of all ones."""
     return Element(exponent_bits, mantissa_bits, (((1 << exponent_bits) - 1) << mantissa_bits) - 1)
 
 

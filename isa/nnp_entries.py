@@ -23,8 +23,8 @@ _MOST = 0xFFFF  # vectors of a chain at most: the greatest value of cols
 class Volume:
     """A volume [y][x][depth] of native vectors, and the square windows of a convolution over it.
 
-    A window has `kernel` x `kernel` positions; `stride` is the distance from one to the next, `pad`
-    the number of positions of zeros around the volume.
+    A window has `kernel` x `kernel` positions. `stride` is the distance from a window to the next
+    one, in positions. `pad` is the number of positions of zeros on each side of the volume.
     """
 
     width: int
@@ -125,9 +125,9 @@ class Access:
     window: bool = False
 
     def begin(self, iteration: int, vectors: Volume | None) -> int:
-        """Return the first address of an iteration. `vectors` is the volume.
+        """Return the first address of an iteration.
 
-        Return None if none is set.
+        `vectors` is the volume; None if no volume is set.
         """
         if self.sliding and vectors is not None:
             return self.base + self.inc * vectors.window_start(iteration)

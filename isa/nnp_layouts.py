@@ -70,7 +70,7 @@ class MemoryKind(Choice):
     If a source names a memory that the instruction cannot use, `hint` gives the reason.
     """
 
-    use: str = ""  # what cannot be done with other memories, for the hint
+    use: str = ""  # what the instruction cannot do with other memories, for the hint
     longer: tuple[str, ...] = ()  # memories that only another form of the instruction accepts
     form: str = ""  # the syntax of that form
 
@@ -88,7 +88,7 @@ class MemoryKind(Choice):
 def memories(use: str, *names: str) -> MemoryKind:
     """Return the operand kind that accepts the memories `names`.
 
-    `use` says for the hint what an instruction cannot do with other memories.
+    `use` is the part of the hint that says what an instruction cannot do with other memories.
     """
     words = {BY_NAME[name].code: name for name in names}
     return MemoryKind(tuple(words.get(code, "") for code in range(max(words) + 1)), use)
@@ -107,7 +107,7 @@ def queue_alone(kind: MemoryKind, form: str) -> MemoryKind:
 
 
 _ADDRESS_BITS, _INC_BITS = 16, 4
-LAST_ADDRESS = (1 << _ADDRESS_BITS) - 1  # that an instruction can name
+LAST_ADDRESS = (1 << _ADDRESS_BITS) - 1  # the greatest address that an instruction can name
 MOST_INCREMENT = (1 << _INC_BITS) - 1
 _ADDRESS = Immediate(_ADDRESS_BITS)
 _INC = Immediate(_INC_BITS)

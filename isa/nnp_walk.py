@@ -17,7 +17,7 @@ from macaw.isa.nnp_entries import check
 
 @dataclass(frozen=True)
 class Broken:
-    """A broken rule: the error, the index of the wrong word, and the indices of its chain."""
+    """A broken rule: the error, the index of the wrong word, and the range of its chain's words."""
 
     error: ChainError
     at: int

@@ -36,7 +36,7 @@ from macaw.isa.rows import Operand, Pseudo, PseudoOperand, Row
 
 
 class Described(Protocol):
-    """The fields that `directive` needs of a directive's row, in `isa` or in the assembler."""
+    """The fields of a directive's row, from `isa` or the assembler, that `directive` reads."""
 
     @property
     def name(self) -> str: ...

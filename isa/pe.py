@@ -204,9 +204,9 @@ def record_kind(data: bytes, offset: int) -> Structure:
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
     """Return the entry numbers of the operands of an instruction that may differ from PE to PE.
 
-    These operands are positions in the PE's buffers and queues. The number of an accumulator is the
-    same in all PEs, because it is a control signal of the MAC unit. A target in the scalar unit, or
-    in PE 0 alone, exists only once.
+    These operands are positions in the PE's buffers and queues. The other operands do not differ:
+    the number of an accumulator is a control signal of the MAC unit, and a target in the scalar
+    unit, or in PE 0 alone, exists only once.
     """
     if row.mnemonic == "spu":
         function = FUNCTIONS[values["function"]]

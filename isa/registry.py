@@ -49,8 +49,9 @@ def module(name: str) -> str:
 
 
 def form_modules(name: str) -> tuple[str, ...]:
-    """Return the names of modules that may contain a core's forms: its own, then that of its base.
+    """Return the names of modules, in folders `forms` of `asm`, that may contain a core's forms.
 
+    The first is the core's own module, the second the module of its base (`scalar` for cp and vc).
     Raises `UnknownCoreError`.
     """
     own, descriptor = _entry(name)

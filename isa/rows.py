@@ -19,9 +19,10 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Consecutive bits of a field: `width` bits, where they are in its value and in the word.
+    """Consecutive bits of a field, and where the word stores them.
 
-    Bit `value` of the value is stored in bit `word` of the word; the following bits accordingly.
+    Bits `value` to `value` + `width` - 1 of the field's value are bits `word` to `word` + `width` -
+    1 of the instruction word.
     """
 
     word: int
@@ -33,11 +34,11 @@ class Slice:
 class Field:
     """A named part of an instruction word, in one piece or in several (RISC-V immediates).
 
-    `place` gives its bits in the word: `"11:7"`. If there are several pieces, it also gives for
-    each piece the bits of the value: `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` says what a source
-    may write for the field. A field without a kind is a part of the opcode or reserved; each row
-    fixes its value. `relocations` has the ELF relocation numbers with which a linker completes the
-    field, each with the operator (`%hi`, or none) that asks for it.
+    `place` gives the field's bits in the word: `"11:7"`. If there are several pieces, `place` also
+    gives the bits of the value for each piece: `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` says what
+    a source may write for the field. A field without a kind is a part of the opcode or reserved;
+    each row fixes its value. `relocations` has the ELF relocation numbers with which a linker
+    completes the field, each with the operator (`%hi`, or none) that asks for it.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Field:
 
     @cached_property
     def width(self) -> int:
-        """The number of bits of the field's value, with low bits that the word does not store."""
+        """The number of bits of the field's value, with the low bits that no word stores."""
         return max(piece.value + piece.width for piece in self.slices)
 
     @cached_property
@@ -135,9 +136,9 @@ _PLACEHOLDER = lazy_pattern(r"\{(\w+)\}")
 
 @cache
 def _operands(form: Format, syntax: str) -> tuple[Operand, ...]:
-    """Return the operands for a format and a syntax; rows with the same two share them.
+    """Return the operands for a format and a syntax. Raises `TableError`.
 
-    Raises `TableError`.
+    Rows with the same format and the same syntax share the operands.
     """
     operands = []
     for item in filter(None, (text.strip() for text in syntax.split(","))):
@@ -254,8 +255,7 @@ class Instruction:
 class Alternative:
     """One expansion of a pseudo-instruction.
 
-    It applies if `when` accepts the value of the operand that the pseudo-instruction names in
-    `choose`.
+    It applies if `when` accepts the value of the operand `Pseudo.choose`, or if `when` is None.
     """
 
     lines: tuple[str, ...]  # source lines; {name} stands for an operand's text
@@ -276,8 +276,8 @@ class PseudoOperand:
 class Pseudo:
     """A pseudo-instruction: a mnemonic that the assembler replaces by other rows, such as `li`.
 
-    `syntax` is written as in `Instruction`; `kinds` gives the kind of each name in it. In a line of
-    the expansion, `.` is the address of that line.
+    `syntax` is written as in `Instruction`; `kinds` gives the kind of each operand in `syntax`. In
+    a line of the expansion, `.` is the address of that line.
 
     If there are several alternatives, the assembler uses the first one whose `when` accepts the
     value of the operand `choose`. If the assembler does not yet know the value when it reads the
@@ -314,7 +314,7 @@ class Pseudo:
         return tuple(operands)
 
     def check(self, mnemonics: Collection[str]) -> None:
-        """Raise `TableError` unless the expansions use exactly its operands and known mnemonics."""
+        """Raise `TableError` unless the expansions use all operands and only known mnemonics."""
         names = {operand.name for operand in self.operands}
         if not self.alternatives:
             raise TableError(f"{self.mnemonic}: has no expansion")

@@ -31,8 +31,8 @@ class Occurrence:
 class GroupRegister:
     """A register of a register group of the trace, which records occurrences of the kind `of`.
 
-    `takes` says what it records: "first" (the cycle in which the first occurrence begins), "last"
-    (the cycle after the last one ends) or "count".
+    `takes` says what the register records: "first" (the cycle in which the first occurrence
+    begins), "last" (the cycle after the end of the last occurrence) or "count" (their number).
     """
 
     name: str
@@ -180,7 +180,7 @@ def _counter(row: GroupRegister, group: int, address: int) -> SpecialRegister:
 def places() -> Mapping[str, tuple[int, int]]:
     """Return (group, index in the group) of each group register, by its name.
 
-    The name is that from `group_register`.
+    The name is a result of `group_register`.
     """
     return MappingProxyType(
         {

@@ -3,8 +3,8 @@
 Macaw defines the encodings of Xvc. `pmac`, the permuted multiply-accumulate, uses the RISC-V opcode
 custom-1 (R4 layout, funct3 is the format). The other register forms use custom-2 (funct3 is the
 element, funct7 the operation). Vector loads and stores use custom-3. Markers have the encodings
-that they have in cp. A line with `_each` declares one row for each of its elements; `OPERATIONS`
-gives the operation of each mnemonic.
+that they have in cp. A line with `_each` declares one row for each of its element types;
+`OPERATIONS` gives the operation of each mnemonic.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def _each(
     cycles: str = "vector_cycles", reads: str = "", writes: str = "rd", source: str = "ours",
     arithmetic: str = "",
 ) -> Iterable[Instruction]:  # fmt: skip
-    """Yield a row `name.element` for each of the elements, or a row `name` if there are none.
+    """Yield a row `name.element` for each element type, or a row `name` if `elements` is empty.
 
-    The family determines the arithmetic that is not given (`_ARITHMETIC`).
+    If `arithmetic` is empty, the family determines it (`_ARITHMETIC`).
     """
     for key in elements.split() or [""]:
         element = ELEMENTS[key]

@@ -1,4 +1,4 @@
-"""The parts of vc's rows: elements, operand kinds, formats, and layouts of operations.
+"""The components of vc's rows: element types, operand kinds, formats, and layouts of operations.
 
 A layout is a function that takes an element type and the code of an operation. It returns the
 format of the instruction word, and the values of its fixed fields: `opcode`, `funct3` and so on.
@@ -104,7 +104,7 @@ class Order(Register):
     """The operand kind for an order: the permutation of lanes in pmac.
 
     The value is the number of a vector register, or 32 plus the number of a general register. If
-    `paired`, that general register is the even one of a pair.
+    `paired`, the general register is the even register of a pair.
     """
 
     paired: bool = False

@@ -66,7 +66,7 @@ def too_many_tiles(config: Mapping[str, Any]) -> str:
 
 
 def broken_blocks(config: Mapping[str, Any]) -> str:
-    """Return an error sentence if native vectors are not whole blocks of mx, else ""."""
+    """Return an error sentence if mx blocks do not divide a longer native vector, else ""."""
     block, native = config["nnp.mx_block"], config["nnp.native"]
     if config["nnp.quantise"] != "mx" or native <= block or native % block == 0:
         return ""
