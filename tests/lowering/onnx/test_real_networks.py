@@ -90,6 +90,10 @@ def test_networks_of_packages(name):
 )
 def test_light_networks(name):
     made = load(name)
+    if name == "squeezenet":
+        # Each layer's weights are all equal: its softmax gets a thousand equal numbers near 7e9.
+        # The processor decides which of them are rounded up, by 512 each.
+        made.graph.output[0].name = made.graph.node.pop().input[0]
     graph = fused_graph(made)
     assert "BatchNormalization" not in [node.operator for node in graph.nodes]
     compare(made, graph, {})
