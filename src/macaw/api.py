@@ -215,9 +215,9 @@ def _elf_bytes(path: FilePath) -> bytes:
 def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> Program:
     """Return the program of an ELF file, or of sources, which this function assembles.
 
-    Several sources make one program; `device` is as in `assemble`. If they are those of a compiled
-    network, the program has its layers (`Program.network`). Raises the errors of `assemble` and
-    `load_object`, and `InputError` for an ELF file among several files.
+    Several sources make one program; `device` is as in `assemble`. If the sources are those of a
+    compiled network, the program has the network's layers (`Program.network`). Raises the errors of
+    `assemble` and `load_object`, and `InputError` for an ELF file among several files.
     """
     if not more:
         if reading.is_pipe(path):
@@ -290,10 +290,10 @@ def save(
 
 @check_arguments(item=_RELOCATABLE, path=arguments.path, lines=arguments.flag)
 def save_object(item: Relocatable, path: FilePath, *, lines: bool = True) -> None:
-    """Write an object as an ELF file for a linker. With `lines`, it contains the source lines.
+    """Write an object as an ELF file for a linker.
 
-    Raises `InputError` for a file that cannot be written, `ElfError` for an object that ELF cannot
-    represent.
+    With `lines`, the file contains the source lines. Raises `InputError` for a file that cannot be
+    written, `ElfError` for an object that ELF cannot represent.
     """
     from macaw.asm import elf_object
 

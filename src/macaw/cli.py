@@ -202,9 +202,10 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _run_click(arguments: list[str]) -> int:
-    """Run the command and return its exit status. Report errors in the command line.
+    """Run the command and return its exit status.
 
-    If a message cannot be written, the status is the same.
+    Print the errors that click finds in the command line. The status does not change if such a
+    message cannot be written.
     """
     try:
         status = cli.main(arguments, prog_name="macaw", standalone_mode=False)

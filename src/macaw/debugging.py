@@ -183,9 +183,10 @@ def make_interpreter(
 
 
 def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[str, str]:
-    """Return names for two runs: their files if these have different names.
+    """Return names for two runs: the names of their files if these differ.
 
-    `differing` are the options that make the other run different; the first one names it.
+    The first run has the name of its first source. `differing` are the option values that make the
+    other run different; the first one gives that run its name.
     """
     other = next((Path(x).name for x in differing if x), "other")
     this = Path(sources[0]).name if sources else "this"

@@ -34,9 +34,9 @@ Counters = dict[str, dict[str, int]]
 
 @dataclass(frozen=True)
 class RunCaution:
-    """What went wrong at an instruction of a run without a fault, for example overflows.
+    """A problem at an instruction that caused no fault, for example overflows in its results.
 
-    `count` is the number of results that it happened to, over all items. `what` and `where` are
+    `count` is the number of results with this problem, over all items. `what` and `where` are
     phrases. `place` has the instruction's file, line and column, or is None if they are not known.
     """
 
@@ -274,7 +274,7 @@ def _add_counters(total: Counters, device: Device) -> None:
 
 
 def _add_cautions(total: dict[tuple[str, int, str, str], RunCaution], device: Device) -> None:
-    """Add what went wrong on a device to `total`."""
+    """Add the problems that a device has recorded to `total`."""
     for core in device.order:
         for address, what, count, where in core.cautions() if isinstance(core, Cautioned) else ():
             key = core.name, address, what, where

@@ -1,6 +1,6 @@
 """Reads files with clear errors, and writes files by renaming a temporary file.
 
-A write replaces an existing file in one step. If it fails, the old file is unchanged.
+A write replaces an existing file in one step. If the write fails, the old file is unchanged.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _permissions(target: Path) -> int:
-    """Return the permissions of a file, or those of a new file if it does not exist."""
+    """Return the permissions of a file; if it does not exist, the permissions of a new file."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -155,7 +155,8 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
 def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """Return the arrays in a .npz file by name. Raises `InputError`.
 
-    Pickled objects are refused. The arrays together may have as many bytes as a file may have.
+    Pickled objects are refused. The arrays together may have at most as many bytes as one file may
+    have.
     """
     import zipfile
 

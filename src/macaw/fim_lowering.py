@@ -224,12 +224,12 @@ def lower_graph(
 
     With `together=False`, each task starts separately: no producer is paired with its consumer, the
     blocks that compute products do not also compute functions, and islands share no product. With
-    `dynamic`, cp assigns steps to islands at run time; the plan is then only the one for a static
+    `dynamic`, cp assigns steps to islands at run time; the plan then shows only a static
     assignment, and islands share no product either.
 
     `resident` limits the constants that stay in the banks of each island, where the loader puts
-    them: an integer is a number of bytes, a float a share of the banks. Other constants are copied
-    from external memory at each run, and so are all with `dynamic`.
+    them: an integer is a number of bytes, a float a share of the banks. All other constants are
+    copied from external memory at each run; with `dynamic`, all constants are.
 
     Raises `InputError` for a graph that cannot be read or lowered, `ConfigError` for the device.
     """

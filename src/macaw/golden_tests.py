@@ -122,8 +122,9 @@ def run_folders(
 ) -> Iterator[Outcome]:
     """Run golden folders in `workers` processes, and yield the outcomes in the order given.
 
-    With `update`, record results that differ. `on_load` is as in `check`; it must be picklable if
-    there are several processes. Raises `InputError` if a process is killed.
+    With `update`, record results that differ. Each process calls `on_load` with each program before
+    the program runs; `on_load` must be picklable if there are several processes. Raises
+    `InputError` if a process is killed.
     """
     run = partial(run_folder, update=update, on_load=on_load)
     folders = list(folders)
@@ -275,7 +276,7 @@ def _recorded_outputs(golden: GoldenTest, result: Result) -> dict[str, NDArray[A
 def _without_idle_cores(record: dict[str, Any]) -> dict[str, Any]:
     """Return the record without cores whose values are all zero.
 
-    With this, a new kind of core does not change recordings.
+    So recordings do not change when the device gets a new kind of core.
     """
     shortened = dict(record)
     for part in ("registers", "counters"):

@@ -140,7 +140,7 @@ class _ImageOptions:
     out_layout: str = "hwc"
 
     def check(self, operation: str) -> None:
-        """Raise `InputError` for an option that the operation lacks, or that excludes another."""
+        """Raise `InputError` for an option that the operation lacks, and for two that conflict."""
         if operation in PRODUCTS and self != _ImageOptions():
             raise InputError(
                 f"{operation} has no image, stride, padding, dilation, groups, batch or layout",

@@ -31,7 +31,10 @@ def read_description(path: Path) -> dict[str, Any]:
 
 
 def network_folder(sources: Sequence[str]) -> Path | None:
-    """Return the folder of the compiled network whose sources these are; None if there is none."""
+    """Return the folder of the compiled network that consists of these sources.
+
+    Return None if the sources are not exactly those of a compiled network.
+    """
     folder = Path(sources[0]).parent
     if not (folder / NETWORK_FILE).is_file():
         return None

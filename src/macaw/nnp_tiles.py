@@ -52,7 +52,7 @@ def native_vectors(array: ArrayLike, native: int) -> NDArray[Any]:
 def from_native_vectors(array: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
     """Return the vectors of `shape` (count, elements) from native vectors (vectors, native).
 
-    Raises `InputError` if `array` does not have the native vectors of such vectors.
+    Raises `InputError` if `array` does not have the number of native vectors that `shape` needs.
     """
     whole, shape = np.asarray(array), arguments.python_numbers(shape)
     if whole.ndim != 2:

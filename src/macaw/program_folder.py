@@ -27,8 +27,9 @@ class ProgramFiles:
 def find_program(paths: Sequence[str]) -> ProgramFiles:
     """Return the program that the FILEs of a command line mean: files, or one folder.
 
-    A folder's program is that of its net.json (a compiled network), or of its golden.toml, with
-    inputs and settings. If it has neither, its only source is the program.
+    A folder's program is the program of its net.json (a compiled network), or the program of its
+    golden.toml, with inputs and settings. If the folder has neither file, its only source is the
+    program.
 
     Raises the errors of `read_description`. Raises `InputError` for a folder among several FILEs,
     and for a folder with no program or several; the message then names the candidates.

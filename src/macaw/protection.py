@@ -70,8 +70,8 @@ class Protection:
     def write(self, paths: Sequence[FilePath], order: FilePath) -> None:
         """Write each layer's weights to its path, and the orders to `order` with a note beside it.
 
-        If one of the files cannot be written, none is. Raises `InputError`, also if two of the
-        files are the same.
+        If one of the files cannot be written, no file is written. Raises `InputError`, also if two
+        of the files are the same.
         """
         if len(paths) != len(self.weights):
             raise InputError(f"{plural(len(self.weights), 'file')} of weights, {len(paths)} paths")
@@ -215,7 +215,7 @@ def _as_input_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _with_message(message: str) -> Iterator[None]:
-    """Replace the text of an `InputError` that the `with` block raises by `message`."""
+    """Give an `InputError` that the `with` block raises the text `message`."""
     try:
         yield
     except InputError:

@@ -161,7 +161,10 @@ def waiting_diagnostics(error: RunError, texts: Mapping[str, str] = NO_TEXTS) ->
 
 
 def print_cautions(run: Run) -> None:
-    """Print a warning for each of the first source lines at which a run went wrong."""
+    """Print a warning for each problem of a run (`Run.cautions`), at its source line if known.
+
+    The function prints the first `MOST_CAUTIONS` of them, and the number of the others.
+    """
     diagnostics = []
     for caution in run.cautions[:MOST_CAUTIONS]:
         if caution.place is None:

@@ -168,7 +168,10 @@ def _check_format(
 def _keep_files(
     target: str | Path, others: Mapping[str, str | None], inputs: Iterable[str]
 ) -> None:
-    """Raise `InputError` if the output, or one of `others` by option, would overwrite an input."""
+    """Raise `InputError` if an output file would overwrite an input.
+
+    `target` is the main output; `others` has the paths of further outputs by their options.
+    """
     from macaw.files import refuse_overwriting
 
     refuse_overwriting([target], inputs)

@@ -122,7 +122,10 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
 
 
 def _find_of_core(name: str) -> list[Page]:
-    """Return the pages with a name such as `pe.q1`: that of a core, then that of its item."""
+    """Return the pages that a name such as `pe.q1` means: a core, then something of its tables.
+
+    The result is empty if the name does not begin with a core.
+    """
     from macaw.isa import manual, registry
 
     owner, _, rest = name.lower().partition(".")
@@ -134,7 +137,8 @@ def _find_of_core(name: str) -> list[Page]:
 def _mention(pages: list[Page], name: str) -> str:
     """Return a hint with the names whose meaning has all words of `name`; empty if none has.
 
-    Words of fewer than three letters are in too many meanings.
+    The hint is also empty if a word has fewer than three letters, because such words are in too
+    many meanings.
     """
     words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in name.split()]
     if min(map(len, name.split())) < SHORTEST:

@@ -121,7 +121,10 @@ def lower(
 
 
 def _plan_lines(lowering: GraphLowering, explain: bool, width: int | None) -> Iterator[str]:
-    """Yield the plan for a screen of `width` columns; if it is None, as records without a chart."""
+    """Yield the plan as lines for a screen of `width` columns.
+
+    If `width` is None, the steps are records, and there is no chart.
+    """
     if lowering.dynamic:
         yield "cp decides at run time which island does what; decided beforehand it would be:"
     yield from _step_records(lowering) if width is None else lowering.steps()

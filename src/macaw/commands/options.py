@@ -396,7 +396,7 @@ _OTHER_FILES = {
 def descriptions(sources: Iterable[str]) -> list[str]:
     """Return the paths of the files that describe the programs of files and folders.
 
-    They may not exist.
+    Some of these files may not exist.
     """
     from macaw.golden_description import DESCRIPTION_FILE
     from macaw.network_description import NETWORK_FILE

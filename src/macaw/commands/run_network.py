@@ -86,7 +86,10 @@ def _run(
 
 
 def _compare(network: CompiledNetwork, result: NetworkRun, form: str | None) -> int:
-    """Print the report of a run in a form, if there is one, and return the exit status."""
+    """Return the exit status of a run: whether all layers equal the reference.
+
+    With a `form` (table, csv or json), also print the report of the run in this form.
+    """
     if form is not None:
         from macaw.networks import report as network_report
 
@@ -102,7 +105,10 @@ def _compare(network: CompiledNetwork, result: NetworkRun, form: str | None) -> 
 def _compare_nnp(
     network: NnpNetwork, result: NnpRun, arrays: Mapping[str, NDArray[Any]], form: str | None
 ) -> int:
-    """Print a run of nnp beside ONNX's reference, if there is a form for it."""
+    """Return the exit status of a run of nnp.
+
+    With a `form`, print the outputs beside those of ONNX's reference evaluator in this form.
+    """
     if form is not None:
         from macaw.networks import nnp_report
 

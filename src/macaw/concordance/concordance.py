@@ -147,8 +147,8 @@ class Concordance:
     def check(self, data: Arrays, text: str | None = None) -> Difference | None:
         """Run emulator and software on `data` and compare all bits; return None if they are equal.
 
-        `text` replaces the generated file. If `data` has arrays with the names of outputs, they are
-        compared, too. Raises `InputError` and `RunError`.
+        `text` replaces the generated file. If `data` also has arrays for outputs, the results are
+        compared with these arrays, too. Raises `InputError` and `RunError`.
         """
         text = self.text if text is None else text
         emulated = self.emulate(data)

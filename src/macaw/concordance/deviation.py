@@ -143,9 +143,9 @@ class _ChainComparator:
     def _written_values(
         self, event: Event, chain: Chain, iteration: int, size: int
     ) -> NDArray[Any] | None:
-        """Return what an iteration of a chain wrote, from a memory in which it is still unchanged.
+        """Return the values that an iteration of a chain wrote, read from a memory of nnp.
 
-        Return None if there is no such memory.
+        Return None if the chain wrote to no memory that can be read here.
         """
         core, dtype = event.core, self.layer.dtype
         native = self.layer.native

@@ -28,11 +28,12 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class QuantisedTensor:
-    """A tensor after a quantiser, in the processor's form and in that of the generated software.
+    """A tensor after a quantiser, in the form of the processor and in the form of the software.
 
     `codes` (int16) has shape (rows, native vectors, N), padded with zeros. `exponents` (int8) has
     one for each native vector, or in the kind mx one for each block (docs/numbers-nnp.md). `values`
-    are the numbers that they represent, rounded to the host format, in the tensor's shape.
+    are the numbers that codes and exponents represent, rounded to the host format, in the tensor's
+    shape.
     """
 
     codes: NDArray[np.int16]
@@ -199,9 +200,10 @@ class LayerTensors:
         return {name: values for name, values in own.items() if values is not None}
 
     def quantised(self, name: str, values: Any) -> QuantisedTensor:
-        """Return input `name` as its quantiser gives it; `values` has any real type.
+        """Return the array `values` for input `name` as the input's quantiser converts it.
 
-        Raises `InputError` for an unknown name, a wrong shape or a NaN.
+        `values` may have any real type. Raises `InputError` for an unknown name, a wrong shape or a
+        NaN.
         """
         tensor = self.inputs.get(name)
         if tensor is None:

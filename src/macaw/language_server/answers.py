@@ -22,7 +22,7 @@ _MOST_ITEMS = 5000  # places, notes and colours that one answer lists
 
 
 class Answers:
-    """Answers requests about a file. The assembler has run over the file's program before."""
+    """Answers requests about a file. The assembler has already run over the file's program."""
 
     def __init__(self, file: OpenFile, program: LoadedProgram, options: ClientOptions) -> None:
         self._file, self._options = file, options
@@ -36,7 +36,7 @@ class Answers:
 
     @property
     def _text(self) -> Document:
-        """The file without its program, for answers that need only the text."""
+        """The file as a document for answers that need only its text, not the program's result."""
         return Document(self._file.source, self._file.name, whole=self._program)
 
     @cached_property

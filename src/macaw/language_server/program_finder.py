@@ -58,9 +58,9 @@ class ProgramFinder:
     def find(self, path: Path, texts: Mapping[Path, str]) -> ProgramDescription:
         """Return the program to which a file belongs. `texts` are the open files' texts by path.
 
-        If a golden.toml names the file, it is the program of that golden.toml. Otherwise, if other
-        files include the file, it is the program of one of these, of an open one if possible.
-        Otherwise the file alone is the program.
+        If a golden.toml names the file, the result is the program of that golden.toml. Otherwise,
+        if other files include the file, the result is the program of one of those files, if
+        possible of an open one. Otherwise the file alone is the program.
         """
         found = self._programs.get(path)  # another thread may call `forget` meanwhile
         if found is None:

@@ -10,7 +10,7 @@ from macaw.language_server.workspace import Key
 
 
 class Published:
-    """The diagnostics that the client shows: for each program, by the URI of the file."""
+    """The diagnostics that the client shows, for each program and each URI of a file."""
 
     def __init__(self, send: Callable[[str, list[types.Diagnostic]], None]) -> None:
         """Create an empty store. It calls `send` with all diagnostics of a URI when they change."""

@@ -47,7 +47,8 @@ class LayerResult:
 
     `utilisation` is the share of the array's PE cycles in which a PE multiplied. `equal` is true if
     the output equals the reference evaluator's bit for bit. `busy` has the share of the layer's
-    cycles in which each core worked. Cores that work at the same time have more than 1 together.
+    cycles in which each core worked. The sum over the cores is more than 1 if cores work at the
+    same time.
     """
 
     report: LayerReport
@@ -138,12 +139,12 @@ class CompiledNetwork:
 
     @cached_property
     def _definitions(self) -> Mapping[str, reference.Definition]:
-        """What nnp's layers compute, by the layer's name."""
+        """The NumPy functions that compute nnp's layers, by the layer's name."""
         return native_definitions(self.network, self.config)
 
     @cached_property
     def _elements(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Which elements of nnp's native vectors are no padding, by the tensor's name."""
+        """Masks of the elements of nnp's native vectors that are not padding, by tensor name."""
         layers = self.network.layers
         return {x.outputs[0]: x.elements for x in layers if isinstance(x, RecurrentLayer)}
 
@@ -209,10 +210,10 @@ class CompiledNetwork:
 
     @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
     def evaluate(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
-        """Return the outputs, by name, which the definition computes without the emulator.
+        """Return the outputs, by name, as the reference evaluator computes them, without a run.
 
-        They have the types and shapes of the model, and equal those of `run` bit for bit. The
-        inputs are as for `run`. Raises `InputError`.
+        The outputs have the types and shapes of the model, and equal the outputs of `run` bit for
+        bit. The inputs are as for `run`. Raises `InputError`.
         """
         arrays = model_arrays(self.assignment.inputs, inputs)
         tensors = reference.evaluate(self.network, arrays, self._definitions)
@@ -222,8 +223,8 @@ class CompiledNetwork:
     def device_inputs(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
         """Return the inputs of the program, by its symbols, for inputs of the model.
 
-        They are integers in the order of the device. If all names are those of the program's inputs
-        already, the arrays are returned as they are. Raises `InputError`.
+        The results are integers in the order of the device. If `inputs` has the names of the
+        program's inputs instead, its arrays are returned unchanged. Raises `InputError`.
         """
         if inputs and all(name in self._own_inputs for name in inputs):
             return {name: np.asarray(array) for name, array in inputs.items()}
@@ -231,7 +232,7 @@ class CompiledNetwork:
 
     @property
     def _own_inputs(self) -> set[str]:
-        """The symbols of the inputs, without those that are also names of the model's inputs."""
+        """The symbols of the program's inputs that are not also names of the model's inputs."""
         edges = self.assignment.inputs
         return {self.symbols[edge.tensor] for edge in edges} - {edge.name for edge in edges}
 
@@ -250,9 +251,9 @@ class CompiledNetwork:
         return _model_values(edge, integers).reshape(edge.shape)
 
     def _tensors_of(self, name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Return the result `name` of a layer, by names, from the bytes of its tensor.
+        """Return the result `name` of a layer, by name, from the array of its tensor on the device.
 
-        If the result is some columns of a tensor, the whole tensor follows.
+        If the result is only some columns of a tensor, the mapping also has the whole tensor.
         """
         shape, home = self.network.tensors[name].shape, self.assignment.network.home(name)
         columns = self.columns.get(self.symbols[name])

@@ -97,13 +97,13 @@ def compile(  # noqa: A001 - the public name `macaw.compile`
     floating-point, and nnp computes all of it (an `NnpNetwork`).
 
     `dims` gives sizes to dimensions for which the model has only names, `constants` values to
-    inputs that become constants. `name` is the network's name, by default that of the file.
-    `batch` is the number of samples that the network computes at a time: the first dimension of the
-    inputs, which must be 1 or have a name, and each dimension with such a name. `data` has samples
-    of the inputs, as for `quantise`: predictions and plans then count the zeros of each tensor in
-    the first four samples; without it they assume that no activation is zero. Raises `InputError`
-    for a model that cannot be read or compiled; the message names the node. Raises `ConfigError`
-    for an invalid device.
+    inputs that become constants. `name` is the network's name, by default that of the file. `batch`
+    is the number of samples that the network computes at a time. It replaces the first dimension of
+    the inputs, which must be 1 or have a name, and each other dimension with that name. `data` has
+    samples of the inputs, as for `quantise`: predictions and plans then count the zeros of each
+    tensor in the first four samples; without it they assume that no activation is zero. Raises
+    `InputError` for a model that cannot be read or compiled; the message names the node. Raises
+    `ConfigError` for an invalid device.
     """
     config = api.configuration(device)
     proto = model_files.load_with_constants(model, constants or {})
@@ -164,9 +164,10 @@ def _compiled(
 
 
 def _symbol_of(network: Network, name: str) -> str:
-    """Return the tensor whose symbol a tensor has: its own one, or the one with its bytes.
+    """Return the name of the tensor whose symbol the tensor `name` uses.
 
-    Columns of a tensor have a symbol of their own.
+    A tensor that has the bytes of another tensor uses that tensor's symbol. Columns of a tensor
+    have a symbol of their own.
     """
     return name if name in network.columns else network.home(name)
 

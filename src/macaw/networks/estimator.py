@@ -138,10 +138,10 @@ def _integers(
 def _plans(
     network: Network, config: Configuration, operators: Mapping[str, str]
 ) -> tuple[tuple[LayerPlan, ...], tuple[Refusal, ...], str]:
-    """Return the plans that `compile` would choose, or if it refuses them, plans of single layers.
+    """Return (plans of layers, layers without a plan, reason why the plans do not fit together).
 
-    Also return the layers without a plan, and why the plans do not fit the device together.
-    `operators` are the operators of the model's nodes by name.
+    The plans are those that `compile` would choose. If `compile` refuses the network, each layer is
+    planned alone. `operators` are the operators of the model's nodes by name.
     """
     from macaw.lowering.net.assign import Refusal
     from macaw.lowering.net.layer_plans import fitting_plans, plan_layers

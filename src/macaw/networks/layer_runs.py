@@ -82,8 +82,8 @@ def run_layers(
 def busy_shares(run: LayerRun, before: LayerRun | None = None) -> dict[str, float]:
     """Return the share of cycles in which each core worked, between the ends of two layers.
 
-    A core here is cp, dma, vc or the array, whose rows are averaged (`pe`). Without `before` they
-    are the cycles from the start of the program.
+    The cores are cp, dma, vc and the array, whose rows are averaged (`pe`). Without `before`, the
+    cycles count from the start of the program.
     """
     if before is None:
         return {name: cycles / run.end for name, cycles in _busy(run).items()}

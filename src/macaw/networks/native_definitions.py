@@ -1,7 +1,7 @@
 """Defines what nnp's layers of a network compute: the concordant software of their programs.
 
-It is NumPy code that `macaw concord` writes for the layer's program of nnp alone. So it shares
-nothing with the emulator, and neither cp nor the dma takes part.
+This software is NumPy code that `macaw concord` writes for a program of the layer on nnp alone. So
+the code shares nothing with the emulator, and neither cp nor the dma takes part.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def native_definitions(network: Network, config: Configuration) -> Mapping[str, 
 
 
 class NativeDefinition:
-    """Computes a layer of nnp in NumPy; the software is written when it is needed first."""
+    """Computes a layer of nnp in NumPy; the software is written when it is first needed."""
 
     def __init__(self, layer: RecurrentLayer, config: Configuration) -> None:
         self.layer, self.config = layer, config
@@ -43,7 +43,7 @@ class NativeDefinition:
         return concord(assemble_lowered(lowered.files, "main"))
 
     def __call__(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Return the native vectors (1, vectors, N) of the result, from those of the inputs."""
+        """Return the result as native vectors (1, vectors, N); the inputs have this form, too."""
         software, native = self._software, self.layer.native
         data = dict(software.weights())
         for port, array in zip(native.inputs, arrays, strict=True):

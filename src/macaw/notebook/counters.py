@@ -16,7 +16,7 @@ def counter_tables(device: Device, counters: Mapping[str, Mapping[str, int]]) ->
     """Return for each kind of core of a device a table of the counters that are not zero.
 
     If a kind has at most `MOST_CORES` cores, the table has a column for each core that did some
-    work, and one for all.
+    work, and a column for all cores together.
     """
     kinds: dict[str, list[str]] = {}
     for name, core in device.cores.items():

@@ -212,7 +212,7 @@ def _own_files(subject: Subject) -> list[str]:
 
 
 def digests(paths: Iterable[str | os.PathLike[str]]) -> Mapping[str, str]:
-    """Return the SHA-256 of each file, by path. A file that cannot be read has an empty one."""
+    """Return the SHA-256 of each file, by path. A file that cannot be read has an empty text."""
     return {os.fspath(path): digest(os.fspath(path)) for path in paths}
 
 

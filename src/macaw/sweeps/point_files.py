@@ -38,7 +38,7 @@ def point_path(folder: Path, subject: Subject, point: Point, version: str) -> Pa
 
 
 def _plain(subject: Subject) -> dict[str, Any]:
-    """Return the members of a subject as JSON has them, without its device."""
+    """Return the members of a subject, without its device, as values for JSON."""
     return {
         name: dict(value) if isinstance(value, Mapping) else value
         for name, value in vars(subject).items()

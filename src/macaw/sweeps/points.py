@@ -92,10 +92,11 @@ def points(
 ) -> list[Point]:
     """Return the points of a sweep, the last setting changing first.
 
-    Without `zipped`, they are all combinations of the values; with it, the first values of all
-    settings, then the second ones and so on. Each has `repeat` points, with the seeds `seed`,
-    `seed` + 1, ... Raises `InputError` for a setting that occurs twice, for zipped settings with
-    different numbers of values, for repetitions without a seed, and for more than `MOST_POINTS`.
+    Without `zipped`, the points are all combinations of the values. With `zipped`, they are the
+    first values of all settings, then the second values and so on. There are `repeat` points for
+    each combination, with the seeds `seed`, `seed` + 1, ... Raises `InputError` for a setting that
+    occurs twice, for zipped settings with different numbers of values, for repetitions without a
+    seed, and for more than `MOST_POINTS`.
     """
     names = [name for name, _ in axes]
     for name in names:

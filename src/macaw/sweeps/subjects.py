@@ -1,7 +1,7 @@
-"""What a sweep runs at each point: a program, a lowered operation or graph, or a network.
+"""Classes for the subject of a sweep: a program, a lowered operation or graph, or a network.
 
-`energy` is None, or the file of the table with which the energy is estimated, too; an empty text
-means the default table.
+`energy` is the file of the table with which the energy is estimated. An empty text means the
+default table; None means no estimate.
 """
 
 from __future__ import annotations

@@ -71,16 +71,18 @@ def sweep(
 ) -> Sweep:
     """Run a program, an operation or a network on devices that differ in `settings`.
 
-    `sources` are those of a program, one ELF file, a folder with a golden test, or the folder of a
-    compiled network, whose model is compiled again for each device. Instead of sources, `lower` has
-    arguments of `macaw.lower`, of which weights and bias are paths of .npy files, or those of
-    `macaw.lower_graph` with the path of the `graph`. `inputs` are paths of .npy files by name.
+    `sources` are the sources of a program, one ELF file, a folder with a golden test, or the folder
+    of a compiled network. The model of a network is compiled again for each device. Without
+    sources, `lower` has the arguments of `macaw.lower`, with paths of .npy files for weights and
+    bias, or the arguments of `macaw.lower_graph`, with the path of the `graph`. `inputs` are paths
+    of .npy files by name.
 
-    The points are all combinations of the values, or with `zipped` the first value of each setting,
-    the second of each, and so on. With a seed `jitter`, each runs `repeat` times with noise in the
-    timing of DRAM. `jobs` processes run them, or the Dask cluster at `scheduler`. With a `folder`,
-    each finished point has a file there, and a later sweep runs only the points whose file is
-    missing, or whose inputs have changed. `watch(done, total)` is called after each point.
+    The points are all combinations of the values. With `zipped`, they are the first value of each
+    setting, the second value of each, and so on. With a seed `jitter`, each point runs `repeat`
+    times with noise in the timing of DRAM. `jobs` processes run the points, or the Dask cluster at
+    `scheduler`. With a `folder`, each finished point has a file there, and a later sweep runs only
+    the points whose file is missing, or whose inputs have changed. `watch(done, total)` is called
+    after each point.
 
     With `energy`, the file of a table or "" for the default table, each point also has an estimate
     of its energy in picojoules, from a second run.
@@ -118,7 +120,10 @@ def source_subject(
     device: api.DeviceLike | None,
     max_cycles: int | None,
 ) -> ProgramSubject | NetworkSubject:
-    """Return the subject for sources or a folder. Raises `InputError` and those of `macaw.load`."""
+    """Return the subject for sources or a folder.
+
+    Raises `InputError` and the errors of `macaw.load`.
+    """
     if not names:
         raise InputError("there is nothing to run", "name sources, or an operation to lower")
     found = find_program(names)
@@ -202,8 +207,8 @@ def run_points(
 ) -> list[Outcome]:
     """Run all points and return their outcomes in the order of the points.
 
-    The arguments are as those of `sweep`. Raises `InputError` if processes or cluster fail; the
-    files of finished points stay.
+    The arguments have the same meaning as those of `sweep`. Raises `InputError` if processes or
+    cluster fail; the files of finished points stay.
     """
     paths: list[Path | None] = [None] * len(chosen)
     outcomes: list[Outcome | None] = [None] * len(chosen)

@@ -68,8 +68,8 @@ def _console(*, stderr: bool) -> Console:
 def message_streams() -> Iterator[tuple[BinaryIO, Callable[[bytes], None]]]:
     """Return standard input as bytes, and a function that writes a message to standard output.
 
-    Input is unbuffered: a buffer's lock, held by the reading thread, would block the end of the
-    process.
+    Input is unbuffered. Otherwise the reading thread would hold the lock of the buffer, and the
+    process could not end.
     """
     with (
         os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0) as stream,
@@ -113,7 +113,7 @@ def printable(text: str) -> str:
 
 
 def print_error_text(text: Text, end: str = "\n") -> None:
-    """Print to standard error, after all results so far, without wrapping long lines."""
+    """Print a text to standard error, after all results so far, without wrapping long lines."""
     with after_results():
         if sys.stderr.isatty():
             stderr().print(text, soft_wrap=True, end=end)

@@ -29,7 +29,10 @@ def choose_plain() -> None:
 
 @contextlib.contextmanager
 def plain_from_environment() -> Iterator[None]:
-    """For the `with` block, print plainly if the environment says so; afterwards as before."""
+    """Print plainly inside the `with` block if the environment says so.
+
+    After the block, the old choice is valid again.
+    """
     token = _PLAIN.set(os.environ.get("MACAW_PLAIN", "") not in {"", "0"})
     try:
         yield
@@ -40,7 +43,7 @@ def plain_from_environment() -> Iterator[None]:
 def record(headings: Sequence[str], cells: Sequence[str]) -> str:
     """Return a row of a table as one line, in which each cell comes after its heading.
 
-    Cells without a text are left out, for example `core pe; cycles 1,234`.
+    An example is `core pe; cycles 1,234`. Cells without a text are left out.
     """
     pairs = (
         (" ".join(heading.split()), " ".join(cell.split()))

@@ -105,7 +105,8 @@ class ProgressBar:
 class CommandBar(ProgressBar):
     """The bar of a whole command, for the work that no other bar counts.
 
-    The first output to the screen ends it, because a bar below long outputs would slow them down.
+    The bar ends at the first output to the screen, because redrawing it below a long output would
+    slow down the output.
     """
 
     def __init__(self, what: str) -> None:
