@@ -57,7 +57,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Startup:
-    """What the default program does to run one part: its copies, starts and waits.
+    """The steps of the default program to run one part: copies, starts and waits.
 
     The default program does each of these steps for all parts before it begins the next step.
     """
@@ -101,7 +101,7 @@ class CorePart:
     def plan(self) -> SectionPlan:
         """Return the plan of the part's own section.
 
-        If the core executes the section, its alignment is the size of an instruction.
+        If the core executes the section, the section's alignment is the size of an instruction.
         """
         flags = "ax" if self.core.executable else "a"
         name = self.core.section.format(self.index)
@@ -222,10 +222,11 @@ class CorePart:
         }
 
     def startup(self, parts: Sequence[CorePart]) -> Startup:
-        """Return what the default program does for this part. Valid after the layout.
+        """Return the steps of the default program to run this part. Valid after the layout.
 
         `parts` are all parts, including this one. If the core fetches instructions, the default
-        program starts it at `_start`, or at its first instruction, and waits for its end.
+        program starts the core at `_start`, or at its first instruction, and waits until the core
+        has ended.
         """
         entry = None
         if self.core.executable:

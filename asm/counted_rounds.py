@@ -1,4 +1,4 @@
-"""Adds the rounds of a repetition whose bytes depend on symbols that each round counts.
+"""Adds the rounds of a repetition in which each round adds a constant to some symbols.
 
     .set n, 0
     .rept 1000

@@ -121,7 +121,7 @@ def printable_name(name: str) -> str:
 
 
 def _caret_line(source: str, span: Span) -> str:
-    """Return the line of carets for the span; before them it has the tabs of the source line."""
+    """Return the line of carets for the span; the tabs of the source line precede the carets."""
     before = source[: span.column - 1].ljust(span.column - 1)
     end = min(span.end_column, len(source) + 1)
     return "".join("\t" if char == "\t" else " " for char in before) + "^" * max(

@@ -44,10 +44,7 @@ class Area:
 
     @property
     def is_dropped(self) -> bool:
-        """Whether no program loads the section to which the source appends here.
-
-        The bytes are then discarded.
-        """
+        """Whether the bytes are discarded, because no program loads this section of the source."""
         return self.section == DROPPED
 
     @property

@@ -245,7 +245,7 @@ class OperandEncoder:
 
     @cached_property
     def _range(self) -> range:
-        """The numbers that the operand's field stores unchanged; empty if this is not certain."""
+        """The numbers that the operand's field stores unchanged; empty if none is certain."""
         is_stored = not isinstance(self._operand, PseudoOperand) and len(self._uses) == 1
         return self._natural if is_stored else range(0)
 

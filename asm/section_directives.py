@@ -56,7 +56,10 @@ def enter_previous(parts: CoreParts, _context: StatementContext, statement: Stat
 
 
 def enter_own_section(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """Carry out `.text`, `.data` or `.bss`, with the number of a subsection. Raises `Mistake`."""
+    """Carry out `.text`, `.data` or `.bss`; the operand may be a subsection's number.
+
+    Raises `Mistake`.
+    """
     assert statement.head is not None
     number = 0
     if len(statement.operands) == 1:

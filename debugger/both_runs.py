@@ -1,4 +1,4 @@
-"""Compares where two runs are now and what their registers and queues contain, for a panel."""
+"""Compares the present positions, registers and queues of two runs, for a panel."""
 
 from __future__ import annotations
 

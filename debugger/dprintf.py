@@ -33,8 +33,8 @@ def check_format(form: str) -> None:
 def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
     """Return the text that a dprintf prints now.
 
-    Names in its expressions mean what they mean at `place`, or at the focus if `place` is None. If
-    an expression has no value, the text is the format with the error.
+    Short names in the expressions refer to `place`, or to the focus if `place` is None. If an
+    expression has no value, the text is the format with the error.
     """
     focus = (place,) if place is not None else None
     try:

@@ -143,9 +143,10 @@ class Expression:
 def compile_expression(
     debuggee: Debuggee, text: str, focus: tuple[Place, ...] | None = None
 ) -> Expression:
-    """Compile a text. Its names mean what they mean at `focus` (None: the debuggee's focus).
+    """Compile a text.
 
-    The expression reads the debuggee's present device. Raises `ExpressionError`.
+    Its short names refer to `focus` (None: the debuggee's focus).The expression reads the
+    debuggee's present device. Raises `ExpressionError`.
     """
     try:
         node = grammar.parse(with_symbols(debuggee.program, text))

@@ -34,7 +34,7 @@ class HitCounter:
     def condition(self, point: Point, place: Place) -> Expression | None:
         """Return a point's condition, compiled once, or None if the point has none.
 
-        Its names mean what they mean at `place` or, for a watch, at the watch's own focus.
+        Short names in the condition refer to `place` or, for a watch, to the watch's own focus.
         """
         key = point.number, place
         if key not in self._conditions:
@@ -61,10 +61,10 @@ class HitCounter:
     ) -> list[Hit]:
         """Count a point that a run has reached.
 
-        Return a list with its hit if it stops the run, else an empty list. Names in the condition
-        mean what they mean at `viewpoint`, names in a dprintf's text what they mean at `place`.
-        `by` names the core or place that caused the hit. `values` are the values of the
-        announcement. `change` is the old and the new value of a watch.
+        Return a list with its hit if it stops the run, else an empty list. Short names in the
+        condition refer to `viewpoint`, short names in a dprintf's text to `place`. `by` names the
+        core or place that caused the hit. `values` are the values of the announcement. `change` is
+        the old and the new value of a watch.
         """
         condition = self.condition(point, viewpoint)
         more = dict(values or {})

@@ -45,7 +45,7 @@ class Interrupts:
         """Raise `SessionError` if a stop was requested and no device runs.
 
         While a device runs, the device itself stops, between two acts. An exception from a
-        condition would interrupt it in the middle of an act.
+        condition would stop the device in the middle of an act.
         """
         if not self.running and self.take():
             raise SessionError("interrupted")

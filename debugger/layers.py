@@ -34,9 +34,10 @@ class LayerState:
 
 
 def layer_breaks(debuggee: Debuggee, breaks: Mapping[int, Break]) -> dict[int, Break]:
-    """Return `breaks` with additional ones that record the start of each layer and do not stop.
+    """Return `breaks` with additional breaks that record the start of each layer and do not stop.
 
-    They are for the first core, which calls the layers. The given breaks stop as before.
+    The additional breaks are for the first core, which calls the layers. The given breaks stop as
+    before.
     """
     entries = debuggee.program.layer_entries
     return {

@@ -23,8 +23,9 @@ class Moment(NamedTuple):
 class Moments:
     """The past moments of one run, in the order of their cycles.
 
-    Between stops the moments are `apart` cycles apart. This distance is doubled whenever there are
-    more than `MOST`. So a long run always has between half of `MOST` moments and `MOST`.
+    Between stops the moments are `apart` cycles apart. When there are more than `MOST` moments,
+    every second one is dropped, and the distance is doubled. So a long run has at least half of
+    `MOST` and at most `MOST` moments.
     """
 
     def __init__(self) -> None:

@@ -67,7 +67,7 @@ class NameResolver:
     def path_type(self, path: Path) -> np.dtype[Any] | None:
         """Return the element type of the memory that a path names, or None if it names no type.
 
-        It is the type of the path's view (`.i16`), or else that of its tensor.
+        It is the type of the path's view (`.i16`), or else the element type of the tensor.
         """
         for step in path.steps:
             if isinstance(step, str) and step in VIEWS:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class QueueDelta(NamedTuple):
-    """How many items have left and entered a queue of one place in an act."""
+    """The numbers of items that have left and entered a queue of one place in an act."""
 
     place: Place
     queue: str

@@ -52,7 +52,7 @@ def _file(core: Core, name: str, number: int) -> RegisterFile:
 
 
 def register_commands(core: Core, file: str, number: int, bits: int) -> dict[str, int]:
-    """Return values that set a register to these bits, by the expressions to assign them to."""
+    """Return the assignments that set a register to these bits: the value for each expression."""
     if file == CSR:
         raise SessionError(f"{core.name}: control and status registers cannot be set from outside")
     if file == PC:

@@ -218,7 +218,7 @@ class Session(Motion):
     # Values
 
     def expression(self, text: str, focus: tuple[Place, ...] | None = None) -> Expression:
-        """Compile an expression for the present device; its names mean what they mean at `focus`.
+        """Compile an expression for the present device; its short names refer to `focus`.
 
         The default is the present focus. Raises `ExpressionError`.
         """
@@ -276,8 +276,8 @@ class Session(Motion):
 
         `file` is the name of a register file of the core's table, "pc", or "csr". For "csr",
         `number` is the address of a control and status register. The result is None for a register
-        without a value now: the pc of an idle core, a trace register of no group. Raises
-        `SessionError`.
+        without a value now: the pc of an idle core, or a trace register that belongs to no group.
+        Raises `SessionError`.
         """
         return raw_register(self._core(core), file, number)
 

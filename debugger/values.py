@@ -200,7 +200,7 @@ def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, i
     """Return the view, index and memory of an unsigned number that translated code may read.
 
     The result is None for other types, for unaligned addresses, and outside of local and external
-    memory. Only these two have no delayed writes.
+    memory. Only these two memories have no delayed writes.
     """
     space = device.memory
     try:

@@ -47,7 +47,7 @@ class Word(NamedTuple):
 
 
 class _Decoded(dict[int, Word]):
-    """The words of a core that were decoded, by their values: many words occur often."""
+    """A cache of a core's decoded words, by their values, because many words occur often."""
 
     def __init__(self, core: Core) -> None:
         super().__init__()

@@ -45,7 +45,8 @@ def target(view: FileView, line: int, column: int) -> tuple[Occurrence, Span]:
 def rename(view: FileView, line: int, column: int, name: str) -> Mapping[str, list[Span]]:
     """Return the spans that `name` must replace, by file name.
 
-    Raises `RenameError` if the word is not a name, or if the new program would differ from the old.
+    Raises `RenameError` if `name` is not a valid name, or if the renaming would change the
+    assembled program.
     """
     found, _span = target(view, line, column)
     is_local = found.kind == occurrences.LOCALS

@@ -26,7 +26,7 @@ MOST_OF_STATE = 8  # unwritten pieces of state whose neighbours are searched
 
 @dataclass
 class Step:
-    """An instruction or transfer on the way, with its settings; it made `count` values."""
+    """An instruction or transfer between two stages, with its settings; it made `count` values."""
 
     cause: Cause
     settings: dict[Any, Cause] = field(default_factory=dict)

@@ -142,10 +142,11 @@ class CauseFinder:
             yield from self._of_write("near it", name, write, write.address, write.size, None)
 
     def state_neighbours(self, core: str, place: Place, before: int) -> Iterator[Cause]:
-        """Yield the causes of the values beside a piece of an array that no step made.
+        """Yield the causes of the nearest values on both sides of a piece of an array.
 
-        There is at most one cause on each side: the nearest piece that a step made before
-        announcement number `before`. The array is a field that has an `Origins.array_size`.
+        No step made the piece itself. On each side there is at most one cause: the nearest piece
+        that a step made before announcement number `before`. The array is a field that has an
+        `Origins.array_size`.
         """
         origins = self.record.device.cores[core].origins
         assert origins is not None

@@ -61,7 +61,7 @@ class RunRecord:
     def __init__(
         self, debuggee: Debuggee, run: RecordedRun, pause: Callable[[], bool] | None = None
     ) -> None:
-        """Record the run from the last of its starts. Raises `CauseError`.
+        """Record the run from the last checkpoint in `run.starts`. Raises `CauseError`.
 
         The device calls `pause` now and then; the recording fails if it returns True.
         """

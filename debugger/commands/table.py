@@ -111,7 +111,7 @@ def command(
 
 
 def candidates(word: str) -> list[Command]:
-    """Return the command of this name or alias; if there is none, all whose names start with it."""
+    """Return the command of this name or alias; else all commands whose names start with `word`."""
     rows = COMMANDS.values()
     exact = [row for row in rows if word in row.names]
     return exact or [row for row in rows if row.name.startswith(word)]

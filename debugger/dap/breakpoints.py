@@ -46,7 +46,7 @@ class Spec(NamedTuple):
 class EditorPoint:
     """A breakpoint that the editor has sent.
 
-    `number` is the number of the session's point for it, or None if that could not be set.
+    `number` is the number of the session's point for it, or None if the session could not set it.
     """
 
     id: int

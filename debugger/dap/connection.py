@@ -71,11 +71,11 @@ class Connection:
         return not self._requests.empty()
 
     def respond(self, request: Request, body: Mapping[str, Any] | None = None) -> None:
-        """Send the response to a request that was done."""
+        """Send the response to a request that was carried out."""
         self._send(self._response(request, True), body)
 
     def refuse(self, request: Request, message: str) -> None:
-        """Send the response to a request that could not be done."""
+        """Send the response to a request that could not be carried out."""
         message = message if len(message) <= MOST_TEXT else f"{message[: MOST_TEXT - 4]} ..."
         error = {"id": 1, "format": "{text}", "variables": {"text": message},
                  "showUser": request.command in ACTIONS}  # fmt: skip

@@ -53,8 +53,8 @@ def grid(heat: HeatMap, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def why(session: Session, place: Place, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the causes of a value as records, rows and text.
 
-    The names in the expression mean what they mean at `place`. Raises `RequestError`, and what
-    `Session.why` raises.
+    Short names in the expression refer to `place`. Raises `RequestError`, and the errors of
+    `Session.why`.
     """
     expression = text(arguments, "expression")
     depth = whole(arguments, "depth", cause_text.DEPTH, 1, cause_text.DEEPEST)

@@ -26,7 +26,7 @@ class GdbPoint(NamedTuple):
 
 
 class GdbPoints:
-    """The points of one gdb, each a point of the session."""
+    """The points that one gdb has set; each of them is a point of the session."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

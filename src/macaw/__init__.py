@@ -168,7 +168,8 @@ def __dir__() -> list[str]:
 def _add_html() -> None:
     """Add the method that notebooks call to those classes of `_DISPLAYED` that are loaded.
 
-    The modules of these classes cannot do so: they are in rooms that must not import the notebook.
+    The modules of these classes cannot add the method themselves, because they must not import the
+    notebook.
     """
     for module, name in _DISPLAYED.items():
         displayed = getattr(sys.modules.get(module), name, None)

@@ -62,12 +62,11 @@ class PartPrinter:
         return None
 
     def target_of(self, instruction: Decoded, address: int) -> int | None:
-        """Return the address that an instruction completes together with an earlier one.
+        """Return the address that this instruction computes together with an earlier one, or None.
 
-        For example, `addi` completes the address that a `lui` begins. Return None if the
-        instruction completes no address. The caller passes the instructions in the order of their
-        addresses. While `begun` is false, the caller may leave out instructions whose mnemonics are
-        not in `begins`.
+        For example, a `lui` begins an address and a later `addi` completes it. The caller passes
+        the instructions in the order of their addresses. While `begun` is false, the caller may
+        leave out instructions whose mnemonics are not in `begins`.
         """
         return None
 

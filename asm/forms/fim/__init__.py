@@ -190,10 +190,10 @@ class FimPart(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the section plans for the tensors of islands, by the word of `at=`.
+        """Return the section plans for the tensors of islands, by the name that `at=` uses.
 
-        The words are `island0` and so on. The tensors of an island follow each other from the start
-        of its banks.
+        The names are `island0`, `island1` and so on. The tensors of an island follow each other
+        from the start of its banks.
         """
         plans: dict[str, SectionPlan] = {}
         for instance in range(config[f"{core.name}.{core.index}s"]):

@@ -276,7 +276,7 @@ class Exe:
     def _expected_sequence(self) -> Name | None:
         """Return the name of the sequence that the packet runs; None if it is not known.
 
-        Warns if no config before it has filled the buffer.
+        Warns if no earlier config packet has filled the packet's instruction buffer.
         """
         buffer = self._buffer()
         if buffer is None:

@@ -59,7 +59,10 @@ def symbol_of(part: Node) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment as the source writes it. An empty word is derived from the symbol's declaration."""
+    """A segment as the source writes it.
+
+    If a field is empty, the source does not give its value; the symbol's declaration determines it.
+    """
 
     node: Node
     part: Name | Indexed
@@ -373,7 +376,7 @@ class Places:
     def records(self, segment: Segment, datum: Datum) -> int:
         """Return the number of matrix rows in the round that a segment such as `w[0]` names.
 
-        Raises `Mistake` if it names no round and the matrix has several.
+        Raises `Mistake` if the segment names no round and the matrix has several rounds.
         """
         if isinstance(segment.part, Indexed):
             return datum.records[number(segment.part.subscripts[0], self.context)]

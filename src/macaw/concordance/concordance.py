@@ -123,7 +123,7 @@ class Concordance:
 
     @check_arguments(data=arguments.arrays)
     def quantised(self, data: Arrays) -> dict[str, QuantisedTensor]:
-        """Return inputs of the layer as the processor's quantisers give them, by name.
+        """Return inputs of the layer as the processor's quantisers convert them, by name.
 
         The arrays in `data` may have any real type; each is first rounded once to the host format.
         Raises `InputError` for an unknown name, a wrong shape or a NaN.
