@@ -77,8 +77,8 @@ def assemble_object(
 ) -> Relocatable:
     """Assemble sources and return an object for a linker.
 
-    Arguments and errors are those of `assemble`. If no source defines a symbol, the linker finds it
-    in another object. An object has no default program.
+    The arguments and the errors are the same as for `assemble`. If no source defines a symbol, the
+    linker finds it in another object. An object has no default program.
     """
     with collecting_seldom():
         run = analyse(

@@ -198,7 +198,10 @@ class CorePart:
         return True
 
     def finish(self) -> None:
-        """Add what the part needs at its end. The assembler calls this after all sources."""
+        """Complete the part; a class for one core may add instructions or checks here.
+
+        The assembler calls this after all sources.
+        """
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:

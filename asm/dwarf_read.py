@@ -1,7 +1,8 @@
 """Reads the debug sections of an ELF file as a `LineTable`.
 
-It reads what `asm/dwarf.py` writes, and the line tables of DWARF 2 to 5 from other tools. It checks
-everything in them: `ElfError` says what is wrong, and at which offset.
+The module reads the sections that `asm/dwarf.py` writes, and the line tables of DWARF 2 to 5 from
+other tools. It checks everything in them: the message of an `ElfError` names the mistake and its
+offset.
 """
 
 from __future__ import annotations

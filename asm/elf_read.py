@@ -35,7 +35,7 @@ _OUR_FLAGS = {
 def read(data: bytes) -> Program:
     """Return the program in an ELF executable.
 
-    Raises `ElfError`, which says what is wrong and where in the file.
+    Raises `ElfError`; its message names the mistake and its offset in the file.
     """
     file = read_headers(data)
     header, segments, headers, names = file.header, file.segments, file.headers, file.names

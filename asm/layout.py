@@ -102,8 +102,8 @@ class SectionPlan:
     def area_named(self, name: str, number: int) -> Area:
         """Return the area of this section for section `name` and subsection `number` of a source.
 
-        If it does not exist, add it. The areas have the order in which the source first names their
-        sections; those of one section are ordered by subsection.
+        If the area does not exist, add it. The areas have the order in which the source first names
+        their sections; the areas of one section are ordered by subsection.
         """
         first = self.areas[0]
         names = list(dict.fromkeys(area.name for area in self.areas))

@@ -1,4 +1,4 @@
-"""Reads object files: those of `macaw asm -c`, of assemblers and of C compilers.
+"""Reads object files that `macaw asm -c`, other assemblers or C compilers have written.
 
 Like `asm/elf_read.py`, it checks every offset and count in the file before use.
 """

@@ -94,7 +94,7 @@ def _wrong_count(rows: Sequence[Row], statement: Statement, extra: Iterable[str]
 
 
 def _written(node: Node) -> tuple[str, str | None]:
-    """Return an operand for `codec.select`: its text, and the text in brackets after it, if any."""
+    """Return an operand for `codec.select`: its text, and the text in brackets after it or None."""
     if isinstance(node, Inside):
         return _word(node.outer), _word(node.inner)
     if isinstance(node, Group) and len(node.items) == 1 and isinstance(node.items[0], Name):

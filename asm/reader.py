@@ -69,7 +69,7 @@ class SourceReader:
         return logical_lines(text, partial(self._unterminated, text), self._take_simple)
 
     def _take_simple(self, text: SourceText, start: int) -> int:
-        """Assemble simple lines from an offset on and return the offset of the first other line."""
+        """Assemble the simple lines at an offset, and return the offset of the first other line."""
         stack = self._stack
         if not stack.takes_statements:
             return start

@@ -53,7 +53,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """The effects of an expansion: its bytes, its rows of the line table, and what it `spent`.
+    """The effects of an expansion: its bytes, its rows of the line table, its costs (`spent`).
 
     `offsets` has the offset of each row, in bytes from the start of the expansion. The depth in
     `spent` is the greatest depth of nested texts. The expansion is pure if its `trace` is empty.
@@ -120,7 +120,7 @@ class Replay:
         self.state.trace = None
 
     def recording(self, mark: Mark, counts: Counts, deepest: int) -> Recording | None:
-        """Return what was added since `mark`.
+        """Return the bytes and rows that were added since `mark`.
 
         Return None if the expansion also had effects that its trace does not show.
         """
@@ -140,7 +140,7 @@ class Replay:
         return Recording(bytes(area.data[mark.size :]), offsets, has_instructions, spent, trace)
 
     def keep(self, expansion: Expansion, recording: Recording) -> None:
-        """Store what a pure expansion added, for later calls with the same values.
+        """Store the recording of a pure expansion, for later calls with the same values.
 
         An expansion that is not pure is not stored.
         """

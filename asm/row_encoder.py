@@ -48,8 +48,8 @@ class RowEncoder:
     def encode_partly(self, texts: Sequence[str]) -> tuple[int, OperandEncoder, str, str] | None:
         """Return (known bits, encoder, modifier, symbol) for operands with exactly one symbol.
 
-        The encoder and the modifier are those of the operand with the symbol. Return None if the
-        texts do not fit.
+        The encoder and the modifier belong to the operand with the symbol. Return None if the texts
+        do not fit.
         """
         if len(texts) != len(self.encoders) or self.chooses:
             return None
@@ -149,8 +149,8 @@ def bytes_of_choice(
 ) -> bytes | None:
     """Return the bytes of an instruction with several encodings, one of which a number selects.
 
-    `encode` is that of the instruction's `Choice`. Return None if the number does not fit, or if
-    the selected encoding does not have `size` bytes.
+    `encode` is the function of the instruction's `Choice`. Return None if the number does not fit,
+    or if the selected encoding does not have `size` bytes.
     """
     words = encode(texts, number)
     if words is None or WORD_BYTES * len(words) != size:

@@ -432,7 +432,8 @@ class SimpleLines:
     def _data(self, size: int, rest: str, place: int, line_start: int) -> bool:
         """Assemble a line of numbers as data. Return False if the line is not simple.
 
-        `place` is the source offset of the directive, `line_start` that of its line's text.
+        `place` is the source offset of the directive, `line_start` the source offset of its line's
+        text.
         """
         plain = encode_numbers(rest, size)
         if plain is not None:

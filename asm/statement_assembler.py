@@ -157,8 +157,8 @@ class StatementAssembler:
     def _is_label(self, context: StatementContext, statement: Statement) -> bool:
         """Return whether the first word of a statement is probably a label without its colon.
 
-        This is so if an instruction or a directive follows it. A word alone at the start of a line
-        is a label, too, if no other core has a mnemonic of this name.
+        It is one if an instruction or a directive follows the word. A word alone at the start of a
+        line is a label, too, if no other core has a mnemonic of this name.
         """
         head, part = statement.head, self._parts.current
         assert head is not None

@@ -154,7 +154,10 @@ class StatementContext(ExpressionContext):
         return symbol
 
     def assign(self, name: Name, value: int | Address | Deferred) -> None:
-        """Set a symbol that may be set again. Raises `Mistake` if the name is that of a label."""
+        """Set a symbol that may be set again.
+
+        Raises `Mistake` if the name is the name of a label.
+        """
         before = self.scope.clash(name.text)
         if before is not None and before.is_label:
             raise second_definition(name, before)

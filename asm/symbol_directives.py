@@ -1,4 +1,4 @@
-"""The directives for symbols, and those with which a source reports errors and warnings."""
+"""The directives for symbols, and the directives that report errors and warnings of a source."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Command:
 
 @dataclass
 class Budget:
-    """The lines and characters that the expansions of a run may use, and those used so far.
+    """The lines and characters that the expansions of a run may use, and the numbers used so far.
 
     An operation that takes longer than reading one line is counted as several lines.
     """
@@ -285,7 +285,7 @@ class TextStack:
         return Counts(self.calls, self.budget.lines, self.budget.characters, self.depth)
 
     def _spend_again(self, recording: Recording, times: int, caller: Caller) -> None:
-        """Take from the budget what it would cost to read a recorded text `times` more times.
+        """Take from the budget the cost of reading a recorded text `times` more times.
 
         Raises `LimitExceeded`.
         """
@@ -342,9 +342,9 @@ class TextStack:
         self._enter(Frame("repetition", iter(()), rounds()))
 
     def _read_again(self, mark: Mark, recording: Recording, rounds: int, caller: Caller) -> int:
-        """Add what was read since `mark` again, up to `rounds` times, without reading it.
+        """Add the effects of the text since `mark` again, up to `rounds` times, without reading it.
 
-        Return how often it was added. Raises `LimitExceeded`.
+        Return how often they were added. Raises `LimitExceeded`.
         """
         if recording.trace and not self.budget.allows(rounds * recording.spent.lines):
             return 0  # a number that does not fit may end the rounds before the limit

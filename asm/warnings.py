@@ -32,7 +32,7 @@ WARNINGS = {
 
 @dataclass(frozen=True)
 class WarningChoice:
-    """The names of the warnings that are silenced, and of those that become errors."""
+    """The names of the warnings that are silenced, and of the warnings that become errors."""
 
     silent: frozenset[str] = frozenset()
     errors: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Makes the data of the code panel: instructions with their lines of source and what they cost."""
+"""Makes the data of the code panel: instructions with their source lines and costs in cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counters of a device: reads those of cores, of their traffic, and of the trace's groups."""
+"""Reads the counters of a device: of its cores, of their traffic, and of the trace's groups."""
 
 from __future__ import annotations
 

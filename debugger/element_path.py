@@ -71,8 +71,9 @@ class ElementPath:
         self.key, self.value = key, value
 
     def set(self, value: Any, text: str) -> None:
-        """Assign `value` to what the path has reached. Raises `AccessError` if this is not
-        possible.
+        """Assign `value` to the element that the path has reached.
+
+        Raises `AccessError` if the element cannot be set.
         """
         if self.owner is None:
             if isinstance(self.value, np.ndarray) and self.value.flags.writeable:

@@ -44,7 +44,7 @@ def inside(place: Place, where: list[Place]) -> bool:
 
 
 def reaches(core: Core, values: Values, where: Place) -> bool:
-    """Return whether units of the place `where` take part in what an announcement reports."""
+    """Return whether the event of an announcement concerns units of the place `where`."""
     if not inside(place_of(core, values), [where]):
         return False
     masks = [values.get(f"{level}s") for level in core.table.levels]

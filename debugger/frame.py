@@ -37,7 +37,7 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class Code:
-    """The instructions around the one that the focused core executes next.
+    """The instructions around the focused core's next instruction.
 
     `message` says why there are none, or why the rows are of another place.
 

@@ -81,9 +81,9 @@ class History:
         """Add a checkpoint of the present state and return it.
 
         It replaces a checkpoint at the same position. `cost` is the running time in seconds since
-        the last checkpoint. `edits` are what the user has just changed. `number` is the user's
-        number for the checkpoint. 0 selects the next free number; None keeps the number of the
-        replaced checkpoint.
+        the last checkpoint. `edits` are the changes that the user has just made. `number` is the
+        user's number for the checkpoint. 0 selects the next free number; None keeps the number of
+        the replaced checkpoint.
         """
         position = device.position
         old = self.at(position)

@@ -30,8 +30,8 @@ def symbol_text(program: Program, address: int) -> str | None:
 class InstructionTexts:
     """The instructions, packets and sequence headers of a program as text.
 
-    Each section is read once. The text is that of the assembled program, even if the run has since
-    changed the instruction in memory.
+    Each section is read once. The texts are from the assembled program, even if the run has since
+    changed the instructions in memory.
     """
 
     def __init__(self, program: Program) -> None:

@@ -348,9 +348,9 @@ def fill(
 ) -> list[int]:
     """Divide `total` as `divide` does, but with an upper limit for each item; return the numbers.
 
-    `wanted` has the upper limits; None means no limit. What is left over is divided among the other
-    items in proportion to their shares. If all items have reached their limits, the last one gets
-    the rest.
+    `wanted` has the upper limits; None means no limit. The remaining amount is divided among the
+    other items in proportion to their shares. If all items have reached their limits, the last one
+    gets the rest.
     """
     parts = divide(shares, total, least)
     limits = [total if most is None else most for most in wanted]

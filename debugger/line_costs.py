@@ -1,7 +1,7 @@
 """The cycles that lines and instructions of a program have on the critical path of a run.
 
-They come from a run of the program from reset to its end, on another device. The session stays
-where it is, and its edits are not repeated.
+The cycles come from a run of the program from reset to its end, on another device. The session
+stays where it is, and its edits are not repeated.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class LineCosts:
 
 
 def line_costs(debuggee: Debuggee, max_cycles: int) -> LineCosts:
-    """Run the program of a session for at most `max_cycles`, and return what its lines cost.
+    """Run the program of a session for at most `max_cycles`, and return the cycles of its lines.
 
     A request to stop the session's run ends this run.
     """

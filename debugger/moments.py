@@ -1,4 +1,4 @@
-"""Moments of a run: what cores and queues did at past cycles, for a timeline."""
+"""Moments of a run: the states of cores and queues at past cycles, for a timeline."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class NameResolver:
         return value - (1 << 32) if symbol.section is None and value >> 31 else value
 
     def element_type(self, name: str) -> np.dtype[Any] | None:
-        """Return the type of a tensor's elements, or None if the name is not that of a tensor."""
+        """Return the type of a tensor's elements, or None if no tensor has this name."""
         tensor = self._tensor(name)
         return None if tensor is None else np.dtype(tensor.dtype).newbyteorder("<")
 

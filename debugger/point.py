@@ -41,7 +41,10 @@ class Point:
     addresses: tuple[int, ...] = field(default=(), compare=False)  # of a breakpoint
 
     def plain(self) -> dict[str, Any]:
-        """Return the fields to store in a file: those not empty, without results of runs."""
+        """Return the fields to store in a file.
+
+        Empty fields and results of runs are left out.
+        """
         names = ("kind", "text", "condition", "ignore", "by", "place", "commands", "form", "values")
         fields = {name: getattr(self, name) for name in names if getattr(self, name)}
         fields = {name: list(x) if isinstance(x, tuple) else x for name, x in fields.items()}

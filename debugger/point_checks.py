@@ -61,7 +61,7 @@ def check_point(debuggee: Debuggee, point: Point) -> None:
 def point_targets(debuggee: Debuggee, point: Point) -> list[Target]:
     """Return the cores and addresses at which a breakpoint stops.
 
-    If the breakpoint has a `place`, the cores are only those of that place.
+    If the breakpoint has a `place`, only cores of that place are returned.
     """
     everywhere = [x for address in point.addresses for x in targets(debuggee, address)]
     if not point.place:

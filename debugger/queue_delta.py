@@ -69,7 +69,7 @@ class QueueTracker:
         return copies
 
     def look(self) -> Iterator[QueueDelta]:
-        """Yield, for each queue that has changed since the last call, what has entered and left."""
+        """Yield, for each queue that has changed since the last call, how many items moved."""
         before, now = self._before, self._fields()
         self._before = now
         for place, queue, at in self.queues:

@@ -42,7 +42,8 @@ def _special(core: Core, address: int) -> int | None:
 def _file(core: Core, name: str, number: int) -> RegisterFile:
     """Return the register file with this name. Raise `SessionError` unless it has the register.
 
-    Register files of units of a core do not count, only those with one value for each register.
+    A register file of a core's units is not found, because each of its registers has several
+    values.
     """
     files = {row.name: row for row in core.table.files if not core.table.levels}
     if name not in files or not 0 <= number < len(files[name].names):

@@ -135,7 +135,7 @@ class Session(Motion):
         return self._debuggee.interrupts
 
     def share_interrupts(self, other: Session) -> None:
-        """Make each request to stop the other session stop this one, too."""
+        """Make each request to stop the session `other` stop this session, too."""
         self._debuggee.interrupts = other._debuggee.interrupts
 
     def interrupt(self) -> None:
@@ -201,7 +201,7 @@ class Session(Motion):
         return _ACCESSES[access]
 
     def catch(self, event: str, condition: str = "", *, at: str = "") -> Point:
-        """Stop at an event (`queue-full`, `fault`, ...), at all places or at those of `at`.
+        """Stop at an event (`queue-full`, `fault`, ...), at all places or only at the places `at`.
 
         Raises `PointError`.
         """
@@ -230,10 +230,10 @@ class Session(Motion):
         return value.copy() if isinstance(value, np.ndarray) else value
 
     def set(self, text: str, value: Any) -> Any:
-        """Set what an expression denotes, and return its new value. Raises `ExpressionError`.
+        """Assign a value to the thing that an expression denotes, and return its new value.
 
-        `value` is a number, an array, or the text of a second expression. The call drops the
-        checkpoints after the present.
+        Raises `ExpressionError`. `value` is a number, an array, or the text of a second expression.
+        The call drops the checkpoints after the present.
         """
         target = self.expression(text)
         target.set(self.read(value) if isinstance(value, str) else value)
@@ -349,7 +349,7 @@ class Session(Motion):
         return self._causes
 
     def line_costs(self, max_cycles: int) -> LineCosts:
-        """Run the program from reset on another device, and return what its lines cost.
+        """Run the program from reset on another device, and return the cycles of its lines.
 
         That run takes at most `max_cycles` cycles and leaves this session as it is. It does not
         repeat edits.
@@ -357,7 +357,7 @@ class Session(Motion):
         return line_costs(self._debuggee, max_cycles)
 
     def why_stalled(self, cores: Iterable[Core] = ()) -> StallReport:
-        """Return the stall trees of these cores; without cores, those of all cores that run."""
+        """Return the stall trees of these cores; without cores, the trees of all cores that run."""
         return why_stalled(self._debuggee, self.last_stop, cores)
 
     # Places

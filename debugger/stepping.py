@@ -42,7 +42,10 @@ def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]
 
 
 def piece_places(debuggee: Debuggee) -> list[Place]:
-    """Return the focused places whose cores work on pieces; if there are none, all such cores."""
+    """Return the focused places whose cores work on pieces.
+
+    If there are none, return all cores that work on pieces.
+    """
     device = debuggee.device
     where = [x for x in debuggee.focus if device.cores[x.core].table.piece]
     return where or [Place(core.name) for core in device.order if core.table.piece]

@@ -1,9 +1,9 @@
 """User values: printed values and convenience variables that a session stores for the user.
 
-As in GDB, `$1` is the first value that `print` has shown, `$` the last one, `$$` the one before it
-and `$$3` the one three before the last. `$name` is a variable that `set $name = V` makes. `x` sets
-`$_` to the last address that it has shown, and `$__` to the contents there. The commands that set
-points set `$bpnum`.
+As in GDB, `$1` is the first value that `print` has shown, `$` the last value, `$$` the value before
+it and `$$3` the third value before the last. `$name` is a variable that `set $name = V` makes. `x`
+sets `$_` to the last address that it has shown, and `$__` to the contents there. The commands that
+set points set `$bpnum`.
 """
 
 from __future__ import annotations

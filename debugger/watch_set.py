@@ -196,7 +196,7 @@ class WatchSet:
     def _changes(
         self, core: Core | None, announcements: Sequence[Announcement], probe_targets: set[int]
     ) -> Iterator[WatchHit]:
-        """Yield the hits of watches whose values differ from those before the act.
+        """Yield the hits of watches whose values differ from the values before the act.
 
         `probe_targets` are the ids of targets whose probes have reported.
         """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def where_of(program: Program, core: Core, address: int | None = None) -> Where:
     """Return where a core is in the source.
 
-    `address` is that of the instruction; None stands for the core's next instruction.
+    `address` is the instruction's address; None stands for the core's next instruction.
     """
     address = core.next_address if address is None else address
     if address is None:

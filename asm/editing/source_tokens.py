@@ -135,7 +135,7 @@ class SourceTokens:
     def token_at(self, offset: int) -> tuple[TokenLine, Token] | None:
         """Return the token at an offset, and its line; None if there is no token.
 
-        At the border of two tokens, return the one that is a word.
+        At the border of two tokens, return the token that is a word.
         """
         line = self.line_at(offset)
         place = offset - line.start

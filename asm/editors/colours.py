@@ -28,7 +28,7 @@ _C_FILES = (".c", ".h", ".cc", ".cpp", ".hpp")
 
 
 def is_assembly_file(name: str) -> bool:
-    """Return whether the name of a source is not that of a file of C or C++."""
+    """Return whether a source is assembly: its name is not the name of a file of C or C++."""
     return PurePath(name).suffix not in _C_FILES
 
 

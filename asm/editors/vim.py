@@ -112,7 +112,7 @@ def _statements() -> list[str]:
 
 
 def _operands() -> list[str]:
-    """Return the syntax items of what operands consist of."""
+    """Return the syntax items for operands: their words, numbers, strings and operators."""
     operators = r"[-+*/%~!&|^<>=]"
     return [
         "syntax cluster macawOperand contains=macawSymbol,macawNamed,"

@@ -476,6 +476,6 @@ def _meets(part: Place, origin: Origin, place: Place) -> bool:
 
 
 def _later(edit: Edit, origin: Origin, place: Place) -> bool:
-    """Return whether an edit has overwritten what an origin made."""
+    """Return whether an edit has overwritten the values that an origin made."""
     is_later = edit.number > origin.number and edit.cycle >= origin.time
     return is_later and _meets(edit.place, origin, place)

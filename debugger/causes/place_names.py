@@ -85,7 +85,7 @@ def label_place(
 
     The line table does not contain data that no core executes or reads as packets. For such data,
     the function searches the sources for the definition of the label; the bytes are at its line or
-    after it. Several layers of a network may have the label; that of layer number `layer` has
+    after it. Several layers of a network may have the label; the label of layer number `layer` has
     priority. The result is None if no source has the label.
     """
     image = of_program(program, address)

@@ -54,8 +54,8 @@ class Access(NamedTuple):
 class RunRecord:
     """The accesses and origins of a run, up to the position of the debuggee at the first question.
 
-    The record is partial if it starts at a later checkpoint than the run. A method whose result may
-    depend on what came before the record then raises `UnrecordedError`.
+    The record is partial if it starts at a later checkpoint than the run. Then a method raises
+    `UnrecordedError` if its result may depend on the time before the record.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""References: arrays that say what named places should contain, and comparisons with them.
+"""References: arrays with the values that named places should have, and comparisons with them.
 
 A place is a tensor or an array of a part, another expression for memory or for a core's state, a
 window or a transfer. The values of a window are the stream of bytes that passes it. The values of a
@@ -29,7 +29,7 @@ TRANSFER = re.compile(r"transfer\s*(\d+)")
 
 @dataclass(frozen=True)
 class Reference:
-    """An array that says what a place should contain.
+    """An array with the values that a place should have.
 
     One of `memory`, `state`, `window` and `transfer` is set, for the kind of place.
     """

@@ -1,7 +1,8 @@
 """Stall trees: from each waiting core to the cores for which it waits (`why-stalled`).
 
-A tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch ends
-at a core that is busy or that will continue by itself. It also ends where the wait can never end:
+A tree is built from the reports of the cores (`macaw.emu.inspection.Inspectable.stalls`). A branch
+ends at a core that is busy or that will continue by itself. It also ends where the wait can never
+end:
 
 - at a core that has ended, has faulted or was never started,
 - at a circle of waits,

@@ -1,4 +1,4 @@
-"""The command `annotate`: shows what lines cost, as a table and in the code panel."""
+"""The command `annotate`: shows the cycles of each line, as a table and in the code panel."""
 
 from __future__ import annotations
 

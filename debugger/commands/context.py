@@ -1,4 +1,4 @@
-"""The context of commands: what they work on, and what they store from one line to the next."""
+"""The context of commands: their session, and the data that they store for later lines."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ _FORMAT = re.compile(r"(\d*)([A-Za-z]\w*)?")
 def read(text: str, before: Format | None = None, own: Collection[str] = ()) -> Format:
     """Return the format that a text such as `4xw` or `8f16` denotes. Raises `CommandError`.
 
-    If the text has no letter or type, the format is that of `before`, with the text's count. `own`
-    has the names of the device cores' own formats.
+    If the text has no letter or type, the result is `before` with the count of the text. `own` has
+    the names of the device cores' own formats.
     """
     match = _FORMAT.fullmatch(text)
     if match is None:

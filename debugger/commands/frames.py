@@ -1,6 +1,6 @@
 """Commands for the call stack of the focused core: `backtrace`, `frame`, `up`, `down`.
 
-Assembly code has no frame records, so registers are always those of the innermost call.
+Assembly code has no frame records, so all registers have the values of the innermost call.
 """
 
 from __future__ import annotations

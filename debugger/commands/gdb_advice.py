@@ -1,6 +1,6 @@
-"""Advice for users of GDB: what to type instead of what this debugger lacks.
+"""Advice for users of GDB: the lines to type in place of GDB commands that do not exist here.
 
-The table of tests/debugger/gdb_habits.toml has a line for each form, with its answer.
+The file tests/debugger/gdb_habits.toml has an entry for each form, with its answer.
 """
 
 from __future__ import annotations

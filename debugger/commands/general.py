@@ -147,7 +147,7 @@ def _run(context: Context, text: str) -> tuple[int, str]:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """End a process and, where the system has groups of processes, those that it started."""
+    """End a process, and the processes that it started if the system has groups of processes."""
     if hasattr(os, "killpg"):
         os.killpg(process.pid, signal.SIGKILL)
     else:

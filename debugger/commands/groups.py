@@ -69,7 +69,7 @@ def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
     """Return the units to group at the chosen places; None means the focus.
 
     A core is replaced by its units of the first level. If a unit is the only place, it is replaced
-    by the units one level below it. Any other place is taken as it is. If the focus is one core
+    by the units one level below it. Any other place remains unchanged. If the focus is one core
     without units, the result is all cores.
     """
     device = session.device

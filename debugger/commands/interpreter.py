@@ -345,7 +345,7 @@ class Interpreter:
     # Output of the program
 
     def take_output(self) -> dict[str, str]:
-        """Return what the program has written since the last call, by stream."""
+        """Return the output of the program since the last call, by stream."""
         pieces, self._pieces = self._pieces, []
         streams: dict[str, bytes] = {}
         for stream, data in pieces:

@@ -14,7 +14,7 @@ COMMAND = 18  # width of the column for a command
 
 
 def introduction(session: Session) -> list[str]:
-    """Return lines that say what is loaded, where it is, and three commands to try."""
+    """Return lines that name the loaded program, its position, and three commands to try."""
     program = session.program
     files = [PurePath(name).name for name in program.source_files]
     name = files[0] if files else "the program"

@@ -15,7 +15,10 @@ IMAGES = "images are stored as (height, width, channels)"
 
 
 def layers_table(context: Context, text: str | None) -> Answer:
-    """Return the layers of the network; with a text, those whose names or operations contain it."""
+    """Return the layers of the network.
+
+    With a `text`, return only the layers whose name or operation contains it.
+    """
     _check_network(context)
     states = context.session.layers()
     rows = [
@@ -39,7 +42,7 @@ def layers_table(context: Context, text: str | None) -> Answer:
 
 
 def tensors_table(context: Context, text: str | None) -> Answer:
-    """Return the tensors of the network; with a text, those whose names contain it."""
+    """Return the tensors of the network; with a `text`, only tensors whose name contains it."""
     _check_network(context)
     rows = [
         (

@@ -37,7 +37,7 @@ def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = T
 
 
 def assign(context: Context, line: Line) -> Expression:
-    """Set what operand E denotes to the value of operand V. Raises `CommandError`.
+    """Assign the value of operand V to the thing that operand E denotes. Raises `CommandError`.
 
     Return the compiled operand E. A change of the device counts as an edit; a change of a variable
     does not.

@@ -78,12 +78,12 @@ def sources_table(context: Context, text: str | None) -> Answer:
 
 
 def functions_table(context: Context, text: str | None) -> Answer:
-    """Return the labels of code; with a regular expression, those that match it."""
+    """Return the labels of code; with a regular expression, only the labels that match it."""
     return _labels(context, text, code=True)
 
 
 def variables_table(context: Context, text: str | None) -> Answer:
-    """Return the labels of data and the tensors; with a regular expression, those that match it."""
+    """Return the labels of data and the tensors; with a regular expression, only those names."""
     return _labels(context, text, code=False)
 
 

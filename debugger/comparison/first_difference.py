@@ -1,9 +1,9 @@
-"""Runs two programs side by side up to the first difference in what the user compares.
+"""Runs two programs side by side up to the first difference in the compared data.
 
-Items of a stream are compared in their order, whatever the cycle in which each run makes them. In
-memory, each byte is a stream: the k-th value that one run writes to the byte is compared with the
-k-th value that the other run writes to it. So two runs may differ in time, in the order of their
-cores and in the width of their writes, and still be equal.
+Items of a stream are compared in their order, even if the two runs make them in different cycles.
+In memory, each byte is a stream: the k-th value that one run writes to the byte is compared with
+the k-th value that the other run writes to it. So two runs may differ in time, in the order of
+their cores and in the width of their writes, and still be equal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Equal:
-    """The result if two runs do not differ in what was compared, up to their ends."""
+    """The result if the compared data of two runs do not differ up to the ends of the runs."""
 
     subject: Subject
     count: int  # number of items that were compared

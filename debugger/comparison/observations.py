@@ -65,7 +65,7 @@ class Write(Observation):
 
 
 class ObservedRun:
-    """A run that is observed for one subject, and what it has done so far."""
+    """A run that is observed for one subject, with its observations so far."""
 
     def __init__(
         self,

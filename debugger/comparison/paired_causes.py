@@ -25,7 +25,7 @@ COPIES = 8  # steps between two values, of which the record has no values
 
 @dataclass
 class PairedStep:
-    """One cause in both runs. A side is None if only the other run has the cause."""
+    """One cause in both runs. A side is None if its run does not have the cause."""
 
     this: Cause | None
     other: Cause | None
@@ -33,7 +33,7 @@ class PairedStep:
 
 @dataclass
 class PairedWalk:
-    """The steps back whose values differ, and what differs at the last one.
+    """The steps back whose values differ, and the difference at the last of these steps.
 
     `reason` says why the walk ended there:
 
@@ -154,7 +154,10 @@ def _pairs(one: list[Cause], two: list[Cause]) -> Iterator[PairedStep]:
 
 
 def _name(cause: Cause) -> tuple[object, ...]:
-    """Return a key for a cause among those of one step: its role, and its name or factors."""
+    """Return a key that identifies a cause among the causes of one step.
+
+    The key has the role of the cause, and its name or factors.
+    """
     if cause.name or cause.setting or cause.ends:
         return cause.role, cause.name
     factors = [x.name for x in cause.causes if not x.setting]

@@ -48,8 +48,8 @@ class Area:
 class Subject:
     """The kind of data to compare, with its addresses or cores in one of the two runs.
 
-    For the subject `memory`, `areas` has the ranges of memory; without areas it is all memory. For
-    the other subjects, `cores` has the names of the cores.
+    For the subject `memory`, `areas` has the ranges of memory; without areas, all memory is
+    compared. For the other subjects, `cores` has the names of the cores.
     """
 
     kind: str  # one of SUBJECTS

@@ -1,8 +1,8 @@
 """The breakpoints, watches and caught events that the editor has set, each a point of the session.
 
-The editor sends all points of one group together: those of a source file, of functions, of
-instructions, of data, of events. A point that was in the group before stays, with its count of
-hits.
+The editor sends all points of one group together. A group has the points of one source file, or all
+points of functions, instructions, data or events. A point that was in the group before stays, with
+its count of hits.
 """
 
 from __future__ import annotations

@@ -256,7 +256,10 @@ class Inspection:
         return symbol_at(self.session, address)
 
     def assign(self, place: Place, text: str, value: str) -> None:
-        """Set what an expression denotes to the value of another one. Raises `RequestError`."""
+        """Assign the value of the expression `value` to the thing that `text` denotes.
+
+        Raises `RequestError`.
+        """
         session = self.session
         if not text:
             raise RequestError("this value cannot be set")

@@ -1,4 +1,4 @@
-"""Reads what the user requests by `launch`: the program, its inputs, how it starts."""
+"""Reads the request `launch` of the user: the program, its inputs, how the program starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from macaw.debugger.dap.connection import RequestError
 
 @dataclass(frozen=True)
 class Launch:
-    """What the user requests by `launch`. Paths are absolute, unless there is no `cwd`."""
+    """The values of a request `launch`. Paths are absolute, unless there is no `cwd`."""
 
     program: tuple[str, ...]  # sources, one executable, or one folder
     folder: str = ""  # `cwd`; empty for the present folder
@@ -27,7 +27,7 @@ class Launch:
 
 
 def read_launch(arguments: Mapping[str, Any]) -> Launch:
-    """Return what the arguments of `launch` request. Raises `RequestError`."""
+    """Return the values in the arguments of a request `launch`. Raises `RequestError`."""
     folder = text(arguments, "cwd", "")
     program = arguments.get("program")
     paths = (

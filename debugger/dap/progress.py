@@ -25,7 +25,7 @@ class Progress:
         self._is_shown, self._last = False, monotonic()
 
     def update(self, what: str, cycle: int) -> None:
-        """Say what the run does, such as "going back", and where it is."""
+        """Report the activity of the run, such as "going back", and its cycle."""
         if monotonic() - self._last < APART:
             return
         self._last = monotonic()

@@ -211,8 +211,9 @@ class Target:
     # Values
 
     def _place(self, arguments: Mapping[str, Any]) -> Place:
-        """Return the place at which an expression is evaluated: that of its frame, or else the
-        focus.
+        """Return the place at which an expression is evaluated.
+
+        It is a place in the frame's core, or the focus if the request names no frame.
         """
         if arguments.get("frameId") is None:
             return self.session.focus[0]

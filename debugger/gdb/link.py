@@ -1,10 +1,10 @@
 """The connection to gdb: a thread reads and acknowledges packets, the caller answers them.
 
-gdb sends no new packet before it has acknowledged the answer to the last one. But it may repeat a
-packet, or ask for the answer again. If the same packet arrives again before that acknowledgement,
-it is such a repetition. For example, gdb repeats the first packet if the server needs seconds to
-start. The thread acknowledges each packet at once, even before the program is loaded, because gdb
-waits only two seconds for that. When an interrupt arrives while the program runs, the thread calls
+gdb sends no new packet before it has acknowledged the answer to the last packet. But gdb may repeat
+a packet, or ask for the answer again. If the same packet arrives again before the acknowledgement,
+it is a repetition. For example, gdb repeats the first packet if the server needs seconds to start.
+The thread acknowledges each packet at once, even before the program is loaded, because gdb waits
+only two seconds for that. When an interrupt arrives while the program runs, the thread calls
 `on_interrupt`.
 """
 

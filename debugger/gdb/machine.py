@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """The device of a session in gdb's terms. The number of a thread is that of its core + 1."""
+    """The device of a session in gdb's terms.
+
+    The number of a thread is the number of its core plus 1.
+    """
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -30,7 +33,7 @@ class Machine:
     # Threads
 
     def threads(self) -> list[int]:
-        """Return the numbers of the threads, which are those of the running cores.
+        """Return the numbers of the threads: one for each running core.
 
         If no core runs, the list has only the thread of the last stop.
         """

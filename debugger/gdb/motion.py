@@ -31,7 +31,7 @@ TRAP, INTERRUPTED = 5, 2  # numbers of signals
 
 
 class Action(NamedTuple):
-    """One action of `vCont`: what a thread shall do."""
+    """One action of `vCont`: the kind of motion of a thread."""
 
     kind: str  # "c", "s", or "r" with a range of addresses
     thread: int = ALL

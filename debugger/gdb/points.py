@@ -53,7 +53,7 @@ class GdbPoints:
             self.session.points.delete(number)
 
     def clear(self) -> None:
-        """Delete all points of gdb; those of `monitor` stay."""
+        """Delete all points that gdb has set, but not the points that `monitor` has set."""
         for point in list(self._numbers):
             self.remove(point)
 

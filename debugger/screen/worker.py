@@ -156,7 +156,7 @@ class Worker:
             self.on_leave()
 
     def _has_run(self) -> bool:
-        """Return whether a script has run the program: its cycle is not that of the frame."""
+        """Return whether a script has run the program: its cycle differs from the frame's cycle."""
         return self.interpreter.session.device.cycle != self.frame.cycle
 
     def _renew(self) -> None:

@@ -1,4 +1,4 @@
-"""Draws the against panel: two runs beside each other, with what differs."""
+"""Draws the against panel: two runs beside each other, with their differences."""
 
 from __future__ import annotations
 

@@ -136,9 +136,9 @@ def assemble_object(
 ) -> Relocatable:
     """Assemble an object for a linker, as `macaw asm -c` does.
 
-    Arguments and errors are those of `assemble`. If no source defines a symbol, the linker finds it
-    in another object. The object has no default program of cp. `save_object` writes the object to a
-    file; `linker_script` and `c_header` return texts with its addresses.
+    The arguments and the errors are the same as for `assemble`. If no source defines a symbol, the
+    linker finds it in another object. The object has no default program of cp. `save_object` writes
+    the object to a file; `linker_script` and `c_header` return texts with its addresses.
     """
     from macaw.asm import assembler
 
@@ -215,9 +215,10 @@ def _elf_bytes(path: FilePath) -> bytes:
 def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> Program:
     """Return the program of an ELF file, or of sources, which this function assembles.
 
-    Several sources make one program; `device` is as in `assemble`. If the sources are those of a
-    compiled network, the program has the network's layers (`Program.network`). Raises the errors of
-    `assemble` and `load_object`, and `InputError` for an ELF file among several files.
+    Several sources make one program; `device` overrides the sources' `.device`. If the sources are
+    those of a compiled network, the program has the network's layers (`Program.network`). Raises
+    the errors of `assemble` and `load_object`, and `InputError` for an ELF file among several
+    files.
     """
     if not more:
         if reading.is_pipe(path):
@@ -316,7 +317,7 @@ def c_header(item: Relocatable | None = None, *, device: DeviceLike | None = Non
     """Return the text of macaw.h, the C header of a device.
 
     It has macros for the device's instructions and the device's addresses. With an object, it also
-    has the addresses of the object's program. The default `device` is that of the object, or else
+    has the addresses of the object's program. The default `device` is the object's device, or else
     `DEFAULT_DEVICE`. Raises `ConfigError`.
     """
     from macaw.asm import c_header

@@ -223,7 +223,7 @@ def mapping(kind: Kind, description: str) -> Kind:
 
 
 def array(value: Any) -> str | None:
-    """Return None if NumPy can convert a value to an array of numbers, else what is expected.
+    """Return None if NumPy can convert a value to an array of numbers, else a description of one.
 
     A masked array is not accepted.
     """

@@ -226,7 +226,7 @@ def _run_click(arguments: list[str]) -> int:
 
 
 def _explain_option(error: click.ClickException) -> None:
-    """Print what a missing option is for, and where the options of commands are."""
+    """Print the purpose of a missing option, or a hint that options follow the command's name."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None and not error.ctx.parent:
         click.echo("hint: the options of a command come after its name", err=True)
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):

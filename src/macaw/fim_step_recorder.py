@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class MeasuredStep:
     """A step that an island executed: its number, the island, its first and its last cycle.
 
-    The number is the one in the step's label in the source.
+    The number is part of the step's label in the source.
     """
 
     number: int

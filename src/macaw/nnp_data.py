@@ -24,8 +24,8 @@ def quantised_vectors(
 ) -> Quantised:
     """Return codes, exponents and host values of native vectors (..., N) of host values.
 
-    `is_matrix` selects the quantiser of matrices, otherwise that of vectors. `values` must not have
-    a NaN.
+    With `is_matrix`, the quantiser of matrices is used, otherwise the quantiser of vectors.
+    `values` must not have a NaN.
     """
     vector, matrix = quantisers(config)
     quantiser = matrix if is_matrix else vector

@@ -27,7 +27,7 @@ def native_tiles(matrix: ArrayLike, native: int) -> NDArray[Any]:
 def from_native_tiles(array: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
     """Return the matrix of `shape` (rows, columns) from native tiles (tiles, native, native).
 
-    Raises `InputError` if `array` does not have the tiles of such a matrix.
+    Raises `InputError` if `array` does not have the number of tiles that `shape` needs.
     """
     whole, shape = np.asarray(array), arguments.python_numbers(shape)
     if whole.ndim != 3 or whole.shape[1] != whole.shape[2]:

@@ -104,7 +104,7 @@ def protect(
 
     Each array of `weights` is a layer and has shape (nodes, inputs). `scope` says which nodes share
     an order: net, layer, group:N (N nodes of a layer) or node. `lanes` is the length of a block, by
-    default that of a register. The orders come from the operating system's random generator; a
+    default the lanes of a register. The orders come from the operating system's random generator; a
     `seed` is only for tests. Raises `InputError`.
     """
     arrays = [np.asarray(array) for array in weights]

@@ -72,7 +72,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the golden tests that were recorded, and what changed in them."""
+    """Print the golden tests that were recorded, and the changes in them."""
     lines = [
         (report.nodeid, str(text).splitlines())
         for reports in terminalreporter.stats.values()

@@ -71,7 +71,7 @@ def command(words: tuple[str, ...], core: str | None) -> int:
 def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
     """Yield all pages of the tables of these cores.
 
-    With `device`, also yield those of the device, the trace block and the causes of a profile.
+    With `device`, also yield the pages of the device, the trace block and the causes of a profile.
     """
     from macaw.isa import pages
 

@@ -407,7 +407,10 @@ def descriptions(sources: Iterable[str]) -> list[str]:
 
 
 def refuse_other_files(sources: Iterable[str]) -> None:
-    """Raise `InputError` for a file that is no program, with a hint what to do with it."""
+    """Raise `InputError` for a file that is no program.
+
+    The hint says what the user can do with a file of this type.
+    """
     from macaw.errors import InputError
 
     for source in sources:

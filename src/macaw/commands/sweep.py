@@ -189,9 +189,9 @@ def _axes(rows: list[tuple[str, Any]], ctx: click.Context) -> dict[str, Any]:
 
 
 def _lower_options(text: str, ctx: click.Context) -> dict[str, Any]:
-    """Return the arguments of `macaw.lower` or `macaw.lower_graph` that words mean.
+    """Return arguments of `macaw.lower` or `macaw.lower_graph` from words of a command line.
 
-    The words are those of `macaw lower`.
+    The words have the syntax of the command `macaw lower`.
     """
     from macaw.commands import lower
 

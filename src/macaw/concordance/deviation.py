@@ -101,7 +101,7 @@ def _record_results(
 
 
 class _ChainComparator:
-    """A listener of the nnp core that compares what each chain writes with the recorded result."""
+    """A listener of the nnp core that compares the results of each chain with recorded results."""
 
     def __init__(
         self,

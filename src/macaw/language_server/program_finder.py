@@ -38,7 +38,10 @@ def determines_programs(path: Path) -> bool:
 
 
 class ProgramFinder:
-    """Finds the programs to which files belong. It stores what it has read until `forget`."""
+    """Finds the programs to which files belong.
+
+    It stores the contents of the files that it has read, until `forget` is called.
+    """
 
     def __init__(self, folders: Sequence[Path], include_dirs: Iterable[str]) -> None:
         """Create a finder that searches upwards to one of `folders`.
@@ -51,7 +54,7 @@ class ProgramFinder:
         self._included: dict[Path, tuple[str, ...]] = {}
 
     def forget(self) -> None:
-        """Discard what was read, so that the next question reads all files again."""
+        """Discard the stored contents, so that the next question reads all files again."""
         self._programs.clear()
         self._included.clear()
 

@@ -278,7 +278,7 @@ class CompiledNetwork:
     def _is_right(
         self, result: NDArray[Any], name: str, expected: Mapping[str, NDArray[Any]]
     ) -> bool:
-        """Return whether a layer's result equals that of the reference evaluator."""
+        """Return whether a layer's result equals the result of the reference evaluator."""
         for edge in self.assignment.outputs:
             if edge.tensor == name and edge.multipliers is not None:
                 return np.array_equal(_model_values(edge, result), expected[edge.name])

@@ -100,7 +100,8 @@ def sample_runs(
 ) -> Iterator[Mapping[str, NDArray[Any]]]:
     """Yield the values of a network's tensors, by name, for the first samples of its inputs.
 
-    `data` is as for `macaw.quantise`. `definitions` compute layers of nnp. Raises `InputError`.
+    `data` has the same form as for `macaw.quantise`. `definitions` compute layers of nnp. Raises
+    `InputError`.
     """
     from macaw.lowering.onnx import reference, samples
     from macaw.quantisation import data_by_name

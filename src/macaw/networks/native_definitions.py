@@ -1,4 +1,4 @@
-"""Defines what nnp's layers of a network compute: the concordant software of their programs.
+"""The functions that nnp's layers of a network compute: concordant software of their programs.
 
 This software is NumPy code that `macaw concord` writes for a program of the layer on nnp alone. So
 the code shares nothing with the emulator, and neither cp nor the dma takes part.

@@ -9,7 +9,7 @@ from macaw.profiling.phrases import share_text
 
 
 def annotation_html(annotation: Annotation) -> str:
-    """Return the HTML of an annotation: a table of its lines, those with most cycles first."""
+    """Return the HTML of an annotation: a table of its lines, the lines with most cycles first."""
     columns = [Column("line"), Column(""), Column("cycles", True), Column("of the run", True),
                Column("most of it"), Column("macs", True), Column("bytes", True)]  # fmt: skip
     costly = sorted((line for line in annotation.lines if line.run), key=lambda line: -line.run)

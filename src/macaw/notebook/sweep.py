@@ -1,4 +1,4 @@
-"""Shows a sweep in a notebook: its points with settings and cycles, and those that were refused."""
+"""Shows a sweep in a notebook: its points with settings and cycles, and the refused points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.sweeps.results import Sweep
 
 
 def sweep_html(sweep: Sweep) -> str:
-    """Return the HTML of a sweep: a row for each point, the one with fewest cycles first."""
+    """Return the HTML of a sweep: a row for each point, the point with fewest cycles first."""
     measured = sorted(sweep.measured, key=lambda row: row.metrics["cycles"])
     least = measured[0].metrics["cycles"] if measured else 0
     columns = [*(Column(name, True) for name in sweep.settings), Column("cycles", True),

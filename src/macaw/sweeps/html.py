@@ -32,7 +32,7 @@ def _page_file(name: str) -> str:
 
 
 def _page_data(sweep: Sweep) -> dict[str, Any]:
-    """Return what the script reads: columns of settings and metrics, and refused points."""
+    """Return the data for the script: columns of settings and metrics, and refused points."""
     return {
         "subject": sweep.subject,
         "settings": list(sweep.settings),

@@ -83,7 +83,7 @@ def _run(subject: Subject, point: Point, config: Configuration) -> _Run:
 def _energy_metrics(
     subject: Subject, point: Point, config: Configuration, run: _Run
 ) -> dict[str, float]:
-    """Return the estimate of the energy in picojoules, in all and by core; nothing without a table.
+    """Return the estimate of the energy in picojoules, in all and by core; empty without a table.
 
     The meters need a separate run. For a batch, the result is the sum over all items, as for
     cycles.

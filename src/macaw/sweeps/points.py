@@ -18,7 +18,7 @@ MOST_POINTS = 100_000
 class Point:
     """One run of a sweep: values of settings of the device, and the number of the repetition.
 
-    `seed` is that of the noise in the timing of DRAM; None means no noise.
+    `seed` is the seed of the noise in the timing of DRAM; None means no noise.
     """
 
     settings: tuple[tuple[str, Value], ...]

@@ -14,7 +14,10 @@ from macaw.sweeps.points import Outcome
 
 @dataclass(frozen=True)
 class Sweep:
-    """The outcomes of all points, in the order of the points. `subject` is what ran, in words."""
+    """The outcomes of all points, in the order of the points.
+
+    `subject` is the name of the program, operation or network that ran.
+    """
 
     subject: str
     outcomes: tuple[Outcome, ...]

@@ -113,9 +113,10 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
 
 
 def _symbol_lines(address: int, labels: Labels, size: int) -> list[str]:
-    """Return the `.global`, `.type` and `.size` lines of the first symbol at `address`, if any.
+    """Return the `.global`, `.type` and `.size` lines of the first symbol at `address`.
 
-    After these lines, the caller prints a directive of `size` bytes, which defines the symbol.
+    If there is no symbol, return no lines. After these lines, the caller prints a directive of
+    `size` bytes, which defines the symbol.
     """
     symbols = labels.symbols_at(address)[:1]
     return [line for symbol in symbols for line in labels.about(symbol, size)]

@@ -22,9 +22,10 @@ _ERRORS = (Unlike, codec.StructureError, codec.DecodeError)
 
 
 def records(section: Section, labels: Labels) -> Iterator[Record]:
-    """Yield the records of the packets at the start of the image, then those of the sequences.
+    """Yield the records of the image's packets, then the records of its sequences.
 
-    The offsets of sequences come from config packets and from labels.
+    The packets are at the start of the image. The offsets of sequences come from config packets and
+    from labels.
     """
     data, start = section.data, section.address
     offsets: set[int] = set()
