@@ -43,7 +43,7 @@ class DeviceChoice:
         self._config = load(device) if isinstance(device, str) else device
         self._fixed = device is not None
         self._used = False
-        self.is_replaced = False  # the caller's device replaces that of `.setting`
+        self.is_replaced = False  # a warning has said that `.setting` does not count
         self._values: dict[str, Any] = {}  # the values of `.setting` lines, by name
         self._disagreement: tuple[LogicalLine, Mistake] | None = None
 

@@ -20,7 +20,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Core, Memory, Structure, Window
 
-_TYPES = {  # of elements; float16 has no type that all compilers know
+_TYPES = {  # C types of elements; not all compilers know float16
     "float16": "uint16_t",
     "float32": "float",
     "float64": "double",

@@ -69,7 +69,7 @@ class Startup:
     waits: int = 0  # mask of cores
     stores: Sequence[Transfer] = ()
     drains: Sequence[Transfer] = ()  # out of windows, while the cores run
-    feeds: Sequence[Transfer] = ()  # into windows, meanwhile
+    feeds: Sequence[Transfer] = ()  # into windows, while the cores run
 
 
 @dataclass
@@ -82,7 +82,7 @@ class CorePart:
     state: AssemblyState
     core: Core
     index: int | None
-    line: LogicalLine  # the `.core` that began it
+    line: LogicalLine  # the `.core` line that began the part
     directives: Mapping[str, Directive] = field(default_factory=dict)
     groups: set[int] = field(default_factory=set)  # register groups that the part has used
 

@@ -23,7 +23,7 @@ from macaw.asm.round_trace import Assignment, Entry, Field, Waiting
 from macaw.asm.simple_numbers import limits
 from macaw.asm.symbols import Scope
 
-_CODES = {array(code).itemsize: code for code in "QLIHB"}  # of unsigned numbers, by their bytes
+_CODES = {array(code).itemsize: code for code in "QLIHB"}  # codes of unsigned numbers, by bytes
 _WATCHED = 1 << 10  # numbers between two calls of `watch`
 _FAR = 1 << 62  # numbers beyond it may wrap around in expressions
 

@@ -37,7 +37,7 @@ from macaw.isa.lazy_pattern import lazy_pattern
 _MAX_DIMENSIONS = 32
 _LITERAL = lazy_pattern(r"(-?)(0[xX][0-9A-Fa-f]+|0[bB][01]+|[1-9][0-9]*|0)")
 _MAX_FILL = 8  # bytes that .fill repeats
-_MAX_FILL_VALUE = 4  # bytes of them that its value gives, as in GNU as
+_MAX_FILL_VALUE = 4  # bytes of each repetition that the value gives, as in GNU as
 
 
 def pack_number(value: int, size: int, node: Node) -> bytes:

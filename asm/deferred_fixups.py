@@ -19,7 +19,7 @@ from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Scope
 from macaw.isa.lazy_pattern import lazy_pattern
 
-# `NAME` has no word such as `.4byte`, whose begin may be that of a number.
+# `NAME` has no word such as `.4byte`, which could begin like a number.
 _DIRECTIVE = "|".join(re.escape(name) for name in NUMBER_SIZES if name[1].isdigit())
 # Label, first word and what follows it, of a whole line. The last alternative is any other line.
 LINE = lazy_pattern(
@@ -80,7 +80,7 @@ class DeferredFixups:
         area, report = self._area, self._state.report
         following, base = self._scope.following, area.base or 0
         watch, links = self._state.watch, self._state.linkage is not None
-        addresses: dict[str, int] = {}  # of labels that were looked up already
+        addresses: dict[str, int] = {}  # labels that were looked up already
         for offset, known_bits, encoder_or_size, modifier, name, line_start in self.items:
             watch()
             if report.has_failed_at(self._source, line_start):

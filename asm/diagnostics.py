@@ -19,7 +19,7 @@ from macaw.isa.errors import MacawError
 from macaw.isa.lazy_dataclass import dataclass
 
 _WIDEST = 160  # characters of a source line that are shown
-MOST_ERRORS = 100  # printed by default
+MOST_ERRORS = 100  # errors that are printed by default
 _MOST_COMPARED = 200_000  # names that a run of the assembler compares
 
 

@@ -17,7 +17,7 @@ class Directive:
     syntax: str
     meaning: str  # a sentence
     run: Callable[[StatementContext, Statement], None]
-    defines: bool = False  # its first operand is a symbol that it defines
+    defines: bool = False  # the directive defines the symbol in its first operand
     example: str = ""  # lines that assemble; with .core where a part is needed
 
 

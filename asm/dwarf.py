@@ -36,16 +36,16 @@ LNE_END_SEQUENCE, LNE_SET_ADDRESS, LNE_DEFINE_FILE = 1, 2, 3
 
 PRODUCER = "Macaw"
 _LINE, _INFO, _ABBREV, _RANGES = ".debug_line", ".debug_info", ".debug_abbrev", ".debug_rnglists"
-_SET_ADDRESS = 3  # bytes of that opcode before its address
+_SET_ADDRESS = 3  # bytes of the opcode before its address
 _NAMELESS = "<text>"  # instead of an empty name, which would end the list
 _LAST = 0xFFFF_FFFF  # the highest address, and length, that 32 bits hold
 _LINE_VERSION, _UNIT_VERSION = 4, 5
 _ADDRESS_SIZE = 4
-_LENGTH_BYTES = 4  # before a unit
+_LENGTH_BYTES = 4  # bytes of the length in front of a unit
 _RANGES_HEADER = struct.Struct("<HBBI")  # after the length: version, sizes, number of offsets
 # The special opcodes: line steps of -5 to 8, address steps of up to 17.
 LINE_BASE, LINE_RANGE = -5, 14
-OPERANDS = (0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)  # of the standard opcodes 1 to 12
+OPERANDS = (0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)  # operands of opcodes 1 to 12
 OPCODE_BASE = len(OPERANDS) + 1
 
 
@@ -53,7 +53,7 @@ class Reference(NamedTuple):
     """A 32-bit address that a debug section contains: its offset there, and the target section."""
 
     offset: int
-    target: str  # the section's name; of a debug section the address counts from its own begin
+    target: str  # a section's name; an address in a debug section counts from its start
 
 
 class DebugSection(NamedTuple):

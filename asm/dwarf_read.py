@@ -22,7 +22,7 @@ from macaw.isa.lazy_dataclass import dataclass
 _VERSIONS = range(2, 6)
 _NUL = b"\0"
 _LONG_UNIT = 0xFFFF_FFFF  # as a unit's length: 64-bit DWARF
-_MOST = 0xFFFF_FFFF  # of a row's numbers
+_MOST = 0xFFFF_FFFF  # the greatest number in a row
 _LEB_BYTES = 10  # a 64-bit number has no more
 
 
@@ -79,7 +79,7 @@ class _Reader:
             dwarf.FORM_STRP: debug.get(".debug_str", b""),
             dwarf.FORM_LINE_STRP: debug.get(".debug_line_str", b""),
         }
-        self.names: dict[str, int] = {}  # of all files
+        self.names: dict[str, int] = {}  # indices by file name
         self.sequences: list[_Sequence] = []
 
     def file(self, name: str) -> int:
@@ -274,7 +274,7 @@ class _Machine:
     step: int  # bytes that an address advance counts
     line_base: int
     line_range: int
-    operands: Sequence[int]  # of the standard opcodes
+    operands: Sequence[int]  # numbers of operands of the standard opcodes
     files: list[int]  # places in the reader's names
     may_add_files: bool
 

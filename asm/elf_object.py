@@ -16,7 +16,7 @@ from macaw.asm.elf_builder import ElfBuilder, NamedSymbol
 from macaw.asm.program import Program
 from macaw.asm.relocatable import PREFIX, Relocatable, Relocation
 
-_HIGH_PART = ".Lpcrel_hi"  # and a number: the instruction to which a low part belongs
+_HIGH_PART = ".Lpcrel_hi"  # a number follows: the instruction that has the high part
 
 
 def _object_symbols(

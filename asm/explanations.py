@@ -15,7 +15,7 @@ from macaw.asm.source import LogicalLine
 from macaw.asm.symbols import Definition
 from macaw.isa.rows import Operand, PseudoOperand, Row
 
-_MOST_LINES = 12  # of a macro that are shown
+_MOST_LINES = 12  # lines of a macro that are shown
 
 
 def place(symbol: Definition) -> Span:

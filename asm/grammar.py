@@ -44,7 +44,7 @@ _MAY_OMIT = frozenset(
     (".align", ".balign", ".p2align", ".comm", ".lcomm", ".fill", ".space", ".skip", ".org")
 )
 
-# States of the parser in a wrong line. For more of them, what may follow is not kept.
+# States of the parser in a wrong line. If there are more, the accepted tokens are not cached.
 _DEEPEST_KEPT = 100
 
 _Child = Token | Node | list[Node]

@@ -14,7 +14,7 @@ from macaw.asm.program import Program, Section
 from macaw.isa import memory_map
 from macaw.isa.errors import MacawError
 
-# The first address of each; `cores` are the memories that cores bring.
+# The first address of each memory; `cores` are the memories inside of cores.
 MEMORIES = {
     "local": memory_map.LOCAL,
     "cores": memory_map.INSTRUCTIONS,

@@ -14,9 +14,9 @@ from macaw.asm.program import Section
 from macaw.isa import memory_map
 from macaw.isa.lazy_dataclass import dataclass
 
-# Memories that a section can lie in; OWN are those that a core brings.
+# The memories that can contain a section; OWN are the memories inside of cores.
 LOCAL, EXTERNAL, UNIT, OWN = "local", "external", "unit", "own"
-IMAGE_ALIGN = 64  # of tensors and of images in external memory
+IMAGE_ALIGN = 64  # of tensors and images in external memory, in bytes
 DROPPED = ".dropped"  # the section of bytes that no program loads, such as those for debuggers
 
 
@@ -92,7 +92,7 @@ class SectionPlan:
     address: int | None = None  # of a UNIT or OWN section
     limit: int = 0  # bytes of its memory; 0: shared with others, checked together
     bound: str = "mem.unit_half_bytes"  # the setting that gives the limit
-    step: int = 1  # bytes; tensors in it are multiples of them
+    step: int = 1  # bytes; the size of each tensor in it is a multiple of `step`
     element: str = ""  # type of its tensors; empty: any
     direction: str = ""  # of its tensors, "in" or "out"; empty: both
     align: int = 1

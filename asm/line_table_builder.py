@@ -18,9 +18,9 @@ class LineTableBuilder:
     """
 
     def __init__(self) -> None:
-        self._offsets = array("I")  # in the area
-        self._places = array("I")  # in the source
-        self._runs: list[tuple[int, Area, SourceText]] = []  # with their first row
+        self._offsets = array("I")  # of each row, in its area
+        self._places = array("I")  # of each row, in its source
+        self._runs: list[tuple[int, Area, SourceText]] = []  # each with its first row
         self._blocks: list[Block] = []  # each in one run
 
     def __len__(self) -> int:

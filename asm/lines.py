@@ -10,7 +10,7 @@ from typing import NamedTuple, overload
 
 from macaw.isa.lazy_dataclass import dataclass
 
-_WIDEST = 0xFFFF_FFFF  # of a number of the table
+_WIDEST = 0xFFFF_FFFF  # the greatest number in the table
 
 
 @dataclass(frozen=True, slots=True)

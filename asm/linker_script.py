@@ -13,7 +13,7 @@ from macaw.asm.program import Section
 from macaw.asm.relocatable import PREFIX, Relocatable
 from macaw.isa import memory_map, registry
 
-_ALIGN = 16  # of what follows the object's sections, in bytes
+_ALIGN = 16  # of the sections after the object's sections, in bytes
 _FLAGS = {"ax": 5, "aw": 6, "a": 4}  # PF_* of a segment
 STACK = 4096  # bytes that stay free below the end of local memory, unless `__stack_size` says more
 

@@ -29,7 +29,7 @@ class Chunk:
     """Consecutive bytes of a statement: the bytes of an area from offset `start` up to `end`."""
 
     area: Area
-    start: int  # offset in the area
+    start: int  # offset in the area, in bytes
     end: int
 
 

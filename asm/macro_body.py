@@ -42,7 +42,7 @@ class MacroBody:
         self._fixed = sum(len(piece) for piece in self.pieces if isinstance(piece, str))
 
     def _split(self, names: dict[str, int]) -> None:
-        if not names:  # of .rept
+        if not names:  # the body of a .rept
             self._add(self.text, 0)
             return
         text, done, quoted = self.text, 0, False

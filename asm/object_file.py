@@ -19,7 +19,7 @@ class ObjectRelocation:
 
     address: int  # in its section
     kind: int  # R_RISCV_*
-    symbol: str  # or the name of a section, for its start; empty: no symbol
+    symbol: str  # for the start of a section, its name; empty: no symbol
     addend: int
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ from macaw.isa.lazy_dataclass import dataclass
 
 _LINES = ".debug_line"
 _TEXTS = (".debug_str", ".debug_line_str")
-_FIRST, _GAP = 0x1000, 0x1000  # the address of the first section; between two
+_FIRST, _GAP = 0x1000, 0x1000  # the address of the first section; bytes between two
 
 # The bytes that a relocation changes, and how it computes them from their old value (0: not at
 # all) and its own: -1 subtracts.

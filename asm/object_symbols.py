@@ -20,8 +20,8 @@ def address_of(symbol: Definition) -> int:
     return ((value.area.base or 0) + value.offset) & 0xFFFF_FFFF
 
 
-# Of a symbol: its name, value, size or None, section, kind, and whether it is global and weak.
-# Without a size the symbol has the natural one of its section.
+# A symbol: its name, value, size or None, section, kind, and whether it is global and weak.
+# A symbol without a size has its natural size in the section.
 _Entry = tuple[str, int, int | None, str | None, str, bool, bool]
 
 

@@ -19,7 +19,7 @@ from macaw.asm.round_trace import Entry
 from macaw.asm.source import SourceText
 from macaw.isa.lazy_dataclass import dataclass
 
-_MOST_BYTES = 1 << 24  # of all recordings of a source
+_MOST_BYTES = 1 << 24  # bytes of all recordings of a source
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Replay:
         # By macro, values, area, and the offset modulo a word at which the expansion starts.
         self._recordings: dict[tuple[Macro, tuple[str, ...], Area, int], Recording] = {}
         self._bytes = 0
-        self._counted: CountedRounds | None = None  # that `rounds_again` has computed
+        self._counted: CountedRounds | None = None  # the result of `rounds_again`
 
     def _effects(self) -> int:
         return self.state.effects + self.state.report.events

@@ -24,7 +24,7 @@ class _SameMistake:
     """The number of times that the same error occurs in expansions of one line."""
 
     count: int = 0
-    places: list[int] = field(default_factory=list)  # of those that are shown
+    places: list[int] = field(default_factory=list)  # indices of the shown diagnostics
 
 
 class Report:
@@ -36,7 +36,7 @@ class Report:
         self._failed: set[tuple[SourceText, int]] = set()  # the identities of lines with an error
         self._same_mistakes: dict[tuple[Span, str], _SameMistake] = {}
         self._warned: set[tuple[Span, str]] = set()
-        self._order: dict[str, int] = {}  # of files
+        self._order: dict[str, int] = {}  # the order of the files, by name
 
     @contextmanager
     def catching(self, line: LogicalLine) -> Iterator[None]:

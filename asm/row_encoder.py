@@ -43,7 +43,7 @@ class RowEncoder:
     base: int
     encoders: tuple[OperandEncoder, ...]
     encode: Callable[[str], int] | None
-    chooses: bool  # the alternative by a value, which must be known
+    chooses: bool  # whether a known value must select the alternative
 
     def encode_partly(self, texts: Sequence[str]) -> tuple[int, OperandEncoder, str, str] | None:
         """Return (known bits, encoder, modifier, symbol) for operands with exactly one symbol.

@@ -36,7 +36,7 @@ class SectionWords:
     flags: str | None = None
     kind: str = ""
     group: str = ""
-    number: int = 0  # of the subsection
+    number: int = 0  # the number of the subsection
 
 
 def section_of(name: str, words: SectionWords) -> str | None:

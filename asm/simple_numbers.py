@@ -8,7 +8,7 @@ from macaw.asm.simple_statement import NUMBER
 from macaw.isa.lazy_pattern import lazy_pattern
 
 _NUMBERS = lazy_pattern(rf" *-?(?:{NUMBER}) *(?:, *-?(?:{NUMBER}) *)*")
-_LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # of `struct`, by bytes
+_LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # format letters of `struct`, by bytes
 
 
 def limits(size: int) -> tuple[int, int]:

@@ -101,7 +101,7 @@ class SourceText:
         newlines = [*self.newlines, len(self.text)]
         lines: list[int] = []
         columns: list[int] = []
-        line = before = end = newlines[-1]  # of no line yet
+        line = before = end = newlines[-1]  # no line is found yet
         for offset in offsets:
             while offset > end:
                 line, before, end = line + 1, end, newlines[line + 1]

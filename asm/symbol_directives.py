@@ -13,7 +13,7 @@ from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import CommonSymbol, Deferred, Definition
 from macaw.asm.syntax import Mistake, Name, Node, Statement, Text, unplaced
 
-# Types of symbols as GNU as has them, by what is kept of them.
+# GNU as's types of symbols, and the type that the object file stores for each.
 _KINDS = {
     "function": "func", "gnu_indirect_function": "func", "common": "object",
     "gnu_unique_object": "object",

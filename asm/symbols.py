@@ -120,7 +120,7 @@ class Scope:
     exports: dict[str, tuple[LogicalLine, int, int]] = field(default_factory=dict)
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
     weak: set[str] = field(default_factory=set)
-    local: set[str] = field(default_factory=set)  # of `.local`
+    local: set[str] = field(default_factory=set)  # names in `.local` lines
     is_compiled: bool = False  # a compiler wrote the file, whose unused labels cause no warnings
 
     def find(self, name: str) -> Definition | None:

@@ -21,9 +21,9 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.lazy_pattern import lazy_pattern
 
 MAX_DEPTH = 100  # expansions in each other, as in GNU as; so many includes in each other, too
-MAX_LINES = 1_000_000  # of all expansions and included files of a run
-MAX_CHARACTERS = 1 << 25  # of them, together
-EDITED_LINES = 100_000  # of a file that is open in an editor, which assembles it again and again
+MAX_LINES = 1_000_000  # lines of all expansions and included files of a run
+MAX_CHARACTERS = 1 << 25  # characters of all of them together
+EDITED_LINES = 100_000  # lines, for a file that is open in an editor
 EDITED_CHARACTERS = 1 << 22
 MAX_LINE = 1 << 16  # characters of a line that an expansion makes
 _PIECE = 1 << 16  # characters of a repetition's rounds that are read as one text
@@ -152,9 +152,9 @@ class TextStack:
         self.macros: dict[str, Macro] = {}  # by their name in small letters
         self.macro_words: set[str] = set()  # the names of macros, as defined and in small letters
         self.conditionals: list[Conditional] = []
-        self.calls = 0  # of macros, for `\@`
+        self.calls = 0  # number of macro calls so far, for `\@`
         self.collects = False  # lines are read for a body
-        self.depth = 0  # of macros and repetitions in each other
+        self.depth = 0  # depth of nested macros and repetitions
         self.deepest = 0  # the greatest depth since the innermost recording began
         self.frames: list[Frame] = []
         self._words = words

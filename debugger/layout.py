@@ -20,7 +20,7 @@ PANELS = {
     "against": "both of two runs (`--against`), and what differs",
 }
 DIGITS = dict(zip(PANELS, "1234567890a", strict=True))  # Alt and this key select the panel
-OF_TWO = "against"  # this panel is shown if there are two runs
+OF_TWO = "against"  # the panel that is shown if there are two runs
 SMALLEST = (60, 16)  # columns, rows; a smaller terminal shows one panel and `SENTENCE`
 MOST = 8.0  # a panel's height may be multiplied or divided by at most this
 LEAST = (12, 3)  # the least columns and rows of a panel with its title

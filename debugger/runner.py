@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from macaw.debugger.monitor import Monitor
     from macaw.emu.core import Core
 
-SLICE = 0.02  # so often, in seconds, a run looks for requests
+SLICE = 0.02  # seconds between two checks of a run for requests
 APART = 0.04  # least CPU time in seconds between checkpoints
 # greatest CPU time in seconds between them: a step back may have to run so much again
 MOST_APART = 0.12

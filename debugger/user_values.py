@@ -15,7 +15,7 @@ from typing import Any
 
 from macaw.debugger.values import Access, AccessError
 
-MOST = 10_000  # so many printed values are stored, the newest ones
+MOST = 10_000  # the greatest number of printed values that are stored
 _PRINTED = re.compile(r"(\$?)(\d{0,9})")  # what may follow the first `$` of a name
 
 

@@ -18,7 +18,7 @@ from macaw.isa.model import Core
 
 WORD = 4  # bytes of an instruction
 _TOP = 0xFFFF_FFFF
-_MOST_KEPT = 1 << 17  # words of a core
+_MOST_KEPT = 1 << 17  # decoded words of a core that are stored
 
 
 class Word(NamedTuple):

@@ -11,7 +11,7 @@ from macaw.isa.lazy_pattern import lazy_pattern
 _ZEROS = 16  # least zero bytes that become a `.space`
 _STRING = lazy_pattern(rb"[\t\n\r\x20-\x7e]{3,200}\0")
 _TEXT = lazy_pattern(rb"[\t\n\r\x20-\x7e]{6,}")  # a text without a zero byte at its end
-_LINE = lazy_pattern(rb"[^\n]{1,64}\n?|\n")  # of such a text, a `.ascii` each
+_LINE = lazy_pattern(rb"[^\n]{1,64}\n?|\n")  # a piece of such a text that becomes a `.ascii`
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\", '"': '\\"'}
 _RUN = lazy_pattern(rb"\0{%d,}" % _ZEROS)
 

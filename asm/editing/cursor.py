@@ -38,7 +38,7 @@ class Cursor:
     start: int
     word: str
     head: str = ""
-    role: str = ""  # of `head`
+    role: str = ""  # the role of `head`
     operand: int = 0
     depth: int = 0
     inner: int = 0

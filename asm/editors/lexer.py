@@ -107,9 +107,9 @@ class Scan:
 
     def __init__(self, text: str, core: str | None) -> None:
         self.text, self.core = text, core
-        self.head: str | None = None  # the mnemonic or directive of these operands; None: no
-        self.depth = 0  # of brackets in the statement
-        self.indices = 0  # the number of open square brackets among them
+        self.head: str | None = None  # the mnemonic or directive of these operands, or None
+        self.depth = 0  # depth of brackets in the statement
+        self.indices = 0  # the number of open square brackets
         self.named = ""  # `data=` while its value comes
 
     def tokens(self) -> Iterator[Token]:

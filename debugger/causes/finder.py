@@ -46,7 +46,7 @@ class Cause:
     by: str = ""  # the core that started the step, or the command that set the value
     memory: tuple[int, int] | None = None  # address and number of bytes
     version: int = -1  # announcement number of the write of these bytes; -1: there from the start
-    place: tuple[str, Place] | None = None  # or it was in a part of a core's state
+    place: tuple[str, Place] | None = None  # or the part of a core's state that had the value
     before: int = -1  # for state that no step made: number of the announcement at the read
     setting: bool = False  # whether it is a setting of the step; other causes are its data
     _more: Any = field(default=None, repr=False)

@@ -261,7 +261,7 @@ def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) 
             if unfinished is not None:
                 show("", unfinished)
             return
-        interpreter.session.interrupts.take()  # of an earlier line: ignored
+        interpreter.session.interrupts.take()  # a request to stop an earlier line is ignored
         with interruptible(interpreter.session):
             answer = execute(interpreter, line)
         show(line, answer)

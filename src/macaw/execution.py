@@ -67,9 +67,9 @@ class Run:
     exit_code: int
     stdout: str
     stderr: str
-    unwritten: tuple[str, ...] = ()  # outputs that certainly no item wrote
+    unwritten: tuple[str, ...] = ()  # outputs to which certainly no item wrote
     items: int | None = None  # length of the batch axis; None without one
-    cautions: tuple[RunCaution, ...] = ()  # what went wrong without a fault, by core and address
+    cautions: tuple[RunCaution, ...] = ()  # problems without a fault, by core and address
     device: Device = field(compare=False, kw_only=True)
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ DESCRIPTION_FILE = "golden.toml"
 FORMAT = 1  # version of golden.toml
 RECORDABLE = ("outputs", "registers", "cycles", "counters", "stdout")
 DEFAULT_RECORD = ("outputs", "cycles")
-EXPECTED_FOLDER = "expected"  # of the recording
+EXPECTED_FOLDER = "expected"  # the folder of the recording
 MOST_BITS = 53  # of a block format's mantissa: as many as binary64 has
 
 
@@ -58,8 +58,8 @@ class GoldenTest:
     sources: tuple[Path, ...]
     inputs: Mapping[str, Path]
     device: str | None
-    max_cycles: int | None  # where a run is stopped
-    most_cycles: int | None  # that a run may take
+    max_cycles: int | None  # the cycle in which a run is stopped
+    most_cycles: int | None  # the most cycles that a run may take
     jitter: int | None
     record: tuple[str, ...]
     references: Mapping[str, Reference] = field(default_factory=dict)  # by the output's name

@@ -27,7 +27,7 @@ class Record(NamedTuple):
     size: int  # bytes
     text: str  # its description, in columns
     target: int | None = None  # the address that it means
-    begins: int | None = None  # address of the whole that it belongs to, if the core starts there
+    begins: int | None = None  # address of the packet, sequence or instruction that contains it
 
 
 class PartPrinter:

@@ -31,9 +31,9 @@ class FimPrinter(PartPrinter):
     has_lines = True
 
     def __init__(self) -> None:
-        self._broken = False  # blocks or loops
+        self._broken = False  # blocks or loops are wrong
         self._numbers: set[int] = set()  # addresses of words that break another rule
-        self._inside = False  # of a block
+        self._inside = False  # whether the next word is inside of a block
         self._functions: dict[int, int] = {}  # the functions of operations, by address
 
     def open(self, program: Program, section: Section) -> None:

@@ -22,7 +22,7 @@ class NnpPrinter(PartPrinter):
     has_lines = True
 
     def __init__(self) -> None:
-        self._refused: dict[int, str] = {}  # why, by address
+        self._refused: dict[int, str] = {}  # reasons why chains are refused, by address
 
     def open(self, program: Program, section: Section) -> None:
         try:

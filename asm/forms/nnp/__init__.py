@@ -14,7 +14,7 @@ from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.nnp_walk import broken
 
 _WORD = 4  # bytes of an instruction
-_END = lazy_pattern(r"[;\r\n#]|//|/\*")  # of a statement; this core has no strings
+_END = lazy_pattern(r"[;\r\n#]|//|/\*")  # end of a statement; this core has no strings
 
 
 @dataclass

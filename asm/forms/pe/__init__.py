@@ -50,7 +50,7 @@ class PePart(CorePart):
         self.tensors = Tensors(self._image, self._exes, self._configs)
         self._open: OpenSequence | None = None  # between .seq and .endseq
         self._sequences = SequenceTable()
-        self._buffers = BufferContents()  # by the packets so far
+        self._buffers = BufferContents()  # the contents after the packets so far
         run = {
             ".seq": self._begin_sequence,
             ".list": self._lists.begin,

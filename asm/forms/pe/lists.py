@@ -17,7 +17,7 @@ class Lists:
     def __init__(self, image: RowImage, line: LogicalLine) -> None:
         self._image, self._state, self._area = image, image.state, image.lists
         self._part_line = line
-        self.line: LogicalLine | None = None  # of the .list that is open
+        self.line: LogicalLine | None = None  # the line of the open .list
         self.starts: list[int] = []
         self._open: Definition | None = None
         self._loose = False  # the part has packets outside of lists

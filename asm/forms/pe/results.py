@@ -29,7 +29,7 @@ class Writers(NamedTuple):
     A PE's index is its cluster's number times the PEs per cluster, plus its number in the cluster.
     """
 
-    limit: int  # pes=: those below it, 0: all
+    limit: int  # `pes=`: only PEs with a lower index write; 0: all
     first: int
     last: int
     apart: int  # step of the index: 1, or the PEs of a cluster if only PE 0 of each writes

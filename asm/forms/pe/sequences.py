@@ -95,9 +95,9 @@ class OpenSequence:
 
     def __init__(self, image: RowImage, context: StatementContext) -> None:
         self._image = image
-        self.context = context  # of `.seq`
+        self.context = context  # the context of `.seq`
         self.name = ""
-        self.is_incomplete = False  # a line of it is wrong and may hold what is missing
+        self.is_incomplete = False  # a line is wrong, so something may be missing
         self.label: Definition | None = None
         self._header: dict[str, MemberValue] = {}
         self._then: MemberValue | None = None

@@ -87,7 +87,7 @@ def dense(array: Array, elements: Sequence[str], slots: int) -> Rounds:
     if columns > _MAX_INDEX + 1:
         raise DataError(f"has {columns} columns, at most {_MAX_INDEX + 1}")
     firsts = range(0, rows, slots)
-    size = slots * columns * array.item_size  # of a round
+    size = slots * columns * array.item_size  # bytes of a round
     data = array.data + bytes(len(firsts) * size - len(array.data))
     rounds = tuple((place * size, size) for place in range(len(firsts)))
     return Rounds(data, rounds, tuple(min(slots, rows - first) for first in firsts), array.shape)

@@ -110,7 +110,7 @@ class _ChainComparator:
         expected: Mapping[int, tuple[SourceInstruction, NDArray[Any]]],
     ) -> None:
         self.layer, self.chains, self.expected = layer, chains, expected
-        self.index = -1  # of the chain that the core executes
+        self.index = -1  # index of the chain that the core executes
         self.deviation: Deviation | None = None
         self.is_lost = False
 

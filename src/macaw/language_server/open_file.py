@@ -11,7 +11,7 @@ from macaw.asm.diagnostics import printable_name
 from macaw.language_server.positions import Positions
 from macaw.language_server.uris import path_of, resolve
 
-MOST_CHARACTERS = 1 << 22  # of a file; a longer one is not assembled
+MOST_CHARACTERS = 1 << 22  # characters of a file; a longer file is not assembled
 
 
 class OpenFile:

@@ -19,9 +19,9 @@ from macaw.language_server.open_file import OpenFile
 from macaw.language_server.program_finder import ProgramFinder, includes
 from macaw.language_server.uris import resolve
 
-MOST_PROGRAMS = 4  # whose results of the assembler stay in memory
+MOST_PROGRAMS = 4  # programs whose results stay in memory
 
-Key = tuple[str, ...]  # of a program: the names of its sources
+Key = tuple[str, ...]  # the key of a program: the names of its sources
 
 
 class Cancelled(Exception):

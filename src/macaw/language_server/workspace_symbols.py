@@ -18,9 +18,9 @@ from macaw.language_server.positions import Positions
 from macaw.language_server.program_finder import SOURCE_ENDINGS
 from macaw.language_server.translations import SYMBOL_KINDS
 
-_MOST_FILES = 2000  # of all folders
+_MOST_FILES = 2000  # files of all folders
 _MOST_VISITED = 20_000  # folders and files
-_MOST_BYTES = 1 << 20  # of a file
+_MOST_BYTES = 1 << 20  # bytes of a file
 _MOST_FOUND = 500
 _LEFT_OUT = {"node_modules", "__pycache__", "build", "venv"}
 

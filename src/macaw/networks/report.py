@@ -18,8 +18,8 @@ from macaw.phrases import plural
 if TYPE_CHECKING:
     from rich.table import Table
 
-# Columns of the table, those that a narrow screen leaves out last. `measured`, `used` and `equal`
-# are of a run.
+# Columns of the table; a narrow screen leaves out the last ones first. `measured`, `used` and
+# `equal` are for runs.
 _HEADINGS = {
     "name": "layer",
     "operator": "operation",

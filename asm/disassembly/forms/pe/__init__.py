@@ -58,7 +58,7 @@ class _Row(NamedTuple):
     """
 
     clusters: int
-    pes: int  # of all clusters
+    pes: int  # PEs of all clusters together
     half: int  # bytes of half of its memory unit
 
     @classmethod
