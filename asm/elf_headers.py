@@ -42,10 +42,7 @@ class ElfFile:
     names: tuple[str, ...]
 
     def contents(self, number: int) -> bytes:
-        """Return the bytes of a section.
-
-        Raises `ElfError` if the section extends past the file's end.
-        """
+        """Return the bytes of a section. Raises `ElfError` if they exceed the file."""
         return section_bytes(self.data, self.headers[number], f"section {self.names[number]}")
 
 
@@ -135,7 +132,7 @@ def _records(
 def check_amount(file: ElfFile) -> None:
     """Raise `ElfError` if the loader would load more bytes than the file has.
 
-    Without this check, segments or sections that overlap in a small file could fill the memory.
+    Otherwise, segments or sections that overlap in a small file could fill the memory.
     """
     loaded = sum(segment.file_size for segment in file.segments if segment.kind == elf.PT_LOAD)
     total = sum(
@@ -189,7 +186,7 @@ def foreign_flags(flags: int) -> str:
 def core_of(section: Section) -> str | None:
     """Return the core that executes a section of another tool; None for data.
 
-    If the section's name is a core's own section name, or begins with it and a point, return this
+    If a core's section name equals the section's name, or is its start before a point, return this
     core. Otherwise return the core of `_base_core`.
     """
     if section.flags != "ax":

@@ -1,4 +1,4 @@
-"""Finds the operands of the statement at a position: their names, ranges, and the next operand."""
+"""Finds the operands of the statement at a position: names, ranges, and which one is next."""
 
 from __future__ import annotations
 

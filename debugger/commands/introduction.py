@@ -1,4 +1,4 @@
-"""The introduction on the screen, before the first command: the program and three commands."""
+"""The introduction on the screen, before the first command: the program and what to try."""
 
 from __future__ import annotations
 

@@ -186,6 +186,31 @@ def test_products_of_two_activations_and_rough_functions_stay_float():
     onnx.checker.check_model(result.model, full_check=True)
 
 
+def test_pools_between_a_real_layer_and_integers_are_integers():
+    """The maximum of rounded numbers is the rounded maximum, so nothing is lost.
+
+    A pool stays real if the user wants it, or if the network returns its result.
+    """
+    nodes = [
+        NODE("Conv", ["x", "w"], ["a"], name="first"), NODE("LRN", ["a"], ["n"], name="norm", size=3),
+        NODE("MaxPool", ["n"], ["p"], name="pool", kernel_shape=[2, 2]), NODE("Conv", ["p", "v"], ["b"], name="second"),
+        NODE("LRN", ["b"], ["m"], name="last", size=3), NODE("MaxPool", ["m"], ["y"], name="end", kernel_shape=[2, 2]),
+    ]  # fmt: skip
+    shape = ((1, 4, 3, 3), TensorProto.FLOAT)
+    made = model(
+        nodes, {"x": (1, 3, 5, 5)}, {"y": shape}, w=numbers(4, 3, 1, 1), v=numbers(4, 4, 1, 1)
+    )
+    data = numbers(3, 3, 5, 5)
+    result = macaw.quantise(made, data)
+    assert result.floats == ("norm", "last", "end")
+    kinds = {layer.name: type(layer) for layer in network_of(result.model).layers}
+    assert kinds["pool"] is PoolLayer
+    assert error(result, made, data) < LIMITS["int8"]
+    for keep_float in (["pool"], ["MaxPool"]):
+        floats = macaw.quantise(made, data, keep_float=keep_float).floats
+        assert floats == ("norm", "pool", "last", "end")
+
+
 def test_losses_are_those_of_the_integers():
     """Without all other layers a layer loses what its own rounding loses."""
     result = macaw.quantise(network(), DATA)

@@ -1,4 +1,4 @@
-"""The command `macaw annotate`: prints each line of a source with its cycles."""
+"""The command `macaw annotate`: prints each line of a source with what it cost."""
 
 from __future__ import annotations
 

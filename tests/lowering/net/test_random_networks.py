@@ -62,21 +62,20 @@ def test_a_network_is_exact(seed):
 @pytest.mark.timeout(3600)
 def test_three_hundred_networks():
     answers: Counter[str] = Counter()
-    errors: list[float] = []
+    plain, counted = list[float](), list[float]()  # without and with a sample, which has zeros
     for seed in range(300):
         network = compiled(seed)
         if isinstance(network, str):
             answers[re.sub(r"\d+", "N", network.split(": ", 1)[-1])] += 1
             continue
         answers["exact"] += 1
-        error = abs(check(seed, network) - 1)
-        if error > 0.15:  # without a sample, a prediction does not count zeros after a ReLU
-            error = abs(check(seed, with_sample(seed)) - 1)
-            answers["predicted with a sample"] += 1
-        errors.append(error)
+        plain.append(abs(check(seed, network) - 1))
+        counted.append(abs(check(seed, with_sample(seed)) - 1))
     print(*answers.most_common(), sep="\n")
-    print(f"errors of predictions: median {np.median(errors):.1%}, worst {max(errors):.1%}")
+    for errors, words in ((plain, "without"), (counted, "with")):
+        median, worst = np.median(errors), max(errors)
+        print(f"errors of predictions {words} a sample: median {median:.1%}, worst {worst:.1%}")
+        assert median <= 0.05
     assert answers["exact"] >= 280
-    assert answers["predicted with a sample"] <= 3
-    assert np.median(errors) <= 0.05
-    assert max(errors) <= 0.15
+    assert sum(error > 0.15 for error in plain) <= 3  # they do not count zeros after a ReLU
+    assert max(counted) <= 0.15

@@ -64,6 +64,17 @@ def test_norm_of_an_image():
     assert operators(run(builder)) == names
 
 
+@pytest.mark.parametrize(("size", "beta", "roots"), [(5, 0.75, 2), (3, 0.5, 1), (1, 1.0, 0)])
+def test_local_response_normalization(size, beta, roots):
+    """vc adds the squares of neighbouring channels, takes the roots, and divides."""
+    builder = ModelBuilder(0, (1, 7, 3, 2))
+    options = {"size": size, "beta": beta, "alpha": 0.3, "bias": 1.5}
+    builder.value = builder.node("LRN", [builder.value], "norm", **options)
+    sums = ["pad", *["slice"] * 2, "add", *["slice", "add"] * (size - 2)] if size > 1 else []
+    powers = [*["sqrt"] * roots, *["mul"] * (roots - 1)]
+    assert operators(run(builder)) == ["convert", "mul", *sums, "mul", "add", *powers, "div"]
+
+
 PRODUCTS = [  # shapes of both factors, and whether vc needs a copy of the second
     ((1, 3, 4, 5), (1, 3, 5, 6), False),
     ((1, 3, 4, 5), (5, 2), True),
@@ -207,6 +218,7 @@ def refusal(builder: ModelBuilder) -> str:
     [
         ("Softmax", {"axis": 0}, "it is over axis 0 of (1, 3, 4, 5)"),
         ("LogSoftmax", {}, "it computes real numbers; no core of the device computes it yet"),
+        ("LRN", {"size": 3, "beta": 0.6}, "a beta of 0.6"),
         ("Cast", {"to": 7}, "it computes real numbers of float32, int64"),
     ],
 )

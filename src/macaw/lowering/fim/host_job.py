@@ -35,7 +35,7 @@ class HostJob:
     form: int
 
     def phases(self) -> list[Phase]:
-        """Return one phase with all copies. Raises `LowerError` if there are too many copies."""
+        """Return a single phase with all copies. Raises `LowerError` if there are too many."""
         return [self._phase]
 
     @cached_property

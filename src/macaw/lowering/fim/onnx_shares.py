@@ -12,10 +12,10 @@ from macaw.lowering.fim.onnx_extremes import over_axes
 from macaw.lowering.fim.onnx_layers import matrix_products
 from macaw.lowering.fim.onnx_values import Inputs, TaskValue, Values, required
 from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.operators.elementwise import lrn_constants, roots_of_power
 
 # Since this operator set, Softmax is over one axis; before, it was also over all later ones.
 _ONE_AXIS = 13
-_POWERS = {1.0: (), 0.5: (1,), 0.75: (1, 2)}  # by LRN's beta: how often each factor is a root
 
 
 def _softmax(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
@@ -36,15 +36,13 @@ def _lrn(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     The sums are a product with a matrix of ones near the diagonal. Numbers are scaled before they
     are squared, so that squares stay small.
     """
-    x, name, attributes = required(inputs, 0), node.outputs[0], node.attributes
-    beta, size = float(attributes.get("beta", 0.75)), int(attributes["size"])
-    if beta not in _POWERS:
-        raise LowerError(f"a beta of {beta:g}", f"there are {', '.join(map(str, sorted(_POWERS)))}")
+    x, name, size = required(inputs, 0), node.outputs[0], int(node.attributes["size"])
+    factor, bias, beta = lrn_constants(node)
+    roots = roots_of_power(beta)
     if len(x.shape) < 2:
         raise LowerError(f"an image of the shape {x.shape}")
     batch, channels, *image = x.shape
-    factor = values.array(np.array(math.sqrt(float(attributes.get("alpha", 1e-4)) / size)))
-    scaled = binary(values, "mul", x, factor, f"{name}_scaled")
+    scaled = binary(values, "mul", x, values.array(np.array(math.sqrt(factor))), f"{name}_scaled")
     squares = binary(values, "mul", scaled, scaled, f"{name}_squares")
     numbers = np.arange(channels)
     distance = numbers[None] - numbers[:, None]
@@ -54,12 +52,11 @@ def _lrn(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     flat = values.part(squares, 0, (batch, channels, math.prod(image)), f"{name}_flat")
     total = matrix_products(values, band, flat, f"{name}_sum")
     total = values.of_tensor(values.tensor(total, f"{name}_sum"), x.shape)
-    bias = values.array(np.array(attributes.get("bias", 1.0), np.float64))
-    base = binary(values, "add", total, bias, f"{name}_base")
-    divisor = base if not _POWERS[beta] else None
-    for roots in _POWERS[beta]:
+    base = binary(values, "add", total, values.array(np.array(bias)), f"{name}_base")
+    divisor = None
+    for count in roots:
         part = base
-        for _ in range(roots):
+        for _ in range(count):
             part = unary(values, "vssqrt", part, f"{name}_root")
         divisor = part if divisor is None else binary(values, "mul", divisor, part, f"{name}_power")
     assert divisor is not None

@@ -25,11 +25,10 @@ _ALL = (float("-inf"), float("inf"))
 
 
 def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a product of two real tensors, and return True.
+    """Append a product of two real tensors, with its bias and its activation as further layers.
 
-    Its bias and its activation become further layers. Constant operands become tensors. If several
-    products share an operand and vc cannot read it several times, a layer repeats it. Raises
-    `LowerError`.
+    Constant operands become tensors. If several products share an operand and vc cannot read it
+    several times, a layer repeats it. Raises `LowerError`.
     """
     (name,) = layer.outputs
     result = rewriting.tensors[name]
@@ -44,18 +43,18 @@ def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
     left = _repeated(rewriting, layer, left, batch, True)
     right = _repeated(rewriting, layer, right, batch, len(batch) != 2)
     product = name if not bias and not clips else rewriting.tensor(f"{name}_product", result)
-    _add(rewriting, layer, layer.name, "MatMul", (left, right), product)
+    append_real(rewriting, layer, layer.name, "MatMul", (left, right), product)
     if bias:
         total = name if not clips else rewriting.tensor(f"{name}_sum", result)
         other = _repeated_to(rewriting, layer, _tensor(rewriting, bias[0]), result.shape)
-        _add(rewriting, layer, f"{layer.name}_bias", "Add", (product, other), total)
+        append_real(rewriting, layer, f"{layer.name}_bias", "Add", (product, other), total)
         product = total
     if clips:
         bounds = [
             rewriting.constant(f"{layer.name}_{word}", np.asarray(limit, np.float32))
             for word, limit in zip(("least", "greatest"), limits, strict=True)
         ]
-        _add(rewriting, layer, f"{layer.name}_clip", "Clip", (product, *bounds), name)
+        append_real(rewriting, layer, f"{layer.name}_clip", "Clip", (product, *bounds), name)
     return True
 
 
@@ -231,7 +230,7 @@ def _reshape(rewriting: Rewriting, layer: Layer, name: str, result: str) -> None
     rewriting.append_movement(layer, "Reshape", (name, sizes), result)
 
 
-def _add(
+def append_real(
     rewriting: Rewriting,
     layer: Layer,
     name: str,

@@ -61,9 +61,10 @@ class Assignment:
 def assign(graph: Graph, types: Types) -> Assignment:
     """Return the type of each node that is computed on integers.
 
-    These are layers with weights, and all other nodes with a rule for integers whose inputs are
-    results of such nodes. Raises `LowerError` for names that the graph does not have, and for nodes
-    that cannot have the type that the user wants.
+    These are layers with weights, all other nodes with a rule for integers whose inputs are
+    results of such nodes, and nodes that move numbers for such nodes, or choose the largest. Raises
+    `LowerError` for names that the graph does not have, and for nodes that cannot have the type
+    that the user wants.
     """
     wanted = _by_key(graph, types)
     chosen: dict[str, str] = {}
@@ -89,7 +90,30 @@ def assign(graph: Graph, types: Types) -> Assignment:
             raise node_error(node.label, node.operator, reason)
         else:
             chosen[node.key] = kind
+    _add_moves(graph, types, wanted, chosen)
     return Assignment(chosen, _chained(graph, chosen))
+
+
+def _add_moves(
+    graph: Graph, types: Types, wanted: Mapping[str, str], chosen: dict[str, str]
+) -> None:
+    """Add nodes that keep the integers, if all nodes that read their result are of integers.
+
+    Their real inputs are then quantised, and no longer their results: a MaxPool after an LRN.
+    """
+    readers: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        for name in node.inputs:
+            readers.setdefault(name, []).append(node.key)
+    for node in reversed(graph.nodes):
+        result = node.outputs[0]
+        if node.operator not in SAME_SCALE or node.key in chosen or node.key in wanted:
+            continue
+        if node.operator in types.keep_float or result in graph.outputs:
+            continue
+        keys = readers.get(result, [])
+        if keys and all(key in chosen for key in keys) and _able(graph, node):
+            chosen[node.key] = types.default
 
 
 def data_inputs(graph: Graph, node: Node) -> list[str]:

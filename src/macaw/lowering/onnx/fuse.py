@@ -48,10 +48,7 @@ def fuse(graph: Graph) -> Graph:
 
 
 def _without_copies(draft: Draft) -> list[Node]:
-    """Return the nodes without Identity, and without Cast and Clip that change nothing.
-
-    An output keeps its name.
-    """
+    """Drop Identity, and Cast and Clip that change nothing; an output keeps its name."""
     names: dict[str, str] = {}
     nodes = []
     for node in draft.nodes:
@@ -117,7 +114,7 @@ _NORMS = [
 
 
 def _simple(operator: str, **attributes: float | str) -> Callable[[Draft, Match], Node]:
-    """Return a function that makes a node of this operator with the match's value x as input."""
+    """Return a function that makes a node with one input."""
 
     def make(_draft: Draft, found: Match) -> Node:
         last = found.nodes[0]
@@ -203,7 +200,7 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def _functions(draft: Draft) -> list[Node]:
-    """Return the nodes with one node in place of each match of a pattern.
+    """Replace each match of a pattern by one node.
 
     The search goes from the last node of the graph to the first.
     """
@@ -237,7 +234,7 @@ def _with_parts(node: Node, *nodes: Node) -> Node:
 
 
 def _quantised_biases(draft: Draft) -> list[Node]:
-    """Return the nodes with dequantised constants as biases of the MatMul to which they are added.
+    """Turn a dequantised constant that is added to a MatMul into the bias of the MatMul.
 
     The MatMul must have dequantised weights.
     """
@@ -306,10 +303,7 @@ def bounds(draft: Draft, node: Node) -> tuple[float, float] | None:
 
 
 def _activations(draft: Draft) -> list[Node]:
-    """Return the nodes with each Relu and Clip moved into the layer before it.
-
-    Another node must not read that layer's result.
-    """
+    """Move each Relu and Clip into the layer before it, if only it reads that layer's result."""
     read = readers(draft.nodes, draft.graph.outputs)
     made: dict[str, int] = {}
     nodes: list[Node] = []

@@ -226,10 +226,7 @@ def mean(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
 
 
 def total_of(function: np.ufunc, x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
-    """Return `x` with some axes reduced by add, fmax or fmin.
-
-    Floating-point numbers are reduced in the order of vc.
-    """
+    """Reduce axes with add, fmax or fmin. Floating-point numbers are reduced in the order of vc."""
     chosen = range(x.ndim) if axes is None else [axis % x.ndim for axis in axes]
     if x.dtype.kind != "f" or not x.size or not chosen:
         return np.asarray(function.reduce(x, tuple(chosen), keepdims=keep, dtype=x.dtype))
@@ -280,7 +277,7 @@ def row_sums(rows: Array) -> Array:
 
 
 def partial_results(function: np.ufunc, rows: Array) -> Array:
-    """Return `rows` with the last axis reduced to length 1, by add, fmax or fmin in vc's order.
+    """Reduce the last axis with add, fmax or fmin in vc's order. That axis gets the length 1.
 
     There are four partial results: of the elements whose index modulo 4 is 0, 1, 2 and 3. They
     start at 0, -infinity or infinity. The result reduces these four, in this order.
@@ -352,22 +349,51 @@ def _instance_normalization(node: Node, arrays: Arrays) -> list[Array]:
     return [less / root * scale + bias]
 
 
+# By the exponent of LRN: the divisor's factors, each by how often it is a square root of the base.
+ROOTS_OF_POWERS: dict[float, tuple[int, ...]] = {1.0: (0,), 0.5: (1,), 0.75: (1, 2)}
+
+
+def roots_of_power(exponent: float) -> tuple[int, ...]:
+    """Return the factors of a power (`ROOTS_OF_POWERS`). Raises `LowerError` for other powers."""
+    if exponent not in ROOTS_OF_POWERS:
+        known = ", ".join(f"{power:g}" for power in sorted(ROOTS_OF_POWERS))
+        raise LowerError(f"a beta of {exponent:g}", f"there are {known}")
+    return ROOTS_OF_POWERS[exponent]
+
+
+def lrn_constants(node: Node) -> tuple[float, float, float]:
+    """Return the factor of the sum of squares, the bias and the exponent of LRN."""
+    attributes = node.attributes
+    beta = float(np.float32(attributes.get("beta", 0.75)))
+    factor = float(attributes.get("alpha", 1e-4)) / int(attributes["size"])
+    return factor, float(attributes.get("bias", 1.0)), beta
+
+
 def _lrn(node: Node, arrays: Arrays) -> list[Array]:
-    """Return the local response normalisation over neighbouring channels."""
+    """Return the local response normalisation over neighbouring channels.
+
+    A power of 0.5, 0.75 or 1 is a product of square roots, each rounded to the type of x.
+    """
     x, size = first(arrays), int(node.attributes["size"])
     kind = x.dtype.type
     before, channels = (size - 1) // 2, x.shape[1]
     squares = np.zeros((x.shape[0], channels + size - 1, *x.shape[2:]), x.dtype)
     squares[:, before : before + channels] = x * x
-    total = np.zeros_like(x)
-    for step in range(size):
+    total = squares[:, :channels]
+    for step in range(1, size):
         total = total + squares[:, step : step + channels]
-    base = (
-        kind(node.attributes.get("bias", 1.0))
-        + kind(node.attributes.get("alpha", 1e-4) / size) * total
-    )
-    power = np.float64(np.float32(node.attributes.get("beta", 0.75)))
-    return [x / np.power(base.astype(np.float64), power).astype(x.dtype)]
+    factor, bias, beta = lrn_constants(node)
+    base = kind(bias) + kind(factor) * total
+    roots = ROOTS_OF_POWERS.get(beta)
+    if roots is None:
+        return [x / np.power(base.astype(np.float64), np.float64(beta)).astype(x.dtype)]
+    divisors = [base]
+    while len(divisors) <= max(roots):
+        divisors.append(np.sqrt(divisors[-1]))
+    divisor = divisors[roots[0]]
+    for number in roots[1:]:
+        divisor = divisor * divisors[number]
+    return [x / divisor]
 
 
 def _where(_node: Node, arrays: Arrays) -> list[Array]:

@@ -1,0 +1,74 @@
+"""Rewrites LRN of real numbers as movements and functions of elements, which vc computes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from macaw.lowering.net.real_rewriting import append_real
+from macaw.lowering.net.rewriting import Rewriting
+from macaw.lowering.onnx.network import FloatLayer
+from macaw.lowering.onnx.operators.elementwise import lrn_constants, roots_of_power
+
+
+def rewrite_lrn(rewriting: Rewriting, layer: FloatLayer) -> bool:
+    """Append x / (bias + factor · sum of squares of neighbouring channels) ^ beta.
+
+    The squares get frames of zero channels. A slice for each neighbour shifts them, and the slices
+    are added in the order of the definition. Raises `LowerError` for an exponent without roots.
+    """
+    (source,), (result,) = layer.inputs, layer.outputs
+    if source not in rewriting.tensors:
+        return False
+    factor, bias, beta = lrn_constants(layer.node)
+    roots = roots_of_power(beta)
+    x = rewriting.tensors[source]
+
+    def real(operator: str, *inputs: str, name: str = "") -> str:
+        """Append a layer of real numbers; return the name of its result."""
+        name = name or rewriting.tensor(f"{result}_{operator.lower()}", x)
+        append_real(rewriting, layer, f"{layer.name}_{operator.lower()}", operator, inputs, name)
+        return name
+
+    def number(word: str, value: float) -> str:
+        return rewriting.constant(f"{layer.name}_{word}", np.asarray(value, np.float32))
+
+    total = _sums(rewriting, layer, real("Mul", source, source))
+    product = real("Mul", total, number("factor", factor))
+    divisors = [real("Add", product, number("bias", bias))]
+    while len(divisors) <= max(roots):
+        divisors.append(real("Sqrt", divisors[-1]))
+    divisor = divisors[roots[0]]
+    for place in roots[1:]:
+        divisor = real("Mul", divisor, divisors[place])
+    real("Div", source, divisor, name=result)
+    return True
+
+
+def _sums(rewriting: Rewriting, layer: FloatLayer, squares: str) -> str:
+    """Append the sums of the squares of `size` neighbouring channels; return their name."""
+    size = int(layer.node.attributes["size"])
+    x = rewriting.tensors[squares]
+    if size == 1:
+        return squares
+    before, after = (size - 1) // 2, size // 2
+    channels = x.shape[1]
+    shape = (x.shape[0], channels + size - 1, *x.shape[2:])
+    framed = rewriting.tensor(f"{squares}_framed", x, shape=shape)
+    pads = np.zeros((2, len(shape)), np.int64)
+    pads[:, 1] = before, after
+    inputs = (squares, rewriting.constant(f"{framed}_pads", pads.reshape(-1)))
+    rewriting.append_movement(layer, "Pad", inputs, framed)
+    total = ""
+    for start in range(size):
+        part = rewriting.tensor(f"{squares}_{start}", x)
+        bounds = [
+            rewriting.constant(f"{part}_{word}", np.asarray([value]))
+            for word, value in (("start", start), ("end", start + channels), ("axis", 1))
+        ]
+        rewriting.append_movement(layer, "Slice", (framed, *bounds), part)
+        if total:
+            name = rewriting.tensor(f"{squares}_sum", x)
+            append_real(rewriting, layer, f"{layer.name}_sum", "Add", (total, part), name)
+            part = name
+        total = part
+    return total
