@@ -108,7 +108,7 @@ class CountedRounds:
         return rounds
 
     def add(self, rounds: int) -> Iterator[partial[None]]:
-        """Add the next `rounds` rounds. The caller adds no more than `most` has returned.
+        """Add the next `rounds` rounds; `most` has returned at least this number.
 
         Yield functions that the caller calls after the layout, when all symbols have values.
         """

@@ -1,8 +1,8 @@
 """Prints a program as source text that assembles to the same bytes.
 
 Addresses to which instructions refer get labels; bytes that are not instructions become data. The
-core's module in `asm/disassembly/forms` prints what a part contains besides plain instructions. If
-directives cannot produce the bytes of a part, it is printed as data.
+core's module in `asm/disassembly/forms` prints the contents of a part that are not plain
+instructions. If directives cannot produce the bytes of a part, it is printed as data.
 """
 
 from __future__ import annotations

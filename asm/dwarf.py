@@ -132,7 +132,7 @@ def sleb(value: int) -> bytes:
 def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict[int, int]]:
     """Return the names of the files that have rows, and the DWARF number of each, counted from 1.
 
-    The numbers are given by the files' indices in `lines.files`.
+    The keys of the numbers are the files' indices in `lines.files`.
     """
     places = sorted({place for rows in used for place in set(rows.files)})
     named = {place: lines.files[place] or _NAMELESS for place in places}

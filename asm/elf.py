@@ -81,7 +81,7 @@ def symbol_entries(
 
 
 def check(program: Program) -> None:
-    """Raise `ElfError` if no ELF file can represent the program, or if `read` would reject it."""
+    """Raise `ElfError` if ELF cannot represent the program, or if `read` would reject the file."""
     names = [section.name for section in program.sections]
     if len(set(names)) != len(names) or elf_note.SECTION in names or "" in names:
         raise ElfError(f"two sections have the same name: {', '.join(names)}")

@@ -29,7 +29,7 @@ class NamedSymbol(NamedTuple):
 
 
 class ElfBuilder:
-    """The parts of an ELF file so far. `numbers` are the section numbers by section name."""
+    """An ELF file under construction. `numbers` are the section numbers by section name."""
 
     def __init__(self, segments: int = 0) -> None:
         self._start = elf.FILE_HEADER.size + elf.SEGMENT.size * segments

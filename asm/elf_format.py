@@ -169,7 +169,10 @@ def whole(value: Any, low: int, high: int) -> bool:
 
 
 def section_bytes(data: bytes, header: SectionHeader, what: str) -> bytes:
-    """Return the bytes of a section in the file. Raises `ElfError` if they exceed the file."""
+    """Return the bytes of a section in the file.
+
+    Raises `ElfError` if the section extends past the file's end.
+    """
     if header.offset + header.size > len(data):
         raise ElfError(
             f"{what}: {header.size:#x} bytes at offset {header.offset:#x}"

@@ -42,7 +42,10 @@ class ElfFile:
     names: tuple[str, ...]
 
     def contents(self, number: int) -> bytes:
-        """Return the bytes of a section. Raises `ElfError` if they exceed the file."""
+        """Return the bytes of a section.
+
+        Raises `ElfError` if the section extends past the file's end.
+        """
         return section_bytes(self.data, self.headers[number], f"section {self.names[number]}")
 
 
@@ -132,7 +135,7 @@ def _records(
 def check_amount(file: ElfFile) -> None:
     """Raise `ElfError` if the loader would load more bytes than the file has.
 
-    Otherwise, segments or sections that overlap in a small file could fill the memory.
+    Without this check, segments or sections that overlap in a small file could fill the memory.
     """
     loaded = sum(segment.file_size for segment in file.segments if segment.kind == elf.PT_LOAD)
     total = sum(
@@ -186,7 +189,7 @@ def foreign_flags(flags: int) -> str:
 def core_of(section: Section) -> str | None:
     """Return the core that executes a section of another tool; None for data.
 
-    If a core's section name equals the section's name, or is its start before a point, return this
+    If the section's name is a core's own section name, or begins with it and a point, return this
     core. Otherwise return the core of `_base_core`.
     """
     if section.flags != "ax":

@@ -1,4 +1,4 @@
-"""Reads and writes `.note.macaw`, which stores as JSON what ELF has no field for.
+"""Reads and writes `.note.macaw`, which stores as JSON the data for which ELF has no field.
 
 The note's description is a UTF-8 JSON object with these members:
 
@@ -186,7 +186,7 @@ def _check(note: Any) -> Note:
 
 
 def _optional(note: Any, name: str) -> list[Any]:
-    """Return a list of the note; it is empty if the note does not have it."""
+    """Return the list `name` of the note; it is empty if the note does not have this member."""
     items: list[Any] = _member(note, "the note", name, list) if name in note else []
     return items
 

@@ -1,7 +1,7 @@
-"""Reads ELF executables: Macaw's completely, freestanding RV32 ones of other tools if possible.
+"""Reads ELF executables: Macaw's own, and freestanding RV32 executables of other tools.
 
-It checks every offset, size, count, link and string in the file before use. An error says where in
-the file it is.
+It checks every offset, size, count, link and string in the file before use. An error names the
+offset in the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks the segments of an ELF executable, and makes sections for bytes that are in none."""
+"""Checks the segments of an ELF executable, and makes sections for bytes outside of sections."""
 
 from __future__ import annotations
 

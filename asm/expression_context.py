@@ -106,7 +106,7 @@ class ExpressionContext:
     # --- the names in expressions ---
 
     def definition(self, node: Name) -> Definition | None:
-        """Return the definition of a name and mark it as used; None if it is not defined so far.
+        """Return the definition of a name and mark it as used; None if there is none so far.
 
         Raises `AlreadyReported` if the line that defines the symbol has an error. After all sources
         are read, raises `Mistake` for an unknown name.

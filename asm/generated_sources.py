@@ -1,4 +1,4 @@
-"""Sources that Macaw itself has: the programs of cores that a user's sources leave out.
+"""Sources that are part of Macaw: programs of cores for which a user's sources have none.
 
 A core's default program is the file `forms/default_CORE.s`. Its name in lines and messages is
 `<default CORE>`.
@@ -23,7 +23,7 @@ def default_program(core: str) -> Source:
 
 
 def generated_file(name: str) -> Path | None:
-    """Return the file that has the text of a source of this name; None if it is a user's."""
+    """Return the file with the text of a source of Macaw; None for the name of any other source."""
     match = re.fullmatch(r"<default (\w+)>", name, re.ASCII)
     path = _FORMS / f"default_{match[1]}.s" if match else None
     return path if path is not None and path.is_file() else None

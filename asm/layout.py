@@ -142,7 +142,7 @@ class Layout:
         return self.plan(plan).areas[0]
 
     def external_size(self) -> int:
-        """Return the bytes that the loader will put into external memory for the source so far."""
+        """Return how many bytes of the source so far the loader will put into external memory."""
         plans = (
             plan
             for plan in self.plans.values()
@@ -209,7 +209,7 @@ class Layout:
         return position
 
     def area_at(self, address: int) -> Area | None:
-        """Return the area that contains an address, or else one that ends there.
+        """Return the area that contains an address, or else an area that ends at the address.
 
         Return None if there is no such area.
         """

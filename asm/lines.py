@@ -55,7 +55,7 @@ class Rows:
     """The rows of one section's line table, with one array for each column.
 
     `blocks` names the rows that repetitions added. The blocks are in ascending order and do not
-    overlap. Functions can then compute one round of a block instead of all.
+    overlap. So functions need to compute only one round of each block.
     """
 
     addresses: array[int] = field(default_factory=_numbers)

@@ -1,6 +1,6 @@
 r"""The bodies of macros and repetitions, and the texts to which they expand.
 
-A body is parsed once. This finds where values are inserted (`\name`, `\@`) and which texts are
+A body is parsed once, to find where values are inserted (`\name`, `\@`) and which texts are
 protected from replacement (`\()`, `\(text)`). An expansion then only joins strings. Positions in an
 expansion are reported as positions in the body; text from a value has the position of its `\name`.
 """

@@ -51,6 +51,9 @@ class ObjectSection:
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """An object: its loaded sections in the order of the file. Several may have the same name."""
+    """An object: its loaded sections in the order of the file.
+
+    Several sections may have the same name.
+    """
 
     sections: tuple[ObjectSection, ...] = field(default=())

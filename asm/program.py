@@ -151,8 +151,8 @@ class Hint:
 class Program:
     """An executable: its sections, symbols, tensors, lines and device.
 
-    Symbols are sorted: local ones first, then by section, value and name. So programs are equal
-    whatever the order of their definitions.
+    Symbols are sorted: local ones first, then by section, value and name. So the order of the
+    definitions does not decide whether two programs are equal.
     """
 
     sections: tuple[Section, ...] = ()

@@ -20,5 +20,5 @@ _NAMES = {
 
 
 def relocation_name(kind: int) -> str:
-    """Return the name of the R_RISCV_* number `kind`, or the number in words if it has no name."""
+    """Return the name of the R_RISCV_* number `kind`, or a phrase with the number."""
     return f"R_RISCV_{_NAMES[kind]}" if kind in _NAMES else f"relocation of type {kind}"

@@ -37,7 +37,7 @@ class Mark:
     """The state at the start of an expansion.
 
     `size` is the size of the area in bytes, `rows` the number of rows in the line table. `deepest`
-    is the greatest depth of nested texts in the recording that contains this one.
+    is the greatest depth of nested texts in the recording that contains this expansion.
     """
 
     area: Area

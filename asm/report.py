@@ -142,7 +142,7 @@ class Report:
 
     @property
     def events(self) -> int:
-        """The number of errors, warnings and failed lines so far; it grows with each."""
+        """The number of errors, warnings and failed lines so far; it grows with each of them."""
         return self.errors + len(self._items) + len(self._failed)
 
     @property

@@ -212,7 +212,7 @@ class SimpleLines:
     def _take_directive(self, head: str, rest: str, place: int, line_start: int) -> bool | None:
         """Assemble numbers, a string or zeros up to an alignment.
 
-        Return None if the line is not that simple.
+        Return None if the line has another form.
         """
         size = NUMBER_SIZES.get(head)
         if size is not None:

@@ -57,7 +57,7 @@ class SourceText:
 
     @property
     def chain(self) -> tuple[Link, ...]:
-        """The links from the innermost text outwards to a file of the run; empty for the file."""
+        """The links from the innermost text outwards to a file of the run; empty for a file."""
         links, caller = [], self.caller
         while caller is not None:
             line = caller.line

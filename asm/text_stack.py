@@ -368,7 +368,7 @@ class TextStack:
             raise LimitExceeded(message, command.caller(""), hint)
 
     def repeat_with(self, command: Command, body: MacroBody, values: Iterator[str]) -> None:
-        """Put one round of a body on the stack for each value of its single name.
+        """Put one round of a body on the stack for each value of the body's only parameter.
 
         Raises `LimitExceeded`.
         """

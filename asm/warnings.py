@@ -50,7 +50,7 @@ def check_name(name: str) -> None:
 
 
 def choice_of(words: Iterable[str]) -> WarningChoice:
-    """Return the choice of warnings that `words`, the values of -W options, make.
+    """Return the choice of warnings that the values of -W options, `words`, describe.
 
     A later option overrides an earlier one. Raises `WarningNameError`.
     """

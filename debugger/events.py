@@ -16,7 +16,7 @@ LAYER = Event("layer", "A layer of a compiled network begins.")
 
 
 def events_of(device: Device) -> dict[str, Event]:
-    """Return the events that any core can have, and those of the device's cores, by name."""
+    """Return, by name, the events that any core can have and those of the device's own cores."""
     rows = [row for core in device.order for row in core.table.events]
     return {row.name: row for row in (*EVENTS, LAYER, *rows)}
 

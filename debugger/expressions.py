@@ -145,7 +145,7 @@ def compile_expression(
 ) -> Expression:
     """Compile a text.
 
-    Its short names refer to `focus` (None: the debuggee's focus).The expression reads the
+    Its short names refer to `focus` (None: the debuggee's focus). The expression reads the
     debuggee's present device. Raises `ExpressionError`.
     """
     try:

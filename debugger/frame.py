@@ -19,8 +19,8 @@ OLD = 4  # after so many stops a change is no longer highlighted
 class CodeRow:
     """A row of the code panel: a line of source (`address` is None) or an instruction.
 
-    If the source line of an instruction has the same text as the instruction, it has no row of its
-    own; then the instruction's row has the field `line`.
+    If the source line of an instruction has the same text as the instruction, the source line has
+    no row of its own; then the instruction's row has the field `line`.
     """
 
     text: str

@@ -34,9 +34,9 @@ class HeatMap:
     def grid(self, heat: str) -> Grid:
         """Return the value of the expression `heat` in each unit of the cores of one kind.
 
-        This is the kind of the focused core or, if that kind has no units, the kind with the most
-        levels of units. If `heat` is empty, the first counter of the units is used. If there are no
-        values, the grid's `message` says why.
+        The kind is that of the focused core. If its cores have no units, it is the kind with the
+        most levels of units. If `heat` is empty, the first counter of the units is used. If there
+        are no values, the grid's `message` says why.
         """
         session = self.session
         cores = self._cores()
@@ -63,8 +63,9 @@ class HeatMap:
     def _compile(self, heat: str, places: list[Place]) -> list[Expression]:
         """Return one expression for all places, or one for each of them.
 
-        A member of the focus is read at all places together. Other expressions are not: a function
-        of sets has one value for all places.
+        If the expression is a member of the focus, one expression reads all places together. Any
+        other expression is compiled for each place, because a function of sets would have the same
+        value everywhere.
         """
         self.session.interrupts.check()
         together = self.session.expression(heat, tuple(places))

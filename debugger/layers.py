@@ -57,7 +57,7 @@ def _begin(debuggee: Debuggee, number: int, other: Break | None) -> bool:
 
 
 def present_layer(debuggee: Debuggee) -> int | None:
-    """Return the number of the layer that the first core's calls are in now, or None."""
+    """Return the number of the layer that the first core is executing now, or None."""
     program = debuggee.program
     if program.network is None:
         return None
@@ -90,9 +90,9 @@ def layer_states(debuggee: Debuggee) -> list[LayerState]:
 class TensorState:
     """A tensor of the network at the present moment.
 
-    `state` says what its bytes are now. They are "input", "to come" (not computed yet), "in work"
-    (being computed), "there" (complete), "not seen" (like the layer that makes it), or "overwritten
-    by" a layer, which is named.
+    `state` says what the tensor's bytes contain now. It is "input", "to come" (not computed yet),
+    "in work" (being computed), "there" (complete), "not seen" (like the layer that makes it), or
+    "overwritten by" a layer, which is named.
     """
 
     name: str
@@ -140,7 +140,7 @@ _STATES = {"done": "there", "running": "in work", "to come": "to come", "not see
 
 
 def _is_alias(program: Program, name: str, makers: Mapping[str, LayerState]) -> bool:
-    """Return whether a tensor has the same bytes as one that a layer makes."""
+    """Return whether a tensor has the same bytes as another tensor that a layer makes."""
     assert program.network is not None
     symbols = program.network.tensors
     return any(symbols.get(other) == symbols[name] for other in makers)

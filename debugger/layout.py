@@ -184,7 +184,10 @@ class Arrangement:
         return tuple(rectangles)
 
     def _weight(self, band: Band) -> float:
-        """Return a band's share of the height, with the user's factors of panels in full height."""
+        """Return a band's share of the height.
+
+        The share is multiplied by the user's factors for panels that fill the band's height.
+        """
         weight = float(band.share)
         for column in band.columns:
             if len(column.panels) == 1:

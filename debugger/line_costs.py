@@ -20,8 +20,8 @@ from macaw.emu.device import Device
 class LineCosts:
     """The cycles of lines and instructions of a program on the critical path of a run.
 
-    `instructions` is by address in the program, without copies, `lines` by file and number. Cycles
-    that belong to no instruction are in neither.
+    `instructions` has the cycles by address in the program, without copies; `lines` has them by
+    file and number. Cycles that belong to no instruction are in neither of the two.
     """
 
     cycles: int  # of the run

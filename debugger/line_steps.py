@@ -34,8 +34,8 @@ class LineStepper:
     def step(self, over: bool) -> tuple[Stop, bool]:
         """Run to the start of another line; with `over`, lines of called functions do not count.
 
-        Return the stop, and whether the core has reached the line. A point may have stopped it
-        earlier.
+        Return the stop, and whether the core has reached the line. A point may have stopped the
+        core earlier.
         """
         code, runner, core = self.code, self.runner, self.core
         first, retired = code.line(core.next_address), core.retired
@@ -152,8 +152,8 @@ class LineStepper:
     def back_instruction(self) -> tuple[Position, int]:
         """Return the position before the previous instruction outside of called functions.
 
-        Also return how many instructions the core had completed there. If there is none, the
-        position is the start of the run. Raises `Interruption`.
+        Also return how many instructions the core had completed there. If there is no such
+        instruction, the position is the start of the run. Raises `Interruption`.
         """
         return self._search_back(lambda ends: next(self._outside(ends), None))
 

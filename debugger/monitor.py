@@ -89,9 +89,9 @@ class Monitor:
     ) -> None:
         """Prepare all points for a run.
 
-        `step_test` gets the announcements of the cores `listen`, and may get those of other cores;
-        a hit that it returns ends the run. `goals` has tests by core and address. The run ends
-        without a hit when a core arrives at an address whose test is true.
+        `step_test` gets the announcements of the cores `listen`, and may get announcements of other
+        cores; a hit that it returns ends the run. `goals` has tests by core and address. The run
+        ends without a hit when a core arrives at an address whose test is true.
         """
         device = self.debuggee.device
         version = self.points.version, self.debuggee.focus

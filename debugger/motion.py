@@ -123,8 +123,8 @@ class Motion:
     def stepx(self, count: int = 1) -> StopRecord:
         """Run to the end of `count` pieces: exe commands, chains, blocks, transfers.
 
-        If cores of the focused places work on pieces, only their pieces count; otherwise those of
-        all cores count.
+        If cores of the focused places work on pieces, only their pieces count; otherwise the pieces
+        of all cores count.
         """
         self._check_count(count)
         where = piece_places(self._debuggee)
@@ -248,7 +248,7 @@ class Motion:
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> StopRecord:
-        """Go back to the moment before the last `count` ends of pieces, which `stepx` defines.
+        """Go back to the moment before the last `count` ends of pieces (see `stepx`).
 
         A point on the way stops the core there.
         """
@@ -305,7 +305,7 @@ class Motion:
         return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """Return the number of lines that a step back has gone, at most `done`.
+        """Return the number of lines over which a step back has gone, at most `done`.
 
         If a point has stopped the core on the way, the last line does not count. `retired` is the
         number of instructions that the core had completed at the start of the last line.

@@ -40,9 +40,9 @@ class NameResolver:
     def constant(self, path: Path, top: bool) -> int | None:
         """Return the value of a path that names a symbol, or None for any other path.
 
-        `top` says that the path is the whole expression. Then the name of a tensor stands for its
-        elements, and the result is None. Within an expression the name stands for the tensor's
-        address.
+        If the path is the whole expression (`top`), the name of a tensor stands for the tensor's
+        elements, and the result is None. Within a longer expression the name stands for the
+        tensor's address.
         """
         name = path.head.text
         if path.steps or name.startswith(FOCUSED) or name in (MEMORY, DEVICE):
@@ -173,7 +173,7 @@ class NameResolver:
         return next((item for item in tensors if item.name == name), None)
 
     def _columns(self, name: str) -> tuple[int, int] | None:
-        """Return the first column and the number of columns of a tensor that is part of another."""
+        """Return (first column, number of columns) of a tensor that is part of another tensor."""
         network = self.program.network
         columns = None if network is None else network.columns.get(name)
         return None if columns is None else (columns.first, columns.length)

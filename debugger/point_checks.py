@@ -88,7 +88,7 @@ def _check_condition(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_event(debuggee: Debuggee, point: Point) -> None:
-    """Reject an event at a place where it can never happen."""
+    """Reject an event at a place where the event can never happen."""
     device = debuggee.device
     event = event_of(device, point.text)
     if event is LAYER:

@@ -22,7 +22,10 @@ Matches = Callable[["Event"], bool]
 
 
 class Interruption(Exception):
-    """Raised if the user interrupts a search in the past. The device stays where the search was."""
+    """Raised if the user interrupts a search in the past.
+
+    The device stays at the position that the search has reached.
+    """
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.message)
@@ -61,8 +64,8 @@ def instruction_ends(
     """Return the ends of a core's last `count` or more instructions before `end`, earliest first.
 
     `retired` is the number of instructions that the core had executed at `end`. For a core with
-    only one unit the result lacks the last of these ends, which the caller does not need. If the
-    run has fewer instructions, the first item is the start of the run. Raises `Interruption`.
+    only one unit, the last of these ends is missing; the caller does not need it. If the run has
+    fewer instructions, the first item is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []
     while True:
@@ -142,7 +145,8 @@ def announcement_positions(
     """Return the positions right after the last acts that made a matching announcement.
 
     The acts are those before the present. The result has `count` positions or more, the earliest
-    first. It has fewer only if the search reached the start of the run. Raises `Interruption`.
+    first. It has fewer positions only if the search reached the start of the run. Raises
+    `Interruption`.
     """
     device = runner.debuggee.device
     now = end = device.position

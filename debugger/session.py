@@ -146,7 +146,7 @@ class Session(Motion):
 
     @property
     def checkpoints(self) -> Sequence[Checkpoint]:
-        """All checkpoints, the earliest first; those that the user has made have a number."""
+        """All checkpoints, the earliest first; the user's checkpoints have a number."""
         return tuple(self._history.points)
 
     @property
@@ -260,10 +260,10 @@ class Session(Motion):
         self._tell(EditRecord(*position, tuple(commands)))
 
     def registers(self, place: str = "") -> dict[str, Any]:
-        """Return the registers of a core or unit, by name, with the values that expressions have.
+        """Return the registers of a core or unit, by name, with the same values as in expressions.
 
-        The default is the first focused place. A core that executes a program also has its
-        `pc`, the address of its next instruction. Raises `ExpressionError` and `PlaceError`.
+        The default is the first focused place. A core that executes a program also has its `pc`,
+        the address of its next instruction. Raises `ExpressionError` and `PlaceError`.
         """
         where = places(self.device, place)[0] if place else self.focus[0]
         core = self.device.cores[where.core]

@@ -24,7 +24,7 @@ class StopPositions:
         self._positions.clear()
 
     def drop_from(self, position: Position) -> None:
-        """Drop this position and later ones, because the user has edited the state there."""
+        """Drop this position and later positions, because the user has edited the state there."""
         self._positions = [item for item in self._positions if item < position]
 
     def last(self, low: Position, end: Position) -> Position:

@@ -66,8 +66,8 @@ def variable_access(
 ) -> Access:
     """Return the access to a variable; `name` is without its `$`.
 
-    `computed` has the variables that the user cannot set, with None for one that has no value yet.
-    Reading a variable that has no value raises `AccessError`.
+    `computed` has the variables that the user cannot set, with None for a variable that has no
+    value yet. Reading a variable that has no value raises `AccessError`.
     """
     fixed = computed or {}
 

@@ -229,7 +229,7 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
 
 @dataclass(frozen=True)
 class _ArrayInMemory:
-    """An array in a device's memory; `stored` is the shape of its bytes.
+    """An array in a device's memory; `stored` is the shape of the stored array.
 
     `columns` are the places of the last axis that belong to the array: the first place and their
     number; None stands for all. `text` is its name in messages.

@@ -124,7 +124,7 @@ class WatchTarget:
             yield Probe(about, False, True, call, test, text, names)
 
     def _change_text(self, core: Core, live: str, has_condition: bool) -> str:
-        """Return Python text for a core's translated code that tests for a change that counts.
+        """Return Python text that tests in a core's translated code whether the watch has a hit.
 
         The result is empty if the code cannot compute the watched value.
         """

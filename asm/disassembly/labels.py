@@ -30,7 +30,7 @@ def directive(text: str) -> str:
 
 
 def in_body(text: str) -> str:
-    """Return an instruction as a source line inside of a directive's body (as of `.seq`)."""
+    """Return an instruction as a source line inside of the body of a directive such as `.seq`."""
     return " " * columns.BODY + columns.statement(text, columns.BODY)
 
 
@@ -102,7 +102,7 @@ class Labels:
             self._made[address] = self._names.local(address)
 
     def at(self, address: int) -> str | None:
-        """Return a name of exactly this address; None if it has none."""
+        """Return a name of exactly this address; None if the address has no name."""
         if address in self._symbols:
             return self._names.of(self._symbols[address][0])
         return self._made.get(address)

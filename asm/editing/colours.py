@@ -75,7 +75,7 @@ def _role(token: Token, constants: set[str], is_parameter: bool) -> str:
 
 
 def _lines(line: TokenLine, token: Token, role: str, defines: bool) -> Iterator[ColouredWord]:
-    """Yield a token in pieces, one for each line that contains text of it."""
+    """Yield the pieces of a token: one for each line over which the token extends."""
     start = line.start + token.start
     for text in token.text.split("\n"):
         length = len(text.rstrip("\r"))

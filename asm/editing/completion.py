@@ -232,7 +232,7 @@ def _fitting(
 
 
 def _is_free(operand: Operand | PseudoOperand) -> bool:
-    """Return whether an operand may be at any position: a flag, or one with `name=`."""
+    """Return whether an operand may be at any position: a flag, or an operand `name=`."""
     return bool(getattr(operand, "named", False)) or operand.kind.optional
 
 

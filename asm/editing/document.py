@@ -113,7 +113,7 @@ class Document:
     def definition(self, line: int, column: int) -> Span | None:
         """Return the span that defines the symbol, local label, macro or file at a position.
 
-        Return None if it is unknown.
+        Return None if the definition is unknown.
         """
         return hovers.definition(self._view, line, column)
 
@@ -149,7 +149,7 @@ class Document:
     def name_at(self, line: int, column: int) -> tuple[str, Span]:
         """Return the name at a position, and its span.
 
-        Raises `RenameError` if it cannot be renamed.
+        Raises `RenameError` if the name cannot be changed.
         """
         occurrence, span = renaming.target(self._view, line, column)
         return occurrence.name, span

@@ -98,7 +98,7 @@ def _parameter(view: FileView, span: Span) -> Span | None:
 def _wrong_word(view: FileView, item: Diagnostic, span: Span) -> Span | None:
     """Return the span, inside of `span`, of the word that a message names.
 
-    Return None if it is not there.
+    Return None if the word is not there.
     """
     text = _text(view, span)
     if span == item.span and re.fullmatch(r"[%\w.$]+", text):

@@ -76,7 +76,7 @@ def _explain_function(word: str) -> str | None:
 def definition(view: FileView, line: int, column: int) -> Span | None:
     """Return the span that defines the symbol, local label, macro or file at a position.
 
-    Return None if it is unknown.
+    Return None if the definition is unknown.
     """
     place = view.token_at(line, column)
     if place is None:

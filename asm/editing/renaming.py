@@ -24,7 +24,7 @@ class RenameError(MacawError):
 def target(view: FileView, line: int, column: int) -> tuple[Occurrence, Span]:
     """Return the occurrence at a position, and its span.
 
-    Raises `RenameError` if it cannot be renamed.
+    Raises `RenameError` if the word there cannot be renamed.
     """
     found = occurrences.at(view, view.offset(line, column))
     if found is None:

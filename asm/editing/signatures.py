@@ -1,4 +1,4 @@
-"""Finds the operands of the statement at a position: names, ranges, and which one is next."""
+"""Finds the operands of the statement at a position: their names, ranges, and the next operand."""
 
 from __future__ import annotations
 

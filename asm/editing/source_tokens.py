@@ -76,7 +76,7 @@ class TokenLine:
     """A line of a text, or several lines that a comment joins.
 
     `start` is its offset in the text. The offsets of its `tokens` count from there. `core` is the
-    core of the part that contains it; it is empty before the first part.
+    core of the part that contains the line; it is empty before the first part.
     """
 
     start: int

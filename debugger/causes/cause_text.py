@@ -102,7 +102,7 @@ def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
 def _is_copied(cause: Cause) -> bool:
     """Return whether the value comes from the program, an input or an instruction by copies only.
 
-    If the value has several pieces, this must be so for each of them.
+    If the value has several pieces, this must be true for each piece.
     """
     data = [item for item in cause.causes if not item.setting]
     if cause.ends:

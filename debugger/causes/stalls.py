@@ -108,7 +108,7 @@ class _Builder:
     def part(
         self, core: Core, item: Stall, path: tuple[str, ...], by: int | None
     ) -> StallNode:  # fmt: skip
-        """Return the node of something in a core that waits by itself (`Stall.part`).
+        """Return the node of a part of a core that waits by itself (`Stall.part`).
 
         `path` has the names of the nodes above. `by` is the address of an instruction that would
         end the wait of the node above, or None.

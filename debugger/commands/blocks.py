@@ -1,4 +1,4 @@
-"""Collects the lines of a block: those between a command such as `define` and its `end`."""
+"""Collects the lines of a block: the lines between a command such as `define` and its `end`."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ RunLines = Callable[[Iterable[str], str], Iterator[tuple[int, "Answer"]]]
 
 @dataclass
 class MemoryCursor:
-    """The format and the address from which `x` continues if the user gives none."""
+    """The format and the address that `x` uses if the user gives none of them."""
 
     form: Format = field(default_factory=Format)
     next: int | None = None  # the address after the memory that `x` has shown
@@ -54,7 +54,7 @@ class Displays:
 
 @dataclass
 class OtherRun:
-    """The second of two runs side by side: how to execute a line there, and both runs' names."""
+    """The second of two runs side by side: a function to execute a line there, and both names."""
 
     session: Session
     execute: Callable[[str], Answer]

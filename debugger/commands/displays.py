@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 def display_answers(context: Context) -> tuple[Answer, ...]:
-    """Return one table of the enabled displays with their present values; nothing if there are
-    none.
-    """
+    """Return one table of the enabled displays with their present values, or no table."""
     displays = context.displays
     numbers = [number for number in displays.rows if number not in displays.disabled]
     rows = [(number, *_row(context, number)) for number in numbers]

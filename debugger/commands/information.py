@@ -65,7 +65,7 @@ def _places(context: Context, text: str | None) -> tuple[Place, ...]:
 
 
 def _registers(context: Context, text: str | None) -> Answer:
-    """Return a table of the registers of places, or of the focus's registers with some names."""
+    """Return a table of the registers of places, or of registers of the focus by their names."""
     session = context.session
     names = {
         name

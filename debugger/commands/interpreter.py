@@ -317,9 +317,9 @@ class Interpreter:
     def _run_point_commands(self, stop: StopRecord | None) -> tuple[Answer, ...]:
         """Execute the commands of a stop's points and return their answers.
 
-        If a command leads to another stop, the commands of that stop's points follow instead of the
-        rest. This happens for at most `MOST_STOPS` stops. An error ends the execution. Only the
-        last `MOST_ANSWERS` answers are returned.
+        If a command leads to another stop, the commands of the new stop's points are executed
+        instead of the remaining commands. This happens for at most `MOST_STOPS` stops. An error
+        ends the execution. Only the last `MOST_ANSWERS` answers are returned.
         """
         replies: list[Answer] = []
         for _ in range(MOST_STOPS):

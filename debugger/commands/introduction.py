@@ -1,4 +1,4 @@
-"""The introduction on the screen, before the first command: the program and what to try."""
+"""The introduction on the screen, before the first command: the program and three commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluates the expressions and addresses in command lines; errors have their place in the line."""
+"""Evaluates the expressions and addresses in command lines; errors have the operand's position."""
 
 from __future__ import annotations
 

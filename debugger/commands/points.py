@@ -371,7 +371,7 @@ def _silent(context: Context, line: Line) -> Answer:
 def points_table(context: Context, kinds: Collection[str] = KINDS) -> Answer:
     """Return a table of the points of some kinds, by default of all.
 
-    A watch that was set in another focus names that focus.
+    The row of a watch that was set in another focus names that focus.
     """
     focus = context.session.focus
 

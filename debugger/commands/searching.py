@@ -56,7 +56,7 @@ def _find(context: Context, line: Line) -> Answer:
 
 
 def _suffix(text: str) -> tuple[int, int]:
-    """Return the size of a number in bytes, and the greatest number of results.
+    """Return the size of a number in bytes and the greatest number of results, from a suffix.
 
     Raises `CommandError`.
     """

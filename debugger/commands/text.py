@@ -28,7 +28,7 @@ def answer_text(answer: Answer, line: str = "", table: TableLines | None = None)
 
 
 def both(this: Answer, other: Answer, this_name: str, other_name: str) -> Answer:
-    """Join the answers of two runs to a line; the result has the names of the runs.
+    """Join the two runs' answers to the same line; the result has the names of the runs.
 
     If the answers' texts differ only in the names of the runs, they are shown once.
     """

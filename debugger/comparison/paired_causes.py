@@ -71,7 +71,7 @@ class _Runs:
 
 
 def paired_walk(this: Causes, other: Causes, text: str) -> PairedWalk:
-    """Return the way back from a value that differs in two runs. Raises `CauseError`.
+    """Return the steps back from a value that differs in two runs. Raises `CauseError`.
 
     `text` is an expression that both programs have; `this` and `other` find its causes.
     """

@@ -65,7 +65,7 @@ def locations(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def goto_targets(session: Session, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the instructions at which a line begins. A target's number is the address."""
+    """Return the instructions at which a line begins. A target's number is its address."""
     file, line = file_of(session, arguments), whole(arguments, "line")
     try:
         addresses = session.locate(f"{file}:{line}").addresses

@@ -136,7 +136,7 @@ class Machine:
     # XML
 
     def document(self, kind: str, annex: str) -> str | None:
-        """Return one of the XML documents that gdb reads, or None if there is none of this name."""
+        """Return one of the XML documents that gdb reads, or None for an unknown name."""
         device = self.session.device
         if (kind, annex) == ("features", "target.xml"):
             return target_xml(device)

@@ -6,7 +6,8 @@ step. After a run backward it does not, because gdb goes back by one step itself
 
 The end of the program (exit, fault, deadlock) is reported as the end of gdb's replay log, so that
 the user can still go back. While gdb steps over a breakpoint, such an answer would make gdb hang;
-then the end is reported as a signal. What a stop reply cannot say is printed on gdb's console.
+then the end is reported as a signal. Facts that a stop reply cannot contain are printed on gdb's
+console.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class GdbPoints:
         return max(mine, key=lambda item: item[0].kind, default=None)
 
     def has(self, number: int) -> bool:
-        """Return whether a point of the session is one of gdb's."""
+        """Return whether a point of the session was set by gdb."""
         return number in self._numbers.values()
 
 

@@ -53,7 +53,7 @@ class PipeChannel:
 
 
 def serve(channel: SocketChannel | PipeChannel, load: Callable[[Link], Target]) -> str:
-    """Serve a gdb until it disconnects, and return a sentence that says why it has.
+    """Serve a gdb until it disconnects, and return a sentence that gives the reason.
 
     `load` loads the program. It is called when gdb first requests something about the program.
     Earlier packets are answered without the program.
@@ -79,8 +79,7 @@ def serve_port(listener: socket.socket, load: Callable[[Link], Target]) -> str:
 
 
 def serve_pipe(load: Callable[[Link], Target]) -> str:
-    """Serve a gdb through standard input and output; return a sentence that says why this has
-    ended.
+    """Serve a gdb through standard input and output; return a sentence with the reason of the end.
 
     Ctrl-C at gdb's terminal reaches this process, too. The process ignores it, because gdb sends an
     interrupt.

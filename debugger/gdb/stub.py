@@ -36,7 +36,7 @@ class Stub:
         self._is_extended = False
 
     def serve(self) -> str:
-        """Answer packets until gdb disconnects; return a sentence that says why it has.
+        """Answer packets until gdb disconnects; return a sentence that gives the reason.
 
         Raises the exceptions of `load`.
         """

@@ -165,7 +165,7 @@ class Screen:
         return [(style, status.ljust(width) if digits else status), *digits]
 
     def _digits(self) -> StyleAndTextTuples:
-        """Return the digits of all panels, which the user can click, if the mouse is on."""
+        """Return the digits of all panels, which the user can click; none if the mouse is off."""
         if not self.arrangement.mouse:
             return []
 

@@ -1,4 +1,4 @@
-"""The table of keys: bindings, the bar of keys and the help are made from it."""
+"""The table of keys, from which the bindings, the bar of keys and the help are made."""
 
 from __future__ import annotations
 
@@ -96,6 +96,6 @@ def bar_keys(width: int) -> list[tuple[Key, str]]:
 
 
 def table() -> Iterable[tuple[str, str, str]]:
-    """Yield all keys, what they do, and the mouse action that does the same."""
+    """Yield (keys, their action, the mouse action with the same effect) for all keys."""
     yield from ((key.label, key.line or key.meaning, key.mouse) for key in KEYS)
     yield from PANEL_KEYS

@@ -26,8 +26,8 @@ MOVING = ("output", "timeline")  # panels that are updated during a run
 class Worker:
     """The thread that executes the lines of one interpreter.
 
-    It calls `on_change` when there is something new to show, and `on_leave` when a command ends the
-    debugger.
+    It calls `on_change` when the screen has something new to show, and `on_leave` when a command
+    ends the debugger.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ def need(frame: Frame, width: int, signs: Signs) -> int:
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return the names of the runs, a row for each item with both sides, and what is equal."""
+    """Return rows with the names of the runs, both sides of each item, and the equal items."""
     part: Against = frame.parts["against"]
     if not part.rows:
         return [line((area.cut(part.message, area.width), FAINT))]

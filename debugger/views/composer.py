@@ -66,7 +66,7 @@ class Composer:
         return self.arrangement.panels(width, height)
 
     def at(self, frame: Frame, x: int, y: int, width: int, height: int) -> Hit | None:
-        """Return what is at cell (x, y) of a screen, or None outside of all panels.
+        """Return the contents of cell (x, y) of a screen, or None outside of all panels.
 
         `width` and `height` are the size of the screen in cells.
         """

@@ -46,7 +46,7 @@ def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
 def _source(value: object) -> str | None:
     """Check a source argument: it must be a path, or a `Source` with members of the right types.
 
-    As a kind of `macaw.arguments`, the function returns None or a description of good values.
+    Like each kind of `macaw.arguments`, the function returns None or a description of good values.
     """
     from macaw.asm.source import Source
 
@@ -86,8 +86,8 @@ def assemble(
     """Assemble one program from one or several sources: paths, or `Source(text, name)`.
 
     `device` overrides the source's `.device`. `defines` gives values to symbols. `include_dirs` are
-    folders in which the assembler looks for files of `.include`. The result's `warnings` are those
-    of the assembler. With a `record`, `macaw.asm.listing.text(program, record)` returns the
+    folders in which the assembler looks for files of `.include`. The result's `warnings` are the
+    assembler's warnings. With a `record`, `macaw.asm.listing.text(program, record)` returns the
     listing. With `gnu`, statements before the first `.core` of a source belong to cp's part.
 
     Raises `AssemblyError` with all errors, `InputError` for a file that cannot be read and
@@ -202,7 +202,7 @@ def read_elf(path: FilePath) -> Program | ObjectFile:
 
 
 def _elf_bytes(path: FilePath) -> bytes:
-    """Return the bytes of an ELF file. Raises `InputError` if the file is not one."""
+    """Return the bytes of an ELF file. Raises `InputError` for any other file."""
     data = read_bytes(path)
     if data[:4] != ELF_MAGIC:
         raise InputError(f"{os.fspath(path)} is no ELF file", "`macaw asm` makes one from a source")

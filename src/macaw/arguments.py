@@ -58,7 +58,7 @@ def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]
 def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
     """Return each value of a parameter with its name in messages.
 
-    A parameter `*name` has several.
+    A parameter `*name` has several values.
     """
     if parameter.kind is parameter.VAR_POSITIONAL:
         return [(f"{parameter.name}[{index}]", item) for index, item in enumerate(value)]
@@ -79,7 +79,7 @@ def _quote(value: object) -> str:
 
 
 def python_numbers(value: Any) -> Any:
-    """Return `value` with Python's integers in place of NumPy's, because those can overflow.
+    """Return `value` with Python's integers in place of NumPy's, which can overflow.
 
     `value` is None, a string or a number, or a tuple, list or mapping of these.
     """

@@ -48,7 +48,7 @@ def reference_differences(
     The function compares numbers; the types may differ. A NaN equals a NaN, an infinity equals
     itself, and 0.0 equals -0.0. In the lines the output is called `name` and the reference `file`.
     If elements have errors above the tolerance, the lines give the number of such elements, the
-    first of them, and the one with the largest error.
+    first of them, and the element with the largest error.
     """
     if reference.dtype.kind not in "biuf":
         return [f"output {name}: {file} has elements of type {reference.dtype}, not numbers"]

@@ -176,8 +176,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _exit(status: int) -> None:
     """End the process without freeing its objects, which would take a tenth of a short run.
 
-    The output must be written before. If there are threads, or a debugger or profiler is active,
-    the process ends as usual.
+    The caller must have written the output. If there are threads, or a debugger or profiler is
+    active, the process ends as usual.
     """
     watched = sys.gettrace() or sys.getprofile() or sys.flags.interactive
     if watched or threading.active_count() > 1:

@@ -21,8 +21,8 @@ def map_on_cluster(
     """Yield the result of `function` for each argument in order, computed by a Dask cluster.
 
     The workers of the scheduler must be able to import this version of Macaw. If a worker is
-    killed, others do its work. An exception of the function is raised here. Raises `InputError` if
-    Dask is not installed, no scheduler answers, or a worker cannot import Macaw.
+    killed, other workers do its work. An exception of the function is raised in the caller. Raises
+    `InputError` if Dask is not installed, no scheduler answers, or a worker cannot import Macaw.
     """
     try:
         client = _connect(scheduler)

@@ -184,7 +184,7 @@ def run(
 def configuration_of(program: Program, device: api.DeviceLike | None = None) -> Configuration:
     """Return the configuration on which to run `program`.
 
-    It is `device` if given, else the program's own, else the preset `base`.
+    It is `device` if given, else the program's own configuration, else the preset `base`.
     """
     from macaw.isa import config
 

@@ -15,9 +15,10 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def junit_xml(outcomes: Sequence[Outcome]) -> bytes:
     """Return the outcomes as a JUnit file: one suite `macaw test` with a case for each folder.
 
-    The case's `classname` is the folder's parent, and its `name` is the folder's name. If a test
-    differs, it is a failure; if it cannot be run, an error. The outcome's lines are the element's
-    text, the first line its message. Characters that XML cannot contain are written as `#x1B`.
+    The case's `classname` is the folder's parent, and its `name` is the folder's name. A test that
+    differs is a failure; a test that cannot be run is an error. The lines of the outcome are the
+    text of this element, and the first line is its message. Characters that XML cannot contain are
+    written as `#x1B`.
     """
     failures = sum(outcome.status == "differs" for outcome in outcomes)
     errors = sum(outcome.status == "wrong" for outcome in outcomes)

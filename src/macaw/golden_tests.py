@@ -159,7 +159,7 @@ def check(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) 
     """Run a golden folder and return the differences from its recording and its references.
 
     With `update`, record the result if it differs from the recording. Before the program runs, the
-    function calls `on_load` with it. Raises `MacawError` if the folder cannot be run, and the
+    function calls `on_load(program)`. Raises `MacawError` if the folder cannot be run, and the
     errors of `on_load`.
     """
     golden = read_description(folder)
@@ -180,7 +180,7 @@ def execute(golden: GoldenTest, on_load: OnLoad | None = None) -> Result:
     """Run the program of a golden folder and return its results.
 
     If the program faults, the fault is part of the result. Before the program runs, the function
-    calls `on_load` with it. Raises the errors of `macaw.load`, of `on_load` and of the binding of
+    calls `on_load(program)`. Raises the errors of `macaw.load`, of `on_load` and of the binding of
     inputs.
     """
     program = api.load(*golden.sources, device=golden.device)
@@ -252,7 +252,7 @@ def _failure_result(golden: GoldenTest, error: RunError) -> Result:
 def save(golden: GoldenTest, result: Result) -> None:
     """Write `result` to `expected/`, and delete the outputs of an earlier recording there.
 
-    If one of the files cannot be written, none is replaced. Outputs with references are not
+    If one of the files cannot be written, no file is replaced. Outputs with references are not
     written. Raises `InputError`.
     """
     folder = golden.folder / EXPECTED_FOLDER

@@ -20,8 +20,8 @@ def map_in_processes(
 ) -> Iterator[Result]:
     """Yield the result of `function` for each argument in order, computed in `workers` processes.
 
-    The function, arguments and results must be picklable. An exception of the function is raised
-    here, and the processes end. Raises `InputError` if a process is killed.
+    The function, arguments and results must be picklable. An exception of the function is raised in
+    the caller, and the processes end. Raises `InputError` if a process is killed.
     """
     # Spawn: a forked process may inherit a lock of one of our threads. Workers ignore Ctrl-C.
     spawn = multiprocessing.get_context("spawn")

@@ -125,7 +125,7 @@ _WHY_STALLED = "`macaw debug`, then `continue` and `why-stalled` say what could 
 
 
 def print_failure(error: RunError, program: Program) -> None:
-    """Print why the program stopped, with the source line or the symbol of the address."""
+    """Print the reason of the stop, with the source line or the symbol of the address."""
     diagnostic = failure_diagnostic(error)
     if diagnostic is not None:
         print_diagnostics([diagnostic])
@@ -191,7 +191,7 @@ def _file_address(error: RunError) -> int | None:
 
 
 def failure_diagnostic(error: RunError, texts: Mapping[str, str] = NO_TEXTS) -> Diagnostic | None:
-    """Return why the program stopped, with the source line; None if the line is not known.
+    """Return the reason why the program stopped, at its source line; None if the line is not known.
 
     `texts` has, by name, sources that are not files.
     """

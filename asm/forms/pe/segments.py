@@ -303,7 +303,7 @@ class Places:
     def _check_config_slices(
         self, segment: Segment, kind: str, mode: str, length: int, mask: int
     ) -> None:
-        """Raise `Mistake` unless there is one scale for each slice, and the table has its size."""
+        """Raise `Mistake` for a wrong number of scales, and for a table of a wrong size or mode."""
         name = segment.name.text
         if kind == "scales":
             count, slices = length // DTYPE_SIZES[SCALE_DTYPE], self._slices(mode, mask)

@@ -423,7 +423,7 @@ class OpenSequence:
         return [one for one in queue_moves if one is not None]
 
     def stores(self) -> int | None:
-        """Return how often one run stores; None if this is not known.
+        """Return the number of stores of one run; None if it is not known.
 
         It is the number of st instructions times the number of loop iterations.
         """

@@ -1,4 +1,4 @@
-"""The command `macaw annotate`: prints each line of a source with what it cost."""
+"""The command `macaw annotate`: prints each line of a source with its cycles."""
 
 from __future__ import annotations
 

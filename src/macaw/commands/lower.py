@@ -248,7 +248,7 @@ def command(
 
 
 def lowering_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `macaw.lower`, or of `macaw.lower_graph`, for the parameters."""
+    """Return arguments of `macaw.lower` or `macaw.lower_graph` from the command's parameters."""
     if given["target"] == "fim":
         return {
             "graph": given["operation"],

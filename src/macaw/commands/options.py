@@ -51,7 +51,7 @@ class LazyChoice(_Type):
     def get_metavar(self, param: click.Parameter, *more: Any, **keywords: Any) -> str | None:
         """Return the words as a synopsis shows them.
 
-        Older versions of click pass fewer arguments.
+        Older versions of click call the method with fewer arguments.
         """
         return self._choice().get_metavar(param, *more, **keywords)
 
@@ -233,7 +233,7 @@ def other_device_option(text: str) -> Callable[[Command], Command]:
 
 
 def dims_option(owner: str) -> Callable[[Command], Command]:
-    """Return the option --dim, which gives sizes to dimensions for which `owner` has only names."""
+    """Return the option --dim, which gives sizes to dimensions that have only names in `owner`."""
     return click.option(
         "--dim",
         "dims",

@@ -107,7 +107,7 @@ def _compare_nnp(
 ) -> int:
     """Return the exit status of a run of nnp.
 
-    With a `form`, print the outputs beside those of ONNX's reference evaluator in this form.
+    With a `form`, print the outputs in this form, beside the outputs of ONNX's reference evaluator.
     """
     if form is not None:
         from macaw.networks import nnp_report

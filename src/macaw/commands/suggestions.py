@@ -1,7 +1,7 @@
 """Suggests values of arguments for the shell's completion: devices, cores, sections, pairs.
 
-Each function is the `shell_complete` of an argument or option. Its parameters are those that click
-passes. It returns the words that may replace the incomplete last word of the line.
+Each function is the `shell_complete` of an argument or option. Its parameters are the parameters
+that click passes. It returns the words that may replace the incomplete last word of the line.
 """
 
 from __future__ import annotations

@@ -210,10 +210,10 @@ def concord(
 ) -> Concordance:
     """Generate software for `target` from the nnp part of a program, or of the program in a file.
 
-    `target` is numpy, torch, tensorflow or onnx. `entries` are pairs (label, times): the nnp part
-    is run from each label that many times, in this order. Without entries, it is run once from its
-    first instruction. `name` appears in the docstring of the generated file. Raises `InputError`
-    for a program that cannot be translated, and the errors of `load`.
+    `target` is numpy, torch, tensorflow or onnx. `entries` are pairs (label, times): nnp runs from
+    each label `times` times, in this order. Without entries, nnp runs once from the part's first
+    instruction. `name` appears in the docstring of the generated file. Raises `InputError` for a
+    program that cannot be translated, and the errors of `load`.
     """
     if target not in TARGETS:
         raise InputError(f"no target '{target}'", "there are " + ", ".join(TARGETS))

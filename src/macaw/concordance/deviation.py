@@ -48,7 +48,7 @@ class Deviation:
 def find_deviation(
     layer: LayerTensors, chains: Sequence[Chain], target: str, text: str, data: Arrays
 ) -> Deviation | None:
-    """Return the first chain whose result in the file `text` differs from the emulator's.
+    """Return the first chain whose result in the file `text` differs from the emulator's result.
 
     Emulator and file run on `data`. Return None if the chain cannot be found: an ONNX model
     executes its operations internally, and `text` may not have the form of a generated file.

@@ -17,7 +17,7 @@ PACKAGES = {"numpy": "numpy", "torch": "torch", "tensorflow": "tensorflow", "onn
 
 
 def same_bits(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which elements of two arrays have the same bits or are both NaN.
+    """Return a mask of the elements of two arrays that have the same bits or are both NaN.
 
     Both arrays have the same shape and floating-point type; the result has the same shape.
     """
@@ -35,8 +35,8 @@ def run_generated(
 ) -> dict[str, NDArray[Any]]:
     """Run the generated file `text` on tensors; return its outputs by name.
 
-    Before that, `wrap` replaces each function of the file that is named in `names`. Raises
-    `InputError` if the package of the target is missing or the file raises an exception.
+    Before that, each function of the file whose name is in `names` is replaced by `wrap(function)`.
+    Raises `InputError` if the package of the target is missing or the file raises an exception.
     """
     missing = [name for name in _packages(target) if find_spec(name) is None]
     if missing:

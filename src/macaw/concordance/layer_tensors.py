@@ -31,9 +31,9 @@ class QuantisedTensor:
     """A tensor after a quantiser, in the form of the processor and in the form of the software.
 
     `codes` (int16) has shape (rows, native vectors, N), padded with zeros. `exponents` (int8) has
-    one for each native vector, or in the kind mx one for each block (docs/numbers-nnp.md). `values`
-    are the numbers that codes and exponents represent, rounded to the host format, in the tensor's
-    shape.
+    one exponent for each native vector; in the kind mx, one exponent for each block
+    (docs/numbers-nnp.md). `values` are the numbers that codes and exponents represent, rounded to
+    the host format, in the tensor's shape.
     """
 
     codes: NDArray[np.int16]
@@ -45,7 +45,7 @@ class QuantisedTensor:
 class LayerTensors:
     """The inputs and outputs of a layer, and where the processor stores them.
 
-    A layer is what one generated file computes.
+    A layer is the computation of one generated file.
     """
 
     program: Program

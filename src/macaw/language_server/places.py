@@ -94,7 +94,7 @@ class Places:
         """Return the span at which the editor shows an error.
 
         An error in an expansion is shown in the file that expands the macro. If that file is not
-        open, it is shown at the innermost span in an open file, such as an `.include` line.
+        open, the error is shown at the innermost span in an open file, such as an `.include` line.
         """
         spans = [item.span, *(link.span for link in item.chain)]
         expansions = [x.span for x in item.chain if not x.what.startswith(_INCLUDED)]

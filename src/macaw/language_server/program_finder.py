@@ -63,7 +63,7 @@ class ProgramFinder:
 
         If a golden.toml names the file, the result is the program of that golden.toml. Otherwise,
         if other files include the file, the result is the program of one of those files, if
-        possible of an open one. Otherwise the file alone is the program.
+        possible of an open file. Otherwise the file alone is the program.
         """
         found = self._programs.get(path)  # another thread may call `forget` meanwhile
         if found is None:

@@ -226,7 +226,7 @@ class Peer:
 def _message(item: bytes | Refusal) -> dict[str, Any]:
     """Return the JSON-RPC object in the bytes of a message. Raises `Refusal`.
 
-    If `item` is a `Refusal`, it is raised.
+    If `item` is already a `Refusal`, raise it.
     """
     if isinstance(item, Refusal):
         raise item

@@ -57,7 +57,7 @@ class Published:
 
 
 def without_repetitions(diagnostics: Iterable[types.Diagnostic]) -> list[types.Diagnostic]:
-    """Return the diagnostics without those that repeat a message at the same position.
+    """Return the diagnostics, without diagnostics that repeat a message at the same position.
 
     Such diagnostics may differ in the includes and macro calls that lead to the position.
     """

@@ -206,7 +206,10 @@ class TransferShape:
 
 
 def _shapes(times: int, transfers: Sequence[Transfer]) -> list[TransferShape]:
-    """Group transfers by shape. Each transfer occurs `times` times, with different addresses."""
+    """Return the shapes of transfers, each with its number of transfers.
+
+    Each item of `transfers` occurs `times` times, with different addresses.
+    """
     kinds = Counter((int(item.rows), int(item.row_bytes)) for item in transfers)
     return [TransferShape(times * count, *kind) for kind, count in kinds.items()]
 

@@ -1,8 +1,8 @@
 """Estimates the cycles of all tiles of a convolution at once, without reading single weights.
 
-The estimates rank tiles; `macaw.lowering.cost` then predicts the cycles of the best ones. They use
-the rules of the cost model. But they take the mean number of weights of an output, not the largest
-number in each tile, and they leave out what is the same for all tiles.
+The estimates rank tiles; `macaw.lowering.cost` then predicts the cycles of the best ones. The
+estimates use the rules of the cost model with two differences. They take the mean number of weights
+of an output, not the largest number in each tile. They leave out what is the same for all tiles.
 """
 
 from __future__ import annotations

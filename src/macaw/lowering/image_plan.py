@@ -1,8 +1,8 @@
 """Tiles and plans of convolutions on the array.
 
 A tile is `groups` rows × `columns` columns of output positions. A cluster computes `tile.n` output
-channels of them from `tile.k` input channels. The PEs store the part of the padded image that the
-tile needs (the slab), channel after channel.
+channels of these positions from `tile.k` input channels. The PEs store the part of the padded image
+that the tile needs (the slab), channel after channel.
 
 Each iteration of the sequence computes one position (seed 000 ¶112, ¶122, ¶131). The weights stay
 in the queue (rq), and the base of mac advances in the slab. At the loopback the sum moves to the
@@ -98,7 +98,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def source_size(self) -> tuple[int, int]:
-        """The height and width of the image from which slabs are loaded, with its frame if any."""
+        """The size (height, width) of the image from which slabs are loaded, with its frame."""
         product = self.product
         return (product.height, product.width) if self.pads_in_unit else product.padded
 

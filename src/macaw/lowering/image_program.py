@@ -137,7 +137,7 @@ def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
 
 
 def _own_exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
-    """Return the exes of an iteration without those that add the sums of clusters."""
+    """Return the exes of an iteration without the exes that add the sums of clusters."""
     to = to_clusters(plan, range(plan.partition.clusters))
     slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"
     weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"

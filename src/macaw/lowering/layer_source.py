@@ -44,7 +44,7 @@ class Linkage:
 
     `entry` is the name of the subroutine. `x` and `y` are the symbols of its activations and
     results. `memory` is the symbol of the memory in each on-chip unit that all layers share.
-    `shapes` has the shapes of x and y, if they are not those of the product.
+    `shapes` has the shapes of x and y, if they differ from the product's shapes.
     """
 
     entry: str

@@ -80,7 +80,7 @@ class ProductPlan:
 
     @property
     def operand_types(self) -> tuple[str, str]:
-        """The element types of the numbers in weight queues and of those in input buffers."""
+        """The element types of the numbers in weight queues and of the numbers in input buffers."""
         return self.types.weight, self.types.activation
 
     def count(self, dim: str) -> int:

@@ -174,7 +174,7 @@ def stored_layout(
     """Return which order each node of a network uses, for weights that are already shuffled.
 
     `scope` says which nodes share an order. The last axis of `orders` is the number of weights in a
-    block. `shapes` are the shapes of the original weights; None stands for those of the stored
+    block. `shapes` are the shapes of the original weights; None stands for the shapes of the stored
     arrays. Raises `LowerError` if weights of these shapes could not be stored in such arrays.
     """
     plan = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)

@@ -215,7 +215,7 @@ def _entry_exes(plan: ProductPlan, packets: Packets) -> int:
 
 
 def all_arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays in each half of an on-chip unit, including those of factors."""
+    """Return the arrays in each half of an on-chip unit, including the arrays of factors."""
     result = arrays(plan)
     if plan.product.scales is not None:
         result.append(Array(SCALE, "float32", (factor_slots(plan),), "a scale for each PE"))
@@ -266,7 +266,7 @@ def unit_bytes(plan: ProductPlan) -> int:
 
 
 def list_names(plan: ProductPlan) -> tuple[str, str]:
-    """Return two list names: for iterations before the last k tile, and for the others."""
+    """Return two list names: for iterations before the last k tile, and for iterations with it."""
     if plan.count("K") == 1 or (plan.reduces_rows and not plan.in_accumulators):
         return "last", "last"  # every iteration is the same
     return "more", "last"
@@ -292,7 +292,7 @@ def takes_sums(plan: ProductPlan) -> bool:
 
 @singledispatch
 def arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays in each half of an on-chip unit, without those of factors."""
+    """Return the arrays in each half of an on-chip unit, without the arrays of factors."""
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
     sums = (tile.groups, plan.summing_clusters * plan.pes, plan.lanes)
@@ -432,7 +432,7 @@ def _begin(plan: ProductPlan, group: int, label: str = "") -> Exe:
 def _store(plan: ProductPlan, store: str, group: int) -> Iterator[Exe]:
     """Yield the exes that store the sums of a group.
 
-    If clusters have parts of the same sums, each cluster's sums are first added to those of the
+    If clusters have parts of the same sums, each cluster's sums are first added to the sums of the
     previous cluster, from the last cluster to the first.
     """
     raw = f"stride={ACCUMULATORS * plan.sum_size}, step={plan.sum_size}"

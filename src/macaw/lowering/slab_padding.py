@@ -167,9 +167,10 @@ def _inside(first: NDArray[np.int64], length: int, extent: int) -> NDArray[np.in
 def _taps_inside(
     first: NDArray[np.int64], outputs: tuple[int, int, int], extent: int
 ) -> NDArray[np.float64]:
-    """Return the share of taps inside 0 to `extent`, for windows that begin at `first`.
+    """Return the share of taps inside 0 to `extent`, for tiles that begin at `first`.
 
-    `outputs` has the number of outputs of a tile, their stride and their taps.
+    `outputs` has the number of a tile's windows, their stride and their length. The result has the
+    shape of `first`.
     """
     count, stride, taps = outputs
     places = first[..., None, None] + stride * np.arange(count)[:, None] + np.arange(taps)
@@ -277,8 +278,8 @@ def _columns_inside(out: Listing, plan: ImagePlan) -> None:
     """Write code for the columns inside the image.
 
     a4 gets the number of these columns. a3 gets the offset of the first of them from the start of a
-    row of the image, a5 its offset from the start of a row of the slab. If there are no such
-    columns, the code goes to the end.
+    row of the image, a5 the offset of the same column from the start of a row of the slab. If there
+    are no such columns, the code goes to the end.
     """
     product, size = plan.product, PaddedSlabs(plan).size
     out.block(

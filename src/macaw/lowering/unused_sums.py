@@ -1,8 +1,9 @@
 """Writes zeros to partial sums that a tile does not use.
 
-A segment of partial sums has one sum for each accumulator of a PE. If a tile uses fewer, the PE
-still adds the others. In a program of one layer, these are zeros. In a network, layers share the
-memory, so without this module they would be data of an earlier layer.
+A segment of partial sums has one sum for each accumulator of a PE. If a tile uses fewer
+accumulators, the PE still adds the other sums. In a program of one layer, these sums are zeros. In
+a network, layers share the memory, so without this module the sums would be data of an earlier
+layer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _ARRAYS = ("chain", "partial", "gathered")  # stored accumulator by accumulator,
 
 
 def zero_row_bytes(plan: ProductPlan) -> int:
-    """Return the bytes of a row of zeros: those of the sums of all accumulators of a cluster."""
+    """Return the bytes of a row of zeros, which are the sums of all accumulators of a cluster."""
     return plan.pes * plan.lanes * plan.sum_size
 
 

@@ -265,7 +265,7 @@ def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
 
 
 def _own_exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
-    """Yield the exes of an iteration without those that add the sums of clusters."""
+    """Yield the exes of an iteration without the exes that add the sums of clusters."""
     tile, clusters = plan.tile, plan.partition.clusters
     to = to_clusters(plan, range(clusters))
     words = "" if plan.shares_activations else " by_cluster"

@@ -213,7 +213,7 @@ class CompiledNetwork:
         """Return the outputs, by name, as the reference evaluator computes them, without a run.
 
         The outputs have the types and shapes of the model, and equal the outputs of `run` bit for
-        bit. The inputs are as for `run`. Raises `InputError`.
+        bit. The inputs have the same form as for `run`. Raises `InputError`.
         """
         arrays = model_arrays(self.assignment.inputs, inputs)
         tensors = reference.evaluate(self.network, arrays, self._definitions)

@@ -34,7 +34,7 @@ class Estimate:
 
     `layers` are the layers that a core computes, `refusals` the nodes that no core computes.
     `problem` says why the layers do not fit the device together; it is empty if they fit.
-    `is_calibrated` is false for a model of floating-point numbers, whose scales were chosen with
+    `is_calibrated` is false if the model has floating-point numbers and its scales were chosen with
     random numbers.
     """
 

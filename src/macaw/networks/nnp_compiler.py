@@ -26,7 +26,10 @@ def compile_for_nnp(
     name: str,
     folder: Path | None = None,
 ) -> NnpNetwork:
-    """Return a checked model compiled for nnp. Raises `InputError`; the message names the node."""
+    """Compile a checked model for nnp, and return the network.
+
+    Raises `InputError`; the message names the node.
+    """
     from macaw.lowering.nnp.onnx_reader import read
     from macaw.lowering.nnp.source import program
 

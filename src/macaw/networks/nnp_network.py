@@ -128,7 +128,8 @@ class NnpNetwork:
         """Run the network in the emulator.
 
         The inputs have the names, types and shapes that the model declares. `max_cycles` limits the
-        run. Raises `InputError` for inputs that do not fit, `RunError` if it stops.
+        run. Raises `InputError` for inputs that do not fit, `RunError` if the program does not
+        exit.
         """
         arrays = self.device_inputs(join_inputs(inputs, keyword_inputs))
         result = execution.run(
@@ -173,7 +174,7 @@ class NnpNetwork:
 
     @check_arguments(inputs=arguments.mapping(arguments.array, "arrays by name"))
     def expected(self, inputs: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
-        """Return the model's outputs in floating point, by ONNX's reference evaluator, by name."""
+        """Return the model's floating-point outputs by name, from ONNX's reference evaluator."""
         import onnx.reference
 
         names = [port.name for port in self.operations.outputs]

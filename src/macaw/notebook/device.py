@@ -54,7 +54,7 @@ def _cores(device: Device) -> Markup:
 def _queues(device: Device) -> Markup:
     """Return a table of the queues that are not empty.
 
-    Its chart has the fill level in each unit.
+    The chart of a queue shows the level in each unit.
     """
     columns = [Column("queue"), Column("level by unit"), Column("items", True),
                Column("capacity", True), Column("meaning")]  # fmt: skip

@@ -72,7 +72,7 @@ def _past(session: Session) -> Markup:
 
 
 def _levels(session: Session) -> Iterator[tuple[str, int, list[tuple[int, float]]]]:
-    """Yield each queue's name, capacity, and fill levels with their cycles; the last one is now."""
+    """Yield each queue's name, capacity, and (cycle, fill level) pairs up to the present."""
     device = session.device
     device.sync()
     earlier = [item for item in session.checkpoints if item.position < device.position]

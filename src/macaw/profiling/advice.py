@@ -58,7 +58,7 @@ def collect_missed(groups: Iterable[Group]) -> list[MissedThreshold]:
 def sort_missed(unsorted: Iterable[MissedThreshold]) -> tuple[MissedThreshold, ...]:
     """Return missed thresholds by cost, the highest first.
 
-    Those without a known cost follow, by cycles.
+    Missed thresholds without a known cost follow, by cycles.
     """
     return tuple(sorted(unsorted, key=lambda item: (-item.cost, -item.cycles)))
 

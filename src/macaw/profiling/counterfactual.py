@@ -84,9 +84,9 @@ class CoreWork:
         return found
 
     def openings(self) -> dict[Charge, float]:
-        """Return the share of the cycles of each charge before the first `work` charge.
+        """Return, by charge, the share of its cycles that come before work.
 
-        The first `work` charge is that of the same interval of work.
+        In each interval of work, these are the cycles before the first `work` charge.
         """
         works = np.array([*(charge.cause == "work" for charge in self.charges), False])
         numbers, lengths = self._numbers, self._lengths

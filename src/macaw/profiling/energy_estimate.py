@@ -125,5 +125,5 @@ class _CoreSums:
 
 
 def _most_first(energies: Mapping[str, float]) -> dict[str, float]:
-    """Return the energies without those that are 0, the greatest first."""
+    """Return the energies that are not 0, the greatest first."""
     return dict(sorted((item for item in energies.items() if item[1]), key=lambda item: -item[1]))

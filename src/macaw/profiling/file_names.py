@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 @cache
 def short_file_names(files: tuple[str, ...]) -> Mapping[str, str]:
-    """Return for each file the shortest end of its path that is not the end of another one.
+    """Return for each file the shortest end of its path that is not the end of another path.
 
     The name has at least the last part of the path: `layer.s`, or `a/layer.s` if there is also
     `b/layer.s`.

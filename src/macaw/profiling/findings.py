@@ -1,6 +1,6 @@
 """Finds what makes a run longer: causes with advice, each priced by what the run would save.
 
-The causes are those of the charges of a run (`macaw.profiling.accounting`), the advice is that of
+The causes come from the charges of a run (`macaw.profiling.accounting`), the advice from
 `macaw.isa.advice`. The price of a finding comes from a simulation of the same run in which the
 cycles of the cause vanish, or the waits do not take place (`macaw.profiling.counterfactual`). A
 cause that does not make the run longer costs nothing, so it is no finding.
@@ -50,7 +50,7 @@ class _Evidence:
 
 
 def find(run: ChargedRun) -> tuple[Finding, ...]:
-    """Return the findings of a run, those that save most first."""
+    """Return the findings of a run; the findings that save most come first."""
     graph = RunGraph(run.logs, run.cycles)
     least = max(LEAST_SAVED * graph.cycles, LEAST_CYCLES)
     found = []

@@ -28,7 +28,10 @@ class Measured:
 
 
 def measure_job(job: Job) -> Measured:
-    """Run a job with meters. Raises `InputError` if the program does not end by itself."""
+    """Run a job with meters, and return the run and the meters.
+
+    Raises `InputError` if the program does not end by itself.
+    """
     device = job.machine()
     stop, meters, memory = metering.run(device, job.max_cycles)
     if stop.reason != "exit":

@@ -44,7 +44,7 @@ class StringTable:
 def column(values: ArrayLike) -> Column:
     """Return a column of whole numbers in the smallest type that has room for all of them.
 
-    A column of equal numbers is only the number.
+    A column of equal numbers is stored as this number.
     """
     array = np.asarray(values)
     if array.size == 0 or (array == array[0]).all():

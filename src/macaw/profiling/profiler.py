@@ -443,9 +443,9 @@ class _Profiler:
         return report
 
     def _charge(self) -> ChargedRun | None:
-        """Return the job with charged cycles, if the options want accounts or findings.
+        """Return a run with charged cycles if the options request accounts or findings, else None.
 
-        With jitter, it is one run, of the first seed.
+        With jitter, it is one run with the first seed.
         """
         if not self.options.causes and not self._wants_findings:
             return None

@@ -19,7 +19,7 @@ def profile_tables(profile: Profile) -> dict[str, Table]:
     """Return the tables of a profile by name; each is a mapping from columns to lists.
 
     All columns of a table have the same length. A table without rows has no columns. Cycles are
-    device cycles; those of `causes` and `lines` are times the units of the core.
+    device cycles; in `causes` and `lines` they are multiplied by the units of the core.
 
     `slices` has what each register group recorded, with its counters; `metrics` what was computed
     from a slice; `causes` the tree of each core's account, one row for each cause; `lines` the

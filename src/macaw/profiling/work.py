@@ -1,6 +1,7 @@
 """The operations and bytes of the cores in a run, as frozen dataclasses: rooflines, memory chart.
 
-`macaw.profiling.measuring` makes them. Peaks are per device cycle and follow from the device file.
+`macaw.profiling.measuring` makes these objects. Peaks are per device cycle and follow from the
+device file.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def _class(table: Table, place: int) -> str:
 def roofline_svg(work: Work, rows: Sequence[str]) -> str:
     """Return the chart of rooflines as SVG: both axes logarithmic, all ridges at one place.
 
-    `rows` are those of the timeline; a point has the colour of its row.
+    `rows` are the rows of the timeline; a point has the colour of its row.
     """
     width, height = 2 * POWERS * STEP, (ROWS - 1) * STEP
     ridge = LEFT + POWERS * STEP

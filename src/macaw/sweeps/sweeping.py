@@ -182,7 +182,7 @@ def lowering_subject(
 
 @dataclass(frozen=True)
 class _Job:
-    """A point to run, with the path of its file if a process is to write it."""
+    """A point to run, with the path of its file if the process must write it."""
 
     subject: Subject
     point: Point

@@ -128,7 +128,7 @@ def _summary(sweep: Sweep) -> str:
 
 
 def csv_text(sweep: Sweep) -> str:
-    """Return one line for each point, refused ones included, as CSV with a line of names."""
+    """Return CSV with a line of names and one line for each point, also for refused points."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*sweep.settings, "repeat", "refused", *sweep.metrics])

@@ -125,8 +125,8 @@ def print_error_text(text: Text, end: str = "\n") -> None:
 def after_results() -> Iterator[None]:
     """Flush standard output, so that messages of the `with` block follow the results.
 
-    A message that cannot be written is dropped. It must not raise another error or change the exit
-    status that it explains.
+    A message that cannot be written is dropped: the failure to write it must not change the
+    command's exit status.
     """
     with contextlib.suppress(OSError):
         sys.stdout.flush()

@@ -1,7 +1,7 @@
 """Shows a progress bar on standard error if it is a terminal and the work takes over a second.
 
-Plain output gets lines instead, one after a second, then one every ten seconds. If a bar is
-inside of another, only the inner one is shown. The outermost bar is the `CommandBar`.
+Plain output gets lines instead: the first line after a second, then a line every ten seconds. If a
+bar is inside of another bar, only the inner bar is shown. The outermost bar is the `CommandBar`.
 """
 
 from __future__ import annotations

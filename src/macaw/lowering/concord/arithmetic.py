@@ -123,8 +123,8 @@ def _places(config: Configuration) -> int:
 def _is_wide(config: Configuration, columns: int) -> bool:
     """Return whether sums of mx need more than an int64, or dot products more than a binary64.
 
-    `columns` is the number of elements in a matrix row. If they do, the generated file divides the
-    factors into halves. Raises `LowerError` if even sums of these halves are too large.
+    `columns` is the number of elements in a matrix row. If the result is true, the generated file
+    divides the factors into halves. Raises `LowerError` if even sums of these halves are too large.
     """
     block = _block(config)
     bits = sum(element.size for element in _elements(config)) + (block - 1).bit_length()

@@ -178,9 +178,10 @@ class Inputs:
         return Hint(f"{name.lower()}_{first}", name, first, run, self.native)
 
     def make(self, hint: Hint, memory: Cells, *, tiles: bool, at: int | None = None) -> Node:
-        """Add an input tensor to the graph, and write its node to each of its unwritten cells.
+        """Add an input tensor to the graph and return its node.
 
-        The cells begin at the hint's address, or at `at` if it is given.
+        Write the node to each of the tensor's unwritten cells in `memory`. The cells begin at the
+        hint's address, or at `at` if it is given.
         """
         kind = "matrix" if tiles else "vectors"
         tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)

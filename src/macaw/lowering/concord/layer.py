@@ -77,7 +77,10 @@ def _repeat_result(collected: Node, result: Node, count: int) -> None:
 
 
 def deduplicate(layer: Layer) -> Layer:
-    """Merge equal operations, and move operations that are the same in each round out of a loop."""
+    """Return the layer with equal operations merged.
+
+    Operations that are the same in each round of a loop are moved out of the loop.
+    """
     same: dict[int, Node] = {}
     outside: dict[tuple[object, ...], Node] = {}
     nodes: list[Node] = []

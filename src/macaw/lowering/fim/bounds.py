@@ -39,10 +39,10 @@ def least_cycles(table: OptionTable, islands: int) -> LeastCycles:
 def _least_work(table: OptionTable, islands: int) -> int:
     """Return a lower bound from the cycles of the dma and of the islands.
 
-    Let a plan use the dma and the islands for c[0], c[1], ... cycles. It ends no earlier than the
-    largest of them, and this is at least their mean with any weights. A task adds at least the
-    least mean of its options, so the sum of these over all tasks is a lower bound. A search finds
-    weights for which it is large.
+    Let a plan use the dma and the islands for c[0], c[1], ... cycles. The plan ends no earlier than
+    the largest of these numbers, which is at least each weighted mean of them. A task adds at least
+    the least weighted mean of its options. So the sum of these least means over all tasks is a
+    lower bound. A search finds weights for which the bound is large.
     """
     costs, first = _costs(table, islands)
     counts = np.diff(np.append(first, len(costs)))

@@ -65,7 +65,7 @@ class Clock:
         """Copy the inputs of an option into its banks; return the cycles of its start and end.
 
         If the option needs no copies, the end is the cycle in which all earlier copies are done.
-        These may still copy results out of the banks.
+        The earlier copies may still move results out of these banks.
         """
         if not option.bring:
             return self.cp, max(self.cp, self.dma)

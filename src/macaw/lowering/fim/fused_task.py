@@ -88,7 +88,7 @@ class FusedTask:
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
     """Fuse tasks into one or two fused tasks.
 
-    The second one takes the result of the first one. Raises `CannotError`.
+    The second fused task takes the result of the first one. Raises `CannotError`.
     """
     ended: list[FusedTask] = []
     open_parts: dict[str, FusedTask] = {}  # by the name of their output

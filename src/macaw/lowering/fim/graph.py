@@ -337,7 +337,7 @@ class Graph:
         return Makers(self.tasks)
 
     def results_of(self, tasks: Sequence[Task]) -> list[Tensor]:
-        """Return those outputs of tasks that other tasks or the host read, in their order."""
+        """Return those outputs of tasks that other tasks or the host read, in the tasks' order."""
         own, makers = {task.output.name for task in tasks}, Makers(tasks)
         readers = (task for task in self.tasks if task.output.name not in own)
         names = {name for task in readers for tensor in task.inputs for name in makers.of(tensor)}
@@ -345,7 +345,7 @@ class Graph:
         return [task.output for task in tasks if task.output.name in names]
 
     def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
-        """Compute all tensors in float64, by name, without the rounding of the islands."""
+        """Return all tensors by name, computed in float64 without the rounding of the islands."""
         values: dict[str, NDArray[np.float64]] = {}  # by the name of a tensor with memory
 
         def numbers(tensor: Tensor) -> NDArray[np.float64]:

@@ -35,7 +35,7 @@ class HostJob:
     form: int
 
     def phases(self) -> list[Phase]:
-        """Return a single phase with all copies. Raises `LowerError` if there are too many."""
+        """Return one phase with all copies. Raises `LowerError` if there are too many copies."""
         return [self._phase]
 
     @cached_property

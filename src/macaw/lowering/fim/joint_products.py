@@ -85,9 +85,9 @@ def _joinable(task: Task) -> bool:
 
 
 def _sums(graph: Graph) -> dict[str, tuple[Task, Task, Task]]:
-    """Return the additions of two products whose outputs are read only there.
+    """Return the additions of two products, if no other task reads the products.
 
-    The keys are the names of the sums; a value is (product, product, addition).
+    The keys are the names of the additions' outputs; a value is (product, product, addition).
     """
     makers = graph.makers()
     products = {task.output.name: task for task in graph.tasks if task.kind == PRODUCT}

@@ -201,7 +201,7 @@ def _reciprocal(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _total(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add Sum or Mean: the operands one after the other."""
+    """Add Sum or Mean: tasks that add the operands from left to right."""
     name, operands = node.outputs[0], [required(inputs, place) for place in range(len(inputs))]
     if node.operator == "Sum" or len(inputs) == 1:
         return [chain(values, "add", operands, name)]

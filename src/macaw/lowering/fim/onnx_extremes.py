@@ -41,7 +41,7 @@ def extreme(
 
 
 def _of_operands(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add Max or Min: the operands one after the other."""
+    """Add Max or Min: tasks that compare the operands from left to right."""
     function, name = _FUNCTIONS[node.operator], node.outputs[0]
     operands = [required(inputs, place) for place in range(len(inputs))]
     return [chain(values, function, operands, name)]
@@ -103,7 +103,7 @@ def _global_maximum(values: Values, node: Node, inputs: Inputs) -> list[TaskValu
 
 
 def _hard_sigmoid(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add HardSigmoid, alpha · x + beta between 0 and 1; or HardSwish, the product of it and x."""
+    """Add HardSigmoid, alpha · x + beta between 0 and 1; or HardSwish, x times HardSigmoid(x)."""
     x, name, attributes = required(inputs, 0), node.outputs[0], node.attributes
     swish = node.operator == "HardSwish"
     alpha, beta = (1 / 6, 0.5) if swish else (0.2, 0.5)

@@ -52,9 +52,9 @@ def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def matrix_products(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
-    """Add a product for each matrix of the right side, for each head of an attention for example.
+    """Add a product for each matrix of the stack `b`, such as each head of an attention.
 
-    Each product writes its part of one tensor.
+    Each product writes its part of one tensor, which is the result.
     """
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
     (rows, depth), columns = left[-2:], b.shape[-1]

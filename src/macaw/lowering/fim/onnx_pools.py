@@ -37,7 +37,7 @@ def _max_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
 
 
 def _average_pool(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
-    """Add an average pool: the sums of the windows, multiplied by 1 / numbers."""
+    """Add an average pool: the sum of each window, times 1 / its number of elements."""
     name, x, window = node.outputs[0], required(inputs, 0), _window(node, inputs)
     image = x.shape[2:]
     shape = (*x.shape[:2], *output_sizes(window, image))

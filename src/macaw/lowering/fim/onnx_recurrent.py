@@ -217,7 +217,10 @@ class _Cell(ABC):
         return self.values.graph.pointwise("add", tensor, self.added[name], name=last)
 
     def add_peephole(self, tensor: Tensor, gate: str, state: Tensor, number: int) -> Tensor:
-        """Add the product of a gate's peepholes and a state to a sum, if there are peepholes."""
+        """Return the sum `tensor` plus the product of a gate's peepholes and a state.
+
+        Return `tensor` itself if the cell has no peepholes.
+        """
         if gate not in self.peepholes:
             return tensor
         name = f"{self.name}_p{gate}"

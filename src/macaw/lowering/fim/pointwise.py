@@ -83,7 +83,7 @@ class PointwiseJob:
 
     @cached_property
     def _calls(self) -> tuple[Call, ...]:
-        """The functions as calls of numbered values."""
+        """The functions as calls, in which numbers stand for operands and results."""
         values = {tensor: number for number, tensor in enumerate(self.operands)}
         number_of = {task.output.place: n for n, task in enumerate(self.tasks, len(self.operands))}
         stored = {tensor.name for tensor in self.results}

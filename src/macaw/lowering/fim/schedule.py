@@ -199,9 +199,11 @@ def _ending(table: OptionTable, track: Track, option: Option) -> int:
 
 
 def improve(table: OptionTable, options: Sequence[Option], effort: int = EFFORT) -> list[Option]:
-    """Change options one by one while the plan ends sooner; then try again from random variations.
+    """Return options whose plan ends sooner.
 
-    `effort` limits the number of simulated steps. The same graph always gives the same result.
+    Change the options one by one as long as the plan ends sooner. Then try again from random
+    variations. `effort` limits the number of simulated steps. The same graph always gives the same
+    result.
     """
     best, end, left = _climb(table, list(options), effort)
     dice = random.Random(0)

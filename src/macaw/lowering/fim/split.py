@@ -34,7 +34,7 @@ Ask = Callable[[int, int, Region], Option | None]
 def split_options(shape: Shape, options: Sequence[Option], ask: Ask) -> Iterator[Option]:
     """Yield options in which several islands share a product.
 
-    `options` are those of single islands for the whole product.
+    `options` are the options of single islands for the whole product.
     """
     best: dict[int, Option] = {}
     for option in sorted(options, key=lambda option: option.total):
@@ -97,9 +97,9 @@ def _parts_of_bring(shape: Shape, option: Option) -> tuple[float, float]:
 def _sizes(fixed: Sequence[float], rates: Sequence[tuple[float, int]], end: float) -> list[float]:
     """Return the sizes of regions whose islands end in cycle `end`, as shares of the result.
 
-    Each island first waits for the copies of those before it. `fixed` has the cycles of its copies
-    for a region of any size; `rates` has, for the whole result, the other cycles to copy and the
-    cycles to compute.
+    Each island first waits for the copies of the islands before it. `fixed` has the cycles of its
+    copies for a region of any size; `rates` has, for the whole result, the other cycles to copy and
+    the cycles to compute.
     """
     sizes, time = [], 0.0
     for always, (bring, compute) in zip(fixed, rates, strict=True):
@@ -139,8 +139,8 @@ def _regions(shape: Shape, sizes: Sequence[float], by_rows: bool, grain: int) ->
 def _together(parts: Sequence[Option]) -> Option:
     """Return one option in which several islands share a product.
 
-    Its `bring` and `fetch` are the sums of those of `parts`. Its `compute` is the rest of the
-    predicted time of the whole option.
+    Its `bring` and `fetch` are sums over `parts`. Its `compute` is the rest of the predicted time
+    of the whole option.
     """
     bring, fetch = (sum(getattr(part, name) for part in parts) for name in ("bring", "fetch"))
     whole = replace(

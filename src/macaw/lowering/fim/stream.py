@@ -204,7 +204,7 @@ class StreamTiling:
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
     def offset(self, bank: int, row: int = 0) -> int:
-        """Return the byte offset of a bank's row in the island. `row` 0 is the stream's first."""
+        """Return the byte offset in the island of row `row` of the stream in bank `bank`."""
         return bank * self.memory.bank_bytes + (self.row + row) * ROW_BYTES
 
     def address(self, column: int) -> int:

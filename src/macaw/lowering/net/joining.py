@@ -1,6 +1,7 @@
 """Lets layers of the array write their results into the columns of a concatenated tensor.
 
-Then no core copies the results. They are columns of the tensor; no tensor of their own has them.
+Then no core copies the results. The results are columns of this tensor and have no tensor of their
+own.
 """
 
 from __future__ import annotations

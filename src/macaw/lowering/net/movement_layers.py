@@ -75,7 +75,7 @@ def _pad(model: Network, layer: MoveLayer, x: NetTensor, places: NDArray[Any]) -
 
 
 def frame(layer: FrameLayer, x: NetTensor) -> VectorOperation:
-    """Return the operation that puts an image, or each one of a batch, into a frame."""
+    """Return the operation that puts an image, or each image of a batch, into a frame."""
     *batch, height, width, channels = x.shape
     none = (0,) * len(batch)
     (top, left), (bottom, right), (down, across) = layer.before, layer.after, layer.steps

@@ -105,7 +105,11 @@ class _Region:
         return all(size == 1 for size in before)
 
     def replaced(self) -> Network:
-        """Return the model with the region's results from tables, if the device has them all."""
+        """Return the model with lookups in tables in place of the region's layers.
+
+        The model is unchanged if the device has no such tables: their element types and the largest
+        integer are limited.
+        """
         model = self.model
         if not self.compared:
             return model

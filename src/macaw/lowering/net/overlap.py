@@ -26,7 +26,10 @@ _WORTH = 0.1  # of the pool's cycles: they overlap only if they save more, becau
 def overlapped(
     plans: Sequence[LayerPlan], network: Network, config: Configuration
 ) -> tuple[LayerPlan, ...]:
-    """Return the plans of all layers; those of some pools say how they overlap the layer before."""
+    """Return the plans of all layers.
+
+    The plans of some pools say how they overlap the layer before.
+    """
     result = list(plans)
     for place in range(1, len(plans)):
         result[place - 1 : place + 1] = _pair(result[place - 1], result[place], network, config)

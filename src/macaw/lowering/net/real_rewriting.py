@@ -25,10 +25,11 @@ _ALL = (float("-inf"), float("inf"))
 
 
 def rewrite_product(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append a product of two real tensors, with its bias and its activation as further layers.
+    """Append a product of two real tensors, and return True.
 
-    Constant operands become tensors. If several products share an operand and vc cannot read it
-    several times, a layer repeats it. Raises `LowerError`.
+    Its bias and its activation become further layers. Constant operands become tensors. If several
+    products share an operand and vc cannot read it several times, a layer repeats it. Raises
+    `LowerError`.
     """
     (name,) = layer.outputs
     result = rewriting.tensors[name]

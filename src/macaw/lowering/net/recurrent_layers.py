@@ -42,7 +42,10 @@ class RecurrentLayer(Layer):
 
 
 def rewrite_recurrent(rewriting: Rewriting, layer: FloatLayer) -> bool:
-    """Append the layer of nnp, with movements before it and after it. Raises `LowerError`."""
+    """Append the layer of nnp, with movements before it and after it; return True.
+
+    Raises `LowerError`.
+    """
     config = rewriting.config
     if config["nnp.host_format"] != HOST:
         raise LowerError(

@@ -138,7 +138,7 @@ class _Rewriter(Rewriting):
         return unique
 
     def elementwise(self, layer: SumLayer | ProductLayer) -> bool:
-        """Rewrite a sum or product that has zero points or several types to int16."""
+        """Append a sum or product, in int16 if it has zero points or several types; return True."""
         if layer.operator == "MatMul":
             assert isinstance(layer, ProductLayer)
             rewrite_integer_product(self, layer)
@@ -165,7 +165,10 @@ class _Rewriter(Rewriting):
         return True
 
     def pool(self, layer: PoolLayer) -> bool:
-        """Rewrite a mean with zero points to int16, and a maximum that also changes the scale."""
+        """Rewrite a mean with zero points to int16, and a maximum that also changes the scale.
+
+        Return False for other pools.
+        """
         if layer.window is None and self._turned(layer):
             return True
         output, (name,) = layer.output, layer.inputs
@@ -186,7 +189,10 @@ class _Rewriter(Rewriting):
         return True
 
     def _turned(self, layer: PoolLayer) -> bool:
-        """Transpose so that a pool reduces the first axes, because vc can reduce no others."""
+        """Append a pool between transposes, so that the pool reduces the device's first axes.
+
+        vc can reduce no other axes. Return False if the pool can stay as it is.
+        """
         x, result = (self.tensors[name] for name in (*layer.inputs, *layer.outputs))
         rank = len(x.shape)
         if not rank > 1 or (x.shape[0] != 1 and 0 in layer.axes):
@@ -222,7 +228,10 @@ class _Rewriter(Rewriting):
         return True
 
     def move(self, layer: MoveLayer) -> bool:
-        """Append rescaling layers before a movement. A Concat itself can multiply by a factor."""
+        """Append a movement, with rescaling layers before it if necessary; return True.
+
+        A Concat itself can multiply by a factor.
+        """
         if layer.operator == "Concat":
             names = self.operands(layer, expands=False)
             layer = replace(layer, inputs=names, node=replace(layer.node, inputs=names))
@@ -255,7 +264,8 @@ class _Rewriter(Rewriting):
     def real(self, layer: FloatLayer) -> bool:
         """Rewrite a layer of real numbers.
 
-        vc dequantises a tensor, unless it is an output that no layer reads.
+        vc dequantises a tensor, unless it is an output that no layer reads. Return False if the
+        layer stays as it is.
         """
         if layer.operator in RECURRENT:
             return rewrite_recurrent(self, layer)
@@ -286,7 +296,10 @@ class _Rewriter(Rewriting):
         return True
 
     def _pair(self, layer: FloatLayer) -> bool:
-        """Expand both operands of a function of two tensors to the shape of the result."""
+        """Append a function of two tensors, both expanded to the result's shape.
+
+        Return False if they already have this shape.
+        """
         shape = self.tensors[layer.outputs[0]].shape
         known = [self.tensors.get(name) for name in layer.inputs]
         alone = [tensor for tensor in known if tensor is not None]
@@ -299,7 +312,10 @@ class _Rewriter(Rewriting):
         return True
 
     def _signed_integers(self, layer: FloatLayer) -> bool:
-        """Let a QuantizeLinear make signed integers at once, if only those are needed."""
+        """Append a QuantizeLinear that makes signed integers at once, if only those are needed.
+
+        Return False if unsigned integers are needed.
+        """
         (name,) = layer.outputs
         tensor = self.tensors[name]
         offset = offset_of(tensor.dtype)
@@ -321,7 +337,7 @@ class _Rewriter(Rewriting):
         return True
 
     def sign(self, layer: SignLayer) -> bool:
-        """Leave out a SignLayer if the quantisation already makes signed integers."""
+        """Return whether to leave out a SignLayer because a quantisation makes signed integers."""
         return layer.outputs[0] in self.signed
 
 

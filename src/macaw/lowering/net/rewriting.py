@@ -100,7 +100,7 @@ class Rewriting:
         result: str,
         attributes: dict[str, Any] | None = None,
     ) -> None:
-        """Append a layer that moves elements; `operator` is that of an ONNX node."""
+        """Append a layer that moves elements; `operator` is the name of an ONNX operator."""
         name = f"{layer.name}_{operator.lower()}"
         node = Node(name, operator, inputs, (result,), attributes or {})
         rescales = (None,) * len(inputs)

@@ -150,7 +150,7 @@ def _pool(model: Network, layer: PoolLayer, tensors: Tensors) -> VectorOperation
 
 
 def _pool_of_image(model: Network, layer: PoolLayer, x: NetTensor) -> VectorOperation:
-    """Return the operation that computes a pool of the tensor of an image."""
+    """Return the operation that computes a pool of one image, whose tensor is `x`."""
     if "Max" not in layer.operator:
         return _mean(model, layer, x)
     if layer.window is None:

@@ -24,7 +24,10 @@ from macaw.lowering.onnx.window import Window
 
 
 def rewrite_weights(state: Rewriting, layer: WeightLayer) -> bool:
-    """Rewrite what the array cannot do: padding with zero points, transposed convolutions."""
+    """Append layers for a layer with weights, so that the array can compute it; return True.
+
+    They replace padding with zero points, and transposed convolutions.
+    """
     _results(state, layer, _framed(state, layer))
     return True
 

@@ -116,7 +116,10 @@ class _Former:
         return [draft.frozen() for draft in self.drafts]
 
     def _extend(self, operation: Operation) -> bool:
-        """Append an operation to the latest chain that makes one of its inputs, if it can."""
+        """Append an operation to the latest chain that computes one of its inputs.
+
+        Return False if no chain can take the operation.
+        """
         assert operation.output is not None
         for draft in reversed(self.drafts):
             if not draft.open or draft.writes[0].tensor not in self.single:

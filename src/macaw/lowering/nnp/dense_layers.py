@@ -88,7 +88,7 @@ def _one_matrix(array: Array) -> Array:
 
 
 def _matrix_times(builder: Builder, node: Node, matrix: Array, x: Value) -> Value:
-    """Append matrix · x, whose sums run over the last axis but one of `x`."""
+    """Append matrix · x and return it; its sums are over the last axis but one of `x`."""
     if len(x.shape) < 2:
         raise LowerError("a product of a constant matrix with a vector is not supported")
     outputs, inputs = matrix.shape
@@ -149,7 +149,7 @@ def _binary(kind: str) -> Rule:
 
 
 def scaled(builder: Builder, node: Node, value: Value, factor: ArrayLike) -> Value:
-    """Append the product of a value and a constant, broadcast to the value's shape."""
+    """Append and return the product of a value and a constant, broadcast to the value's shape."""
     wide = np.broadcast_to(factor, value.shape)
     place = spread_constant(builder, f"{node.label}_factor", wide, value)
     return builder.pointwise(node, ops.MULTIPLY, value, place)

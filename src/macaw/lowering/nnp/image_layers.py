@@ -128,7 +128,7 @@ def _square(geometry: Geometry) -> tuple[int, int]:
 
 
 def _dense_weights(weights: Array, groups_: int, channels: int) -> Array:
-    """Return weights (outputs, channels, height, width) without groups: zeros between them."""
+    """Return weights (outputs, channels, height, width) with zeros for channels of other groups."""
     outputs, each = weights.shape[:2]
     whole = np.zeros((outputs, channels, *weights.shape[2:]), weights.dtype)
     for group in range(groups_):
@@ -220,7 +220,10 @@ def _conv(builder: Builder, node: Node) -> list[Value]:
 
 
 def _average_pool(builder: Builder, node: Node) -> list[Value]:
-    """Compute the sum of a window's positions times a constant; with padding, a convolution."""
+    """Append an average pool: the sum of each window times a constant.
+
+    With padding, it is a convolution.
+    """
     if node.attributes.get("ceil_mode", 0):
         raise LowerError("ceil_mode is not supported")
     geometry = _geometry(builder, node, node.attributes["kernel_shape"])
@@ -236,7 +239,11 @@ def _average_pool(builder: Builder, node: Node) -> list[Value]:
 
 
 def _global_average_pool(builder: Builder, node: Node) -> list[Value]:
-    """Add halves of the positions until one is left, then multiply by a constant."""
+    """Append a global average.
+
+    Halves of the positions are added until one position is left, which is then multiplied by a
+    constant.
+    """
     shape = builder.shape(node.inputs[0])
     if shape[0] != 1:
         raise LowerError(f"its input is of {shape}; nnp takes one image")
@@ -277,9 +284,10 @@ def _max_pool(builder: Builder, node: Node) -> list[Value]:
 
 
 def _pool(builder: Builder, node: Node, kind: str) -> Value:
-    """Combine groups of three positions of each window, then the results of these.
+    """Append sums or maxima of windows, as `kind` says, and return them.
 
-    A chain has a block for maxima and sums in each multi-function unit.
+    Groups of three positions of each window are combined first, then the results of these groups. A
+    chain has a block for maxima and sums in each multi-function unit.
     """
     geometry = _geometry(builder, node, node.attributes["kernel_shape"])
     image = _image(builder, node)

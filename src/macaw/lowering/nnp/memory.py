@@ -306,7 +306,10 @@ def _place_groups(
     dram: dict[str, int],
     loads: dict[tuple[int, int], list[Load]],
 ) -> tuple[dict[str, int], dict[str, int], dict[tuple[int, int], list[Load]]]:
-    """Give the matrices of each group their addresses, constants first."""
+    """Give the matrices of each group their addresses, constants first.
+
+    Return the last three arguments, which the function has extended.
+    """
     top = base
     for where, names in groups:
         free = 0

@@ -47,7 +47,7 @@ def _selected(builder: Builder, node: Node) -> list[Value]:
 
 
 def _concat(builder: Builder, node: Node) -> list[Value]:
-    """Copy the inputs next to each other: side by side in rows, or as further rows."""
+    """Append copies that put the inputs side by side in rows, or below each other."""
     parts = [builder.value(name) for name in node.inputs]
     shape = builder.shape(node.outputs[0])
     axis = int(node.attributes["axis"]) % len(shape)

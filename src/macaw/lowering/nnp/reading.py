@@ -234,7 +234,7 @@ def rows_of_groups(
 def spread_constant(builder: Builder, wanted: str, array: Array, value: Value) -> Place:
     """Add a constant for an operation with `value`, and return its place.
 
-    `array` has the shape of the value, and its elements are arranged as those of the value. The
+    `array` has the shape of the value. In the rows, its elements are arranged like the value's. The
     place has a single row if all rows are equal.
     """
     flat = array.reshape(-1)

@@ -91,7 +91,10 @@ def _matrix_of(builder: Builder, node: Node, b: Value, number: int, keys: Indice
 def _load(
     builder: Builder, node: Node, rows: Groups, own: Indices, order: Indices, count: int
 ) -> str:
-    """Append copies that bring rows of vectors into MatrixRf, as tiles, through Dram."""
+    """Append copies that bring rows of vectors into MatrixRf, as tiles, through Dram.
+
+    Return the name of the matrix.
+    """
     value, native = rows.value, builder.native
     if not np.array_equal(order, np.arange(count)):
         raise LowerError("the rows of its second input are in another order on the device")
@@ -120,7 +123,10 @@ def _load(
 def _transposed(
     builder: Builder, node: Node, down: Groups, number: int, inner: int, outputs: int
 ) -> str:
-    """Append the transposition of a matrix by products with unit vectors, and load the result."""
+    """Append the transposition of a matrix by products with unit vectors, and load the result.
+
+    Return the name of the transposed matrix.
+    """
     own = np.flatnonzero(down.leads // inner == number)
     straight = _load(builder, node, down, own, down.leads[own] % inner, inner)
     lanes = down.value.elements.shape[1]

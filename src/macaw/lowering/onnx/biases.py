@@ -93,7 +93,7 @@ def _array(graph: Graph, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArr
 
 
 def _with_biases(made: QuantisedGraph, corrections: Mapping[str, NDArray[np.int64]]) -> Graph:
-    """Return the graph with the corrections subtracted from its constants."""
+    """Return the graph with the corrections subtracted from the constants that are biases."""
     values = dict(made.graph.values)
     for source, steps in corrections.items():
         name, _ = made.biases[source]

@@ -97,7 +97,10 @@ def _split(draft: Draft, node: Node) -> list[Node]:
 
 
 def _softmax(draft: Draft, node: Node) -> list[Node]:
-    """Flatten `axis` and all axes after it, which count as one axis before operator set 13."""
+    """Return a Softmax over one axis for one of an operator set before 13.
+
+    There, `axis` and all axes after it count as one axis, so they are flattened.
+    """
     value = draft.values[node.inputs[0]]
     rank = len(value.shape)
     axis = int(node.attributes.get("axis", 1))
@@ -117,7 +120,7 @@ def _softmax(draft: Draft, node: Node) -> list[Node]:
 
 
 def _resize(draft: Draft, node: Node) -> list[Node]:
-    """Rewrite an Upsample, or a Resize of operator set 10."""
+    """Return an Upsample, or a Resize of operator set 10, as a Resize of operator set 21."""
     if "scales" in node.attributes:
         scales = np.asarray(node.attributes["scales"], np.float32)
         name = draft.constant(f"{node.label}_scales", scales)

@@ -48,7 +48,10 @@ def fuse(graph: Graph) -> Graph:
 
 
 def _without_copies(draft: Draft) -> list[Node]:
-    """Drop Identity, and Cast and Clip that change nothing; an output keeps its name."""
+    """Return the nodes without Identity, and without Cast and Clip that change nothing.
+
+    An output keeps its name.
+    """
     names: dict[str, str] = {}
     nodes = []
     for node in draft.nodes:
@@ -114,7 +117,7 @@ _NORMS = [
 
 
 def _simple(operator: str, **attributes: float | str) -> Callable[[Draft, Match], Node]:
-    """Return a function that makes a node with one input."""
+    """Return a function that makes a node of this operator with the match's value x as input."""
 
     def make(_draft: Draft, found: Match) -> Node:
         last = found.nodes[0]
@@ -200,7 +203,7 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def _functions(draft: Draft) -> list[Node]:
-    """Replace each match of a pattern by one node.
+    """Return the nodes with one node in place of each match of a pattern.
 
     The search goes from the last node of the graph to the first.
     """
@@ -234,7 +237,7 @@ def _with_parts(node: Node, *nodes: Node) -> Node:
 
 
 def _quantised_biases(draft: Draft) -> list[Node]:
-    """Turn a dequantised constant that is added to a MatMul into the bias of the MatMul.
+    """Return the nodes with dequantised constants as biases of the MatMul to which they are added.
 
     The MatMul must have dequantised weights.
     """
@@ -303,7 +306,10 @@ def bounds(draft: Draft, node: Node) -> tuple[float, float] | None:
 
 
 def _activations(draft: Draft) -> list[Node]:
-    """Move each Relu and Clip into the layer before it, if only it reads that layer's result."""
+    """Return the nodes with each Relu and Clip moved into the layer before it.
+
+    Another node must not read that layer's result.
+    """
     read = readers(draft.nodes, draft.graph.outputs)
     made: dict[str, int] = {}
     nodes: list[Node] = []

@@ -172,7 +172,10 @@ class _Builder:
         )
 
     def _view(self, node: Node) -> bool:
-        """Record the integers of a DequantizeLinear; a layer that reads its result uses them."""
+        """Record the integers of a DequantizeLinear, which layers that read its result then use.
+
+        Return False if its scale or type is not supported.
+        """
         source = node.inputs[0]
         if self.graph.constant(source) is not None:
             constant = quantised_constant(self.graph, node)
@@ -211,8 +214,9 @@ class _Builder:
                 self.real.add(result)
 
     def _rescale(self, node: Node) -> bool:
-        """Make a layer of a dequantisation followed by a quantisation: one multiplication of
-        integers.
+        """Add a layer for a dequantisation and the quantisation after it.
+
+        It multiplies integers once. Return False if integers are not possible.
         """
         source, result = node.inputs[0], node.outputs[0]
         view, target = self.views.get(source), target_of(self.graph, [node], 1)

@@ -82,7 +82,7 @@ Output = Requantisation | Dequantisation
 class Layer:
     """One step of a network: `inputs` and `outputs` are names of tensors or constants.
 
-    `name` is that of the ONNX node; `parts` has the names of all nodes that the layer replaces.
+    `name` is the name of the ONNX node; `parts` has the names of all nodes that the layer replaces.
     """
 
     name: str

@@ -67,7 +67,7 @@ def each_image(operation: VectorOperation, count: int) -> VectorOperation:
 class ImageLoop:
     """The transfers of each image: its inputs into the places of vc, and its result out of them.
 
-    `sizes` are the bytes of the inputs of an image, and then those of its result.
+    `sizes` are the bytes of the inputs of an image, and then of its result.
     """
 
     count: int
@@ -128,7 +128,8 @@ class ImageLoop:
     def _moving(self, number: int) -> int:
         """Return the byte offset, in the table, of the address that changes from image to image.
 
-        For the transfer of an input it is the source, for that of the result the destination.
+        For the transfer of an input this is the source address, for the transfer of the result the
+        destination address.
         """
         moving = "src" if number < len(self.sizes) - 1 else "dst"
         return TRANSFER.size * number + TRANSFER.offsets[moving]

@@ -125,7 +125,7 @@ class Kernel:
     def loop(
         self, count: int, pointer: str, step: int, end: str, comment: str = ""
     ) -> Iterator[None]:
-        """Repeat what is appended inside the `with` statement `count` times.
+        """Repeat the code that is appended inside the `with` statement `count` times.
 
         That code must add `step` to the register `pointer`. Register `end` gets the pointer's last
         value. `comment` says in the source what one iteration handles.

@@ -169,7 +169,7 @@ class _Maximum(Windows):
                 k.put(f"vmov {register}, {value}")
 
     def _plain(self, count: int) -> int:
-        """Write code for the interior elements, which loads the whole window for each element."""
+        """Write code for interior elements that loads each whole window; return their number."""
         columns = [column * self.pitch for column in range(self.pool.kernel[1])]
 
         def body() -> None:

@@ -46,7 +46,7 @@ def moves_of(operation: VectorOperation) -> Moves:
 
 @moves_of.register
 def _(operation: Pad) -> Moves:
-    """Fill the frame of a Pad, two slabs for each axis, and copy the input.
+    """Return the copies of a Pad: they fill the frame, two slabs for each axis, and copy the input.
 
     The slabs do not overlap: those of an axis leave out the slabs of the axes before it.
     """
@@ -89,7 +89,7 @@ def _fill(moves: Moves, first: int, slab: list[int], target: Shape, size: int) -
 
 @moves_of.register
 def _(operation: Resize) -> Moves:
-    """Copy the columns of all rows into intermediate memory, then its rows to the result.
+    """Return the copies of a Resize: all columns into intermediate memory, from there all rows.
 
     Rows are not copied inside the result: if source and destination of a transfer overlap, each
     read waits for the write of the previous row.

@@ -86,7 +86,7 @@ class LayerNormalization(SameShape):
     DTYPES: ClassVar[tuple[str, ...]] = ("float32",)
 
     def check(self) -> None:
-        """Raise `LowerError` unless there is one factor and one offset for each place."""
+        """Raise `LowerError` if the numbers of factors and offsets do not fit the last axis."""
         super().check()
         if len(self.factors) != self.shape[-1] or len(self.offsets) not in (0, self.shape[-1]):
             raise LowerError(

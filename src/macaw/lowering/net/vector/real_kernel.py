@@ -129,7 +129,10 @@ class _Function:
             k.put(f"v{step.operation}.f32 {result}, {', '.join(sources)}")
 
     def _round(self, quarters: Sequence[str]) -> Sequence[str]:
-        """Write code that divides by the scale, rounds, adds the zero point and saturates."""
+        """Write code that divides by the scale, rounds, adds the zero point and saturates.
+
+        Return the registers with the results.
+        """
         k, operation = self.k, self.operation
         if operation.divisor != 1:
             each(k, "vdiv.f32", quarters, self._splat(_CONSTANTS[0], float(operation.divisor)))

@@ -77,7 +77,7 @@ class Rearrange(VectorOperation):
 def rearrangement(dtype: str, shape: Shape, places: Places, name: str) -> Rearrange:
     """Return the movement that copies the input's elements with the numbers `places`.
 
-    `places` has the shape of the result, `shape` is that of the input. Raises `LowerError` for a
+    `places` has the shape of the result, `shape` is the input's shape. Raises `LowerError` for a
     result without elements.
     """
     if not places.size:

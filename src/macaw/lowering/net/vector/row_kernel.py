@@ -90,9 +90,9 @@ class _Rows(ABC):
     ) -> None:
         """Write a pass over a row, which loads groups from `source`.
 
-        `act` writes the code for the loaded registers. Its second argument says whether they are
-        the last group, with fewer places. The code also advances the pointer of the result, and
-        those of `tables` tables.
+        `act` writes the code for the loaded registers. Its second argument says whether these are
+        the last group, with fewer places. The code also advances the pointer of the result, and the
+        pointers of `tables` tables.
         """
         k = self.k
         pointers = [_X, _Y, *(_FACTORS, _OFFSETS)[:tables]]
@@ -120,7 +120,7 @@ class _Rows(ABC):
             some(_LOADED[:1], True)
 
     def masked(self, register: str, other: str) -> None:
-        """Replace the lanes after the end of the row by those of another register."""
+        """Replace the lanes after the end of the row by lanes of another register."""
         self.k.put(f"vsel {register}, {register}, {other}, {_MASK}")
 
     def store(self, registers: Sequence[str], last: bool) -> None:

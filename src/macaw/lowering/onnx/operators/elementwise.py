@@ -226,7 +226,10 @@ def mean(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
 
 
 def total_of(function: np.ufunc, x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
-    """Reduce axes with add, fmax or fmin. Floating-point numbers are reduced in the order of vc."""
+    """Return `x` with some axes reduced by add, fmax or fmin.
+
+    Floating-point numbers are reduced in the order of vc.
+    """
     chosen = range(x.ndim) if axes is None else [axis % x.ndim for axis in axes]
     if x.dtype.kind != "f" or not x.size or not chosen:
         return np.asarray(function.reduce(x, tuple(chosen), keepdims=keep, dtype=x.dtype))
@@ -277,7 +280,7 @@ def row_sums(rows: Array) -> Array:
 
 
 def partial_results(function: np.ufunc, rows: Array) -> Array:
-    """Reduce the last axis with add, fmax or fmin in vc's order. That axis gets the length 1.
+    """Return `rows` with the last axis reduced to length 1, by add, fmax or fmin in vc's order.
 
     There are four partial results: of the elements whose index modulo 4 is 0, 1, 2 and 3. They
     start at 0, -infinity or infinity. The result reduces these four, in this order.

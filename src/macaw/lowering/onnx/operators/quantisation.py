@@ -14,7 +14,7 @@ _RANGES = {"int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3)}
 
 
 def _spread(array: Array, x: Array, node: Node) -> Array:
-    """Return scales or zero points in a shape that NumPy broadcasts to that of `x`."""
+    """Return scales or zero points in a shape that NumPy broadcasts to the shape of `x`."""
     if array.size == 1:
         return array.reshape(())
     axis = int(node.attributes.get("axis", 1))
