@@ -47,9 +47,9 @@ def _partitions(
 ) -> list[Partition]:
     """Return the partitions to try: `array_partition`, and with `aligns` also an aligned one.
 
-    The dma moves the outputs of a cluster in rows of few bytes. In an aligned partition, the parts
-    of N are multiples of 16 bytes, or of the outputs that a cluster computes at once, so that a row
-    is one beat.
+    The dma moves the outputs of a cluster in rows of few bytes. In an aligned partition a row is
+    one beat. Its parts of N are multiples of 16 bytes, or of the outputs that a cluster computes at
+    once.
     """
     part = array_partition(product, split, size)
     if not aligns:
@@ -103,7 +103,7 @@ def _product_plans(
     density: float,
     limit: float,
 ) -> Iterator[ProductPlan]:
-    """Yield plans of a mapping and partition that fit the device."""
+    """Yield plans that fit the device, for a mapping and a partition."""
     if mapping is WEIGHT:
         yield from _stationary_plans(product, config, part, density, limit)
         return
@@ -182,7 +182,7 @@ def _plans_of_image(
     density: float,
     limit: float,
 ) -> Iterator[ProductPlan]:
-    """Yield plans of a convolution with a partition that fit the device."""
+    """Yield plans that fit the device, for a convolution and its partition."""
     if product.layout == "hwc":
         cuts = [] if product.paired else kernel_cuts(product, config)
         for taps in (None, *cuts):

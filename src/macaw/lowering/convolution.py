@@ -92,7 +92,7 @@ class Convolution(Product):
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The shapes of the image, or of each tensor of a pair, and of the results in memory."""
+        """The shapes in memory: of the image, or each tensor of a pair, and of the results."""
         image, results = (self.height, self.width, self.channels), (self.m, self.columns, self.n)
         if self.paired:
             image = (self.height // 2, self.width, self.channels)
@@ -293,7 +293,7 @@ def _turned(product: Convolution) -> Convolution:
 
 
 def _check_weights(weights: NDArray[Any], depthwise: bool) -> None:
-    """Raise `LowerError` if the weights are empty or do not have the number of axes of kernels."""
+    """Raise `LowerError` if the weights are empty or do not have 4 axes (depthwise: 3)."""
     if weights.ndim != (3 if depthwise else 4) or not weights.size:
         names = "(channels, height, width)" if depthwise else "(outputs, height, width, channels)"
         raise LowerError(f"the weights have the shape {weights.shape}", f"kernels {names}")
@@ -326,7 +326,7 @@ def _check_layouts(layout: str, out_layout: str, depthwise: bool) -> None:
 
 
 def _check_groups(groups: int, outputs: int, depthwise: bool) -> None:
-    """Raise `LowerError` if groups do not divide the outputs, or the convolution is depthwise."""
+    """Raise `LowerError` if several groups do not divide the outputs or are depthwise."""
     if groups > 1 and (depthwise or outputs % groups):
         what = "a depthwise convolution" if depthwise else f"{outputs} outputs"
         raise LowerError(f"{what} in {groups} groups", "groups divide the outputs of conv2d")
@@ -342,7 +342,7 @@ def _check_kernel(kernel: tuple[int, int], sides: tuple[int, int]) -> None:
 
 
 def _dilated(weights: NDArray[Any], dilation: tuple[int, int]) -> NDArray[Any]:
-    """Return kernels with the zeros that a dilation puts between their rows and columns."""
+    """Return larger kernels, with the zeros that a dilation puts between rows and columns."""
     if dilation == (1, 1):
         return weights
     sides = [(n - 1) * by + 1 for n, by in zip(weights.shape[1:3], dilation, strict=True)]
@@ -352,7 +352,10 @@ def _dilated(weights: NDArray[Any], dilation: tuple[int, int]) -> NDArray[Any]:
 
 
 def _grouped(weights: NDArray[Any], groups: int) -> NDArray[Any]:
-    """Return kernels over all channels, with zeros for the channels of other groups."""
+    """Return kernels over all channels, with zeros for the channels of other groups.
+
+    The result has shape (outputs, height, width, channels).
+    """
     if groups == 1:
         return weights
     outputs, height, width, channels = weights.shape

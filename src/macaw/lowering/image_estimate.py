@@ -103,13 +103,16 @@ def estimates(
     grid: TileGrid,
     density: float,
 ) -> NDArray[np.float64]:
-    """Return the estimated cycles of each tile of a grid; infinite if it cannot fit."""
+    """Return the estimated cycles of each tile, in the grid's shape; infinite if it cannot fit."""
     return _Estimate(config, part, density, product, mapping, grid).cycles
 
 
 @dataclass(frozen=True)
 class _Estimate(TileEstimate):
-    """The numbers from which the cycles of a grid's tiles are estimated."""
+    """The numbers from which the cycles of a grid's tiles are estimated.
+
+    An array has one number for each tile of the grid.
+    """
 
     product: Convolution
     mapping: Mapping
@@ -151,7 +154,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def tiles_k(self) -> Reals:
-        """The number of tiles of input channels and of parts of the kernel."""
+        """The number of tiles of input channels, times the number of the kernel's parts."""
         sides = zip(self.product.kernel, self.grid.taps, strict=True)
         shares = [-(-whole // cut) for whole, cut in sides]
         return -(-self.part.length("K") // self.grid.k) * prod(shares)
@@ -207,7 +210,7 @@ class _Estimate(TileEstimate):
 
     @property
     def moved_sums(self) -> Reals:
-        """The cycles in which partial sums of all rows are copied from half to half."""
+        """The cycles in which partial sums of all rows are copied to the units' other half."""
         return self.outputs * self.sum_bytes * self.part.rows / self.bus
 
     # Rows

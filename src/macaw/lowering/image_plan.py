@@ -107,7 +107,7 @@ class ImagePlan(ProductPlan):
         """The distances to the next row, column and channel of the source image, in elements.
 
         The source image has the size `source_size`. If two tensors form it, one row of a tensor
-        stands for two rows of the image, so the distance between rows is half of the distance in a
+        stands for two rows of the image. So the distance between rows is half of the distance in a
         tensor.
         """
         size = (*self.source_size, self.product.channels)
@@ -223,7 +223,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def bias_bytes(self) -> int:
-        """The bytes of the start sums of all PEs of a row for one output position."""
+        """The bytes of a row's start sums for one output position, all PEs together."""
         return self.summing_clusters * self.pes * self.sum_size
 
     @property
@@ -336,7 +336,7 @@ class ImagePlan(ProductPlan):
         return kept[key]
 
     def _taps_before(self, index: int) -> NDArray[np.int64]:
-        """Return `weights_before` of the taps that only part `index` of the kernel has."""
+        """Return `weights_before`, but count only taps of part `index` that no earlier part has."""
         before = np.zeros((self.product.n, self.product.k + 1), np.int64)
         taps = self.product.kernels[:, *self.own_taps(index)]
         np.cumsum(np.count_nonzero(taps, axis=(1, 2)), axis=1, out=before[:, 1:])

@@ -270,7 +270,7 @@ def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 @results_of.register
 def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of the outputs of cluster q of row p.
+    """Return the transfers that store the outputs of cluster q of row p.
 
     There is one transfer, or one for each row if tiles are narrower than the image.
     """

@@ -162,7 +162,7 @@ def _included_data(
 
 
 def _work_memory(out: Listing, plan: ProductPlan, zero_sums: int = 0) -> None:
-    """Write zeros, copies and sums in external memory; `zero_sums` are bytes of a row of zeros."""
+    """Write zeros, copies and sums in external memory; a row of zeros has `zero_sums` bytes."""
     slabs = padded_slabs(plan)
     zeros = slabs.line if slabs is not None else 0
     out.mark("memory")

@@ -35,7 +35,10 @@ _GAP = "\0"  # in place of an atom
 
 @dataclass
 class _Form:
-    """Sections that have the same statements, with their atoms and comments."""
+    """Sections that have the same statements, except for their atoms and comments.
+
+    Atoms are segments of a packet, indices of a repetition, and numbers.
+    """
 
     name: str
     statements: tuple[str, ...]  # with gaps
@@ -50,7 +53,7 @@ class _Form:
 
     @property
     def parameters(self) -> list[str]:
-        """The parameter of each gap; empty if its atom is always the same."""
+        """The parameter for each atom's gap; empty if all sections have the same atom there."""
         columns = list(zip(*self.atoms, strict=True))
         names: dict[tuple[str, ...], str] = {}
         texts = iter(columns)

@@ -167,9 +167,7 @@ class Product:
 
     @property
     def form(self) -> str:
-        """The way in which a plan computes the operation, for reports; empty if it computes it
-        directly.
-        """
+        """The way in which a plan computes the operation, for reports; empty for the usual way."""
         return ""
 
     def describe(self) -> str:

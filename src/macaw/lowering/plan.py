@@ -217,7 +217,7 @@ class ProductPlan:
 
     @property
     def keeps_sums_on_chip(self) -> bool:
-        """Whether partial sums are copied from half to half, for use by the next iteration."""
+        """Whether partial sums are copied to the units' other half, for the next iteration."""
         return self.returns_sums and self.count(self.mapping.inner) == 1
 
     @cached_property
@@ -316,7 +316,7 @@ class ProductPlan:
 
     @property
     def weight_owners(self) -> tuple[int, int]:
-        """The number of rows with separate weights, and the number of such clusters in a row.
+        """The number of rows with separate weights, and of clusters in a row with separate weights.
 
         If all rows (or all clusters of a row) share their weights, the number is 1.
         """

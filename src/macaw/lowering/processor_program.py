@@ -69,7 +69,7 @@ def code_parts(
     If `shared`, it is a subroutine, whose entry is its first line, and the code does not depend on
     the number of tiles. The subroutine does not change s10. Its caller must have loaded packets and
     sequences into the on-chip units; no transfer and no row may be active, and half 0 must be the
-    one that loads. If `reports`, the code writes how many iterations are left
+    half that loads. If `reports`, the code writes how many iterations are left
     (`macaw.lowering.progress`).
     """
     first = first_copies(plan) + (zero_fills(plan) if shared else [])
@@ -202,7 +202,7 @@ _LEAVE_SUBROUTINE = """
 
 
 def _move_sums(out: Listing, plan: ProductPlan) -> None:
-    """Write code that moves sums between units after an iteration, as far as the plan needs it."""
+    """Write code that moves sums between units after an iteration, if the plan needs this."""
     if plan.keeps_sums_on_chip:
         _join(out, "PARTIAL", "CARRY", "partial sums for the next iteration, from half to half")
     if plan.reduces_rows:

@@ -16,10 +16,10 @@ ALL_LEFT = (1 << 31) - 1  # before the first iteration
 
 
 def iterations_left(plan: ProductPlan) -> list[int] | None:
-    """Return, for each row of results of an image, how many iterations are left once it is stored.
+    """Return a limit for each row of results of an image.
 
-    cp writes the number of iterations that are left. A row is in memory once that number is at most
-    the number that this function returns for the row. Return None if the results are not an image
+    While the program runs, cp writes the number of iterations that are left. A row is in memory as
+    soon as that number is at most the row's limit. Return None if the results are not an image
     (rows, columns, channels).
     """
     product = plan.product

@@ -74,11 +74,11 @@ class Layout:
         return self.shapes[layer][0]
 
     def fan_in(self, layer: int) -> int:
-        """Return the number of weights of each node of a layer."""
+        """Return the number of weights that each node of a layer has."""
         return prod(self.shapes[layer][1:])
 
     def blocks_of(self, layer: int) -> int:
-        """Return the number of blocks of each node of a layer; the last block may be padded."""
+        """Return the number of blocks of each of a layer's nodes; the last block may be padded."""
         return -(-self.fan_in(layer) // self.lanes)
 
     @cached_property

@@ -432,8 +432,8 @@ def _begin(plan: ProductPlan, group: int, label: str = "") -> Exe:
 def _store(plan: ProductPlan, store: str, group: int) -> Iterator[Exe]:
     """Yield the exes that store the sums of a group.
 
-    If clusters have parts of the same sums, each cluster's sums are first added to the sums of the
-    previous cluster, from the last cluster to the first.
+    If clusters have parts of the same sums, the exes first add each cluster's sums to the sums of
+    the previous cluster. They begin with the last cluster.
     """
     raw = f"stride={ACCUMULATORS * plan.sum_size}, step={plan.sum_size}"
     if plan.reduces_clusters:

@@ -142,9 +142,7 @@ class PaddedSlabs:
         return float((rows.max(axis=1).mean(axis=-1) * columns.mean(axis=-1)).mean())
 
     def mean_transfers(self) -> tuple[float, float, float]:
-        """Return the means over all loads: the transfers of activations of a load, their rows, and
-        the bytes of a row.
-        """
+        """Return the means over loads of slabs: transfers, rows of a transfer, bytes of a row."""
         grid = len(activation_grid(self.plan))
         rows, columns = float(self._rows_inside.mean()), float(self._columns_inside.mean())
         pixel = self.plan.slab_channels * self.size
@@ -277,9 +275,9 @@ def _zeros(out: Listing, plan: ImagePlan) -> None:
 def _columns_inside(out: Listing, plan: ImagePlan) -> None:
     """Write code for the columns inside the image.
 
-    a4 gets the number of these columns. a3 gets the offset of the first of them from the start of a
-    row of the image, a5 the offset of the same column from the start of a row of the slab. If there
-    are no such columns, the code goes to the end.
+    a4 gets the number of these columns. For the first of these columns, a3 gets the offset from the
+    start of a row of the image, and a5 the offset from the start of a row of the slab. If there are
+    no such columns, the code goes to the end.
     """
     product, size = plan.product, PaddedSlabs(plan).size
     out.block(

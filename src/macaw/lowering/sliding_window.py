@@ -202,7 +202,7 @@ def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
 def _strip(
     plan: SlidingWindowPlan, source: str, src: int, dst: int, pitches: tuple[int, int, int]
 ) -> list[Transfer]:
-    """Return the transfers of one strip of each channel of a tile."""
+    """Return the transfers of one strip for each channel of a tile."""
     product, size = plan.product, Types.size(plan.types.activation)
     row, column, channel = pitches
     height, columns, strip = product.kernel[0], plan.slab_columns, plan.strip * size
@@ -234,7 +234,7 @@ def _strip(
 
 @results_of.register
 def _results_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of the outputs of cluster q of row p."""
+    """Return the transfers that store the outputs of cluster q of row p."""
     if not plan.by_columns:
         return results_of.dispatch(ImagePlan)(plan, p, q)
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)

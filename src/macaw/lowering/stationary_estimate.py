@@ -68,13 +68,16 @@ def row_grid(config: Configuration, part: Partition) -> RowGrid:
 def row_estimates(
     product: Product, config: Configuration, part: Partition, grid: RowGrid, density: float
 ) -> NDArray[np.float64]:
-    """Return the estimated cycles of each tile of a grid; infinite if it cannot fit."""
+    """Return the estimated cycles of each tile, in the grid's shape; infinite if it cannot fit."""
     return _Estimate(config, part, density, product, grid).cycles
 
 
 @dataclass(frozen=True)
 class _Estimate(TileEstimate):
-    """The numbers from which the cycles of a grid's tiles are estimated."""
+    """The numbers from which the cycles of a grid's tiles are estimated.
+
+    An array has one number for each tile of the grid.
+    """
 
     product: Product
     grid: RowGrid
@@ -112,7 +115,7 @@ class _Estimate(TileEstimate):
 
     @cached_property
     def tiles(self) -> Numbers:
-        """The number of tiles of the rows of activations."""
+        """The number of tiles into which the rows of activations are divided."""
         return -(-self.part.length("M") // self.grid.rows)
 
     @cached_property
@@ -135,7 +138,7 @@ class _Estimate(TileEstimate):
 
     @property
     def sum_bytes(self) -> int:
-        """The bytes of the sums of one row of activations."""
+        """The bytes of the sums for one row of activations."""
         return self.some.slots * self.some.sum_size
 
     @property

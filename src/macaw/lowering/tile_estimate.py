@@ -24,8 +24,8 @@ Reals = NDArray[Any]  # of a grid: one number for each tile
 class TileEstimate(ABC):
     """The numbers from which the cycles of tiles of many sizes are estimated at once.
 
-    In one iteration each cluster computes one tile. `density` is the share of activations that are
-    not zero.
+    An array has one number for each tile. In one iteration each cluster computes one tile.
+    `density` is the share of activations that are not zero.
     """
 
     config: Configuration

@@ -117,7 +117,7 @@ def write_activations(plan: ProductPlan, out: Listing, name: str, add: str) -> N
 
 @singledispatch
 def activations_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of the activations of cluster q of row p."""
+    """Return the transfers that bring activations to cluster q of row p."""
     size = Types.size(plan.types.activation)
     grid = activation_grid(plan)
     tile, k = plan.tile, plan.product.k
@@ -156,7 +156,7 @@ def weights_in(plan: ProductPlan) -> list[Transfer]:
 
 @singledispatch
 def results_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of the results of cluster q of row p to y."""
+    """Return the transfers that copy the results of cluster q of row p to y."""
     size = Types.size(plan.types.result)
     tile, pitch = plan.tile, plan.product.y_pitch
     m, m_end = plan.part("M", p, q)

@@ -83,7 +83,7 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
     """Return the names of the templates for a target and a device.
 
     `columns` is the number of elements in a matrix row, which determines how wide sums are. Raises
-    `LowerError` if sums of so many products are not exact.
+    `LowerError` if sums of `columns` products are not exact.
     """
     kind, host = str(config["nnp.quantise"]), str(config["nnp.host_format"])
     names = [target, "numbers"]

@@ -83,7 +83,7 @@ def check_places(program: Program, tensors: Iterable[Tensor], config: Configurat
 
 
 def check_types(program: Program, inputs: Iterable[Tensor], config: Configuration) -> None:
-    """Raise `LowerError` if the program declares an input's data with another element type.
+    """Raise `LowerError` if an input's data are declared with a type other than the host format.
 
     Data that are all zero are accepted, because zero has the same bits in each type. Unsigned
     integers of the same size are accepted as the bits of the numbers.

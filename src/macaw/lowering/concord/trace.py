@@ -133,7 +133,10 @@ class Tracer:
         return self._vectors(access.memory.name, self._source(access, window))
 
     def _source(self, access: Access, window: Volume | None) -> Ints:
-        """Return the cells that an access reads. A read of a queue removes them from the queue."""
+        """Return the cells that an access reads, in the shape of `_addresses`.
+
+        A read of a queue removes the cells from the queue.
+        """
         if access.memory.name != _IN:
             return self._addresses(access, window)
         count = len(self.turns) * access.count

@@ -68,7 +68,7 @@ class BankTiming:
         """Open a row in several banks, and return the cycle of the last activation.
 
         Commands are issued at multiples of `step`, not before `time`. With `bus`, they use the
-        command bus of a DIMM, as commands of the host, of push and of pull do.
+        command bus of a DIMM. This is for commands of the host, push and pull.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:

@@ -20,7 +20,7 @@ _ROUNDS, _PACE = 200, 0.1  # of the search for the weights
 
 @dataclass(frozen=True)
 class LeastCycles:
-    """Lower bounds, in cycles, of the end of all plans of a graph."""
+    """Two lower bounds, in cycles: no plan of a graph ends earlier."""
 
     path: int  # the longest path of tasks that depend on each other
     work: int  # the copies of the dma and the blocks of the islands

@@ -37,8 +37,8 @@ HEADINGS = ("", "where", "in", "computes", "out", "begin", "end")
 def step_rows(plan: GraphPlan) -> list[tuple[str, ...]]:
     """Return a row of texts for each step, with the columns of `HEADINGS`.
 
-    They are the step's mark, the option, the cycles to bring, compute and fetch, and the cycles in
-    which it starts and ends.
+    The texts are the step's mark, the option, the cycles to bring, compute and fetch, and the
+    cycles in which it starts and ends.
     """
     rows = []
     for step in plan.steps:

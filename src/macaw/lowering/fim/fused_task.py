@@ -43,7 +43,7 @@ class Traits(NamedTuple):
     region: Region | None = None  # the part of the result that an island computes; None: all
 
     def of_region(self, region: Region) -> Traits:
-        """Return the traits of the part of the result in a region."""
+        """Return the traits of a task that computes only a region of the result."""
         return self._replace(
             shape=replace(self.shape, m=region.rows, n=region.columns),
             offsets=tuple(

@@ -333,7 +333,7 @@ class Graph:
         return [other for other in self.tasks if other.output.name in names]
 
     def makers(self) -> Makers:
-        """Return an index of the tasks by what they write."""
+        """Return an index that says which tasks write a tensor."""
         return Makers(self.tasks)
 
     def results_of(self, tasks: Sequence[Task]) -> list[Tensor]:
@@ -407,7 +407,7 @@ class Graph:
 
 
 def _segments(task: Task) -> NDArray[np.int64]:
-    """Return the index of each number of a task's segments, of shape (segments, width)."""
+    """Return the indices of the numbers in a task's segments, in shape (segments, width)."""
     return np.asarray(task.places[:, None] + np.arange(task.width))
 
 

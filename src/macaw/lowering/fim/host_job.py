@@ -59,7 +59,7 @@ class HostJob:
         return FORMATS[self.form].size
 
     def _copies(self, place: Location, total: int) -> Iterator[Copy]:
-        """Yield the copies of each piece of the result, by way of `place` in local memory.
+        """Yield the copies of each piece of the result, through address `place` in local memory.
 
         First come the old data of a scatter, then the segments; the last copy moves the piece to
         the result. `total` is the size of the result in bytes.

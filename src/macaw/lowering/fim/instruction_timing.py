@@ -284,10 +284,9 @@ def blocks_end(
 ) -> int:
     """Return the cycle in which the last block of an island ends if all start in cycle `begin`.
 
-    If all repetitions have the same count and it is large, only some rounds are simulated. Pushes
-    and pulls find the same open rows again after as many rounds as a row has columns. So every
-    further group of that many rounds takes equally long, and the function adds its time without a
-    simulation.
+    If all repetitions have the same large count, only some rounds are simulated. Pushes and pulls
+    find the same open rows again after as many rounds as a row has columns. So every further group
+    of that many rounds takes equally long, and the function adds its time without a simulation.
     """
     counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
     if len(counts) != 1 or max(counts) <= LONG:

@@ -272,7 +272,7 @@ def queue_wait(
 
 
 def predict(job: Job, config: Configuration) -> Cycles:
-    """Predict the cycles of a job if nothing else uses the device, without cp's instructions."""
+    """Predict the cycles of a job, without cp's instructions, if nothing else uses the device."""
     banks = BankTiming(config)
     islands = {job.island: banks}
     carrier = DmaTiming(config, islands)

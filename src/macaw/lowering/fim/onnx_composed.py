@@ -152,9 +152,10 @@ def _of_both_signs(
 
 
 def exponential(values: Values, x: TaskValue, name: str) -> TaskValue:
-    """Return e to the x as the quotient of two sigmoids, of x and of -x.
+    """Return e to the x as sigmoid(x) / sigmoid(-x).
 
-    Both are rounded once, so that no difference of nearly equal numbers loses digits.
+    Each sigmoid is rounded once. There is no difference of nearly equal numbers, which would lose
+    digits.
     """
     above, below = _of_both_signs(values, "sigmoid", x, name)
     return binary(values, "div", above, below, name)

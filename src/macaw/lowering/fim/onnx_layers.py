@@ -222,7 +222,10 @@ def _column(values: Values, bias: TaskValue) -> TaskValue:
 
 
 def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray[Any]:
-    """Return the weights of a grouped convolution for all channels, with zeros for other groups."""
+    """Return the weights of a grouped convolution, with zeros for channels of other groups.
+
+    The result has shape (outputs, channels · numbers of a kernel).
+    """
     outputs, own, *kernel = weights.shape
     full = np.zeros((outputs, channels, *kernel), weights.dtype)
     for output in range(outputs):

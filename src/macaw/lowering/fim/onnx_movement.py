@@ -57,7 +57,7 @@ class Move(NamedTuple):
         return self.inputs[0]
 
     def axis(self, count: int) -> int:
-        """Return the node's axis, counted from 0. Raises `LowerError` if it is none of `count`."""
+        """Return the node's axis from 0 to `count` - 1. Raises `LowerError` for another axis."""
         axis = int(self.node.attributes.get("axis", 0))
         if not -count <= axis < count:
             raise LowerError(f"there is no axis {axis} of {count}")

@@ -175,8 +175,8 @@ class Values:
     def move(self, value: TaskValue, places: Places, name: str) -> TaskValue:
         """Return a value that consists of the numbers of `value` at the indices `places`.
 
-        It is a constant if `value` is one, a view if the indices are consecutive, else the output
-        of a gather.
+        It is a constant if `value` is a constant, a view if the indices are consecutive, else the
+        output of a gather.
         """
         if value.array is not None:
             return self.array(value.array.reshape(-1)[places])

@@ -159,7 +159,7 @@ class ResultRouter:
     def _rows_of_a_bank(
         self, dst: Location, src: Location, length: int, rows: int, pitch: int
     ) -> Iterator[Copy]:
-        """Yield copies of the parts of rows of C, of `length` bytes each, that are in one bank."""
+        """Yield copies of the parts of C's rows that are in one bank; a part has `length` bytes."""
         stream = self.stream
         if stream.layout == OUTER:
             if rows > 0:
@@ -246,7 +246,8 @@ class ResultRouter:
     def _tiles(self, src: Location, dst: Location, rows: int, by_banks: bool) -> Iterator[Copy]:
         """Yield the copies of lines of tiles to C.
 
-        With `by_banks`, one copy moves a line of all banks of a block, else of all items of a bank.
+        With `by_banks`, one copy moves one line from all banks of a block. Otherwise one copy moves
+        one line from all items of a bank.
         """
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile

@@ -1,8 +1,8 @@
 """Divides the tasks of a graph by rows, so that one part is computed while another one is copied.
 
 Each row of a product's result depends on one row of A, and each row of a function's result on the
-same row of its operands. So chains of such tasks are independent for each part of the rows (the
-samples of a batch, for example), and the scheduler can start the parts at different times and on
+same row of its operands. So chains of such tasks are independent for each part of the rows, for
+example the samples of a batch. The scheduler can start the parts at different times and on
 different islands. All parts of a product use the same constants in the banks.
 """
 
@@ -61,7 +61,7 @@ class _Dividing:
             self.graph.tasks.append(part)
 
     def _bounds(self, rows: int) -> Sequence[int]:
-        """Return the first row of each part, and the number of rows."""
+        """Return the first row of each part, and `rows` as the last item."""
         return [rows * number // self.count for number in range(self.count + 1)]
 
     def _divides(self, task: Task) -> bool:

@@ -185,7 +185,10 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 
 
 def _ending(table: OptionTable, track: Track, option: Option) -> int:
-    """Return the earliest end of an option, if issued next, and of the work that must follow it."""
+    """Return the earliest cycle in which an option and all work that must follow it can end.
+
+    The option is the next one that is issued.
+    """
     trial = track.copy()
     trial.issue(option)
     if trial.pending and trial.pending[-1] == len(trial.options) - 1:

@@ -3,8 +3,8 @@
 Each island computes a region of C and the functions that follow, in its own layout and tiling. If
 the product is divided by rows, each island reads its rows of A and all of B. By columns, it reads
 its columns of B and all of A. The dma brings the inputs of one island after the other. So the sizes
-of the regions are such that all islands end at the same time, by an estimate that is linear in the
-size of a region.
+of the regions are such that all islands end at the same time. For that, an island's time is
+estimated as a linear function of its region's size.
 """
 
 from __future__ import annotations

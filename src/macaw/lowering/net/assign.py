@@ -215,7 +215,7 @@ class _Assigner:
     # --- edges ---
 
     def sign(self, layer: model_layers.SignLayer) -> None:
-        """Make an edge of a change between unsigned and signed integers at an input or output."""
+        """Make an `Edge` for an input or output whose integers become signed or unsigned."""
         (source,), (result,) = layer.inputs, layer.outputs
         if source in self.model.inputs:
             model = self.model.tensors[source]
@@ -313,7 +313,7 @@ class _Assigner:
         }
 
     def _real_sums(self, output: Dequantisation, name: str) -> None:
-        """Make an edge of a layer's sums, which the host converts to the output's real numbers."""
+        """Make an `Edge` for an output whose real numbers the host computes from a layer's sums."""
         tensor = self.model.tensors[name]
         self.outputs[name] = Edge(
             name, name, self.tensors[name].dtype, tensor.shape, tensor.dtype,

@@ -25,7 +25,7 @@ def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def images_of(shape: tuple[int, ...]) -> int:
-    """Return the number of images in a batch of the shape (batch, ...); 0 for a single one.
+    """Return the number of images in a batch of the shape (batch, ...); 0 for a single image.
 
     That is the length of the first axis of the tensor on the device, if it has that axis.
     """

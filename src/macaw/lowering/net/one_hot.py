@@ -35,7 +35,7 @@ _ELEMENTS = ("Cast", "QuantizeLinear", "Add", "Sub", "Mul")
 
 
 def replace_one_hot(model: Network) -> Network:
-    """Return the network with a `LookupLayer` for each result of such layers."""
+    """Return the network with a `LookupLayer` for each result that depends on one such integer."""
     for name in model.inputs:
         if model.tensors[name].dtype == INDEX and model.tensors[name].shape:
             model = _Region(model, name).replaced()
@@ -53,7 +53,7 @@ class _Region:
         self.layers = [layer for layer in model.layers if self._joins(layer)]
 
     def _joins(self, layer: Layer) -> bool:
-        """Return whether a layer belongs to the region; then add its result to the known names."""
+        """Return whether a layer belongs to the region. If so, its result becomes a known name."""
         rule = _RULES.get(type(layer))
         inputs = [name for name in layer.inputs if name in self.model.tensors]
         result = self.model.tensors.get(layer.outputs[0])
@@ -71,7 +71,7 @@ class _Region:
         return True
 
     def real(self, layer: FloatLayer) -> bool:
-        """Return whether a node computes each position from this position of its inputs alone.
+        """Return whether a node computes each position from the same position of its inputs alone.
 
         The integers of the index may only be moved, or compared by Equal with a constant that is
         the same at all positions.
@@ -135,7 +135,7 @@ class _Region:
         return replace(model, layers=(*lookups, *rest), tensors=tensors)
 
     def _tables(self, results: list[str], count: int) -> dict[str, NDArray[Any]]:
-        """Return the rows of each result for the integers 0 to `count`."""
+        """Return the rows of each result for the integers 0 to `count`: (count + 1, elements)."""
         part = replace(
             self.model, layers=tuple(self.layers), inputs=(self.index,), outputs=tuple(results)
         )

@@ -173,7 +173,7 @@ def _main(
 
 
 def _put_tensors(out: Listing, network: Network, arena: Arena, names: Mapping[str, str]) -> None:
-    """Write the tensors between layers and the constant ones."""
+    """Write the tensors between layers and the constant tensors."""
     if arena.size:
         out.put(".bss")
         out.put(".balign 64")

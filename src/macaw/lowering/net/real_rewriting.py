@@ -63,7 +63,7 @@ def rewrite_integer_product(rewriting: Rewriting, layer: ProductLayer) -> None:
     """Append a product of two tensors of integers as a product of real numbers.
 
     The integers minus their zero points become binary32. All sums of their products are exact in
-    binary32. Raises `LowerError` if some might not be.
+    binary32. Raises `LowerError` if a sum might not be exact.
     """
     real = []
     largest = 1
@@ -191,7 +191,7 @@ def rewrite_reduction(rewriting: Rewriting, layer: FloatLayer) -> bool:
 
 
 def _tensor(rewriting: Rewriting, name: str) -> str:
-    """Return the name of a tensor; make a tensor of a constant."""
+    """Return the name of a tensor. If `name` is a constant, make a tensor with its numbers."""
     if name in rewriting.tensors:
         return name
     array = rewriting.constants[name]

@@ -180,7 +180,7 @@ def _is_moved_only(rewriting: Rewriting, name: str) -> bool:
 
 
 def gather_movement(rewriting: Rewriting, layer: Layer) -> bool:
-    """Append a movement of a tensor that is not on the device; it gathers from nnp's vectors.
+    """Append a movement of a tensor that is not on the device, as a gather from nnp's vectors.
 
     Return False if the layer reads no such tensor.
     """

@@ -69,7 +69,10 @@ def _channel_means(values: NDArray[Any], axis: int) -> NDArray[np.float64]:
 def _means(
     graph: Graph, plain: Network, made: QuantisedGraph, runs: Runs
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the mean of each channel before the activation, for layers with weights."""
+    """Return the mean of each channel before the activation, of shape (channels,).
+
+    The keys are the names of results of layers with weights.
+    """
     sums: dict[str, list[NDArray[np.float64]]] = {name: [] for name in made.biases}
     for inputs in runs:
         arrays = evaluate(plain, inputs)

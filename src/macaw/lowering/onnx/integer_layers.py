@@ -150,8 +150,9 @@ def _rows_of_transposed(weights: NDArray[Any], groups: int) -> NDArray[Any]:
 def _bias(
     operand: Operand | None, multipliers: NDArray[np.float32], outputs: int
 ) -> NDArray[np.int64] | None:
-    """Return the bias as integers in units of the sums; None if it is not a constant for each
-    output.
+    """Return the bias as integers in units of the sums, of shape (outputs,).
+
+    The result is None if the bias is not one constant for each output.
     """
     if operand is None:
         return np.zeros(outputs, np.int64)

@@ -32,7 +32,7 @@ Scope = Mapping[str, str]  # from names in an `If`'s branch to names of the grap
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a caller of `read` wants of the frozen graph.
+    """The settings of a caller of `read` for the frozen graph.
 
     `dims` has sizes for dimensions that the model only names, `shapes` whole shapes for inputs, and
     `constants` arrays for inputs that become constants. `room` is the memory into which the largest

@@ -65,8 +65,9 @@ def offset_of(dtype: str) -> int:
 def single_quantisation(graph: Graph, node: Node, dtype: str) -> Quantisation | None:
     """Return the quantisation of a QuantizeLinear or DequantizeLinear node, for signed integers.
 
-    The result is None if the quantisation is not constant, if it is by channel or block, if its
-    scale is not a positive, finite float32, or if `dtype` is not int8, uint8, int16 or uint16.
+    The result is None if the quantisation is not constant, or if it is by channel or block. It is
+    also None if the scale is not a positive, finite float32, or if `dtype` is not int8, uint8,
+    int16 or uint16.
     """
     scale = graph.constant(node.inputs[1])
     zero = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None

@@ -66,7 +66,7 @@ def _numbers(attributes: Mapping[str, Any], name: str, count: int) -> tuple[int,
 
 
 def halves(total: int, auto: str) -> tuple[int, int]:
-    """Return the padding before and after by which SAME_UPPER or SAME_LOWER divides `total`."""
+    """Return (before, after): how SAME_UPPER or SAME_LOWER divides the padding `total`."""
     less, more = total // 2, total - total // 2
     return (less, more) if auto == "SAME_UPPER" else (more, less)
 

@@ -93,7 +93,10 @@ class Rounding:
                 k.put(f"vsplat.{letter} {register}, t0")
 
     def write(self, k: Kernel, between: Sequence[str] = ()) -> None:
-        """Write the rounding of the quarters. `between` is code that does not depend on it."""
+        """Write the rounding of the quarters.
+
+        `between` is code that does not depend on the rounding.
+        """
         quarters = self.quarters
         if self.floating:
             each(k, "vcvt.w.f32", quarters)

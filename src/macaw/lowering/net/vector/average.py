@@ -32,7 +32,7 @@ _SUMS = "vc_scratch"  # sums of 32 bits for each channel of several positions
 
 
 class Mean:
-    """The arithmetic of the means of one vector register of elements."""
+    """Writes the arithmetic of means, for the elements of one vector register."""
 
     def __init__(self, k: Kernel, operation: VectorOperation) -> None:
         self.k = k

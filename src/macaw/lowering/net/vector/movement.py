@@ -40,7 +40,7 @@ class Moves:
 
 @singledispatch
 def moves_of(operation: VectorOperation) -> Moves:
-    """Return the rescaling and the copies that do an operation."""
+    """Return the rescaling and the copies that compute an operation."""
     raise TypeError(f"no copies for {type(operation).__name__}")
 
 

@@ -92,7 +92,7 @@ class SameShape(VectorOperation):
 
 @dataclass(frozen=True)
 class Elementwise(SameShape):
-    """An operation with `count` inputs, which all have the shape `shape`, as the result has.
+    """An operation with `count` inputs. The inputs and the result have the shape `shape`.
 
     The code reads and writes the elements in the order of memory, so the result may overwrite an
     input.

@@ -41,7 +41,7 @@ class Reduction(VectorOperation):
         return self.kind
 
     def check(self) -> None:
-        """Raise `LowerError` if the kind is not known or the shape has not three dimensions."""
+        """Raise `LowerError` if the kind is not known or there are not three dimensions."""
         if self.kind not in KINDS or len(self.shape) != 3:
             raise LowerError(f"{self.kind} of the shape {self.shape}")
         super().check()

@@ -98,7 +98,10 @@ def _max_pool(node: Node, arrays: Arrays) -> list[Array]:
 
 
 def maxima(x: Array, window: Window) -> Array:
-    """Return the largest number of each window; padding counts as the least number of the type."""
+    """Return the largest number of each window, of shape (batch, channels, sizes ...).
+
+    Padding counts as the least number of the type.
+    """
     sizes = output_sizes(window, x.shape[2:])
     least = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
     padded = padded_image(x, window, sizes, least)
@@ -130,7 +133,7 @@ def counts(window: Window, image: tuple[int, ...], with_padding: bool) -> Array:
 
 
 def total(x: Array, window: Window, sizes: tuple[int, ...]) -> Array:
-    """Return the sum of each window; padding counts as 0."""
+    """Return the sum of each window, of shape (batch, channels, sizes ...); padding counts as 0."""
     views = windows(padded_image(x, window, sizes, 0), window, sizes)
     result = np.zeros(views.shape[: 2 + len(sizes)], x.dtype)
     for place in product(*map(range, window.kernel)):
@@ -160,7 +163,7 @@ def _global_maximum(_node: Node, arrays: Arrays) -> list[Array]:
 
 
 def coordinates(size: int, result: int, scale: float, mode: str) -> Array:
-    """Return where each number of a resized axis is on the axis of the input, in binary64."""
+    """Return where each number of a resized axis is on the input's axis: binary64, (result,)."""
     places = np.arange(result, dtype=np.float64)
     if mode == "asymmetric":
         return places / scale
@@ -179,7 +182,7 @@ def coordinates(size: int, result: int, scale: float, mode: str) -> Array:
 
 
 def nearest(places: Array, size: int, mode: str) -> Array:
-    """Return the index of the number that is nearest to each coordinate."""
+    """Return the index of the number nearest to each coordinate, in the shape of `places`."""
     rounding: dict[str, Callable[[Array], Array]] = {
         "round_prefer_floor": lambda x: np.ceil(x - 0.5),
         "round_prefer_ceil": lambda x: np.floor(x + 0.5),

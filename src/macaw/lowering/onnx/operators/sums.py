@@ -63,7 +63,7 @@ def _index(*parts: Any) -> tuple[Any, ...]:
 
 
 def _taps(window: Window, sizes: tuple[int, ...], place: tuple[int, ...]) -> tuple[Any, ...]:
-    """Return the parts of a padded image that one place of the kernel multiplies."""
+    """Return the index of a padded image's elements that one place of the kernel multiplies."""
     begins = [at * dilation for at, dilation in zip(place, window.dilations, strict=True)]
     return tuple(
         slice(begin, begin + (size - 1) * stride + 1, stride)
