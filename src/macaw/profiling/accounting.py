@@ -32,10 +32,10 @@ class _Leaf:
 class ChargedRun:
     """A run whose cycles were charged: the accounts of all cores, and the times of the charges.
 
-    The mappings are by core. `charges` has the cycles of each charge, times the units of the core,
-    `lines` the file and line of the address of each charge, `begun` the number of instructions that
-    the core has started. `least`, `steps` and `mendable` have the attributes of these names of the
-    core's accountant.
+    The mappings are by core. `charges` has the cycles of each charge, times the units of the core.
+    `lines` has the file and line of the address of each charge. `begun` has the number of
+    instructions that the core has started. `least`, `steps` and `mendable` have the attributes of
+    these names of the core's accountant.
     """
 
     cycles: int

@@ -64,7 +64,7 @@ def sort_missed(unsorted: Iterable[MissedThreshold]) -> tuple[MissedThreshold, .
 
 
 def _missed_at_place(items: Sequence[tuple[Slice, Metric]]) -> MissedThreshold:
-    """Return what one source position misses, with its worst value and all its cycles."""
+    """Return the missed threshold of a source position, with its worst value and all its cycles."""
     item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
     core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row
     cycles = sum(slice_.busy for slice_, _ in items)

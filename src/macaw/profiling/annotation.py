@@ -1,7 +1,7 @@
 """The annotation of a program as frozen dataclasses: what a run cost, by line of the source.
 
 Two kinds of cycles occur. `run` are device cycles on the critical path (`macaw.emu.critical_path`):
-each cycle of the run belongs to one line of one core, so work that overlaps other work is not
+each cycle of the run belongs to one line of one core. So work that overlaps other work is not
 counted twice, and `run` of all lines adds up to the cycles of the run. `cycles` are the cycles of a
 core, times its units, such as the PEs of a row. They add up over all lines to the cycles of the
 run, times the units.

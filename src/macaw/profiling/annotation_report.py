@@ -135,7 +135,11 @@ class _Report:
         return ["run", "cycles", "share", "", *middle, "line"]
 
     def _is_kept(self, place: int, every: Sequence[Cells]) -> bool:
-        """Return whether the report prints a column: one with contents that the options request."""
+        """Return whether the report prints a column.
+
+        It always prints `run`, and `cycles` if the options request it. It prints another column if
+        one of its cells has contents.
+        """
         heading = self._headings()[place]
         if heading == "cycles":
             return self.own or self.choice.sort == "cycles"

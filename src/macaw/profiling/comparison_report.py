@@ -13,7 +13,7 @@ HEADINGS = ("before", "now", "change")
 
 
 def line_table(differences: Sequence[LineDifference], width: int | None) -> Iterator[str]:
-    """Yield a table of the lines that changed most, and how many more changed.
+    """Yield a table of the lines that changed most, and the number of further changed lines.
 
     The numbers come first, so that no place is cut. A statement is cut where the screen ends. If
     `width` is None, each line is a record.

@@ -33,7 +33,7 @@ class Price:
 
 @dataclass(frozen=True)
 class EnergyTable:
-    """The energy of each activity, and of a device cycle of a core of each kind (static)."""
+    """The energy of each activity, and the static energy of a device cycle by kind of core."""
 
     name: str
     activities: Mapping[str, Price]  # by `macaw.isa.activities.ACTIVITIES`, all of them

@@ -1,9 +1,9 @@
 """Finds what makes a run longer: causes with advice, each priced by what the run would save.
 
 The causes come from the charges of a run (`macaw.profiling.accounting`), the advice from
-`macaw.isa.advice`. The price of a finding comes from a simulation of the same run in which the
-cycles of the cause vanish, or the waits do not take place (`macaw.profiling.counterfactual`). A
-cause that does not make the run longer costs nothing, so it is no finding.
+`macaw.isa.advice`. The price of a finding comes from a simulation of the same run
+(`macaw.profiling.counterfactual`). In this simulation the cycles of the cause vanish, or the waits
+do not take place. A cause that does not make the run longer costs nothing, so it is no finding.
 """
 
 from __future__ import annotations

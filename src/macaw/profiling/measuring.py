@@ -99,7 +99,7 @@ def _chart(run: Measured, cycles: int) -> MemoryChart:
 
 
 def _units(run: Measured, cycles: int) -> list[Link]:
-    """Return what the cores moved in each on-chip unit, with the use of its busiest bank."""
+    """Return the bytes that cores moved in each on-chip unit, with the use of its busiest bank."""
     memory = run.memory
     peak = float(2 * memory.words.shape[2] * memory.bank_width)  # two halves
     links = []

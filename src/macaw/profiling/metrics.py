@@ -111,7 +111,7 @@ def measure(
 def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
     """Return the combined counters of several slices.
 
-    Counts are added. Of start times the earliest is taken, of end times the latest.
+    Counts are added. The result has the earliest start time and the latest end time.
     """
     sums = dict.fromkeys(_TAKES, 0)
     for item in slices:

@@ -323,7 +323,7 @@ class Profile:
 
     @property
     def lines(self) -> tuple[AnnotatedLine, ...]:
-        """What each line of the source cost, with the option `lines`; else nothing."""
+        """The lines of the source with their costs; empty without the option `lines`."""
         return () if self.annotation is None else self.annotation.lines
 
     @property

@@ -14,8 +14,8 @@ from macaw.profiling.file_names import short_file_names
 def line_totals(accounts: Iterable[Account]) -> list[tuple[str, int, int, dict[str, int]]]:
     """Return the cycles of the lines that the accounts name, added up over cores.
 
-    An item has the place, the cycles of the run on the critical path, the cycles of all cores times
-    their units, and the latter cycles divided by cause.
+    An item has the place, the cycles on the critical path, and the cycles of all cores, times their
+    units. Its last part has the latter cycles by cause.
     """
     runs: Counter[str] = Counter()
     causes: dict[str, Counter[str]] = {}

@@ -22,7 +22,7 @@ _TYPES = ("u1", "u2", "u4", "i4", "f8")  # base.js has an array type for each
 
 
 class StringTable:
-    """Numbers of distinct strings, in the order of their first use; the empty one is 0."""
+    """Numbers of distinct strings, in the order of their first use; the empty string has 0."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {"": 0}
@@ -59,7 +59,7 @@ def column(values: ArrayLike) -> Column:
 
 
 def fractions(values: ArrayLike) -> Column:
-    """Return a column of any numbers."""
+    """Return a column of numbers that need not be whole, as 64-bit floats."""
     return _encoded(np.asarray(values), "f8")
 
 
@@ -125,7 +125,7 @@ class RecordColumns:
     def _skipped(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many instructions are between each record and its core's previous record.
 
-        That is 0 for nearly all records.
+        The result has one number for each record; nearly all of them are 0.
         """
         skipped = np.zeros(len(count), np.int64)
         for track in np.unique(self._track):

@@ -126,7 +126,7 @@ def memory_lines(chart: MemoryChart, width: int | None) -> Iterator[str]:
 
 
 def memory_table(chart: MemoryChart) -> Table:
-    """Return the table of what passed between memories and cores."""
+    """Return the table of the bytes that passed between memories and cores."""
     rows: list[Row] = []
     for link in chart.links:
         busiest = share_text(link.most, 1) if link.most else ""

@@ -1,9 +1,9 @@
 """Merges segments of several runs into one timeline (seed 001, Fig. 6).
 
 Each run records one segment of the program: one loop over all register groups. Adjacent segments
-share groups. The later segment is shifted by dt = (dt1 + dt2) / 2, where dt1 and dt2 are the
-differences of the starts and of the ends of the shared groups in both runs. Of a shared group, the
-merged timeline has the record of the earlier run.
+share groups. The later segment is shifted by dt = (dt1 + dt2) / 2. dt1 is the difference between
+the starts of the shared groups in both runs, and dt2 the difference between their ends. Of a shared
+group, the merged timeline has the record of the earlier run.
 """
 
 from __future__ import annotations
