@@ -1,4 +1,4 @@
-"""What holds for all tests: in CI a skipped test is a failure; no example has a deadline.
+"""Rules for all tests: in CI a skipped test is a failure; no example has a deadline.
 
 `--long` (make test-long) adds the tests marked `long`, and gives property tests `LONGER` times as
 many examples. In CI, where examples are the same each time, they take `FEWER` of them, and of a
@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """`-m "not once"` takes no test of some folders and files, so they are not imported."""
+    """Skip the import of files whose tests are all marked `once`, if `-m "not once"` is given."""
     if config.getoption("markexpr") != "not once":
         return None
     whole = collection_path.parent == Path(__file__).parent and collection_path.name in ONCE
@@ -53,7 +53,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _is_once(path: Path) -> bool:
-    """Whether all tests of a file are marked `once` by the one line that says so."""
+    """Whether a line of the file marks all of its tests `once`."""
     return path.suffix == ".py" and ALL_ONCE in path.read_text("utf-8").splitlines()
 
 
@@ -90,7 +90,7 @@ def _leave_out(config: pytest.Config, items: list[pytest.Item], some: list[pytes
 
 
 def _more_than_few(items: list[pytest.Item]) -> list[pytest.Item]:
-    """The cases that a test marked `few(n)` omits; the n that stay are spread evenly."""
+    """The cases that a test marked `few(n)` omits; the n others are spread evenly."""
     found: list[pytest.Item] = []
     for (_, function), group in groupby(
         items, lambda item: (item.parent, getattr(item, "function", None))
@@ -115,7 +115,7 @@ def examples_in_ci(usual: int) -> int:
 
 
 def _change_examples(function: object, number: Callable[[int], int]) -> None:
-    """Give a property test another number of examples, which follows from its own."""
+    """Give a property test `number(n)` examples if it has n now."""
     # Hypothesis keeps the settings of a test in this attribute, and offers no other place.
     if usual := getattr(function, "_hypothesis_internal_use_settings", None):
         changed = settings(usual, max_examples=number(usual.max_examples))
@@ -174,7 +174,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_second_copy() -> Generator[None, None, None]:
-    """At the repository's root `import isa` would find a second copy of macaw.isa."""
+    """No module is imported by its old name: `import isa` would load a second copy of macaw.isa."""
     yield
     old = {"isa", "asm", "emu", "debugger", "lower"}
     assert [name for name in sys.modules if name.partition(".")[0] in old] == []
@@ -182,5 +182,5 @@ def _no_second_copy() -> Generator[None, None, None]:
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the packages that the wheel installs, one for all tests of a process."""
+    """The folder with the packages of the wheel, built once for all tests of a process."""
     return installation.install(tmp_path_factory.mktemp("wheel"))

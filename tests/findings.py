@@ -1,7 +1,7 @@
-"""The findings of an outside examination: what each was, the commit and the tests that mended it.
+"""The findings of an outside examination: the fault, and the commit and tests that mend it.
 
-tests/findings.toml is written by hand. `python -m tests.findings` prints what it says, `--write`
-makes docs/findings.md of it.
+tests/findings.toml is written by hand. `python -m tests.findings` prints the table as a page,
+`--write` writes the page to docs/findings.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding, and what became of it."""
+    """One finding, its state, and the tests and commits that mend it."""
 
     number: int
     was: str  # what the examination saw
@@ -91,7 +91,7 @@ def entry(item: Finding) -> str:
 
 
 def main() -> None:
-    """Do what the command line asks for."""
+    """Print or write the page."""
     parser = argparse.ArgumentParser(prog="python -m tests.findings", description=__doc__)
     parser.add_argument("--write", action="store_true", help="docs/findings.md")
     if parser.parse_args().write:

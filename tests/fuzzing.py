@@ -1,8 +1,7 @@
-"""How many examples a fuzzing test takes: 200, and fewer for properties.
+"""The number of examples of fuzzing tests: 200, and fewer for properties.
 
-CI takes a fifth of them, `make test-long` ten times as many (tests/conftest.py); `tries` is the same
-for a test that makes its random cases itself. The variable
-`MACAW_FUZZ=1000000` asks for any number.
+CI takes a fifth of them, `make test-long` ten times as many (tests/conftest.py). A test that makes
+its random cases itself takes `tries`. The variable `MACAW_FUZZ=1000000` sets any number.
 """
 
 import os
@@ -29,5 +28,5 @@ IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
 
 
 def tries(usual: int) -> int:
-    """The number of a test's random cases, in CI a third: for tests that conftest leaves alone."""
+    """The number of cases of a test that makes its random cases itself: in CI a third."""
     return ceil(usual / 3) if IN_CI else usual

@@ -1,4 +1,4 @@
-"""The wheel of this tree, and its contents as an installation has them."""
+"""Builds the wheel of this tree and unpacks it as an installation does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BUILT_FROM = (*ROOMS, "src", "pyproject.toml", "setup.py", "README.md", "LICENSE
 
 
 def wheel(tree: Path, folder: Path) -> Path:
-    """The wheel of a tree."""
+    """Build the wheel of a tree in a folder; return its path."""
     words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(tree)]
     subprocess.run([sys.executable, *words], check=True, capture_output=True)
     (found,) = folder.glob("macaw_npu-*.whl")

@@ -1,8 +1,8 @@
 """`python -m tests.quick`: choose the tests of `make quick` and write tests/quick.txt.
 
-Takes the recording of `python -m tests.mutants --map`: which test executes which lines of the
-product, and for how long. Each test function is chosen for the lines a second that no earlier one
-executes, so the first tests of the list find most.
+The recording of `python -m tests.mutants --map` says which test executes which lines of the
+product, and for how long. Each choice is the test function that executes most new lines in a
+second, so the first tests of the list find most.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def choose(
         return test.seconds + (0 if test.file in files else OF_A_FILE)
 
     def rate(number: int) -> tuple[float, int]:
-        """The smaller the better."""
+        """A key for sorting: the test with most new lines in a second comes first."""
         test = left[number]
         return -np.count_nonzero(~executed[test.places]) / cost(test), number
 
@@ -83,12 +83,12 @@ def choose(
 
 
 def write(tests: Sequence[RecordedTest], path: Path = LIST) -> None:
-    """A line a test, in the form that `pytest @FILE` reads."""
+    """Write a line for each test, in the form that `pytest @FILE` reads."""
     path.write_text("".join(f"{test.name}\n" for test in tests), "utf-8")
 
 
 def main() -> None:
-    """Write the list and say what it is worth."""
+    """Write the list, and print how many lines its tests execute."""
     parser = argparse.ArgumentParser(prog="python -m tests.quick", description=__doc__)
     parser.add_argument("--seconds", type=float, default=40.0, help="of processor time, of all")
     arguments = parser.parse_args()

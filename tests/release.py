@@ -1,7 +1,7 @@
 """`make release`: builds sdist and wheel twice, checks them, and tries the wheel on each Python.
 
-`python -m tests.release FOLDER` leaves the two files in the folder. It fails if two builds differ,
-if twine finds a mistake, or if an installed wheel does not run a new folder's program.
+`python -m tests.release FOLDER` writes sdist and wheel into the folder. It fails if two builds
+differ, if twine finds a mistake, or if an installed wheel does not run a new folder's program.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ sys.exit(any(status))
 
 
 def commit_time() -> str:
-    """The time of the last commit, in seconds: what the files of a release are dated."""
+    """The time of the last commit in seconds, which all files of a release get as their date."""
     done = subprocess.run(
         ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -44,9 +44,9 @@ def commit_time() -> str:
 
 
 def repack(path: Path, seconds: int) -> None:
-    """Write a .tar.gz again, with its members in order, all of one date and of no user.
+    """Write a .tar.gz again: its files in order, with the same date, without an owner.
 
-    setuptools gives a sdist's members the dates of the files, which differ in each checkout.
+    setuptools gives a sdist's files the dates on disk, which differ in each checkout.
     """
     out = io.BytesIO()
     with (
@@ -82,7 +82,7 @@ def build(tree: Path, folder: Path, seconds: str) -> dict[str, str]:
 
 
 def try_wheel(python: str, version: str, wheel: Path) -> str:
-    """Install a wheel in a fresh environment and run a new folder; return the version of Python.
+    """Install a wheel in a new environment and run its sample; return the version of Python.
 
     Raises `RuntimeError` if more than one package is installed, or a command fails.
     """
@@ -104,14 +104,14 @@ def try_wheel(python: str, version: str, wheel: Path) -> str:
 
 
 def packages(python: str) -> set[str]:
-    """What is in the folder of an environment's packages."""
+    """The names in the folder of an environment's packages."""
     code = "import sysconfig, os; print(*os.listdir(sysconfig.get_path('purelib')), sep='\\n')"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
 
 def pythons() -> list[tuple[str, str]]:
-    """The commands of `PYTHONS` that start here, with the `PYENV_VERSION` that makes them start."""
+    """The commands of `PYTHONS` that start, each with the `PYENV_VERSION` that it needs."""
     versions = [""]
     if shutil.which("pyenv"):
         listed = subprocess.run(["pyenv", "versions", "--bare"], capture_output=True, text=True)
@@ -131,7 +131,7 @@ def _command(python: str, version: str) -> list[str]:
 
 
 def main() -> int:
-    """Build, compare, check, try."""
+    """Build twice, compare, check and try the files; return the exit status."""
     target = Path(sys.argv[1])
     seconds = commit_time()
     hashes = []

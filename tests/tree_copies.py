@@ -1,4 +1,4 @@
-"""Copies of the repository in another folder, where tests change them; how a new process imports it."""
+"""Copies of the repository that a test may change, and how a new process imports them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outcome of a source with the fast path and the replay of expansions, and without them."""
+"""Assembles a source with and without the fast path and the replay of expansions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def outcome(
     monkeypatch: pytest.MonkeyPatch,
     enabled: bool,
 ) -> object:
-    """All that a user can see of a run."""
+    """Return all that a user can see of a run: executable, lines and warnings, or the diagnostics."""
     monkeypatch.setattr(fast_path.FastPath, "enabled", enabled)
     try:
         program = assemble(sources, device=device)
@@ -34,7 +34,7 @@ def both(
     before: str = "",
     device: Configuration | None = None,
 ) -> object:
-    """The outcome, which is the same both ways."""
+    """Assert that the outcome is the same with and without the fast path; return it."""
     sources = [Source(before, "before.s")] if before else []
     sources.append(Source(text, "short.s", folder))
     with pytest.MonkeyPatch.context() as patch:

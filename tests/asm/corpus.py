@@ -1,4 +1,4 @@
-"""The corpus: sources that assemble, and what tests of it share."""
+"""The corpus: sources that assemble (`ok`), and functions that its tests share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VALID_SOURCES = sorted((FOLDER / "ok").glob("*.s"))
 
 
 def source_of(path: Path) -> Source:
-    """A source under a name that is the same wherever the tests run."""
+    """Return a source under its path from the repository's root, the same on each computer."""
     return Source(path.read_text("utf-8"), str(path.relative_to(ROOT)), path.parent)
 
 

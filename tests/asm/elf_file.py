@@ -1,4 +1,4 @@
-"""A program of every kind of section, and its ELF file."""
+"""A program with every kind of section, and its ELF file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source of the corpus says about itself, in comments.
+"""Expectations: comments in which a source of the corpus says what the assembler makes of it.
 
     add a0, a1      #! error 9-23: add does not take 2 operands | write add rd, rs1, rs2
     #! error 4:9-11: a comment without an end      (of line 4, if that line cannot hold it)
@@ -10,11 +10,11 @@
     #! symbol name 0x10000 4 func .text.cp         (value, size, kind, section or -)
     #! global name
 
-Columns count from 1, the end is the first column behind. What stands behind `|`
-is the hint. A diagnostic that no comment expects fails the test, too.
+Columns count from 1; the end is the column after the last one. The text after `|` is the hint. A
+diagnostic that no comment expects fails the test, too.
 
-`python -m tests.asm.expectations FILE...` writes the diagnostics that the
-assembler gives now into err files without any; read them before you commit.
+`python -m tests.asm.expectations FILE...` writes the diagnostics that the assembler gives now into
+files of `err` that expect none. Read them before you commit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PLACE = re.compile(r"(?:([\w./]+):(?=\d+:))?(?:(\d+):)?(\d+)-(\d+): (.*)")
 
 @dataclass(frozen=True, order=True)
 class Said:
-    """A diagnostic as the corpus writes it."""
+    """A diagnostic as a comment of the corpus expects it."""
 
     file: str  # empty: the source itself
     line: int
@@ -46,7 +46,7 @@ class Said:
 
 
 def of(item: Diagnostic) -> Said:
-    """A diagnostic of the assembler in this form."""
+    """Convert a diagnostic of the assembler."""
     span, main = item.span, item.chain[-1].span if item.chain else item.span
     file = "" if span.file == main.file else "/".join(Path(span.file).parts[-2:])
     return Said(
@@ -55,7 +55,7 @@ def of(item: Diagnostic) -> Said:
 
 
 def expected(path: Path) -> tuple[list[Said], list[tuple[str, str]]]:
-    """The diagnostics that a source expects, and the other expectations: word and rest."""
+    """Return the diagnostics that a source expects, and its other expectations: keyword and rest."""
     said, others = [], []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         match = _EXPECTATION.search(line)
@@ -75,7 +75,7 @@ def expected(path: Path) -> tuple[list[Said], list[tuple[str, str]]]:
 
 
 def compare(program: Program, what: str, rest: str) -> tuple[object, object]:
-    """What a program has and what one expectation wants."""
+    """Return what the program has, and what one expectation says that it should have."""
     words = rest.split()
     if what == "at":
         name, _, offset = words[0].partition("+")
@@ -98,7 +98,7 @@ def compare(program: Program, what: str, rest: str) -> tuple[object, object]:
 
 
 def main(names: list[str]) -> None:
-    """Write the present diagnostics into sources that expect none."""
+    """Write the diagnostics that the assembler gives now into sources that expect none."""
     for name in names:
         path = Path(name)
         if expected(path)[0]:

@@ -1,7 +1,7 @@
-"""What GNU as and ld make of sources that both understand, live or as it was recorded.
+"""The bytes that GNU as and ld make of sources that Macaw assembles too: live or recorded.
 
 `python -m tests.asm.gnu` records `vectors/gnu.json` anew. A source of `gnu_sources` or `gnu_macros`
-is assembled as it stands by GNU as (without relaxation), and as a cp part by us.
+is assembled as it stands by GNU as (without relaxation), and as a cp part by Macaw.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Bytes = dict[str, str]  # the hexadecimal bytes of .text and .data
 
 
 def _expression(chance: random.Random, depth: int) -> str:
-    """An expression in brackets throughout: precedence is ours, the operators are GNU's."""
+    """An expression with brackets around each operator, because Macaw's precedence is not GNU's."""
     if depth == 0 or chance.random() < 0.2:
         value = chance.choice((chance.randrange(10), chance.getrandbits(chance.randrange(1, 64))))
         return chance.choice((str(value), hex(value)))
@@ -46,14 +46,14 @@ def _expression(chance: random.Random, depth: int) -> str:
 
 
 def random_expressions() -> str:
-    """A source of random expressions, always the same ones."""
+    """A source of random expressions, the same in each run."""
     chance = random.Random(7)
     lines = [f"        .dword  {_expression(chance, 4)}" for _ in range(_RANDOM)]
     return "        .data\n" + "\n".join(lines) + "\n"
 
 
 def cases() -> dict[str, str]:
-    """The sources by name."""
+    """The texts of the sources by name."""
     found = {path.stem: path.read_text("utf-8") for path in SOURCES}
     return {**found, "random": random_expressions()}
 
@@ -64,7 +64,7 @@ def tools_missing() -> bool:
 
 @cache
 def live(text: str) -> Bytes:
-    """Run the tools over one source; it includes files of `gnu_macros`."""
+    """Run GNU as and ld on a source, which may include files of `gnu_macros`; return the bytes."""
 
     def run(tool: str, *words: str | Path) -> None:
         subprocess.run([_PREFIX + tool, *words], check=True, capture_output=True)
@@ -83,7 +83,7 @@ def live(text: str) -> Bytes:
 
 
 def expected(name: str) -> Bytes:
-    """What GNU as gives for a source, live or recorded (never recorded in CI)."""
+    """Return the bytes that GNU as gives for a source: live, or outside CI as recorded."""
     if not tools_missing():
         return live(cases()[name])
     if os.environ.get("CI"):

@@ -1,7 +1,7 @@
-"""A corpus of small sources for GNU as and for us: many in a file, each below its `#--- name`.
+"""A corpus of small sources for GNU as and Macaw: many in a file, each below its `#--- name`.
 
 `python -m tests.asm.gnu_corpus_files` records in `vectors/gnu_corpus.json` what GNU as and ld make
-of each: the bytes of its sections, or null where they refuse it.
+of each source: the bytes of its sections, or null where they refuse the source.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SOURCES = dict(_sources())
 
 
 def of_gnu(text: str) -> Bytes:
-    """What GNU as and ld make of a source; relaxation is off."""
+    """Return the bytes that GNU as and ld make of a source, without relaxation; None: an error."""
     with tempfile.TemporaryDirectory() as folder:
         source, unlinked, linked = (Path(folder) / name for name in ("a.s", "a.o", "a.elf"))
         source.write_text(f"        .option norelax\n{text}", "utf-8")
@@ -68,7 +68,7 @@ def of_gnu(text: str) -> Bytes:
 
 
 def of_ours(text: str) -> Bytes:
-    """What we make of the same source, as cp's."""
+    """Return the bytes that Macaw makes of the same source as a cp part; None: an error."""
     try:
         program = assemble(Source(text, "corpus.s", FOLDER), gnu=True)
     except AssemblyError:
@@ -83,7 +83,7 @@ def of_ours(text: str) -> Bytes:
 
 
 def recorded() -> dict[str, Bytes]:
-    """What was recorded of GNU as and ld."""
+    """Return the recorded results of GNU as and ld by name."""
     found: dict[str, Bytes] = json.loads(VECTORS.read_text("utf-8"))
     return found
 

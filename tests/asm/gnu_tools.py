@@ -19,7 +19,7 @@ def tool(name: str) -> str:
 
 
 def output(name: str, *arguments: str) -> str:
-    """What a tool of GNU binutils prints; a warning fails the test."""
+    """Return what a tool of GNU binutils prints; a warning fails the test."""
     done = subprocess.run([tool(name), *arguments], capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
     assert done.returncode == 0, said

@@ -1,4 +1,4 @@
-"""Objects of `asm -c`, objects of other assemblers and compilers, and what linkers make of them."""
+"""Makes object files with Macaw, GNU as and C compilers, and links them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLANG = pytest.param("clang", marks=pytest.mark.may_skip_in_ci)
 
 
 def assembled(text: str, folder: Path | None = None) -> Relocatable:
-    """The object of a source."""
+    """Return the object that Macaw makes of a source."""
     return assembler.assemble_object([Source(text, "net.s", folder)])
 
 
@@ -51,14 +51,14 @@ def need(name: str) -> None:
 
 
 def gnu_object(folder: Path, text: str, name: str = "other") -> None:
-    """An object of GNU as."""
+    """Make an object with GNU as."""
     (folder / f"{name}.s").write_text(text)
     command = [tool("as"), *RV32, "-mno-relax", "-o", f"{name}.o", f"{name}.s"]
     subprocess.run(command, cwd=folder, check=True)
 
 
 def compile_c(folder: Path, compiler: str, source: str, *options: str) -> None:
-    """An object of a C compiler, beside its source; a warning fails the test."""
+    """Make an object with a C compiler, beside the C file; a warning fails the test."""
     need(compiler)
     command = [*COMPILERS[compiler], "-ffreestanding", "-Wall", "-Wextra", "-c", source, *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -68,7 +68,7 @@ def compile_c(folder: Path, compiler: str, source: str, *options: str) -> None:
 def link(
     folder: Path, linker: str, *objects: str, script: str = "net.ld", name: str = "app.elf"
 ) -> str:
-    """Link objects; returns what the linker says, nothing if all is well."""
+    """Link objects; return what the linker prints, an empty string if it succeeds."""
     need(linker)
     command = [*LINKERS[linker], "-T", script, "-o", name, *objects]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

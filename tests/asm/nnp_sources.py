@@ -1,4 +1,4 @@
-"""Random parts of nnp that keep the rules, as text."""
+"""Random parts of nnp that keep the rules of nnp programs, as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMES = [f"t{number}" for number in range(8)]
 
 
 def _operands(row: str, memories: list[str]) -> st.SearchStrategy[list[str]]:
-    """The operands of an instruction, its memory one of those, a queue's address 0."""
+    """Draw operands of an instruction: its memory one of `memories`, 0 as the address of a queue."""
 
     def of(memory: str) -> st.SearchStrategy[list[str]]:
         queue = memory in BY_NAME and BY_NAME[memory].queue
@@ -30,7 +30,7 @@ def _operands(row: str, memories: list[str]) -> st.SearchStrategy[list[str]]:
 
 @st.composite
 def statement(draw: st.DrawFn, row: str, *memories: str) -> str:
-    """An instruction, in one of the spellings."""
+    """Draw an instruction in one of the accepted spellings."""
     texts = draw(_operands(row, list(memories) or [""]))
     if draw(st.booleans()):
         return f"{row}({', '.join(texts)})"
@@ -56,7 +56,7 @@ def _kind(row: str) -> tuple[str, ...]:
 
 @st.composite
 def chain(draw: st.DrawFn) -> list[str]:
-    """A chain of vectors: some blocks of each unit, in any order within it."""
+    """Draw a chain of vectors: some blocks of each unit, in any order within the unit."""
     read = draw(st.sampled_from(["v_rd", "v_rd_inc"]))
     lines = [draw(statement(read, "NetInQ", "Dram", "InitialVrf", "MulVrf"))]
     for unit in UNITS:
@@ -74,7 +74,7 @@ def chain(draw: st.DrawFn) -> list[str]:
 
 
 def settings() -> st.SearchStrategy[list[str]]:
-    """Registers, by s_wr or their own instructions; windows are left as they are."""
+    """Draw settings of registers, by s_wr or by the instruction of each; windows are left out."""
     return st.lists(
         st.sampled_from([item for item in SCALARS if item.name not in WINDOW]).flatmap(
             lambda item: st.integers(item.low, 4).flatmap(
@@ -89,7 +89,7 @@ def settings() -> st.SearchStrategy[list[str]]:
 
 @st.composite
 def source(draw: st.DrawFn) -> str:
-    """A part with chains of vectors and tiles, markers, labels, hints and several programs."""
+    """Draw a part with chains of vectors and tiles, markers, labels, hints and several programs."""
     lines = ["        .core   nnp"]
     names = draw(st.lists(st.sampled_from(_NAMES), unique=True, max_size=4))
     for place, name in enumerate(names):

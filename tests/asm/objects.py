@@ -1,4 +1,4 @@
-"""Objects made of bytes, to be disassembled: code of cp, and a packet list of the array."""
+"""Builds programs for the disassembler from bytes: code of cp, and a packet list of the array."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def pe_program(
     out: dict[str, int] | None = None,
     tail: bytes = b"\1\2\3\4" + bytes(64),
 ) -> Program:
-    """A row of `tiny`: a list with a config, an exe and a marker, a sequence, data."""
+    """A row of `tiny` with a list (a config, an exe and a marker), a sequence and data."""
     sequence_bytes = sequence(**(header or {}))
     place = 3 * pe.PACKET.size + 3 * pe.SEGMENT.size + pe.OUT.size + 2
     data_at = place + len(sequence_bytes) + -(place + len(sequence_bytes)) % 4

@@ -15,7 +15,7 @@ VARIABLE = "n"  # a symbol that every program sets
 
 @st.composite
 def value(draw: st.DrawFn, parameters: tuple[str, ...]) -> str:
-    """An expression of numbers, the variable and parameters that stand for numbers."""
+    """Draw an expression of numbers, the variable, and parameters whose arguments are numbers."""
     atoms = [NUMBERS, st.just(VARIABLE)]
     if parameters:
         atoms.append(st.sampled_from([f"(\\{name}+0)" for name in parameters]))
@@ -25,7 +25,7 @@ def value(draw: st.DrawFn, parameters: tuple[str, ...]) -> str:
 
 @st.composite
 def call(draw: st.DrawFn, name: str, parameters: tuple[str, ...], numbers: bool) -> str:
-    """A call with arguments by position and by name."""
+    """Draw a call of a macro with arguments by position and by name."""
     kind = NUMBERS if numbers else NUMBERS | WORDS
     count = draw(st.integers(0, len(parameters)))
     items = [draw(kind) for _ in range(count)]
@@ -39,7 +39,7 @@ def call(draw: st.DrawFn, name: str, parameters: tuple[str, ...], numbers: bool)
 def block(
     draw: st.DrawFn, depth: int, parameters: tuple[str, ...], macros: tuple[str, ...]
 ) -> list[str]:
-    """Some lines; `parameters` may be used in them, `macros` (of one number each) called."""
+    """Draw lines that may use `parameters` and call `macros`, which take one number each."""
     lines: list[str] = []
     for _ in range(draw(st.integers(1, 3))):
         kind = draw(st.integers(0, 8 if depth else 3))
@@ -98,7 +98,7 @@ def block(
 
 @st.composite
 def program(draw: st.DrawFn) -> str:
-    """A source with macros of texts and of numbers, and what uses them."""
+    """Draw a source with macros that take texts or numbers, and lines that call them."""
     lines = [".data", "begin:", f".set {VARIABLE}, {draw(st.integers(0, 7))}"]
     numeric: list[str] = []
     for place in range(draw(st.integers(0, 2))):
@@ -128,9 +128,9 @@ LABELS = ("here", "there")
 
 
 def has_late_alias(text: str) -> bool:
-    """Whether a symbol is set to the name of one whose value depends on a label that follows.
+    """Whether a symbol is set to the name of a symbol that depends on a later label.
 
-    GNU as makes the first one 0 (docs/language.md).
+    GNU as gives the first symbol the value 0 (docs/language.md).
     """
     placed: set[str] = set()
     late: set[str] = set()
@@ -148,9 +148,10 @@ def has_late_alias(text: str) -> bool:
 
 @st.composite
 def resetting(draw: st.DrawFn) -> str:
-    """A source whose symbols are named before they are set, between, and after; none by itself.
+    """Draw a source that names symbols before, between and after the lines that set them.
 
-    A symbol is worth numbers and symbols of the tuple after it, so that none is a loop.
+    The value of a symbol uses only numbers and the symbols after it in `SET`, so that no symbol
+    depends on itself.
     """
 
     def worth(names: tuple[str, ...]) -> str:

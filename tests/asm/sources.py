@@ -1,4 +1,4 @@
-"""Random sources, made from the tables: what the round-trip tests assemble."""
+"""Random sources that follow the cores' tables. The round-trip tests assemble them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LABELS = ("first", "middle", "last")
 
 
 def number(kind: Immediate) -> st.SearchStrategy[int]:
-    """A number that the kind takes, its bounds more often than others."""
+    """Draw a number that the operand kind accepts, its bounds more often than others."""
     step = kind.step
     low, high = -(-kind.low // step), kind.high // step
     return (st.sampled_from([low, high]) | st.integers(low, high)).map(lambda x: x * step)
 
 
 def operand(kind: Kind) -> st.SearchStrategy[str]:
-    """The text of an operand of this kind; empty for a flag that is not set."""
+    """Draw the text of an operand of this kind; empty for a flag that is not set."""
     if isinstance(kind, Register):
         return st.sampled_from([name for names in kind.names for name in names])
     if isinstance(kind, Choice):
@@ -41,7 +41,7 @@ def operand(kind: Kind) -> st.SearchStrategy[str]:
 
 @st.composite
 def instruction(draw: st.DrawFn, row: Instruction) -> str:
-    """A line with this instruction, every operand given."""
+    """Draw a line with this instruction and all its operands."""
     texts: list[str] = []
     for item in row.operands:
         text = draw(operand(item.kind))
@@ -53,7 +53,7 @@ def instruction(draw: st.DrawFn, row: Instruction) -> str:
 
 
 def data_line() -> st.SearchStrategy[str]:
-    """A data directive."""
+    """Draw a data directive."""
     byte = st.integers(0, 255)
     return st.one_of(
         st.lists(byte, min_size=1, max_size=20).map(lambda x: ".byte " + ", ".join(map(str, x))),
@@ -68,13 +68,13 @@ def data_line() -> st.SearchStrategy[str]:
 
 
 def block() -> st.SearchStrategy[list[str]]:
-    """Data lines, some with labels; the labels come later."""
+    """Draw data directives; the caller adds labels."""
     return st.lists(data_line(), max_size=5)
 
 
 @st.composite
 def cp_source(draw: st.DrawFn) -> str:
-    """A source with a cp part: code with labels, words that are none, data, numbers, tensors."""
+    """Draw a cp part: code with labels, words that are no instructions, data, numbers, tensors."""
     lines = ["        .device tiny"]
     for name in draw(st.sampled_from([(), ("x",), ("x", "y")])):
         direction, dtype = draw(st.sampled_from([("input", "int8"), ("output", "int32")]))
@@ -114,7 +114,7 @@ SEQUENCE_ROWS = [row for row in pe.CORE.instructions if row.family == "sequence"
 
 @st.composite
 def sequence(draw: st.DrawFn, name: str) -> list[str]:
-    """A sequence with any header that the directives allow."""
+    """Draw a sequence with any header that the directives allow."""
     words = [f".seq {name}", f"state={draw(st.sampled_from(pe.STATES))}"]
     pipeline = draw(st.sampled_from([2, 4]))
     words.append(f"pipeline={pipeline}")
@@ -149,7 +149,7 @@ def sequence(draw: st.DrawFn, name: str) -> list[str]:
 
 @st.composite
 def config_data(draw: st.DrawFn, sequence: str) -> str:
-    """The operand `data=` that the config of a sequence needs."""
+    """Draw the operand `data=` that the config of a sequence needs."""
     segments = []
     if "requantise=scale" in sequence:
         low, size = draw(st.tuples(st.integers(0, 2000), st.integers(0, 2000)))
@@ -162,10 +162,7 @@ def config_data(draw: st.DrawFn, sequence: str) -> str:
 
 @st.composite
 def packet(draw: st.DrawFn, sequences: tuple[str, ...], data: tuple[str, ...]) -> str:
-    """A packet: a config of one of the sequences, an exe with operand data, a marker.
-
-    `sequences` are their texts.
-    """
+    """Draw a packet: a config of one of `sequences` (texts), an exe with operand data, or a marker."""
     to = draw(st.sampled_from(["", ", to=all", ", to=0", ", to=1", ", to=(0, 1)"]))
     kind = draw(st.integers(0, 2))
     if kind == 0 and sequences:
@@ -199,7 +196,7 @@ def packet(draw: st.DrawFn, sequences: tuple[str, ...], data: tuple[str, ...]) -
 
 @st.composite
 def pe_source(draw: st.DrawFn) -> str:
-    """A source with pe parts: lists, sequences, data, tensors; the default cp or one of its own."""
+    """Draw pe parts (lists, sequences, data, tensors), with the default cp or another one."""
     lines = ["        .device tiny"]
     tensors = ("x",)[: draw(st.integers(0, 1))]
     for name in tensors:

@@ -1,4 +1,4 @@
-"""Whatever stands in a source, the assembler gives a program or an `AssemblyError`, no other."""
+"""For any source, the assembler returns a program or raises `AssemblyError`, nothing else."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ WORDS = sorted({word for text, _ in CORPUS for word in re.findall(r"[\w.$%]+|[^\
 
 @pytest.fixture(scope="module", autouse=True)
 def _few_lines() -> Iterator[None]:
-    """What is changed may expand to anything; it need not take long."""
+    """Limit the lines of expansions, so that a mutated source cannot take long."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_stack, "MAX_LINES", 20_000)
         yield
 
 
 def survives(text: str, folder: Path | None) -> None:
-    """Assemble and print whatever comes of it."""
+    """Assemble a text; if there is a program, disassemble it; if not, check the errors' places."""
     try:
         program = assemble(Source(text, "fuzz.s", folder))
     except AssemblyError as error:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def errors(*texts: str, **options: object) -> list[str]:
-    """The errors of sources, as `file:line: message`."""
+    """Return the errors of sources as `file:line: message`."""
     sources = [Source(text, f"{number}.s") for number, text in enumerate(texts)]
     with pytest.raises(AssemblyError) as caught:
         assemble(sources, **options)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""macaw.h: every own instruction of the cores that C runs on, bit for bit, and a program's places."""
+"""macaw.h encodes each instruction of Macaw's own for cp and vc, and has a program's addresses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALUES = {"rd": ("s2_", 18), "rs1": ("s3_", 19), "rs2": ("s4_", 20), "rs3": ("s5
 
 
 class Call(NamedTuple):
-    """A use of a macro, and the numbers of the operands that it fixes."""
+    """A call of a macro, and the values of the operands that the call fixes."""
 
     core: Core
     row: Instruction
@@ -37,7 +37,7 @@ class Call(NamedTuple):
 
 
 def constants(operand: Operand) -> list[int]:
-    """The ends of what an operand takes as a number."""
+    """The least and the greatest number that an operand takes; empty for a general register."""
     kind = operand.kind
     if isinstance(kind, Immediate):
         return [kind.low, kind.high]
@@ -52,14 +52,14 @@ def is_pair(operand: Operand) -> bool:
 
 
 def is_order(operand: Operand) -> bool:
-    """Whether an operand may be a vector register or a general one."""
+    """Whether an operand may be a general register or one of the others."""
     kind = operand.kind
     general = isinstance(kind, Register) and any(names in GENERAL for names in kind.names)
     return general and bool(constants(operand))
 
 
 def calls() -> list[Call]:
-    """Two uses of each macro, with the least and the greatest constants."""
+    """Two calls of each macro: with the least and with the greatest constants."""
     found = []
     for core in CORES:
         for row in c_macros.own(core):

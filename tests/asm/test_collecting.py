@@ -1,4 +1,4 @@
-"""The garbage collector is as it was when a program is made, or could not be."""
+"""Assembling leaves the garbage collector on or off as before, also after an error."""
 
 from __future__ import annotations
 

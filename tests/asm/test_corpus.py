@@ -1,4 +1,4 @@
-"""The corpus: every source in `ok` and `err` says itself what has to come of it."""
+"""The corpus: comments in each source of `ok` and `err` say what the assembler must give for it."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ ELSEWHERE = {
 
 
 def spoken() -> list[tuple[str, range, str]]:
-    """Where the assembler says something: file, lines, and the message as it is written there."""
+    """The calls in the assembler's code that report something: file, lines, message expression."""
     names = {kind.__name__ for kind in SAYING} | {name for _, name in TELLING}
     found = []
     for file in (ROOT / "src" / "macaw" / "asm").rglob("*.py"):  # as code objects name them
@@ -153,7 +153,7 @@ def spoken() -> list[tuple[str, range, str]]:
 
 
 def test_every_message_has_a_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each place of the assembler that says an error or a warning is reached by the corpus."""
+    """The corpus reaches each place of the assembler that reports an error or a warning."""
     reached: set[tuple[str, int]] = set()
 
     def note(depth: int) -> None:
@@ -197,7 +197,7 @@ def test_what_is_said_elsewhere_is_tested_there() -> None:
 
 
 def first_words(path: Path) -> set[str]:
-    """The first words of a source's statements, of macros' bodies too."""
+    """The first word of each statement of a source, also in the bodies of macros."""
     text = SourceText(path.read_text("utf-8"), path.name)
     heads = [HEAD.match(line.text) for line in logical_lines(text, lambda _: None)]
     return {head[2] or head[1] for head in heads if head}
@@ -209,12 +209,12 @@ USED = {word for path in VALID_SOURCES for word in first_words(path)}
 
 @pytest.mark.parametrize("core", registry.cores(), ids=lambda core: core.name)
 def test_every_mnemonic_and_directive_has_a_source(core: Core) -> None:
-    """Rows come from the tables: a new one wants its file."""
+    """Each row of the tables occurs in a source of the corpus, so a new row needs a source."""
     rows = {*core.rows, *(row.name for row in core.directives)} if core.section else set()
     assert (rows | set(DIRECTIVES) | set(TEXT_DIRECTIVES)) - USED == set()
 
 
 def test_every_source_says_what_it_shows() -> None:
-    """A file begins with a comment that says what it is about."""
+    """Each file begins with a comment that says what it is about."""
     said = {path: path.read_text("utf-8").splitlines()[0] for path in (*VALID_SOURCES, *ERR)}
     assert [path.name for path, line in said.items() if not line.startswith("#")] == []

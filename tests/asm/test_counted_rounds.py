@@ -1,4 +1,4 @@
-"""Repetitions whose bytes follow a count: added at once, they are what reading each round gives."""
+"""Repetitions with a counter, whose bytes are added at once, give the same as round after round."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_same_as_read_round_by_round(text: str) -> None:
 
 
 def rounds_read(text: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many times simple lines of the source or of an expansion are looked for."""
+    """How often the assembler looks for simple lines in the source or an expansion."""
     calls = []
     take = SimpleLines.take
 

@@ -38,7 +38,7 @@ DTYPES = [
 
 
 def saved(array: np.ndarray, version: tuple[int, int] | None = None) -> bytes:
-    """The bytes of a .npy file."""
+    """Return an array as the bytes of a .npy file."""
     stream = io.BytesIO()
     npy_format.write_array(stream, array, version)
     return stream.getvalue()
@@ -99,7 +99,7 @@ def test_damaged_files_give_clear_errors(chance: random.Random) -> None:
 
 
 def header(text: str, version: int = 1, body: bytes = b"") -> bytes:
-    """A .npy file with this header."""
+    """Return the bytes of a .npy file with this header."""
     length = struct.pack("<H" if version == 1 else "<I", len(text))
     return b"\x93NUMPY" + bytes([version, 0]) + length + text.encode("latin-1") + body
 
@@ -152,7 +152,7 @@ def test_a_file_that_is_cut_off_anywhere_is_refused() -> None:
 def test_sparse_against_numpy(
     element: str, rows: int, columns: int, slots: int, chance: random.Random
 ) -> None:
-    """The rule of seed 000 ¶91."""
+    """Compressed weights hold each non-zero number of the matrix in order (seed 000 ¶91)."""
     dtype = np.dtype({"fp16": "float16", "fp32": "float32"}.get(element, element))
     values = [chance.choice([0, 0, 1, -2, -0.0, 77]) for _ in range(rows * columns)]
     matrix = np.array(values).astype(dtype).reshape(rows, columns)
@@ -219,7 +219,7 @@ def test_rounding_is_half_to_even_and_done_once() -> None:
 
 
 def error_of(text: str, folder: Path | None, **options: object) -> str:
-    """The one error of a source."""
+    """Return the only error message of a source."""
     with pytest.raises(AssemblyError) as caught:
         assemble(Source(text, "a.s", folder), **options)  # type: ignore[arg-type]
     assert len(caught.value.errors) == 1
@@ -264,7 +264,7 @@ def test_a_special_file_is_not_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
-    """It was there when it was looked for."""
+    """Reading a file that has disappeared since it was found gives an error with its name."""
     with pytest.raises(
         files.FileError, match=r"^'a\.npy' cannot be read: No such file or directory$"
     ):
@@ -296,7 +296,7 @@ def test_a_statement_may_have_as_many_bytes_as_the_limit(
 
 
 def test_a_negative_value_of_fill_that_its_bytes_hold() -> None:
-    """Two's complement of `size` bytes; a smaller value is cut, with a warning."""
+    """`.fill` writes negative values in `size` bytes; it cuts a smaller value and warns."""
     for size, least in ((1, -128), (2, -32768), (4, -(1 << 31))):
         fits, cut = (
             assemble(Source(f".core cp\n.data\n.fill 2, {size}, {value}\n", "t.s"))

@@ -1,4 +1,4 @@
-"""The default program of cp knows the commands that layout puts behind it."""
+"""The default program of cp executes the commands that the layout puts behind it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How diagnostics look: text with carets, JSON, did-you-mean; logical lines and their places."""
+"""How diagnostics look: text with carets, JSON, did-you-mean; places of logical lines."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_the_text_of_an_error_names_the_first_hundred() -> None:
 
 @pytest.mark.once
 def test_hints_end_when_too_many_words_are_wrong() -> None:
-    """All errors are said; the names of a source are not compared with thousands of wrong words."""
+    """All errors are reported, but only the first unknown words are compared with known names."""
     lines = "".join(f"ad{place}d a0, a1, a2\n" for place in range(2000))
     found = diagnose(f".core cp\n{lines}").errors
     assert len(found) == 2000
@@ -199,7 +199,7 @@ def test_hints_end_when_too_many_words_are_wrong() -> None:
 def test_what_wrong_lines_share_is_found_once(
     monkeypatch: pytest.MonkeyPatch, line: str, message: str, hint: str
 ) -> None:
-    """What may follow, and the names for hints: a time that thousands of lines would add up (F40)."""
+    """For 300 wrong lines, expected words and names for hints are computed at most twice (F40)."""
     accepts = InteractiveParser.accepts
     searched: list[object] = []  # they live on, so that each has an id of its own
     compared: list[object] = []
@@ -224,7 +224,7 @@ def test_what_wrong_lines_share_is_found_once(
 
 @pytest.mark.once
 def test_errors_in_many_expansions_are_counted() -> None:
-    """The way to each of them is worked out for the first ones alone."""
+    """An error in many expansions is reported once, with the number of the other expansions."""
     text = ".core cp\n.macro m\nnope\n.endm\n.rept 3000\nm\n.endr\n"
     (error,) = diagnose(text).errors
     assert error.hint == "did you mean 'nop'?; the same in 2999 more expansions"
@@ -267,7 +267,7 @@ def test_seven_mistakes_are_seven_diagnostics_each_on_its_line() -> None:
 
 
 class CountedText(str):
-    """A text that counts the characters that are copied out of it."""
+    """A text that counts the characters which slices copy out of it."""
 
     __slots__ = ()
     copied = 0
@@ -279,7 +279,7 @@ class CountedText(str):
 
 
 def test_an_unknown_word_does_not_copy_the_text_before_it() -> None:
-    """So the time of many wrong lines is proportional to their number (F40)."""
+    """The time of many wrong lines is proportional to their number (F40)."""
     text = CountedText("        .core cp\n" + "        frobnicate\n" * 200)
     CountedText.copied = 0
     with pytest.raises(AssemblyError) as caught:

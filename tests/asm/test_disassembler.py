@@ -1,4 +1,4 @@
-"""The disassembler on programs built by hand: what it prints, and when it falls back to data."""
+"""The disassembler on programs made of bytes: what it prints, and when it prints data instead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.asm.objects import cp_program, packet, pe_program, symbol, words
 
 
 def lines(program: Program) -> list[str]:
-    """What is printed, without comments and empty lines."""
+    """The disassembly without comments and empty lines."""
     found = [line for line in disassemble(program).splitlines() if line]
     return [line for line in found if not line.startswith("#")]
 
@@ -144,7 +144,7 @@ def test_addresses_of_two_instructions_are_told() -> None:
 
 
 def test_a_device_that_cannot_be_read_is_named() -> None:
-    """A damaged executable is printed all the same."""
+    """A damaged executable is disassembled, with a comment that its device cannot be read."""
     program = replace(cp_program(words(0x13)), device="tiny", config_toml="[[[\x1b")
     text = disassemble(program)
     assert "        .device tiny\n" in text
@@ -281,7 +281,7 @@ def test_an_image_of_another_shape_is_data(program: Program) -> None:
 
 @pytest.mark.parametrize("place", [2, 3, 20, 48, 60, 84, 85, 95, 100, 121])
 def test_a_changed_byte_of_lists_and_sequences_is_never_lost(place: int) -> None:
-    """Reserved bits, padding and the like: either it is said, or the image is data."""
+    """Any changed byte (also reserved bits or padding) changes the disassembly."""
     program = pe_program()
     section = program.sections[0]
     data = bytearray(section.data)
@@ -316,7 +316,7 @@ def test_the_disassembler_is_light() -> None:
 
 
 def test_bytes_after_the_end_of_a_list_are_data() -> None:
-    """Even if they could be a packet: nothing leads to them."""
+    """Bytes after the end of a list are data, even if they could be a packet."""
     data = bytes([pe.END_OF_LIST]).ljust(pe.PACKET_ALIGN, b"\0") + packet("trace_begin", g=5)
     name = registry.core("pe").section.format(0)
     section = Section(name, "pe", 0, 0x10000000, 0x80000000, data, len(data), 4, "a")

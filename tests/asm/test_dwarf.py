@@ -1,4 +1,4 @@
-"""Line information: what the assembler knows, the file says, and every tool reads."""
+"""Line information: the file has what the assembler knows, and other tools read the same."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SAMPLES = sample_sources()
 
 @dataclass(frozen=True)
 class Sample:
-    """A source, the program that it makes, and its file."""
+    """A source, the program that Macaw makes of it, and the path of its ELF file."""
 
     source: Path
     program: Program
@@ -65,7 +65,7 @@ def test_the_lines_of_every_sample_come_back(samples: list[Sample]) -> None:
 
 
 def test_every_row_leads_to_a_statement(samples: list[Sample]) -> None:
-    """To what is no blank and no comment, in the source itself or the default program."""
+    """Each row of the line table has the place of a statement, no blank or comment."""
     texts = {"<default cp>": (ROOT / "asm/forms/default_cp.s").read_text("utf-8").split("\n")}
     for sample in samples:
         for line in sample.program.lines:
@@ -79,7 +79,7 @@ _DECODED = re.compile(r"(.+?) +(\d+) +(0x[\da-f]+|0)(?: +\d+)?(?: +x)?")
 
 
 def decoded(text: str) -> list[tuple[str, int, int]]:
-    """File (its last part), line and address of what readelf shows of a line table."""
+    """File name, line and address of each row of a line table that readelf prints."""
     rows = [_DECODED.fullmatch(line.rstrip()) for line in text.splitlines()]
     return [(row[1].rpartition("/")[2], int(row[2]), int(row[3], 16)) for row in rows if row]
 
@@ -124,7 +124,7 @@ def test_objdump_shows_the_line_of_every_instruction(samples: list[Sample]) -> N
 
 
 def test_addr2line_finds_instructions_and_packets(tmp_path: Path) -> None:
-    """Except where a label of data lies: there it asks for a variable, of which we say nothing."""
+    """addr2line finds each line, except at labels of data, where it looks for a variable."""
     program = assemble(ROOT / "programs/layer/layer.s")
     path = tmp_path / "layer.elf"
     path.write_bytes(elf.write(program))
@@ -179,15 +179,16 @@ INCLUDED = {
 
 
 def _marked(name: str, text: str) -> list[tuple[str, int]]:
-    """The places of instructions that the comments of a text say."""
+    """The lines of a text whose comments are numbers: (file name, that number), in their order."""
     said = [re.search(r"# ([\d ]+)$", line) for line in text.splitlines()]
     return [(name, int(number)) for found in said if found for number in found[1].split()]
 
 
 def test_lines_of_expansions_are_those_of_the_source(tmp_path: Path) -> None:
-    """As the source says, as readelf and objdump read it, and as GNU as does it.
+    """Instructions of expansions have the lines that the source's comments say.
 
-    What a macro makes has the line of its outermost call; a repetition's lines take turns.
+    Macaw's table, readelf, objdump and GNU as agree. Code of a macro has the line of the outermost
+    call; code of a repetition has the line in its body.
     """
     for name, text in INCLUDED.items():
         (tmp_path / name).write_text(text)
@@ -217,7 +218,7 @@ def test_lines_of_expansions_are_those_of_the_source(tmp_path: Path) -> None:
 
 
 def _rows(path: Path) -> list[tuple[int, tuple[str, int]]]:
-    """Address, file and line of every row of a file's line table, by address."""
+    """Address, file and line of each row of a file's line table, sorted by address."""
     found = decoded(output("readelf", "-W", "--debug-dump=decodedline", str(path)))
     return sorted((address, (file, line)) for file, line, address in found)
 
@@ -242,13 +243,13 @@ AREAS = (
 
 
 def contents(table: LineTable) -> dict[str, bytes]:
-    """The bytes of the debug sections of an executable."""
+    """The bytes of the debug sections by name."""
     return {name: debug.data for name, debug in dwarf.write(table, AREAS).items()}
 
 
 @st.composite
 def tables(draw: st.DrawFn) -> LineTable:
-    """Lines of any numbers, in any order."""
+    """Draw a line table with any numbers, in any order."""
     files = draw(st.lists(NAMES, min_size=1, max_size=5))
     number = st.integers(1, 40) | st.integers(1, 0xFFFF_FFFF)
     found = []
@@ -265,7 +266,7 @@ def tables(draw: st.DrawFn) -> LineTable:
 @properties
 @given(tables())
 def test_any_table_comes_back(table: LineTable) -> None:
-    """But for what of a name would steer a terminal."""
+    """Any line table is read as it was written; only control characters in names change."""
     debug = contents(table)
     shown = [replace(line, file=printable_name(line.file)) for line in table]
     assert dwarf_read.read(debug, AREAS) == LineTable.of(shown)
@@ -306,7 +307,7 @@ def test_pyelftools_reads_any_table(table: LineTable) -> None:
 
 
 def test_names_are_kept_as_they_are() -> None:
-    """Bytes that are no UTF-8 too; only what DWARF has no way to say changes."""
+    """Bytes that are no UTF-8 stay in names; names that DWARF cannot store are replaced."""
     cases = {"\udcff.s": "\udcff.s", "": "<text>", "a\0b": "a\\0b", "\ud800": "\\ud800"}
     for name, expected in cases.items():
         table = LineTable.of([Line(".text.cp", 0x10000, name, 1, 1)])
@@ -369,7 +370,7 @@ _START = 0x1A  # of the names: behind length, version, header length, six bytes,
 def unit(
     program: bytes = b"", *, version: int = 4, names: bytes = b"a.s\0\0\0\0", **more: int
 ) -> bytes:
-    """A line table of a unit, as DWARF 4 has it, with something changed."""
+    """The line table of a unit in DWARF 4; `more` changes fields of its header."""
     fields = {"bundle": 1, "width": 14, "opcodes": 13, **more}
     header = struct.pack("<BBBbBB", 1, fields["bundle"], 1, -5, fields["width"], fields["opcodes"])
     header += bytes(dwarf.OPERANDS) + b"\0" + names + b"\0"
@@ -457,7 +458,7 @@ def test_damaged_bytes_are_lines_or_a_clear_error(data: st.DataObject) -> None:
 
 
 def _with_section(name: str, kind: int = 1, flags: int = 0) -> bytes:
-    """The file of a small program; the header of .debug_line or .debug_info changed."""
+    """The file of a small program, with one section's header renamed to .debug_line and changed."""
     from macaw.asm.elf_format import FILE_HEADER, SECTION_HEADER, FileHeader, SectionHeader
 
     data = bytearray(elf.write(Program(sections=AREAS, lines=TABLE)))
@@ -495,7 +496,7 @@ for name in sys.argv[1:]:
 
 
 def test_neither_folder_nor_hash_seed_leaves_a_trace(tmp_path: Path) -> None:
-    """All samples, built twice, in two folders that hold the same files."""
+    """Executables of all samples are equal if made in another folder with another hash seed."""
     said = []
     for seed in ("1", "2"):
         folder = tmp_path / f"folder{seed}"

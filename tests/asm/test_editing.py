@@ -1,4 +1,4 @@
-"""What an editor is told, of a small source whose answers can be read off it."""
+"""An editor's questions about a small source: hover, definition, completion, outline, errors."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ def document() -> Document:
 
 
 def at(line: int, word: str) -> tuple[int, int]:
-    """The place in the middle of a word of a line."""
+    """The line and the column in the middle of a word of a line."""
     return line, LINES[line - 1].index(word) + 1 + len(word) // 2
 
 
@@ -318,7 +318,7 @@ def test_half_a_source_with_macros_never_fails(cut: int, tmp_path: Path) -> None
 @pytest.mark.once
 @pytest.mark.parametrize("cut", range(0, len(TEXT), 7))
 def test_half_a_source_never_fails(cut: int) -> None:
-    """While somebody types, nothing is whole."""
+    """A source that ends anywhere, as while a user types, never raises an exception."""
     text = TEXT[:cut]
     document = Document(text, "t.s")
     line = text.count("\n") + 1

@@ -1,4 +1,4 @@
-"""Names, blocks, notes and corrections in a program of several files."""
+"""Names, blocks, annotations and corrections in a program of several files."""
 
 import re
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ BOTH = 1
 
 
 def program(folder: Path, texts: Mapping[str, str] = FILES) -> EditedProgram:
-    """The program of a.s and b.s, whose include is on the disk."""
+    """The program of the given sources, whose include is on the disk."""
     (folder / "c.inc").write_text(texts["c.inc"])
     names = [name for name in texts if name.endswith(".s")]
     return EditedProgram(tuple(Source(texts[x], str(folder / x), folder) for x in names))
@@ -68,7 +68,7 @@ def at(name: str, line: int, word: str, texts: Mapping[str, str] = FILES) -> tup
 
 
 def places(folder: Path, name: str, line: int, word: str) -> set[tuple[str, int, int]]:
-    """The file, line and column of each reference."""
+    """The file, line and column of each reference to the word."""
     found = document(folder, name).references(*at(name, line, word))
     return {(Path(x.span.file).name, x.span.line, x.span.column) for x in found}
 
@@ -104,20 +104,20 @@ def test_references(
 
 
 def test_an_included_symbol_is_one_in_all_sources_that_include_it(tmp_path: Path) -> None:
-    """b.s sets BOTH again, which c.inc defines for a.s too: the name is one."""
+    """A symbol of c.inc is the same symbol in both sources, although b.s sets it again."""
     found = places(tmp_path, "a.s", 12, "BOTH")
     assert found == {("c.inc", 2, 17), ("a.s", 12, 23), ("b.s", 4, 1)}
 
 
 def test_a_name_of_two_sources_is_two_symbols(tmp_path: Path) -> None:
-    """Without `.global` a name is its source's own."""
+    """Without `.global`, a name in one source and the same name in another are two symbols."""
     texts = {"a.s": ".equ N, 1\n.word N\n", "b.s": "N: .word N\n", "c.inc": ""}
     found = document(tmp_path, "a.s", texts).references(2, 7)
     assert {Path(x.span.file).name for x in found} == {"a.s"}
 
 
 def test_pieces_of_names_are_no_references() -> None:
-    """A parameter beside a word makes another name of it."""
+    """A name joined with a macro's parameter is another name, so no reference."""
     text = """\
         .core   cp
 value:  .word   0
@@ -139,7 +139,7 @@ def test_highlights_are_those_of_the_file(tmp_path: Path) -> None:
 
 
 def renamed(folder: Path, name: str, line: int, word: str, new: str) -> dict[str, str]:
-    """The texts after a renaming."""
+    """The texts of all files after a renaming."""
     spans = document(folder, name).rename(*at(name, line, word), new)
     texts = dict(FILES)
     for file, found in spans.items():
@@ -354,7 +354,7 @@ def test_a_file_that_is_included_begins_in_the_part_of_its_include() -> None:
 
 
 def test_the_text_in_the_editor_counts(tmp_path: Path) -> None:
-    """An included file that is open is read from the editor, in the part of its `.include`."""
+    """The editor's text of an included file counts, with the core at its `.include`."""
     (tmp_path / "c.inc").write_text("wrong\n")
     source = Source('.core vc\n.include "c.inc"\n', str(tmp_path / "a.s"), tmp_path)
     edited = " vadd.b vr0, vr0, vr0\n"
@@ -369,7 +369,7 @@ def test_the_text_in_the_editor_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["c.inc", "b.s", "other.s"])
 def test_a_text_that_the_program_does_not_have_yet(tmp_path: Path, name: str) -> None:
-    """Its symbols are those of the sources that include it; another file's are the first source's."""
+    """A new file knows the symbols of the sources that include it; any other, the first source's."""
     (tmp_path / "c.inc").write_text("nop\n")
     texts = {"a.s": ".core cp\nx: .word 1\n", "b.s": '.core vc\n.equ x, 5\n.include "c.inc"\n'}
     sources = (Source(text, str(tmp_path / each), tmp_path) for each, text in texts.items())
@@ -402,7 +402,7 @@ def with_fix(text: str, fix: Fix) -> str:
 
 
 def corrected(source: Document, text: str) -> tuple[int, str]:
-    """The number of guesses among the corrections, and the text with the last one of them."""
+    """The number of "did you mean" corrections, and the text after the last of them."""
     found = [
         fix
         for fix in source.fixes(1, text.count("\n") + 1)
@@ -414,7 +414,7 @@ def corrected(source: Document, text: str) -> tuple[int, str]:
 @pytest.mark.once
 @pytest.mark.parametrize("path", MISSPELT, ids=lambda path: path.stem)
 def test_each_did_you_mean_is_a_correction(path: Path) -> None:
-    """Each hint with a word gives an edit, and after it the error is another one or gone."""
+    """Each "did you mean" hint gives a correction; after the edit the error has changed or is gone."""
     text = path.read_text("utf-8")
     while True:
         source = Document(text, str(path), path.parent)
@@ -457,7 +457,7 @@ def test_a_mark_that_is_missing_or_too_much_is_corrected(line: str, title: str, 
 
 
 def test_every_mark_of_the_corpus_is_corrected() -> None:
-    """After the edit, the message at this place is another one or gone."""
+    """After each other correction, the message at its place has changed or is gone."""
     count = 0
     for path in sorted((FOLDER / "err").glob("*.s")):
         text = path.read_text("utf-8")

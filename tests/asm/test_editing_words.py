@@ -16,7 +16,7 @@ CP = f"{DATA}.core cp\n_start: nop\n1: nop\n"
 
 
 def suggested(text: str, folder: Path | None = None) -> Sequence[Suggestion]:
-    """What is suggested at the end of a text."""
+    """The completions at the end of a text."""
     line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
     return Document(text, "t.s", folder).completions(line, column).items
 
@@ -158,7 +158,7 @@ def test_no_signature(text: str) -> None:
 @pytest.mark.once
 @pytest.mark.parametrize("core", [core.name for core in registry.cores() if core.section])
 def test_every_mnemonic_has_signatures(core: str) -> None:
-    """Each operand of each row is found in the row's syntax."""
+    """The signature of each row marks each operand in the row's syntax."""
     option = f", {registry.core(core).index}=0" if registry.core(core).index else ""
     for name, rows in registry.core(core).rows.items():
         found = signatures(f".core {core}{option}\n {name} ")

@@ -1,4 +1,4 @@
-"""ELF: what is written is read back, and GNU's tools agree."""
+"""ELF: a file is read as it was written, and GNU's tools agree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def test_the_same_program_comes_back() -> None:
 
 
 def test_a_file_of_version_1_means_the_same() -> None:
-    """Version 2 adds formats of pe; what version 1 wrote is read as it was (docs/format-pe.md)."""
+    """A file of version 1 is read and written as before; version 2 adds formats of pe only.
+
+    See docs/format-pe.md.
+    """
     older = FILE.replace(b'"version":2', b'"version":1')
     assert elf.read(older) == replace(PROGRAM, note_version=1)
     assert elf.write(elf.read(older)) == older
@@ -64,7 +67,7 @@ mine:   .array  int16, 8
 
 
 def test_arrays_and_copies_of_tensors_are_in_the_note(tmp_path: Path) -> None:
-    """An array that only one source knows has this source's name; a copy is in the unit."""
+    """The note names an array that is local to a source with that source; a copy is in the unit."""
     np.save(tmp_path / "w.npy", np.ones((8, 4), np.int8))
     program = assemble(Source(ARRAYS, "some/arrays.s", tmp_path))
     sums, mine, x, y = (program.symbol(name).value for name in ("sums", "mine", "x", "y"))
@@ -400,7 +403,7 @@ NAMES_OF_SYMBOLS = st.text(
 
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
-    """Programs of any sections, symbols and tensors; sections follow one another in memory."""
+    """Draw a program of any sections, symbols and tensors; sections follow one another in memory."""
     sections, address, load = [], 0x10000, 0x80000000
     for number in range(draw(st.integers(0, 5))):
         align = 1 << draw(st.integers(0, 7))

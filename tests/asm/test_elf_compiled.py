@@ -1,4 +1,4 @@
-"""Executables of other tools: those of gcc for cp are read, others refused."""
+"""Executables of other tools: Macaw reads those that gcc makes for cp, and refuses the rest."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ RV32 = ("-march=rv32im_zicsr", "-mabi=ilp32", "-static")
 
 
 def memory(program: Program) -> dict[int, int]:
-    """Bytes by address that the loader leaves behind, zeros left out."""
+    """The bytes by address that the loader writes, without zeros."""
     return {
         section.load_address + place: byte
         for section in program.sections
@@ -96,7 +96,7 @@ def test_a_compiled_c_program_is_read(tmp_path: Path) -> None:
 
 
 def test_a_foreign_executable_is_written_with_our_note() -> None:
-    """What is written again is the same program, and says so in the note's version of now (F34)."""
+    """A foreign executable, read and written, is the same program with a note of version 2 (F34)."""
     program = elf.read((ROOT / "tests" / "emu" / "c" / "tour.elf").read_bytes())
     assert program.note_version == 0
     again = elf.read(elf.write(program))

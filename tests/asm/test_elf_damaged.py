@@ -146,7 +146,7 @@ def test_a_broken_file_is_refused(name: str) -> None:
 
 
 def noted(old: str, new: str) -> bytes:
-    """The file with a part of the note's text replaced by another of the same length."""
+    """The file after a text in its note is replaced by another one of the same length."""
     assert len(old.encode()) == len(new.encode())
     place = FILE.index(old.encode(), HEADERS[NOTE].offset)
     return patched(place, new.encode())
@@ -210,7 +210,7 @@ def test_another_note_is_refused(text: str, match: str) -> None:
 
 
 def test_bytes_loaded_many_times_over_are_refused() -> None:
-    """A small file must not fill the memory."""
+    """A small file cannot load the same bytes many times and so fill the memory."""
     segment = Segment(1, 0, 0, 0, 0x8000, 0x8000, 4, 1)
     count = 1000
     header = HEADER._replace(segments=count, sections=0, sections_at=0, entry=0)
@@ -222,7 +222,7 @@ def test_bytes_loaded_many_times_over_are_refused() -> None:
 
 
 def read_or_refuse(data: bytes) -> None:
-    """Only a program or a clear error; a program that was read can be written."""
+    """Read a file: it is a program that can be written again, or the error is printable."""
     try:
         program = elf.read(data)
     except elf.ElfError as error:

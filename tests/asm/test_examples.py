@@ -1,4 +1,4 @@
-"""Every example of the reference assembles, to what its page describes."""
+"""Every example of the reference assembles to the words that its page describes."""
 
 import re
 from pathlib import Path
@@ -38,19 +38,19 @@ CP_PART = ".core cp\n"
 
 
 def built(text: str) -> Program:
-    """The program of a text that names files of the corpus; no warning is allowed."""
+    """The program of a text that may name files of the corpus; no warning is allowed."""
     program = assemble(Source(text, "example.s", FOLDER), device="tiny")
     assert not program.warnings, program.warnings
     return program
 
 
 def words(lines: str) -> bytes:
-    """The bytes of a cp part."""
+    """The bytes of a cp part with these lines."""
     return built(f".core cp\n{lines}\n").section(".text.cp").data
 
 
 def probe(row: Instruction, text: str) -> Program:
-    """A program whose list `probe` is one command."""
+    """A program whose list `probe` has one command."""
     first = "" if row is pe.COMMANDS[0] else FIRST
     return built(f"{LAYER}{first}        .list probe\n{text}\n        .endlist\n{AFTER}")
 
@@ -134,7 +134,7 @@ def test_what_a_command_carries_is_what_its_form_takes() -> None:
 
 
 def _frames() -> list[tuple[str, str, str]]:
-    """Name, frame and example of everything else that has one."""
+    """Name, text before the example, and example of each directive and function."""
     found = []
     for row in reference.directives():
         alone = row.name in (".core", ".device", ".input", ".output")
@@ -190,7 +190,7 @@ def test_examples_of_directives_give_gnu_s_bytes() -> None:
 
 
 def test_cycles_name_the_settings_that_the_emulator_takes() -> None:
-    """Each cost of an instruction's page is the one of its family in the model."""
+    """Each cost that an instruction's page names is the one that the emulator's model charges."""
     costs = {"cp.alu_cycles": 3, "cp.mul_cycles": 5, "cp.div_cycles": 7, "cp.branch_taken_cycles": 11,
              "cp.local_cycles": 13, "cp.csr_cycles": 17}  # fmt: skip
     model = Timing(config.Configuration("primes", costs), "cp")

@@ -1,4 +1,4 @@
-"""Expansion as a whole: chains in diagnostics, bounds, the line table, what a run knows of macros."""
+"""Expansion as a whole: chains in diagnostics, limits, the line table, lifetime of macros."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MACRO = "        .macro add_to r, n\n        addi \\r, \\r, \\n\n        .endm\n
 
 
 def wrong(text: str, folder: Path | None = None) -> AssemblyError:
-    """The errors of a source."""
+    """The errors of a source, at least one."""
     with pytest.raises(AssemblyError) as caught:
         assemble(Source(text, "a.s", folder))
     return caught.value
@@ -138,7 +138,10 @@ BOMBS = {
 
 @pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
 def test_bombs_end(bomb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They end with an error that has a place, in little memory; with smaller bounds, to be quick."""
+    """Sources that expand without end give an error with a place, and take little memory.
+
+    The limits are smaller than the real ones, so that the test is short.
+    """
     monkeypatch.setattr(text_stack, "MAX_LINES", 20_000)
     monkeypatch.setattr(text_stack, "MAX_CHARACTERS", 1 << 20)
     (tmp_path / "a.inc").write_text('nop\n.include "a.inc"\n')
@@ -164,7 +167,7 @@ def test_bombs_end(bomb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("name", ["recursion", "repetition", "argument", "long argument", "itself"])
 def test_bombs_at_the_real_bounds(name: str, tmp_path: Path) -> None:
-    """In another process that may take 400 MB of address space."""
+    """With the real limits, such a source ends in a process with 400 MB of address space."""
     (tmp_path / "a.inc").write_text('nop\n.include "a.inc"\n')
     (tmp_path / "a.s").write_text(f".core cp\n{BOMBS[name]}")
 
@@ -190,7 +193,7 @@ def test_bombs_at_the_real_bounds(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_costs_time_counts(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds without a line, calls of empty macros, directives, and errors are no way round it."""
+    """The limit also counts empty rounds, calls of empty macros, directives and errors."""
     monkeypatch.setattr(text_stack, "MAX_LINES", 3000)
     macro = ".macro nothing\n.endm\n"
     error = wrong(f".core cp\n{macro}.rept 1000\n{body}.endr\n addi a0, a0, 4096\n")
@@ -239,7 +242,7 @@ BODIES = [
 @fuzz
 @given(st.lists(st.sampled_from(BODIES), min_size=1, max_size=4), st.integers(0, 40))
 def test_a_repetition_is_its_rounds_one_after_another(body: list[str], count: int) -> None:
-    """The same bytes, symbols and errors as the lines written down, and the lines of the body."""
+    """A repetition gives the same bytes, symbols and errors as its lines written repeatedly."""
     before, text = ".core cp\n.set n, 3\n", "\n".join(body) + "\n"
     repeated = f"{before}.rept {count}\n{text}.endr\nend: .balign 4\n nop\n"
     written = f"{before}{text * count}end: .balign 4\n nop\n"
@@ -285,7 +288,7 @@ def test_the_bounds_are_those_of_the_manual() -> None:
 
 
 def test_depth_is_that_of_gnu_as() -> None:
-    """100 calls in each other are allowed, 101 are not (max-macro-nest)."""
+    """100 nested calls are allowed, 101 are an error, as in GNU as (max-macro-nest)."""
     text = "n = 0\n.macro m\nn = n + 1\n.if n < {}\nm\n.endif\n.endm\nm\n.byte n\n"
     assert assemble(Source(text.format(100))).section(".data").data == bytes([100])
     assert "more than 100 expansions" in str(wrong(text.format(101)))
@@ -297,7 +300,7 @@ def test_depth_is_that_of_gnu_as() -> None:
 @pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to ask for its lines")
 @pytest.mark.may_skip_in_ci  # .ci/run installs it
 def test_lines_are_those_of_gnu_as(tmp_path: Path) -> None:
-    """A macro's bytes are of the outermost call, a repetition's of the line in its body."""
+    """A macro's bytes have the line of the outermost call, a repetition's the line in its body."""
     (tmp_path / "b.inc").write_text("nop\nload 3\n.rept 2\nnop\n.endr\n")
     text = (
         ".macro load n\nli a0, \\n\nnop\n.endm\n.macro outer\nload 1\n.rept 2\nnop\n.endr\n.endm\n"
@@ -385,7 +388,7 @@ def test_calls_and_numbers_start_anew_in_each_source() -> None:
 
 
 def test_a_macro_s_name_in_any_case_hides_a_mnemonic() -> None:
-    """Also where lines go the short way: from the definition to .purgem."""
+    """A macro hides a mnemonic that differs in case, on the fast path too, until .purgem."""
     text = (
         ".core cp\nadd a0, a0, a0\n.macro Add a:vararg\nnop\n.endm\n"
         + "add a0, a0, a0\nADD 1\n" * 3
@@ -406,7 +409,7 @@ def test_what_is_squeezed_keeps_its_places(text: str) -> None:
 
 
 def test_a_quote_in_a_string_begins_no_character() -> None:
-    """What follows it is replaced: in a string, `'` is a character like others."""
+    """A `'` in a string starts no character: parameters after it are replaced."""
     text = """
         .macro  m name
         .ascii  "it's \\name, '\\name'"

@@ -1,4 +1,4 @@
-"""Expressions against a model in Python's unbounded integers, and what may stand in them."""
+"""Expressions against a model in Python's unbounded integers, and the errors in them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PRIMARY = UNARY + 1
 
 @dataclass(frozen=True)
 class Tree:
-    """An expression as text without needless brackets, with its value; None: it has none."""
+    """An expression as text without needless brackets, and its value; None if it has none."""
 
     text: str
     level: int  # of its outermost operator
@@ -42,13 +42,13 @@ class Tree:
 
 
 def wrapped(value: int) -> int:
-    """Modulo 2^64, signed."""
+    """`value` modulo 2^64, as a signed number."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value
 
 
 def apply(operator: str, a: int, b: int) -> int | None:
-    """The model of a binary operator."""
+    """The model of a binary operator; None for a division by 0."""
     if operator in ("/", "%"):
         if not b:
             return None
@@ -90,12 +90,12 @@ LEAVES = st.one_of(
 
 
 def bracketed(tree: Tree, level: int) -> str:
-    """The text of an operand of an operator of that level."""
+    """The text of an operand: in brackets if its operator binds less than `level`."""
     return tree.text if tree.level >= level else f"({tree.text})"
 
 
 def grown(inner: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
-    """Operators over smaller trees."""
+    """Draw an operator over smaller trees."""
 
     def binary(level: int, operator: str, left: Tree, right: Tree) -> Tree:
         text = f"{bracketed(left, level)} {operator} {bracketed(right, level + 1)}"

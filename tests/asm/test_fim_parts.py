@@ -1,4 +1,4 @@
-"""Parts of fim there and back: random programs, operations by what they move, tiles of matrices."""
+"""Parts of fim, assembled and disassembled: random programs, operations, tiles of matrices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAYOUTS = ("elementwise", "dot", "outer", "tensor")
 
 
 def model(matrix, layout, side):
-    """The tiles of Fig. 3 by reshaping, written from the page: rows, columns of tiles, then of 4 x 4."""
+    """The tiles of seed 004 Fig. 3 by reshaping: rows and columns of tiles, then tiles of a 4 x 4."""
     lanes = 32 // matrix.itemsize
     down, right = {
         "elementwise": ((1, lanes),) * 3,
@@ -44,7 +44,7 @@ shapes = st.tuples(st.integers(1, 70), st.integers(1, 70))
 @settings(max_examples=60, deadline=None)
 @given(shapes, st.sampled_from(LAYOUTS), st.sampled_from("abc"), st.sampled_from(["f2", "f4"]))
 def test_tiles_there_and_back(shape, layout, side, dtype):
-    """The rule of seed 004 ¶55."""
+    """A tiled matrix equals the model, and `untiled` restores the matrix (seed 004 ¶55)."""
     assume(layout != "tensor" or dtype == "f2")
     matrix = np.arange(1, shape[0] * shape[1] + 1).reshape(shape).astype(dtype)
     item, lanes = matrix.itemsize, 32 // matrix.itemsize
@@ -69,7 +69,7 @@ def part(lines):
 @pytest.mark.parametrize("function", range(len(FUNCTIONS)), ids=FUNCTION_NAMES)
 @pytest.mark.parametrize("number", range(len(OPERATIONS)))
 def test_every_operation_is_written_by_what_it_moves(number, function):
-    """`macaw dis` writes each as a move but where a second operand goes unused."""
+    """`macaw dis` writes each operation as a move, unless its second operand is unused."""
     operation = OPERATIONS[number]
     row = CORE.by_mnemonic["fim"]
     column = 5 * operation.has_column
@@ -116,7 +116,7 @@ def body(draw, depth=2):
 @settings(max_examples=120, deadline=None)
 @given(st.lists(body(), min_size=1, max_size=3))
 def test_programs_come_back_from_their_words(blocks):
-    """Lines that are wrong are left out; what is left is disassembled to the same bytes."""
+    """A random program without its wrong lines is disassembled to the same bytes."""
     lines = [
         line for n, inner in enumerate(blocks) for line in (f".block banks={n}", *inner, "end")
     ]

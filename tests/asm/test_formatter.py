@@ -1,4 +1,4 @@
-"""The formatter: the layout by hand, and on every source and random ones: nothing else changes."""
+"""The formatter: its layout by hand-written examples; it changes blanks only, in any source."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_layout(text: str, expected: str) -> None:
 
 
 def statements(text: str) -> list[str]:
-    """What the grammar makes of the statements, mistakes among them, without places."""
+    """The grammar's tree of each statement without places, or the message of its mistake."""
     found = []
     for line in logical_lines(SourceText(text, ""), lambda offset: None):
         try:
@@ -182,13 +182,13 @@ def statements(text: str) -> list[str]:
 
 
 def outside(text: str) -> str:
-    """The text without strings, characters and comments, which may hold any blanks."""
+    """The text without strings, characters and comments, in which blanks are free."""
     pattern = r'"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\\\n])\'?|/\*.*?(?:\*/|\Z)|(?:#|//)[^\n]*'
     return re.sub(pattern, "'", text, flags=re.DOTALL)
 
 
 def check(text: str) -> str:
-    """What holds for every text; the formatted one."""
+    """Assert what holds for every text, and return the formatted text."""
     after = format_text(text)
     assert format_text(after) == after
     assert same_tokens(text, after)
@@ -247,7 +247,7 @@ COMMENT = st.sampled_from(["# one", "// a,b ;c", "#", "/* x  y */", '# "', "# it
 
 @st.composite
 def other_blanks(draw: st.DrawFn, text: str) -> str:
-    """The text in another layout: blanks of other widths, around commas too, and empty lines."""
+    """Draw the text in another layout: other blanks, also around commas, and empty lines."""
     written = []
     for line in text.splitlines():
         pieces = re.findall(
@@ -266,7 +266,7 @@ def other_blanks(draw: st.DrawFn, text: str) -> str:
 
 @st.composite
 def commented(draw: st.DrawFn, text: str) -> str:
-    """The text with comments, empty lines and `;` put in."""
+    """Draw the text with comments, empty lines and `;` inserted."""
     written = ""
     for line in text.splitlines():
         kind = draw(st.integers(0, 9))

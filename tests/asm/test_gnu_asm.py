@@ -18,7 +18,7 @@ needs_gnu = pytest.mark.skipif(gnu.tools_missing(), reason="no GNU as here to co
 
 
 def ours(text: str) -> gnu.Bytes:
-    """The same sections as we make them."""
+    """The bytes of the same sections as Macaw makes them."""
     program = assemble(Source(f"        .core cp\n        .text\n{text}", "gnu.s", gnu.FOLDERS[1]))
     found = {section.name: section.data.hex() for section in program.sections}
     return {".text": found.get(".text.cp", ""), ".data": found.get(".data", "")}
@@ -48,7 +48,7 @@ def test_random_programs_of_macros(text: str) -> None:
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs.resetting())
 def test_symbols_that_are_set_again(text: str) -> None:
-    """What names a symbol before it is set means its first value, later the latest one (F24)."""
+    """An expression before a symbol is set uses its first value, later the latest one (F24)."""
     assume(not programs.has_late_alias(text))
     found, wanted = ours(text), gnu.live(text)
     assert bytes.fromhex(found[".data"]) == bytes.fromhex(wanted[".data"])
@@ -56,7 +56,7 @@ def test_symbols_that_are_set_again(text: str) -> None:
 
 @needs_gnu
 def test_a_name_of_a_symbol_that_depends_on_a_later_label() -> None:
-    """The difference that docs/language.md states."""
+    """Macaw resolves `p = r` where r depends on a later label; GNU as gives 0 (docs/language.md)."""
     text = ".data\nbegin: .byte 1, 1\n.set r, here - begin\n.set p, r\nhere: .byte p\n"
     assert ours(text)[".data"] == "010102"
     assert gnu.live(text)[".data"] == "010100"

@@ -1,4 +1,7 @@
-"""The corpus of small sources: the bytes of GNU as and ld, or a difference that the manual names."""
+"""The corpus of small sources:
+
+Macaw gives the bytes of GNU as and ld, or a documented difference.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bare images: objcopy makes the same of our executables, and reads what we write."""
+"""Bare images: objcopy makes the same from Macaw's executables, and reads Macaw's images."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def section(name: str, address: int, data: bytes, size: int = 0, flags: str = "a
 
 
 def records(data: bytes) -> list[tuple[int, int, bytes]]:
-    """Kind, address and data of each record; sums and lengths checked, as the format says."""
+    """Kind, address and data of each record of Intel HEX; checks sums and lengths."""
     found = []
     for line in data.decode("ascii").splitlines():
         assert line[0] == ":"
@@ -41,7 +41,7 @@ def records(data: bytes) -> list[tuple[int, int, bytes]]:
 
 
 def memory(data: bytes) -> tuple[dict[int, int], int | None]:
-    """Byte by address, and the entry, of Intel HEX: a reader of its own."""
+    """A reader of Intel HEX, independent of Macaw: byte by address, and the entry address."""
     base, entry, found = 0, None, {}
     *body, last = records(data)
     assert last == (1, 0, b"")
@@ -131,7 +131,7 @@ def test_any_sections_are_in_the_image(pieces: list[tuple[int, bytes]], start: i
 
 
 def test_intel_hex_is_as_its_specification_writes_it() -> None:
-    """By hand: two data records around a block's end, upper addresses, start, end."""
+    """Two data records around the end of a 64 KiB block, upper addresses, start and end record."""
     program = Program(sections=(section(".a", 0x1FFFE, b"\x01\x02\x03"),), entry=0x1FFFE)
     assert images.write(program, "hex").splitlines() == [
         b":020000040001F9",
@@ -174,7 +174,7 @@ def test_what_no_image_can_be_is_said() -> None:
 
 
 def test_the_command_offers_what_there_is() -> None:
-    """The choices are spelt out in the command, which loads nothing for `--help`."""
+    """The choices of the command, which are written out for speed, are the formats that exist."""
     options = {item.name: item for item in command.command.params}
     assert list(options["format"].type.choices) == ["elf", *images.FORMATS]  # type: ignore[attr-defined]
     assert list(options["memory"].type.choices) == [*images.MEMORIES]  # type: ignore[attr-defined]

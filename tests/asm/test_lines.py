@@ -63,7 +63,7 @@ def test_numbers_wider_than_32_bits_are_not_known() -> None:
 def test_many_offsets_of_a_source_have_the_lines_and_columns_of_each(
     text: str, data: st.DataObject
 ) -> None:
-    """In any order; the witness splits the text at each offset."""
+    """`locate_all` finds line and column of offsets in any order, as splitting the text does."""
     offsets = data.draw(st.lists(st.integers(0, len(text)), max_size=20))
     before = [text[:offset].split("\n") for offset in offsets]
     expected = [len(lines) for lines in before], [len(lines[-1]) + 1 for lines in before]

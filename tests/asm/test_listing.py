@@ -1,4 +1,4 @@
-"""The listing: what it says of addresses and bytes is what the program has; GNU as says it too."""
+"""The listing shows the addresses and bytes of the program, and agrees with that of GNU as."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GOLDEN = sorted((HERE / "listings").glob("*.s"))
 
 
 def listed(source: str | Path | Source) -> tuple[Program, listing.Record, str]:
-    """A program, what was noted for its listing, and the listing."""
+    """A program, the record for its listing, and the listing."""
     record = listing.Record()
     program = assemble(source, record=record)
     return program, record, listing.text(program, record)
@@ -35,7 +35,7 @@ def listed(source: str | Path | Source) -> tuple[Program, listing.Record, str]:
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_golden(path: Path) -> None:
-    """`python -m tests.asm.test_listing` writes them anew; read the difference."""
+    """The listing is the recorded one; `python -m tests.asm.test_listing` records it anew."""
     assert _golden(path) == path.with_suffix(".lst").read_text("utf-8")
 
 
@@ -45,7 +45,7 @@ def _golden(path: Path) -> str:
 
 
 def test_the_manuals_example() -> None:
-    """The source is what stands on the right; assembled it gives the rest."""
+    """The source on the right of the manual's listing assembles to the addresses on its left."""
     manual = (ROOT / "docs/cli.md").read_text("utf-8")
     block = manual[manual.index("`--listing FILE` writes") :].split("\n\n")[1]
     shown = [line[4:] for line in block.splitlines()]
@@ -92,7 +92,7 @@ _GNU_ROW = re.compile(r"^ *(\d+) ([\da-f]{4}) ((?:[\dA-F]{2,8} ?)+)")
 
 
 def gnu_rows(text: str, folder: Path) -> dict[int, tuple[int, int]]:
-    """By line, offset in its section and count of bytes, as GNU as lists a source."""
+    """For each line, the offset in its section and the number of bytes in the listing of GNU as."""
     path = folder / "a.s"
     path.write_text(f"        .option norelax\n        .text\n{text}", "utf-8")
     widths = ["--listing-lhs-width=40", "--listing-lhs-width2=40", "--listing-cont-lines=1000"]

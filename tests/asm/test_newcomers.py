@@ -1,4 +1,4 @@
-"""Mistakes of newcomers in programs for all cores: what each is told, and at which place.
+"""Mistakes of newcomers in programs for all cores: the message and place of each.
 
 `MACAW_GOLDENS=write pytest tests/asm/test_newcomers.py` writes `newcomers/messages.txt` anew.
 """

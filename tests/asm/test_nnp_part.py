@@ -1,4 +1,4 @@
-"""Parts of nnp: there and back, calls, hints, and whatever words a part may hold."""
+"""Parts of nnp: assembled and disassembled, calls, hints, and parts with arbitrary words."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def built(lines: str, head: str = HEAD) -> Program:
 
 
 def words(lines: str) -> list[int]:
-    """The words of a part but for its end_chain."""
+    """The words of a part without the last one, its end_chain."""
     data = built(lines).section(".nnp").data
     return [word for (word,) in struct.iter_unpack("<I", data)][:-1]
 
 
 def there_and_back(program: Program) -> str:
-    """The source of a program, which must give the same file."""
+    """The disassembly of a program; asserts that it assembles to the same program."""
     again = elf.read(elf.write(program))
     assert again == program
     text = disassemble(again)
@@ -70,7 +70,7 @@ def test_random_parts_come_back(source: str) -> None:
 @few
 @given(nnp_sources.source(), st.data())
 def test_changed_words_come_back(source: str, data: st.DataObject) -> None:
-    """Whatever the words of a part are, its source gives them again: as chains or as data."""
+    """A part with changed words is disassembled, as chains or as data, to the same words."""
     program = assemble(Source(source, "first.s"))
     (section,) = program.parts("nnp")
     changed = bytearray(section.data)
@@ -89,7 +89,7 @@ def test_changed_words_come_back(source: str, data: st.DataObject) -> None:
 
 
 def framed(row: Instruction | Pseudo) -> tuple[str, int]:
-    """Lines with the example of a row in a chain, and the place of its first word."""
+    """Lines with the row's example in a chain, and the index of the example's first word."""
     mnemonic = row.mnemonic
     if isinstance(row, Pseudo):
         mnemonic = row.alternatives[0].lines[0].split()[0]
@@ -149,7 +149,7 @@ def test_the_part_lies_in_the_instruction_memory() -> None:
 
 
 def test_time_steps_by_repetition() -> None:
-    """What `.rept` makes is a program: constants by `.equ`, a counter by `.set`."""
+    """`.rept` with a `.set` counter makes one chain for each time step."""
     program = built(
         """
         .equ    STEPS, 3
@@ -173,7 +173,7 @@ HINTED = """        .hint tensor W, MatrixRf, AT, 8, 7
 
 
 def test_hints_are_in_the_program_and_its_file() -> None:
-    """The rule of seed 003 ¶61-62."""
+    """Hints are kept in the program, its file and its disassembly (seed 003 ¶61-62)."""
     program = built(HINTED)
     expected = (Hint("nnp", "W", "MatrixRf", 5, 8, 7), Hint("nnp", "bias", "AddSubVrf0", 3, 2, 4))
     assert program.hints == expected
@@ -232,7 +232,7 @@ def test_a_chain_is_explained_and_completed_in_an_editor() -> None:
 
 
 def test_many_chains_are_held_to_the_rules_in_the_order_of_the_words() -> None:
-    """A long program: its rules take time in proportion, and its one mistake is found."""
+    """A program of 6000 chains gets one error for its one mistake, at the right line."""
     good = "v_rd NetInQ; mv_mul 0; v_tanh; v_wr NetOutQ\n"
     text = f"{HEAD}{good * 3000}v_rd NetInQ; v_wr NetOutQ; v_relu\n{good * 3000}{END}"
     with pytest.raises(AssemblyError, match="v_relu stands after v_wr") as caught:

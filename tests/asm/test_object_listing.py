@@ -1,4 +1,4 @@
-"""`macaw dis` of objects for a linker: GNU objdump -dr says the same of them."""
+"""`macaw dis` of objects for a linker agrees with GNU objdump -dr."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Instruction = tuple[int, int, tuple[str, ...]]
 
 
 def of_objdump(path: Path) -> dict[str, list[Instruction]]:
-    """Address, word and relocations of each instruction that objdump -dr shows, by section."""
+    """Address, word and relocations of each instruction that objdump -dr prints, by section."""
     found: dict[str, list[Instruction]] = {}
     place: list[Instruction] = []
     for line in output("objdump", "-dr", str(path)).splitlines():
@@ -76,7 +76,7 @@ def of_objdump(path: Path) -> dict[str, list[Instruction]]:
 
 
 def of_listing(text: str) -> dict[str, list[Instruction]]:
-    """The same of our listing."""
+    """Address, word and relocations of each instruction that Macaw prints, by section."""
     found: dict[str, list[Instruction]] = {}
     place: list[Instruction] = []
     for line in text.splitlines():
@@ -92,7 +92,7 @@ def of_listing(text: str) -> dict[str, list[Instruction]]:
 
 
 def compare(path: Path) -> int:
-    """Compare all sections of instructions; returns the number of relocations."""
+    """Compare all sections of instructions; return the number of relocations."""
     ours, theirs = of_listing(api.disassemble(path)), of_objdump(path)
     assert theirs
     for name, instructions in theirs.items():
@@ -123,7 +123,7 @@ def test_objdump_says_the_same_of_gnu_as(tmp_path: Path) -> None:
 
 
 def test_the_whole_of_ours(tmp_path: Path) -> None:
-    """Parts with their records, data with their relocations, places in the source."""
+    """The listing of an object of Macaw shows parts, data with relocations, and source lines."""
     write(tmp_path, assembled(OURS))
     text = api.disassemble(tmp_path / "net.o")
     for line in (
@@ -160,7 +160,7 @@ def test_sections_and_cores_are_chosen(tmp_path: Path) -> None:
 
 
 def test_places_in_c_are_those_of_objdump(tmp_path: Path) -> None:
-    """Also with -mrelax, where the lines themselves are relocated."""
+    """Source lines of C code agree with objdump, also with -mrelax, which relocates line tables."""
     (tmp_path / "a.c").write_text(
         "int f(int);\nint g(int x) {\n  if (f(x))\n    return f(2) + x;\n  return x;\n}\n"
         "int h(int x) {\n  return g(x) + 1;\n}\n"

@@ -1,4 +1,4 @@
-"""Results of two PEs in one place: a formula against sets of bytes."""
+"""Whether results of two PEs overlap in memory: the formula against sets of bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parser from stored tables is the parser that Lark computes from the grammar."""
+"""The parser from stored tables equals the parser that Lark computes from the grammar."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WRONG = ("add a0 a1", "lw a0, [sp]", "add a0, (1 +", "1 + ] 2", "'", "pe[1", "")
 
 @pytest.fixture(params=[grammar, expressions], ids=["lines", "expressions"])
 def parsers(request: pytest.FixtureRequest) -> tuple[lark.Lark, lark.Lark]:
-    """The parser in use, and one that Lark computes."""
+    """The parser in use, and a parser that Lark computes from the same rules."""
     rules, start = request.param.text(), request.param.START
     builder = request.param._parser().options.transformer
     computed = parser_tables.parser('{"lark": "", "rules": ""}', rules, start, builder)

@@ -1,4 +1,4 @@
-"""Statements that are split by hand are those that the grammar gives, places included."""
+"""Statements that are split without the grammar equal the grammar's, places included."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CORPUS = sorted(path for name in ("ok", "err", "gnu_sources") for path in (HERE 
 
 
 def taken(text: str) -> bool:
-    """Whether a line is split by hand, and then as the grammar does it."""
+    """Whether the line is split without the grammar; if so, assert that the grammar agrees."""
     found = simple_statement.split(text)
     if found is None:
         return False

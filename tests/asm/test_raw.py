@@ -1,4 +1,4 @@
-"""`macaw dis --raw`: objdump says the same of code, and no byte is lost of anything else."""
+"""`macaw dis --raw` agrees with objdump on code, and shows each byte of other sections."""
 
 from __future__ import annotations
 
@@ -227,13 +227,13 @@ OWN = {row.name: str(row.address) for row in csrs()}
 
 
 def numbers(text: str) -> str:
-    """The text with numbers in decimal: objdump writes shifts and csrs so, and has no names for ours."""
+    """The text with decimal numbers and with csr numbers for Macaw's names, as objdump prints."""
     text = re.sub(r"\w+", lambda match: OWN.get(match[0], match[0]), text)
     return re.sub(r"\b0x[0-9a-f]+", lambda match: str(int(match[0], 16)), text)
 
 
 def compare(program: Program, folder: Path) -> int:
-    """Hold the dump of the code to objdump's; how many instructions were compared."""
+    """Compare the dump of code with objdump's; return how many instructions were compared."""
     text = disassemble(program, raw=True)
     ours = {
         int(address, 16): (int(word, 16), said)
@@ -274,7 +274,7 @@ def compare(program: Program, folder: Path) -> int:
 
 
 def test_the_words_of_our_own_instructions() -> None:
-    """objdump knows none of Xcp: their words against the assembler's own bytes."""
+    """Instructions of Macaw's own, which objdump does not know, have the assembler's words."""
     program = assemble(Source(".core cp\n dma.copy a0, a1\n mem.swap s0\n"))
     found = re.findall(r":  ([0-9a-f]{8})  (\S+)", disassemble(program, raw=True))
     expected = struct.unpack("<2I", program.sections[0].data)

@@ -1,4 +1,4 @@
-"""`asm -c`: relocations as GNU as has them, objects that other tools read, linked files."""
+"""`asm -c`: relocations as in GNU as, objects that other tools read, linked files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ BRANCHES = (
 
 
 def relocations(data: bytes, name: str) -> list[tuple[int, int, object, int]]:
-    """Offset, type, symbol and addend of a section's relocations; of a label its value."""
+    """Offset, type, symbol and addend of a section's relocations; for a label, its value."""
     file = ELFFile(BytesIO(data))
     table = file.get_section_by_name(f".rela{name}")
     symbols = file.get_section_by_name(".symtab")
@@ -74,7 +74,7 @@ def relocations(data: bytes, name: str) -> list[tuple[int, int, object, int]]:
 
 
 def test_relocations_are_those_of_gnu_as(tmp_path: Path) -> None:
-    """The linker makes the same words of both, wherever it puts the symbols."""
+    """The linker makes the same words of both objects, at any addresses of the symbols."""
     item = assembled(f"        .core cp\n{LINES}        .data\n{DATA}")
     write(tmp_path, item)
     gnu_object(tmp_path, f"        .text\n{LINES}        .data\n{DATA}")
@@ -103,7 +103,7 @@ def contents(path: Path, section: str) -> bytes:
 
 
 def test_a_branch_is_left_to_the_linker() -> None:
-    """GNU as makes a branch around a jump of it, which reaches farther."""
+    """A branch to another object stays a branch; GNU as replaces it by a branch around a jump."""
     item = assembled(f"        .core cp\n{BRANCHES}")
     assert [(x.kind, x.symbol, x.addend) for x in item.relocations] == [(16, "other", 0)] * 3
     words = struct.unpack("<3I", item.program.section(".text.cp").data)
@@ -170,7 +170,7 @@ def test_without_c_they_are_undefined() -> None:
 
 @pytest.mark.once
 def test_weak_symbols_are_the_linkers(tmp_path: Path) -> None:
-    """Another object's definition replaces ours; without any the value is 0."""
+    """A definition in another object replaces the weak one; without any definition the value is 0."""
     text = (
         "        .weak   chosen, none\n        .core   cp\n        .global _start\n"
         "_start: call    chosen\n        la      a1, chosen\n        lui     a2, %hi(none)\n"
@@ -235,7 +235,7 @@ int main(void) {
 
 @pytest.fixture
 def layer(tmp_path: Path) -> Path:
-    """A folder with an object of all kinds of parts, its script, and the C that it waits for."""
+    """A folder with an object that has all kinds of parts, its linker script, and its C file."""
     import numpy as np
 
     np.save(tmp_path / "w.npy", np.ones((8, 16), np.int8))
@@ -303,7 +303,7 @@ def test_a_linked_file_is_a_program(layer: Path, linker: str, compiler: str) -> 
 
 
 def memory(program: Program) -> dict[int, int]:
-    """The bytes that are not 0 when the program is loaded, by address."""
+    """The bytes by address, without zeros, that loading the program writes."""
     return {
         section.load_address + place: byte
         for section in program.sections
@@ -313,7 +313,7 @@ def memory(program: Program) -> dict[int, int]:
 
 
 def test_the_disassembly_of_a_linked_file_assembles(layer: Path) -> None:
-    """Everything is where it was, if C has nothing in external memory."""
+    """The disassembly of a linked file assembles to the same memory if C has no external memory."""
     own = "        .section .data.cp\nown:    .word   5, own\n        .section .text.cp\n"
     write(layer, assembled(LAYER.replace("        .global _start\n", own, 1).replace(
         "_start: call", "        .global _start\n_start: call"), layer))  # fmt: skip
@@ -339,7 +339,7 @@ def test_the_disassembly_of_a_linked_file_assembles(layer: Path) -> None:
 
 
 def test_the_disassembly_of_c_in_external_memory_is_for_reading(layer: Path) -> None:
-    """It follows the tensors, and the assembler places nothing after them."""
+    """With C in external memory, the disassembly says that the assembler gives another layout."""
     compile_c(layer, "gcc", "main.c", "-O1", "-g")
     assert link(layer, "ld", "main.o", "net.o") == ""
     program = elf.read((layer / "app.elf").read_bytes())

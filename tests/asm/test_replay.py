@@ -1,4 +1,4 @@
-"""Expansions that are replayed give what reading them again gives: bytes, lines, errors, costs."""
+"""Replayed expansions give the same bytes, lines, errors and costs as expansions read again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BLOCKS = (
 
 @st.composite
 def body(draw: st.DrawFn, calls: tuple[str, ...], depth: int = 0) -> str:
-    """A few lines, mostly pure, with calls of the macros in `calls`."""
+    """Draw a few lines, most of which can be replayed, with calls of the macros in `calls`."""
     lines = []
     for _ in range(draw(st.integers(0, 4))):
         dice = draw(st.integers(0, 9))
@@ -55,7 +55,7 @@ def body(draw: st.DrawFn, calls: tuple[str, ...], depth: int = 0) -> str:
 
 @st.composite
 def program(draw: st.DrawFn) -> str:
-    """Macros that call each other, then repeated calls of them between other lines."""
+    """Draw macros that call each other, then repeated calls of them between other lines."""
     names: tuple[str, ...] = ()
     text = ".core cp\n.set n, 0\n.data\nx: .word 1\n.text\n"
     for name in ("first", "second", "third"):
@@ -80,7 +80,7 @@ def test_the_same_as_read_again(text: str) -> None:
 
 
 def costs(text: str, enabled: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int, int]:
-    """The lines and characters that a run's expansions cost, and the number of its errors."""
+    """The lines and characters of a run's expansions, and the number of its errors."""
     monkeypatch.setattr(FastPath, "enabled", enabled)
     budget = Budget()
     run = analyse([Source(text, "a.s")], budget=budget)
@@ -129,7 +129,7 @@ def test_calls_keep_their_numbers() -> None:
 
 
 def test_the_depth_of_a_replayed_expansion_counts() -> None:
-    """A recursion of depth 60 is refused at depth 60, though it was recorded at depth 0."""
+    """An expansion recorded at depth 0 counts its depth again when it is replayed at depth 60."""
     text = (
         ".core cp\n.macro deep n\n.byte \\n\n.if \\n\ndeep \\n-1\n.endif\n.endm\n"
         ".macro lower n\n.if \\n\nlower \\n-1\n.else\ndeep 60\n.endif\n.endm\ndeep 60\nlower 60\n"
@@ -139,7 +139,7 @@ def test_the_depth_of_a_replayed_expansion_counts() -> None:
 
 
 def test_pure_calls_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """8 calls of 4 different ones are read, and a round of the repetition."""
+    """The assembler reads 4 expansions of the first round and replays all others."""
     read: list[int] = []
     keep = replay.Replay.keep
 
@@ -168,7 +168,7 @@ def test_a_redefined_macro_is_read_again() -> None:
 
 
 def test_alignment_is_part_of_what_is_replayed() -> None:
-    """A macro of words after an odd byte gives its warning each time, as when it is read."""
+    """A replayed macro gives the same alignment warning as one that is read."""
     text = ".core cp\n.macro one\nnop\n.endm\none\none\n.byte 1\none\n"
     assert len(assemble(Source(text)).warnings) == 1
     both(text)

@@ -1,4 +1,4 @@
-"""asm → ELF → dis → asm → ELF: the same bytes, for random programs of every core."""
+"""asm → ELF → dis → asm → ELF gives the same bytes, for random programs of every core."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ PRESET = defaultdict(
 
 
 def there_and_back(source: str, folder: Path | None = None) -> str:
-    """The disassembly of a source, blanks as one.
+    """The disassembly of a source, each run of blanks as one.
 
-    Assembled again it must give the same file but for its lines.
+    Asserts that it assembles to the same file except for line information.
     """
     assembled = assemble(Source(source, "first.s", folder))
     program = elf.read(elf.write(assembled))
@@ -69,7 +69,7 @@ def test_random_pe_programs_come_back(source: str) -> None:
 @properties
 @given(sources.pe_source(), st.data())
 def test_changed_images_come_back(source: str, data: st.DataObject) -> None:
-    """Whatever bytes an image holds, its source gives them again: as directives or as data."""
+    """An image with changed bytes is disassembled, as directives or data, to the same bytes."""
     program = assemble(Source(source, "first.s"))
     sections = []
     for section in program.sections:
@@ -228,7 +228,7 @@ def test_a_pe_part_of_bytes_comes_back() -> None:
 
 
 def test_names_of_the_default_program_are_free() -> None:
-    """The labels of the default cp are local to it; a user's list may well be called `run`."""
+    """The default cp's labels are local to it, so a user's list may have the name `run`."""
     names = ("next", "copy", "run", "start", "wait", "end", "commands", "swap", "copied")
     lists = "".join(f".list {name}\n.endlist\n" for name in names)
     text = there_and_back(f".device tiny\n.core pe\n{lists}")

@@ -1,4 +1,4 @@
-"""A device of the source's own: `.setting`, its disassembly, and executables of other tools."""
+"""A device with settings in the source: `.setting`, its disassembly, executables of other tools."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def back(program: Program) -> Program:
     ],
 )
 def test_each_field_comes_back(preset: str) -> None:
-    """A device that differs in one field: what is printed makes the same device again."""
+    """If a device differs from a preset in one field, the disassembly makes the same device."""
     base, tried = config.load(preset), 0
     for field, setting in config.settings().items():
         value = other_value(setting)
@@ -73,7 +73,7 @@ def test_the_name_of_a_device_comes_back() -> None:
 
 
 def test_values_that_agree_together_alone() -> None:
-    """In between they disagree; so it counts what stands there at the end."""
+    """Settings are checked together at the end, not while only some of them are set."""
     fields = ("nnp.native", "nnp.matrix_rf")
     large = {field: config.settings()[field].high for field in fields}
     lines = [f"        .setting {field}, {value}\n" for field, value in large.items()]
@@ -101,7 +101,7 @@ def test_a_setting_before_its_device() -> None:
 
 
 def memory(program: Program) -> dict[int, int]:
-    """The bytes by address that are not zero."""
+    """The bytes by address, without zeros."""
     return {
         section.address + place: byte
         for section in program.sections

@@ -1,4 +1,4 @@
-"""The short way for plain lines and the grammar give the same program, or the same mistakes."""
+"""The fast path and the grammar give the same program or the same mistakes for simple lines."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ ODD = (
 
 
 def operand(kind: Kind, chance: random.Random) -> str:
-    """A text for an operand: mostly right, sometimes out of range or of another kind."""
+    """The text of an operand: mostly valid, sometimes out of range or of another kind."""
     dice = chance.random()
     if dice < 0.06:
         return chance.choice(ODD)
@@ -89,7 +89,7 @@ def operand(kind: Kind, chance: random.Random) -> str:
 
 
 def instruction(row: Row, chance: random.Random) -> str:
-    """A line with the row's mnemonic, mostly with the operands that it takes."""
+    """A line with the row's mnemonic, mostly with valid operands."""
     texts: list[str] = []
     for item in row.operands:
         text = operand(item.kind, chance)
@@ -117,7 +117,7 @@ def data(chance: random.Random) -> str:
 
 
 def other(chance: random.Random) -> str:
-    """A line that is never plain, and changes what the next ones mean."""
+    """A line that is never simple, and changes the meaning of the lines after it."""
     return chance.choice(
         (
             ".data", ".text", ".text", ".bss", ".section .data.cp", ".align 2", ".balign 4", ".space 3",
@@ -194,7 +194,7 @@ def test_corpus(path: Path) -> None:
 
 @pytest.mark.parametrize("mnemonic", sorted(CP.rows))
 def test_every_row(mnemonic: str) -> None:
-    """Each row with right operands, alone in a program, so that one mistake hides no other."""
+    """Each row with valid operands, alone in a program, so that no mistake hides another one."""
     chance = random.Random(mnemonic)
     for row in CP.rows[mnemonic]:
         for _ in range(tries(6)):
@@ -218,7 +218,7 @@ def test_counted_symbols(lines: list[str], are_defined: bool) -> None:
 
 
 def parsed_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that the grammar parses from now on."""
+    """A list to which each text that the grammar parses is added from now on."""
     texts: list[str] = []
     parse = parser.parse
 
@@ -238,7 +238,7 @@ def test_a_counted_repetition_needs_no_grammar(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_all_of_a_program_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways agree on nothing in particular if the short one takes nothing."""
+    """The grammar parses directives only, so the comparisons above do test the fast path."""
     asked = parsed_texts(monkeypatch)
     assemble(Source(assembly(1000), "plain.s"))
     assert {text.split()[0] for text in asked if not text.startswith("default.")} <= {

@@ -1,4 +1,4 @@
-"""A part of vc: where it lies, where it begins, who starts it."""
+"""A part of vc: its address, its first instruction, and which core starts it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_part_of_nothing_is_not_started() -> None:
 
 
 def test_both_parts_run_with_the_array() -> None:
-    """A row of the array and vc, started by one default program."""
+    """One default program starts a row of the array and vc."""
     text = f"""
         .device tiny
         .output y, int32, 1

@@ -1,4 +1,4 @@
-"""Who writes results, by the assembler's rule and by what the row does."""
+"""Which PEs write results: the assembler's rule against what a row of the array does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPUS = ("nonsf src=0", "nonsf src=0", "reduce", "reduce", "activation", "requant
 
 
 def lines_of(chance: random.Random) -> list[str]:
-    """A sequence of macs, special functions and stores; not all of them run."""
+    """A sequence of macs, special functions and stores; some of them end with a fault."""
     lines = ["ld activations", "ld weights"]
     for _ in range(chance.randint(1, 2)):
         lines.append("mac" + " sfu" * chance.randrange(2))
@@ -44,7 +44,7 @@ def moves_of(lines: list[str], reduction: int) -> list[Move]:
 
 @pytest.mark.parametrize("seed", range(1))
 def test_the_row_writes_for_whom_the_assembler_says(seed):
-    """Where PE 0 alone is said to write, nothing of another PE comes (seed 000 ¶97)."""
+    """If the assembler's rule says that PE 0 alone writes, no other PE writes (seed 000 ¶97)."""
     chance, said, ran = random.Random(seed), 0, 0
     for _ in range(60):
         lines, reduction = lines_of(chance), chance.choice((1, 2))
@@ -73,5 +73,5 @@ def test_the_row_writes_for_whom_the_assembler_says(seed):
 
 
 def test_names_of_reductions():
-    """The two reductions of the property test are those to the queue."""
+    """The reductions 1 and 2 of the test above are add and max."""
     assert REDUCTIONS[1:3] == ("add", "max")

@@ -1,4 +1,4 @@
-"""`python -m benchmarks --compare` finds planted slowdowns, and nothing in noise."""
+"""`python -m benchmarks --compare` finds planted slowdowns, and reports nothing for noise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAIRS = 10  # of pages that are compared
 
 
 def page(seed: int, noise: float, factor: float = 1, better: str = LOWER) -> dict[str, Result]:
-    """A case of figures of five samples; the fourth is `factor` times as slow."""
+    """A result with figures of five noisy samples; the fourth figure is `factor` times as slow."""
     pick, figures = random.Random(seed), []
     for number in range(FIGURES):
         slow = factor if number == 3 else 1.0

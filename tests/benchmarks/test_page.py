@@ -1,4 +1,4 @@
-"""docs/benchmarks.md is what the generator makes of the recorded results, and judges goals by them."""
+"""docs/benchmarks.md is up to date with the recorded results, and judges the goals by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C programs of this folder: compiled, and run by somebody else's emulator.
+"""Compiles the C programs of this folder and runs them in Unicorn, another emulator.
 
 `python -m tests.c_programs.c_compilers` records in `expected` what each program writes, and its
 exit status: gcc compiles it, GNU ld links it, Unicorn runs it.
@@ -50,14 +50,14 @@ def is_missing(compiler: str) -> bool:
 
 
 def compile_to(target: Path, compiler: str, *options: str | Path) -> None:
-    """Run a compiler; `options` are the level, `-S` or `-c`, and the sources."""
+    """Compile to `target`; `options` are the level, `-S` or `-c`, and the sources."""
     command = [*COMPILERS[compiler], *options, "-o", target]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
 def assembly(folder: Path, compiler: str, level: str, name: str, *options: str) -> list[Path]:
-    """What `-S` gives for a program and for what it is linked with."""
+    """Write the assembly (`-S`) of a program and of the code linked with it; return the paths."""
     paths = []
     for source in (HERE / f"{name}.c", SUPPORT):
         path = folder / f"{source.stem}-{compiler}{level}.s"
@@ -67,13 +67,13 @@ def assembly(folder: Path, compiler: str, level: str, name: str, *options: str) 
 
 
 def linked(target: Path, level: str, name: str) -> None:
-    """A program as gcc and GNU ld make it."""
+    """Compile and link a program with gcc and GNU ld."""
     sources = (HERE / f"{name}.c", SUPPORT)
     compile_to(target, "gcc", level, "-static", "-nostdlib", "-Wl,--no-relax", *sources)
 
 
 def run_in_unicorn(executable: Path) -> Outcome:
-    """Run an executable until it exits; its ecalls are the two of Linux that cp has as well."""
+    """Run an executable until it exits; it may use the two Linux system calls that cp has."""
     machine = unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV32)
     machine.mem_map(0x10000, _STACK - 0x10000)
     with executable.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""What gcc and clang write with `-S` assembles as it is and runs as the linked program does."""
+"""Assembly of gcc and clang (`-S`) assembles unchanged and runs as the linked program does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CASES = [
 
 
 def outcome(sources: list[Path | Source]) -> str:
-    """What the sources do on cp, as `c_compilers.Outcome.text` writes it; no warning is allowed."""
+    """Assemble without warnings and run on cp; return the outcome as `Outcome.text` writes it."""
     program = assemble(sources)
     assert program.warnings == ()
     run = macaw.run(program)
@@ -84,7 +84,7 @@ def test_what_clang_wrote(name: str, level: str) -> None:
 @pytest.mark.may_skip_in_ci
 @pytest.mark.skipif(c_compilers.is_missing("clang"), reason="no clang here")
 def test_what_is_kept_of_clang_is_current(tmp_path: Path) -> None:
-    """Of another version of clang the text may differ: then what it writes now is compared."""
+    """The stored assembly of clang is what clang writes now, if its version is the same."""
     for name, texts in fresh(tmp_path).items():
         if kept()[name][0].partition(".ident")[2] == texts[0].partition(".ident")[2]:
             assert kept()[name] == texts

@@ -1,6 +1,6 @@
-"""The C programs with a part of Macaw, by two compilers and two linkers: they write the same.
+"""C programs linked with a part of Macaw, by two compilers and two linkers, write the same.
 
-The part of Macaw has the entry, and a function that C calls: in place of those of support.c.
+Macaw's part has the entry and a function that C calls. They replace the ones of support.c.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SAMPLE["clang", "lld"] = "binary_tree"
 
 @pytest.fixture(scope="session")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the object of Macaw and its script."""
+    """A folder with an object of Macaw and its linker script."""
     folder = tmp_path_factory.mktemp("start")
     item = macaw.assemble_object(macaw.Source(START, "start.s"))
     macaw.save_object(item, folder / "start.o")
@@ -52,7 +52,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check(start: Path, folder: Path, compiler: str, linker: str, level: str, name: str) -> None:
-    """The program, compiled and linked so, writes what is recorded."""
+    """A program, compiled and linked with these tools, writes what is recorded."""
     if is_missing(compiler):
         pytest.skip(f"{compiler} is not installed")
     need(linker)
@@ -65,7 +65,7 @@ def check(start: Path, folder: Path, compiler: str, linker: str, level: str, nam
 
 
 def outcome(executable: Path) -> str:
-    """What a program writes, and its exit status."""
+    """Run a program; return what it writes and its exit status as a text."""
     try:
         run = macaw.run(executable)
     except macaw.RunError as error:
@@ -75,7 +75,7 @@ def outcome(executable: Path) -> str:
 
 
 def check_assembled(folder: Path, compiler: str, level: str, name: str) -> None:
-    """The program as the compiler's `-S`, assembled by `asm -c`, with the support in C."""
+    """The compiler's `-S` of a program, assembled by `asm -c`, writes what is recorded."""
     if is_missing(compiler):
         pytest.skip(f"{compiler} is not installed")
     compile_to(folder / f"{name}.s", compiler, level, "-g", "-S", SUPPORT.with_name(f"{name}.c"))

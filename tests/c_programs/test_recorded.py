@@ -1,4 +1,4 @@
-"""What is recorded of the C programs is what gcc, GNU ld and Unicorn make of them."""
+"""The recorded outcomes of the C programs are the ones that gcc, GNU ld and Unicorn give."""
 
 from __future__ import annotations
 

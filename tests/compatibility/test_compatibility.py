@@ -1,4 +1,4 @@
-"""Files of 0.2.0: today's Macaw reads each, or says in one sentence what to do."""
+"""Today's Macaw reads each file of version 0.2.0, or says in one sentence what the user must do."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def increase(path: Path, pattern: bytes) -> None:
-    """Replace the version after `pattern` in a file by a newer one of as many bytes."""
+    """Replace the digit after `pattern` in a file by 9, a version that does not exist yet."""
     data = path.read_bytes()
     changed, count = re.subn(pattern + rb"\d", lambda found: found[0][:-1] + b"9", data)
     assert count == 1

@@ -1,6 +1,6 @@
 """Writes one file of each format: `python -m tests.compatibility.write_files FOLDER`.
 
-The folder of a release is written before the release, and not changed after it.
+The folder of a release is written before the release and never changed later.
 """
 
 from __future__ import annotations

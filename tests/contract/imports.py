@@ -1,6 +1,6 @@
-"""The imports of the product, read from its source: `python -m tests.contract.imports [ROOM]`.
+"""The product's imports, read from its source: `python -m tests.contract.imports [ROOM]`.
 
-All of them count: those inside functions and those for types alone.
+Imports inside functions and imports for types alone count, too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PACKAGES = {
 
 @cache
 def modules() -> dict[str, Path]:
-    """The file of each module, a package's `__init__.py` by the package's name."""
+    """The file of each module by the module's name; a package stands for its `__init__.py`."""
     names = {}
     for package, folder in PACKAGES.items():
         for path in sorted((ROOT / folder).rglob("*.py")):
@@ -42,7 +42,7 @@ def modules() -> dict[str, Path]:
 
 
 def imports(name: str, path: Path) -> Iterator[str]:
-    """The names that a module's import statements give, each with the module it is taken from."""
+    """The dotted names that a module imports; `from a import b` gives a.b."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node in statements(tree_of(path)):
         if isinstance(node, ast.Import):
@@ -56,7 +56,7 @@ def imports(name: str, path: Path) -> Iterator[str]:
 
 @cache
 def graph() -> dict[str, set[str]]:
-    """By module the modules that it imports; a package that holds the module is none of them."""
+    """The modules that each module imports, without the packages that contain the module."""
     paths = modules()
     edges: dict[str, set[str]] = {}
     for name, path in paths.items():
@@ -70,7 +70,7 @@ def graph() -> dict[str, set[str]]:
 
 
 def circles(edges: dict[str, set[str]]) -> list[list[str]]:
-    """Sets of modules each of which leads to all others of its set, the largest first."""
+    """Groups of modules that import each other, directly or over others; the largest first."""
     names = sorted(edges)
     number = {name: place for place, name in enumerate(names)}
     pairs = [(number[a], number[b]) for a in names for b in edges[a]]
@@ -82,7 +82,7 @@ def circles(edges: dict[str, set[str]]) -> list[list[str]]:
 
 
 def main() -> None:
-    """Print the circles of the product, or those of a room."""
+    """Print the import circles of the product, or of one room."""
     edges = graph()
     for names in circles(edges):
         if any(name.startswith(tuple(sys.argv[1:]) or "macaw") for name in names):

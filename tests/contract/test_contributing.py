@@ -2,10 +2,11 @@
 
 A recipe is a section of level 2 that says so. Its steps, in the order of the page, are blocks:
 
-- below "`path`, WHERE:" a change; WHERE is `new`, `at its end`, `after LINE` or `before LINE` (how
-  the one line begins that is meant), or `in place of TEXT` (which stands in the file once). What
-  begins with a definition is set off by two empty lines.
-- `console`: commands, each with what it prints, of which `...` leaves lines out, or the end of one.
+- below "`path`, WHERE:" a change. WHERE is `new`, `at its end`, `after LINE` or `before LINE` (the
+  beginning of exactly one line), or `in place of TEXT` (which occurs in the file once). Two empty
+  lines separate a text that begins with a definition.
+- `console`: commands, each with its output; `...` stands for omitted lines, or for the rest of a
+  line.
 """
 
 from __future__ import annotations
@@ -59,14 +60,14 @@ def steps(recipe: str) -> Iterator[Step]:
 
 
 def line_at(lines: list[str], begin: str) -> int:
-    """The one line that begins so."""
+    """The index of the only line that begins with `begin`."""
     found = [at for at, line in enumerate(lines) if line.strip().startswith(begin)]
     assert len(found) == 1, (begin, len(found))
     return found[0]
 
 
 def change(tree: Tree, step: Step) -> None:
-    """Do what a block says to a file."""
+    """Make the change of a step in the tree."""
     if step.where == "new":
         assert not (tree.folder / step.path).exists(), step.path
         tree.write(step.path, step.text)
@@ -90,7 +91,7 @@ def change(tree: Tree, step: Step) -> None:
 
 
 def run(tree: Tree, command: str) -> tuple[int, str]:
-    """The exit status of a line of a console, and all that it printed, paths from the tree's root."""
+    """The exit status of a command and its output, with paths from the tree's root."""
     words = shlex.split(command)
     variables = {
         **{
@@ -123,7 +124,7 @@ def run(tree: Tree, command: str) -> tuple[int, str]:
 
 
 def pattern(shown: list[str]) -> str:
-    """What the page shows of an output, as a regular expression of all of it."""
+    """A regular expression for a whole output, of which the page may leave out lines (`...`)."""
     found = []
     for line in shown:
         if line == "...":
@@ -136,7 +137,7 @@ def pattern(shown: list[str]) -> str:
 
 
 def commands(console: str) -> Iterator[tuple[str, list[str]]]:
-    """The commands of a block, and the lines below each."""
+    """The commands of a console block, each with the lines that it prints."""
     for part in re.split(r"^\$ ", console, flags=re.M)[1:]:
         command, *shown = part.splitlines()
         yield command, shown
@@ -144,7 +145,7 @@ def commands(console: str) -> Iterator[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_recipe(recipe: str, tmp_path: Path) -> None:
-    """Its first test fails, its last one passes; what was changed has the layout of the house."""
+    """The recipe's first test fails and its last one passes; changed files are well formatted."""
     if "tests.isa.gnu" in RECIPES[recipe] and tools_missing():
         pytest.skip("no GNU assembler for RISC-V")
     tree = Tree(tmp_path / "macaw", "tests", "programs", "editors", "pyproject.toml", "Makefile")

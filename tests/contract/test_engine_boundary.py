@@ -48,7 +48,7 @@ def used(trees: Iterable[ast.Module]) -> Iterator[str]:
 
 
 def borrowed(user: list[ast.Module], owner: list[ast.Module]) -> set[str]:
-    """The private names that the modules of `user` use and only those of `owner` define."""
+    """The private names that `user` uses and only `owner` defines."""
     names = set(used(user)) & (set(defined(owner)) - set(defined(user)))
     return set(filter(is_private, names))
 

@@ -1,4 +1,4 @@
-"""The debugger's front ends use the public session alone: no private name, and no module below it."""
+"""The debugger's front ends use only the public session: no private name, no module below it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def is_front_end(module: str) -> bool:
 
 
 def private_names(tree: ast.Module) -> Iterator[str]:
-    """Private attributes of objects that are not `self`, as text."""
+    """The private attributes that code reads from objects other than `self`."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute) or not node.attr.startswith("_"):
             continue

@@ -1,4 +1,4 @@
-"""Tests share helpers by modules of their own: no module of tests is imported by another module."""
+"""Tests share helpers in modules without tests: no module imports a module of tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDERS = ("tests", "programs", "benchmarks", "docs")
 
 
 def imported_modules(tree: ast.AST) -> Iterator[str]:
-    """The dotted names that import statements give; of `from a import b`, both a and a.b."""
+    """The dotted names that import statements give; `from a import b` gives both a and a.b."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -24,7 +24,7 @@ def imported_modules(tree: ast.AST) -> Iterator[str]:
 
 
 def modules_of_tests(tree: ast.AST) -> list[str]:
-    """Those of the imported names that have a part like `test_cost`; a product's module is none."""
+    """The imported names of modules of tests: a component of the name begins with `test_`."""
     return [
         name
         for name in imported_modules(tree)

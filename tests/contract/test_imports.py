@@ -1,4 +1,4 @@
-"""No import circle in the product; the witness is the tool of import-linter."""
+"""The product has no import circle; the tool of import-linter agrees with the one here."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def test_imports_are_those_that_import_linter_sees() -> None:
 
 
 def test_only_the_package_itself_names_the_front() -> None:
-    """`macaw.run` and its like are for users: inside, each function has one home."""
+    """Only the root package imports macaw.api, so each function inside has one home."""
     graph = imports.graph()
     users = {name for name, found in graph.items() if "macaw.api" in found and name != "macaw"}
     assert users <= {name for name in graph if room_of(name) == ""}
 
 
 def test_docstrings_and_imports_need_no_syntax_tree() -> None:
-    """What pages read of a module's text is what its tree has."""
+    """Docstring and imports, read from a module's text for pages, equal those of its syntax tree."""
     for path in imports.modules().values():
         tree = trees.tree_of(path)
         origins = {

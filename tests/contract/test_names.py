@@ -1,8 +1,8 @@
-"""What belongs to a core stands in its own places: nothing generic imports or names a core.
+"""Generic code neither imports nor names a core: such code stands in files of the core.
 
-The own places are derived from the tables: a module of `isa` (and those whose names begin
-with it), a folder of `emu`, a form; the same of a base. Lowering writes programs for the cores
-that it knows, so `lowering` is no generic room.
+The tables say which files belong to a core or a base: a module of `isa` (and modules whose names
+begin with its name), a folder of `emu`, a form of the assembler. `lowering` is no generic room: it
+writes programs for certain cores.
 """
 
 import ast
@@ -63,7 +63,7 @@ ALLOWED = {
 
 
 def owned(path: str) -> bool:
-    """Whether a file is one of a core's, or of a base's."""
+    """Whether a file belongs to a core or a base."""
     own = "|".join(map(re.escape, OWNERS))
     if re.match(rf"src/macaw/(?:(?:{own})_\w+|commands/\w+_(?:{own}))\.py$", path):
         return True  # the front door of a lowering
@@ -86,7 +86,7 @@ def generic() -> list[str]:
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """Every module that a file imports, and every name that it takes from one, dotted."""
+    """The dotted names of modules that a file imports, and of the names that it imports from them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (item.name for item in node.names)
@@ -96,7 +96,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
-    """Every string of a file but its docstrings."""
+    """The strings of a file that are no docstrings."""
     described = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docs = {id(node.body[0].value) for node in ast.walk(tree)
             if isinstance(node, described) and node.body and isinstance(node.body[0], ast.Expr)}  # fmt: skip
@@ -106,7 +106,7 @@ def texts(tree: ast.AST) -> Iterator[str]:
 
 
 def named(text: str) -> set[str]:
-    """The cores that a text names in a word of its own, and the mnemonic that it is."""
+    """The cores that a text names as a whole word; also the text itself if it is a mnemonic."""
     return set(re.findall(r"\w+", text)) & NAMES | ({text} & MNEMONICS)
 
 
@@ -139,10 +139,7 @@ def test_the_scan_sees_what_it_should() -> None:
 
 
 def test_data_files_of_rooms_name_no_core() -> None:
-    """The grammar is of all cores; what else is not Python is a preset, a form's, a page's, or a table of energies.
-
-    The schema of profiles is made of the comments of dataclasses, the parsers' tables of grammars.
-    """
+    """Files that are no Python code name no core, except in folders that are listed here."""
     grammar = (ROOT / "asm" / "grammar.lark").read_text("utf-8")
     code = re.sub(r"//.*", "", grammar)
     assert set(re.findall(r"\w+", code)) & NAMES == set()

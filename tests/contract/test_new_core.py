@@ -1,4 +1,4 @@
-"""docs/adding-a-core.md alone: its files beside a copy of the packages make a core that works."""
+"""The files of docs/adding-a-core.md, added to a copy of the packages, make a core that works."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def block(heading: str) -> str:
 
 
 def files() -> dict[str, str]:
-    """The page's new files by path."""
+    """The texts of the page's new files by path."""
     return dict(re.findall(rf"^`([\w/.]+)`:{CODE}", PAGE, re.M | re.S))
 
 
@@ -35,7 +35,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 
 def test_the_page_makes_what_it_says_a_core_is():
-    """Two modules in isa, one folder in emu, and a program; no other file is there or changed."""
+    """The page adds two modules in isa, a folder in emu and a program, and changes no file."""
     folders = {Path(name).parent.as_posix() for name in files()}
     assert folders == {"isa/descriptors", "isa", "emu/tally", "."}
     isa = [name for name in files() if name.startswith("isa/")]
@@ -65,7 +65,7 @@ def test_it_assembles_and_disassembles(tree: Tree):
 
 
 def test_it_runs_and_tells_its_listeners(tree: Tree):
-    """Three counts and a stop at 2 cycles each: 5 - 7 wraps, 40; each is announced once."""
+    """A run of the program announces each of its four instructions once, 2 cycles apart."""
     found = json.loads(
         tree.python("""
             import json
@@ -124,7 +124,7 @@ def test_reports_show_it(tree: Tree):
 
 
 def test_the_profile_shows_it(tree: Tree):
-    """A row behind those of the others, a slice an instruction, named and placed; segments of it, too."""
+    """The profile has a row for the new core after the others, and a slice for each instruction."""
     found = json.loads(tree.macaw("profile", "tally.s", "--json", "-"))
     row = [track for track in found["tracks"] if track["core"] == track["row"]][-1]
     assert row["core"] == "tally"
@@ -163,7 +163,7 @@ def test_manual_and_editors_have_it(tree: Tree):
 
 
 def test_no_recording_changes(tree: Tree):
-    """A device with one more core runs the programs of before as before."""
+    """With the new core in the device, existing golden tests still pass."""
     for name in ("hello", "own_cp"):
         shutil.copytree(ROOT / "programs" / name, tree.folder / "programs" / name)
         assert tree.macaw("test", f"programs/{name}").startswith("ok ")
@@ -171,7 +171,7 @@ def test_no_recording_changes(tree: Tree):
 
 @contextmanager
 def changed(tree: Tree, path: str, *changes: tuple[str, str]) -> Iterator[None]:
-    """A file of the tree with some of its text replaced, for a while."""
+    """Replace texts of a file in the tree; restore the file at the end of the `with` block."""
     before = text = tree.read(path)
     for old, new in changes:
         assert text.count(old) == 1, old
@@ -184,7 +184,7 @@ def changed(tree: Tree, path: str, *changes: tuple[str, str]) -> Iterator[None]:
 
 
 def final_registers(tree: Tree, name: str, source: str) -> dict[str, dict[str, int]]:
-    """Those of the cores that did something, as a golden test records them."""
+    """The final registers of each core that did something, as a golden test records them."""
     tree.write(f"{name}.s", source)
     tree.write(f"{name}/{name}.s", source)
     tree.write(f"{name}/golden.toml", f'source = "{name}.s"\nrecord = ["registers"]\n')
@@ -193,7 +193,7 @@ def final_registers(tree: Tree, name: str, source: str) -> dict[str, dict[str, i
 
 
 def test_an_instruction_is_added(tree: Tree):
-    """The row below another one, the function at the end of its file."""
+    """An instruction needs a row in the table and a function at the end of the semantics."""
     row = next(line for line in tree.read("isa/tally.py").splitlines(True) if 'I("count"' in line)
     more = row + block("`isa/tally.py`, below the row of `count`")
     last = block("`emu/tally/semantics.py`").splitlines(True)[-1]
@@ -210,7 +210,7 @@ def test_an_instruction_is_added(tree: Tree):
 
 
 def test_a_core_of_several_instances(tree: Tree):
-    """Each has its part, its number and its registers; the default program starts them all."""
+    """A core of two instances: each has its program, its number and its registers."""
     setting = '    Setting("tally.lanes", 2, "instances", "", 1, 4),\n'
     descriptor = tree.read("isa/descriptors/tally.py")
     divider = next(x for x in descriptor.splitlines(True) if "tally.divider" in x)
@@ -260,7 +260,7 @@ WINDOW = """
 
 
 def test_a_core_with_a_memory_and_a_window(tree: Tree):
-    """Its words are loaded where the table says; a tensor at its window is fed by the dma."""
+    """A core with a memory and a window: its words are loaded, and the dma feeds the window."""
     order = '        order=("tally",),\n'
     with (
         changed(
@@ -313,7 +313,7 @@ def test_a_core_with_a_memory_and_a_window(tree: Tree):
 
 
 def test_the_contract_of_a_core_is_small() -> None:
-    """What a generic module may ask of any core; abilities of some are classes of their own."""
+    """`Core` has few public names; abilities of some cores only are classes of their own."""
     from macaw.emu.agents import Agent
     from macaw.emu.core import Core
     from macaw.emu.inspection import Inspectable

@@ -1,4 +1,4 @@
-"""What is installed: one package, which neither takes a name of a user's nor gives one of its own away."""
+"""The installed package is one package; files of the user with equal names change nothing."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ print(said)
 
 @pytest.fixture
 def clashing(tmp_path: Path) -> Path:
-    """A user's folder with modules of the names that our rooms have."""
+    """A user's folder with modules whose names are those of Macaw's rooms."""
     for name in OLD:
         (tmp_path / f"{name}.py").write_text(f"raise SystemExit('the {name}.py of the user')\n")
     (tmp_path / "program.s").write_text(PROGRAM)
@@ -85,7 +85,7 @@ def clashing(tmp_path: Path) -> Path:
 
 
 def python(site: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Python in a folder, with nothing of ours but what was installed."""
+    """Run Python in a folder, with only the installed package in its path."""
     variables = {**os.environ, "PYTHONPATH": str(site)}
     return subprocess.run(
         [sys.executable, *words], cwd=folder, env=variables, capture_output=True, text=True
@@ -183,7 +183,10 @@ def test_a_notebook_runs_in_a_user_s_folder(installed: Path, clashing: Path) -> 
 
 @pytest.mark.once
 def test_every_function_can_be_called_after_all_imports(installed: Path, clashing: Path) -> None:
-    """A module that is imported becomes an attribute of its package, and may hide a function."""
+    """All public functions can be called after all modules were imported.
+
+    A module becomes an attribute of its package when it is imported, and could hide a function.
+    """
     done = python(installed, clashing, "-c", EVERY_FUNCTION)
     assert (done.returncode, done.stderr) == (0, "")
     called = {line.split()[0] for line in done.stdout.splitlines()}

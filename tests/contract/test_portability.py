@@ -1,4 +1,4 @@
-"""What the product may not depend on: POSIX, a shell, the case of file names, an encoding."""
+"""The product does not depend on POSIX, a shell, the case of file names, or a default encoding."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
 
 @cache
 def calls() -> list[tuple[str, ast.Call, str]]:
-    """Each call: its module, its node, and the text of what it calls."""
+    """Each call in the product: its module, its node, and the text of the called expression."""
     return [(name, node, ast.unparse(node.func)) for name, node in nodes(ast.Call)]
 
 
@@ -71,7 +71,7 @@ def test_no_function_of_posix_is_used_unless_it_is_there() -> None:
 
 
 def test_processes_are_spawned() -> None:
-    """A fork copies threads' locks, and Windows has none."""
+    """Processes are spawned, not forked: a fork copies locks of threads, and Windows has no fork."""
     contexts = [text for _, node, text in calls() if text.endswith("get_context")]
     assert contexts
     for name, node, text in calls():
@@ -91,7 +91,7 @@ def test_no_shell_is_needed() -> None:
 
 
 def is_binary(call: ast.Call, at: int) -> bool:
-    """Whether a call of `open` has a mode with b."""
+    """Whether a call of `open` has a mode with `b`; `at` is the position of the mode."""
     mode = keywords(call).get("mode") or (ast.unparse(call.args[at]) if len(call.args) > at else "")
     return "b" in mode
 

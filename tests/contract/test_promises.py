@@ -27,13 +27,13 @@ def test_lower_bounds_are_versions_that_were_installed() -> None:
 
 
 def test_a_test_that_runs_for_ever_ends(pytestconfig: pytest.Config) -> None:
-    """pytest-timeout is there and has a limit (F47)."""
+    """pytest-timeout is installed and ends each test after 900 s at the latest (F47)."""
     assert pytestconfig.pluginmanager.has_plugin("timeout")
     assert 0 < float(pytestconfig.getini("timeout")) <= 900
 
 
 def test_the_demo_installs_nothing_that_only_tests_need(tmp_path: Path) -> None:
-    """README promises it in a minute (F50); the tests' packages took most of that."""
+    """`make demo` does not install the tests' packages, so that it takes a minute (F50)."""
     command = ["make", "-n", "demo", f"VENV={tmp_path / 'none'}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "pip install" in done.stdout

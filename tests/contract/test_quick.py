@@ -1,4 +1,4 @@
-"""`make quick`: its list names tests that exist, chosen for the lines that they execute."""
+"""`make quick`: its list names existing tests, chosen for the lines that they execute."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.mutants.paths import ROOT
 
 
 def test_each_test_of_the_list_exists() -> None:
-    """`python -m tests.quick` chooses anew; or leave a line out."""
+    """Each name of the list is a test; `python -m tests.quick` makes the list anew."""
     wanted: dict[str, set[str]] = defaultdict(set)
     for line in quick.LIST.read_text("utf-8").splitlines():
         path, _, name = line.partition("::")

@@ -1,4 +1,4 @@
-"""What `make release` does to a sdist: two archives of equal files become equal bytes."""
+"""`make release` makes equal sdists: two archives of equal files become equal bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that the emulator and the lowering share are leaves: numbers in, numbers out."""
+"""The rules that emulator and lowering share import no other room and have no state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_rule_imports_tables_and_libraries_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_has_no_state(name: str) -> None:
-    """Classes are frozen, no function sets what lies outside of it."""
+    """Classes of a rule are frozen, and no function sets a variable outside of itself."""
     for node in ast.walk(ast.parse(RULES[name].read_text("utf-8"))):
         assert not isinstance(node, ast.Global | ast.Nonlocal)
         if isinstance(node, ast.ClassDef):

@@ -1,4 +1,4 @@
-"""The sizes of the product's modules and functions: each can be read in one sitting."""
+"""The sizes of the product's modules and functions are limited, so that each is read quickly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_no_module_is_long() -> None:
 
 
 def long_functions(tree: ast.Module) -> Iterator[str]:
-    """The names of functions with more lines than a function may have."""
+    """The names of functions that have more lines than allowed."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
             has_text = ast.get_docstring(node) is not None and len(node.body) > 1

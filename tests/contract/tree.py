@@ -1,4 +1,4 @@
-"""A copy of the repository in which a page's changes are tried."""
+"""A copy of the repository in which a test makes the changes of a page."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ ROOMS = ("isa", "asm", "emu", "debugger", "src")
 
 
 class Tree:
-    """A copy of the packages, and of what else is named, into which a page's blocks are put."""
+    """A copy of the packages and of other paths, which a test changes as a page says."""
 
     def __init__(self, folder: Path, *more: str) -> None:
         self.folder = folder
@@ -29,7 +29,7 @@ class Tree:
         return (self.folder / name).read_text("utf-8")
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Python in the tree, which alone is imported."""
+        """Run Python in the tree; it imports the modules of the tree only."""
         variables = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join((str(self.folder / "src"), str(self.folder))),

@@ -1,4 +1,4 @@
-"""What `make docs` writes is what the tables say now, and its links lead somewhere."""
+"""The files of `make docs` are up to date with the tables, and their links lead somewhere."""
 
 import re
 from functools import cache
@@ -43,7 +43,7 @@ def test_the_folders_hold_nothing_else() -> None:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of a file's headings, as GitHub counts equal ones."""
+    """The anchors of a file's headings; GitHub adds a number to an anchor that occurs again."""
     found: set[str] = set()
     for line in re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M):
         name = slug(line.replace("\\", ""))

@@ -1,4 +1,4 @@
-"""docs/c.md: its commands print what it shows, its excerpts and messages are those of the tree."""
+"""docs/c.md: its commands print what it shows; its excerpts and messages are in the tree."""
 
 from __future__ import annotations
 

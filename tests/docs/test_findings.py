@@ -1,4 +1,4 @@
-"""docs/findings.md: each finding leads to tests that are there, or says why it is not mended."""
+"""docs/findings.md: each finding names tests that exist, or says why it is not mended."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def test_the_commits_are_of_this_history() -> None:
 
 
 def test_the_page_is_that_of_the_table() -> None:
-    """`make docs` writes it."""
+    """docs/findings.md is up to date with the table; `make docs` writes the page."""
     assert findings.PAGE.read_text("utf-8") == findings.page()

@@ -1,4 +1,4 @@
-"""docs/gdb.md: the tests of gdb and of the protocol hold each claim; its commands are accepted."""
+"""docs/gdb.md: each claim is tested with gdb or the protocol; gdb accepts its commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/notebook.ipynb: its outputs are what its cells give when they run now."""
+"""docs/notebook.ipynb: its cells give the outputs that it shows."""
 
 from __future__ import annotations
 

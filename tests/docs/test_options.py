@@ -17,7 +17,7 @@ COMMAND = re.compile(r"^    \$ ((?:.*\\\n)*.*)$", re.M)
 
 
 def examples() -> dict[str, set[str]]:
-    """The options that the commands of all pages give to a command of macaw, which tests run."""
+    """By command of macaw, the options that occur in the commands of all tested pages."""
     given: dict[str, set[str]] = {}
     for name in shown.PAGES:
         for line in COMMAND.findall(shown.page(name).read_text("utf-8")):
@@ -57,7 +57,7 @@ def test_the_commands_print_what_the_page_shows() -> None:
 
 @pytest.mark.once
 def test_no_example_fails_by_mistake() -> None:
-    """The errors that the page shows are those that it wants to show."""
+    """The page shows only two kinds of errors, both on purpose."""
     text = shown.page("options").read_text("utf-8")
     wrong = re.findall(r"^    (?:macaw: error: |error: |Error: )(.*)$", text, re.M)
     assert all(line.startswith(("cycle limit", "no Dask scheduler")) for line in wrong), wrong

@@ -1,4 +1,4 @@
-"""The table and the picture of pruned networks are what docs/pruning.json recorded."""
+"""docs/pruning.json, the record of pruned networks, gives the table and the picture of the page."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def test_the_table_has_the_recorded_cycles() -> None:
 
 
 def test_what_the_text_says_of_layers() -> None:
-    """Shares of SqueezeNet's cycles, by the number of its layer: `n2` is a pool."""
+    """The page states the share of pools in SqueezeNet's cycles; `n2` is the name of a pool."""
     found = []
     for zeros in (0.0, 0.9):
         (row,) = (x for x in ROWS if (x["network"], x["zeros"]) == ("squeezenet", zeros))

@@ -1,4 +1,4 @@
-"""README.md: its commands print what it shows, and it is short enough for a minute."""
+"""README.md: its commands print what it shows, and a reader needs a minute for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEXT = page("README").read_text("utf-8")
 
 @pytest.mark.once
 def test_the_commands_print_what_the_page_shows(installed: Path) -> None:
-    """A first layer, a network with its report, an answer of the debugger: with the wheel."""
+    """The six commands print what the page shows, run with the installed wheel."""
     assert TEXT.count("    $ macaw ") == 6
     assert made(TEXT, "README", partial(run_shell, packages=installed)) == TEXT
 

@@ -1,4 +1,4 @@
-"""docs/session.md: the bisection prints what the page shows, and the calls that it lists exist."""
+"""docs/session.md: the bisection prints what the page shows; each call of the page exists."""
 
 from __future__ import annotations
 

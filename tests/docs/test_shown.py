@@ -1,4 +1,4 @@
-"""docs/shown.py: commands of a page and what they print, sessions of the debugger among them."""
+"""docs/shown.py: commands and debugger sessions of a page, and what they print."""
 
 from __future__ import annotations
 

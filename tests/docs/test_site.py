@@ -1,4 +1,4 @@
-"""The documentation site: every link leads somewhere, long pages are divided without loss."""
+"""The documentation site: every link leads somewhere; dividing long pages loses nothing."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""docs/debugging-story.md: the tool prints what the page shows, and the cause it finds is the cause.
+"""docs/debugging-story.md: the debugger prints what the page shows and finds the true cause.
 
 What is right is computed here once more, in plain Python of whole numbers.
 """
@@ -53,7 +53,7 @@ def sums(shift: int) -> list[list[int]]:
 
 
 def mended() -> str:
-    """The source after the page's own command."""
+    """The source after the `sed` command of the page."""
     command = next(line[6:] for line in STORY.splitlines() if line.startswith("    $ sed "))
     (edit,) = re.findall(r"'(s/.*?/)'", command)
     return subprocess.run(

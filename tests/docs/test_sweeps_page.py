@@ -15,7 +15,7 @@ TEXT = shown.page("sweeps").read_text("utf-8")
 
 
 def test_the_commands_print_what_the_page_shows() -> None:
-    """`python docs/shown.py sweeps` writes it."""
+    """The commands print the outputs of the page; `python docs/shown.py sweeps` writes them."""
     assert shown.made(TEXT, "sweeps", run_shown) == TEXT
 
 

@@ -18,10 +18,11 @@ LESSONS = sorted(name for name in shown.PAGES if name.startswith("tutorial/"))
 @pytest.mark.once
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_shows_what_its_commands_print(name: str, installed: Path) -> None:
-    """With the wheel, in an empty folder, in processes of their own: as a reader does it.
+    """The commands of a lesson print what it shows.
 
-    Lesson 1 is a first own layer, lesson 7 a network from ONNX with its report, and lesson 9 finds
-    a planted bug.
+    They run as a reader runs them: with the wheel, in an empty folder, in new processes. Lesson 1
+    is a first layer of the reader's own, lesson 7 a network from ONNX with its report, and lesson 9
+    finds a planted bug.
     """
     text = shown.page(name).read_text("utf-8")
     if "riscv64-unknown-elf-gcc" in text:
@@ -31,7 +32,7 @@ def test_a_lesson_shows_what_its_commands_print(name: str, installed: Path) -> N
 
 @pytest.mark.once
 def test_what_runs_is_the_wheel(installed: Path, tmp_path: Path) -> None:
-    """Not the sources beside the tests."""
+    """The lessons run the installed wheel, not the sources beside the tests."""
     code = "import macaw, macaw.isa; print(macaw.__file__, macaw.isa.__file__)"
     command = f"{sys.executable} -c '{code}'"
     for name in shown.run_shell(command, tmp_path, "", packages=installed).split():

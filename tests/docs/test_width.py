@@ -1,4 +1,4 @@
-"""Pages are narrow enough to be read as text: lines of 120 characters, cells of tables of 150."""
+"""Lines of pages have at most 120 characters, cells of tables at most 150."""
 
 import re
 import subprocess

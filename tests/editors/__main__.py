@@ -1,4 +1,4 @@
-"""`python -m tests.editors FOLDER`: VS Code's engine, installed in FOLDER, against ours.
+"""`python -m tests.editors FOLDER`: VS Code's engine in FOLDER agrees with `textmate`.
 
 `make test-extras` installs it (npm: vscode-textmate, vscode-oniguruma) and runs this.
 """
@@ -16,7 +16,7 @@ from tests.editors.view import ROOT, samples
 
 
 def flat(pieces: list[tuple[int, int, str]], length: int) -> list[str]:
-    """The scope of each character; what has none is the grammar's own."""
+    """The scope of each character; characters without one have the grammar's own scope."""
     found = [textmate.SCOPE] * length
     for start, end, scope in pieces:
         found[start:end] = [scope or textmate.SCOPE] * (min(end, length) - start)

@@ -1,4 +1,4 @@
-"""VS Code without its shop: a code-server from npm, started with the packaged extension.
+"""Starts a code-server from npm (VS Code in a browser) with the packaged extension.
 
 `make test-extras` and `make picture` use it.
 """
@@ -26,9 +26,9 @@ def npm(folder: Path, *arguments: str) -> None:
 
 
 def install(folder: Path) -> Path:
-    """Install what is missing (300 MB, a minute); the script that starts code-server.
+    """Install what is missing (300 MB, a minute); return the script that starts code-server.
 
-    Debian's libkrb5-dev, libsecret-1-dev, libx11-dev and libxkbfile-dev are needed.
+    Needs Debian's libkrb5-dev, libsecret-1-dev, libx11-dev and libxkbfile-dev.
     """
     entry = folder / "node_modules/code-server/out/node/entry.js"
     if entry.exists() and (folder / "node_modules/playwright-core").exists():
@@ -51,9 +51,9 @@ def free_port() -> int:
 
 @contextmanager
 def serving(entry: Path, vsix: Path, home: Path, settings: Mapping[str, object]) -> Iterator[str]:
-    """The address of a code-server with the extension and these settings, all below `home`.
+    """Yield the address of a code-server with the extension and these settings, all below `home`.
 
-    The command of the extension is this Python's macaw.
+    The extension calls the macaw of this Python.
     """
     user = {
         "files.associations": {"*.s": "macaw"},
@@ -93,7 +93,7 @@ def serving(entry: Path, vsix: Path, home: Path, settings: Mapping[str, object])
 
 
 def wait_for(port: int) -> None:
-    """Wait until something listens at a port. Raises `TimeoutError`."""
+    """Wait until a server listens at a port; raise `TimeoutError` after a minute."""
     end = time.monotonic() + 60
     while True:
         try:
@@ -107,7 +107,7 @@ def wait_for(port: int) -> None:
 
 
 def shown_by(script: Path, entry: Path, *arguments: str | Path) -> dict[str, object]:
-    """What a script of playwright-core prints as JSON, run where code-server is installed."""
+    """Run a script of playwright-core in code-server's folder; return the JSON that it prints."""
     done = subprocess.run(
         ["node", script, *arguments],
         cwd=entry.parents[4],

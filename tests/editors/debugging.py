@@ -1,9 +1,9 @@
 """`python -m tests.editors.debugging VSIX FOLDER [PICTURES]`: the debugger in a real VS Code.
 
-A code-server of FOLDER opens programs/wrong_shift, and Chromium plays the story of
-docs/debugging-story.md by keys and mouse: breakpoint, steps, hover, memory, causes. What the page shows
-must be what `macaw debug` says. PICTURES gets the pictures of docs/vscode.md. `make test-extras` runs
-this; `make picture` keeps the pictures.
+A code-server of FOLDER opens programs/wrong_shift. Chromium plays the story of
+docs/debugging-story.md by keys and mouse: breakpoint, steps, hover, memory, causes. The page must
+show what `macaw debug` prints. The pictures of docs/vscode.md are written into PICTURES. `make
+test-extras` runs this; `make picture` keeps the pictures.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAMES = ("first", "end", "back", "why", "memory")  # of the pictures
 
 
 def play(entry: Path, vsix: Path, chromium: str, pictures: Path) -> dict[str, object]:
-    """What the page shows in a copy of the story's folder."""
+    """Play the story in a copy of its folder; return what the page shows."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         home = Path(name).resolve()
         folder = home / "wrong_shift"
@@ -46,7 +46,7 @@ def play(entry: Path, vsix: Path, chromium: str, pictures: Path) -> dict[str, ob
 
 
 def answers(*lines: str) -> str:
-    """What the prompt of `macaw debug` prints for lines, with single spaces."""
+    """The output of `macaw debug` for lines of input, with single spaces."""
     words = [word for line in lines for word in ("-e", line)]
     command = ["debug", "wrong_shift.s", "-i", "x=x.npy", "--batch", *words]
     done = subprocess.run(
@@ -57,7 +57,7 @@ def answers(*lines: str) -> str:
 
 
 def expected() -> dict[str, object]:
-    """What the page must show, from other ways to ask: the prompt, a session, arrays."""
+    """What the page must show, found in other ways: at the prompt, in a session, in arrays."""
     session = macaw.debug(STORY / "wrong_shift.s", x=np.load(STORY / "x.npy"))
     session.break_("wrong_shift.s:67")
     session.cont()
@@ -100,7 +100,7 @@ def main(vsix: Path, folder: Path, kept: Path | None) -> None:
 
 
 def check(shown: dict[str, object], place: Path, folder: Path) -> None:
-    """End with a message if the page has shown something wrong."""
+    """End the process with a message if the page has shown something wrong."""
     if "failure" in shown:
         shutil.copy(place / "failure.png", folder)
         sys.exit(f"{shown['failure']}\n{folder}/failure.png shows the page: {shown}")

@@ -1,6 +1,7 @@
-"""The grammars for editors, each in a real engine, against the assembler's view of the words.
+"""The editors' grammars, each in the engine of its editor, agree with the assembler on each word.
 
-They know no parts: what is a plain symbol in one place may have the colour of a word or register.
+The grammars do not know which core a line is for. So they may show a plain symbol as a word or
+register of another core.
 """
 
 import json
@@ -52,7 +53,7 @@ and:  nop
 
 
 def compared(text: str, mine: dict[tuple[int, int], str]) -> list[object]:
-    """Where an editor's view differs from the assembler's."""
+    """The words for which an editor's kind differs from the assembler's: text and both kinds."""
     return [
         (text[slice(*span)], mine.get(span), kind)
         for span, kind in kinds(text).items()
@@ -120,7 +121,10 @@ def test_the_extension_names_its_files() -> None:
 
 
 def test_the_lock_file_is_of_the_extension_and_names_no_registry() -> None:
-    """`make vsix` installs with `npm ci`, from the registry of whoever calls it."""
+    """The lock file has the packages of the manifest, and names no registry.
+
+    `make vsix` installs with `npm ci` from the registry that the user has configured.
+    """
     package = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text("utf-8"))
     lock = json.loads((ROOT / "editors" / "vscode" / "package-lock.json").read_text("utf-8"))[
         "packages"
@@ -136,7 +140,7 @@ def test_the_lock_file_is_of_the_extension_and_names_no_registry() -> None:
 
 
 def test_the_extension_knows_the_roles_of_the_server() -> None:
-    """A role that VS Code does not know by itself is declared, and each gets the grammar's colour."""
+    """The manifest declares each role that VS Code does not know; its colour is the grammar's."""
     package = json.loads((ROOT / "editors/vscode/package.json").read_text("utf-8"))
     contributes = package["contributes"]
     (scopes,) = contributes["semanticTokenScopes"]
@@ -170,7 +174,7 @@ qa!
 
 @pytest.fixture(scope="module")
 def vim_says(tmp_path_factory) -> dict[str, list[list[str]]]:
-    """For each sample the group of each byte of each line, as Vim has it."""
+    """For each sample, Vim's group of each byte of each line."""
     folder = tmp_path_factory.mktemp("vim")
     (folder / "extra.s").write_text(EXTRA)
     (folder / "foreign.s").write_text("        .text\nmain:   movl %eax, %ebx\n")
@@ -194,7 +198,7 @@ def vim_says(tmp_path_factory) -> dict[str, list[list[str]]]:
 
 
 def vim_kinds(text: str, lines: list[list[str]]) -> dict[tuple[int, int], str]:
-    """Vim's groups as kinds at the spans that the assembler names; a span of several is none."""
+    """Vim's groups as kinds, at the spans of the assembler's words; "several: ..." if groups differ."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     found = {}
     for start, end in kinds(text):

@@ -1,4 +1,4 @@
-"""The manifest of the VS Code extension against the debugger's server, its page and its scripts."""
+"""The manifest of the VS Code extension agrees with the debugger's server, page and scripts."""
 
 import json
 import re
@@ -19,7 +19,7 @@ VALUES = {
 
 
 def test_each_attribute_of_a_launch_configuration_is_read_and_in_the_page():
-    """The server reads what the manifest offers, and nothing else than `noDebug` beside it."""
+    """The server reads the attributes of the manifest, and only `noDebug` besides."""
     assert list(ATTRIBUTES) == list(VALUES)
     asked = []
 

@@ -1,7 +1,7 @@
-"""A TextMate grammar applied to lines, with Oniguruma, the expressions' own engine.
+"""Applies a TextMate grammar to lines, with Oniguruma, for which its expressions are written.
 
-What our grammar uses of the format: match, begin, end, captures, include, names.
-`make test-extras` asks VS Code's engine the same.
+It implements the keys of the format that Macaw's grammar uses: match, begin, end, captures,
+include, names. `make test-extras` compares it with VS Code's engine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _compiled(pattern: str) -> Any:
 
 
 class Engine:
-    """A grammar and the rules that are open at the end of a line."""
+    """A grammar, and the rules that are open at the end of the last line."""
 
     def __init__(self, grammar: Rule) -> None:
         self.grammar = grammar
@@ -37,7 +37,7 @@ class Engine:
                 yield rule
 
     def line(self, text: str) -> list[Piece]:
-        """The innermost scope of each piece of a line; its end belongs to it."""
+        """The innermost scope of each piece of a line, its line end included."""
         text += "\n"
         at, pieces = 0, []
         while at < len(text):
@@ -53,7 +53,10 @@ class Engine:
         return pieces
 
     def _first(self, text: str, at: int) -> tuple[Rule | None, Any]:
-        """The match that begins first; of several the end of the open rule, then the first rule."""
+        """The match that begins first.
+
+        Of several there, the end of the open rule, then the first rule of the list.
+        """
         rule = self.stack[-1] if self.stack else self.grammar
         best, chosen = None, None
         if self.stack:

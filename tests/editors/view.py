@@ -1,7 +1,7 @@
-"""What the assembler itself takes each word of a source for: the other witness of every colouring.
+"""The kind of each word of a source, from the assembler: the witness of all syntax colouring.
 
-Spans come from its parser, kinds from the row that it would choose; none of the lexer's lists
-is used. `samples` are the sources that assemble.
+Spans come from the assembler's parser, kinds from the row of the table that it chooses. The lists
+of the lexer are not used. `samples` are the sources that assemble.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Kinds = dict[tuple[int, int], str]
 
 
 def samples() -> list[Path]:
-    """The sources of the corpus and of the programs."""
+    """The sources of the corpus and of programs/."""
     return sorted([*(ROOT / "tests/asm/ok").glob("*.s"), *(ROOT / "programs").glob("*/*.s")])
 
 
@@ -112,7 +112,7 @@ def _statement(statement: Statement, core: Core | None) -> Iterator[tuple[int, i
 
 
 def _moved(node: Node) -> Iterator[tuple[int, int, str]]:
-    """What a move names: registers, with places in brackets, and functions."""
+    """The words of a move: registers, perhaps with an index in brackets, and functions."""
     match node:
         case Name():
             yield node.start, node.end, "register"
@@ -178,7 +178,7 @@ def _with(node: Node, kind: Kind) -> Iterator[tuple[int, int, str]]:
 
 
 def _named(node: Node, kinds: list[Kind] | None) -> Iterator[tuple[int, int, str]]:
-    """`name=value`; without kinds the value is what a packet says."""
+    """The words of `name=value`; without `kinds`, the value is one of a packet's."""
     if not isinstance(node, Named):
         yield from _plain(node)
         return
@@ -221,7 +221,7 @@ def _directive(statement: Statement, head: str) -> Iterator[tuple[int, int, str]
 
 
 def _leaves(node: Node) -> Iterator[Node]:
-    """What a value is made of, down to names and those that `_plain` knows."""
+    """The nodes of a value down to names and the other nodes that `_plain` knows."""
     if isinstance(node, Group | Phrase | Indexed):
         for inner in _children(node):
             yield from _leaves(inner)
@@ -241,7 +241,7 @@ def _children(node: Node) -> list[Node]:
 
 
 def _plain(node: Node) -> Iterator[tuple[int, int, str]]:
-    """An expression: every name is a symbol."""
+    """The words of an expression, in which every name is a symbol."""
     match node:
         case Name():
             yield node.start, node.end, "symbol"

@@ -33,7 +33,7 @@ LINES = [
 
 
 def check_package(vsix: Path) -> None:
-    """The package has the bundle and its data, and no sources or modules of others."""
+    """End the process unless the package has the bundle and its data, and nothing else."""
     names = {name for name in zipfile.ZipFile(vsix).namelist() if name.startswith("extension/")}
     wanted = "package.json readme.md LICENSE.txt out/extension.js macaw.tmLanguage.json"
     expected = [*wanted.split(), "language-configuration.json"]

@@ -1,6 +1,7 @@
-"""Writes the arrays of the exercises: python -m tests.exercises.arrays FOLDER [SEED].
+"""Writes the arrays of the exercises: `python -m tests.exercises.arrays FOLDER [SEED]`.
 
-FOLDER has a folder for each exercise. Another seed gives a class other numbers.
+FOLDER has a folder for each exercise. Another seed gives other numbers, for another class of
+students.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def small(random: np.random.Generator, *shape: int) -> NDArray[np.int8]:
-    """Numbers from -9 to 9."""
+    """Random numbers from -9 to 9, as int8 of this shape."""
     return random.integers(-9, 10, shape).astype(np.int8)
 
 
 def sparsity(random: np.random.Generator) -> Arrays:
-    """Nine tenths of the weights and half of the activations are 0."""
+    """Weights of which nine tenths are 0, activations of which half are 0, and their product."""
     weights, x = small(random, 16, 128), small(random, 3, 128)
     weights[random.random(weights.shape) < 0.9] = 0
     x[random.random(x.shape) < 0.5] = 0
@@ -37,7 +38,7 @@ def dataflow(random: np.random.Generator) -> Arrays:
 
 
 def block_floating_point(random: np.random.Generator) -> Arrays:
-    """The rest is what a row of a tile loses if its numbers have 4 bits and share an exponent."""
+    """Weights, inputs, and the error of weights with 4-bit mantissas and an exponent for each row."""
     weights = (random.integers(-64, 65, (4, 8)) / 64).astype(np.float16)
     x = (random.integers(-32, 33, (2, 4)) / 16).astype(np.float16)
     tiles = macaw.native_tiles(weights, 4)
@@ -60,7 +61,7 @@ def in_memory(random: np.random.Generator) -> Arrays:
 
 
 def tracing(random: np.random.Generator) -> Arrays:
-    """What is measured depends on no number: sixteen rounds of seven instructions."""
+    """Weights and inputs of sixteen rounds, and measured counts, which depend on no number."""
     weights, x = (random.integers(-128, 128, 256).astype(np.int8) for _ in range(2))
     return {
         "weights": weights,
@@ -71,7 +72,7 @@ def tracing(random: np.random.Generator) -> Arrays:
 
 
 def protection(random: np.random.Generator) -> Arrays:
-    """Weight i of a block of sixteen is at place order[i]."""
+    """Weights shuffled in blocks of 16 (weight i moves to place `order[i]`), inputs and product."""
     weights, x = (random.integers(-128, 128, 256).astype(np.int8) for _ in range(2))
     order = np.array([random.permutation(16) for _ in range(16)], np.uint8)
     shuffled = np.empty((16, 16), np.int8)

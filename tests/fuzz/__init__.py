@@ -1,1 +1,1 @@
-"""Fuzzing: damaged inputs of four kinds. The tests run some, `python -m tests.fuzz` many."""
+"""Fuzzing: damaged inputs of several kinds. Tests run some, `python -m tests.fuzz` runs many."""

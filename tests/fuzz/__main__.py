@@ -1,7 +1,7 @@
 """`python -m tests.fuzz --target source --count 1000000 --seed 1`: a long session.
 
-Prints the rate as it goes and, of each kind of failure, the first one made small;
-`--only N` repeats one example. Exit status 1 if anything failed.
+Prints the rate while it runs and, for each kind of failure, its first example in reduced form;
+`--only N` repeats one example. The exit status is 1 if an example failed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.fuzz.targets import TARGETS
 
 
 def _bound_memory(most: int) -> None:
-    """Bound the address space: what needs more fails with MemoryError."""
+    """Limit the address space; if the process needs more, it gets a MemoryError."""
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
@@ -33,7 +33,7 @@ def _session(
 
 
 def _only(name: str, seed: int, number: int) -> int:
-    """Show one example and what it raises."""
+    """Show one example, and raise its error if it has one."""
     target = TARGETS[name]
     example = runner.example_of(target, seed, number)
     print(repr(example.data) if len(example.data) < 20_000 else f"{len(example.data)} long")
@@ -45,7 +45,7 @@ def _only(name: str, seed: int, number: int) -> int:
 
 
 def main() -> int:
-    """Run what the command line asks for; the exit status."""
+    """Run what the command line asks for; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--target", choices=list(TARGETS), required=True)
     parser.add_argument("--count", type=int, default=10_000, help="examples")

@@ -1,4 +1,4 @@
-"""Configurations: a device that TOML describes, or a `ConfigError`."""
+"""Fuzzes configurations: each TOML text gives a device or a `ConfigError`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LINES = (
 
 @cache
 def corpus() -> tuple[str, ...]:
-    """The presets as they are written, and complete."""
+    """The presets as files, and with all settings."""
     presets = (files("macaw.isa") / "presets").iterdir()
     short = [file.read_text("utf-8") for file in sorted(presets, key=lambda file: file.name)]
     return (*short, *short, *(config.load(name).to_toml() for name in config.presets()))
@@ -87,7 +87,7 @@ def _damage(rng: Random, lines: list[str]) -> None:
 
 
 def check(example: Example[str]) -> str:
-    """Parse; what is accepted is complete, in range, and comes back from its own TOML."""
+    """Parse a text; an accepted one is complete, in range, and equal when its own TOML is parsed."""
     try:
         found = config.parse(example.data)
     except ConfigError as error:

@@ -1,4 +1,4 @@
-"""Lines of the debugger, whole, damaged and generated, in sequences on real sessions.
+"""Fuzzes sessions of the debugger with valid, damaged and generated lines.
 
 An example is a text: its first line names a program and an engine, each other one is a command.
 Each is answered, the answer is shown and is JSON; an error is one clear sentence. Files are kept
@@ -187,37 +187,37 @@ class Kept:
         self.texts = {"good.script": "stepi\nprint s0\n", "wrong.script": "stepi\nnothing\n"}
 
     def read_array(self, path: str) -> NDArray[Any]:
-        """An array that was written."""
+        """Return an array that was written."""
         if path not in self.arrays:
             raise CommandError("there is no such array")
         return self.arrays[path]
 
     def read_arrays(self, path: str) -> dict[str, NDArray[Any]]:
-        """All arrays that were written, as a file with several."""
+        """Return the array as a file with several arrays gives it."""
         return {"all": self.read_array(path)}
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
-        """Keep an array."""
+        """Keep the array under this name."""
         self.arrays[path] = array.copy()
 
     def read_text(self, path: str) -> str:
-        """A text that was written."""
+        """Return a text that was written."""
         if path not in self.texts:
             raise CommandError("there is no such text")
         return self.texts[path]
 
     def exists(self, path: str) -> bool:
-        """Whether a text is called so."""
+        """Whether a text has this name."""
         return path in self.texts
 
     def write_text(self, path: str, text: str) -> None:
-        """Keep a text."""
+        """Keep the text under this name."""
         self.texts[path] = text
 
 
 @cache
 def begin(name: str) -> tuple[Program, Mapping[str, Any], dict[str, Any]]:
-    """A program, its device and its inputs, each read once."""
+    """A program, its device and its inputs, read once for each name."""
     loads, inputs = program_and_inputs(name)
     config = configuration_of(loads)
     Session(loads, config, inputs)  # what is imported on the way stays
@@ -230,7 +230,7 @@ def begin(name: str) -> tuple[Program, Mapping[str, Any], dict[str, Any]]:
 
 
 def expression(rng: Random, depth: int = 0) -> str:
-    """Any expression of the grammar."""
+    """A random expression of the grammar."""
     kind = rng.randrange(9) if depth < 6 else 0
     if kind < 3:
         return rng.choice(ATOMS)
@@ -251,7 +251,7 @@ def expression(rng: Random, depth: int = 0) -> str:
 
 
 def operand(rng: Random, name: str) -> str:
-    """What stands for an operand of a usage."""
+    """A text for an operand of a command's usage."""
     if name in ("E", "V") and rng.random() < 0.7:
         return expression(rng)
     if name == "TEXT" and rng.random() < 0.3:
@@ -263,7 +263,7 @@ def operand(rng: Random, name: str) -> str:
 
 
 def piece(rng: Random, one: Piece) -> str:
-    """A part of a usage; the optional is left out at times."""
+    """A text for one piece of a usage; optional pieces are sometimes left out."""
     if one.optional and rng.random() < 0.5:
         return ""
     count = rng.choice((1, 1, 2, 3)) if one.several else 1
@@ -279,7 +279,7 @@ def _once(rng: Random, one: Piece) -> str:
 
 
 def whole(rng: Random, row: Command) -> str:
-    """A line that fits its usage."""
+    """A line that fits the usage of a command."""
     name = rng.choice(row.names)
     if rng.random() < 0.05:
         name = name[: rng.randrange(1, len(name) + 1)]
@@ -293,7 +293,7 @@ _FREQUENT = [row for row in _ROWS if row.group in ("run", "back", "stop", "look"
 
 
 def line(rng: Random) -> str:
-    """A line, whole or damaged."""
+    """A line, perhaps damaged."""
     found = whole(rng, rng.choice(_FREQUENT if rng.random() < 0.7 else _ROWS))
     if rng.random() < 0.25:
         for _ in range(mutate.several(rng)):
@@ -305,7 +305,7 @@ def line(rng: Random) -> str:
 
 
 def make(rng: Random) -> Example[str]:
-    """A session and its lines."""
+    """An example: a program, an engine, and lines."""
     head = f"{rng.choice(PROGRAMS)} {rng.choice(ENGINES)}"
     lines = [line(rng) for _ in range(rng.randrange(1, MOST_LINES + 1))]
     if rng.random() < 0.6:
@@ -321,7 +321,7 @@ def make(rng: Random) -> Example[str]:
 
 @contextmanager
 def interrupted(session: Session) -> Iterator[None]:
-    """Inside, what takes longer than somebody would wait is interrupted."""
+    """Interrupt the session whenever the block runs for `PATIENCE` seconds more."""
 
     def ask(_number: int, _frame: FrameType | None) -> None:
         session.interrupt()
@@ -336,7 +336,7 @@ def interrupted(session: Session) -> Iterator[None]:
 
 
 def _peak() -> int:
-    """Return the most bytes of memory that the process has had."""
+    """Return the greatest number of bytes of memory that the process has had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
@@ -347,7 +347,7 @@ def _resident() -> int:
 
 
 def check(example: Example[str]) -> str:
-    """Do the lines: whether all were accepted, all refused, or both was there."""
+    """Execute the lines; return "accepted", "refused", or "both" if some were refused."""
     head, *lines = example.data.split("\n")
     words = head.split()
     name = words[0] if words and words[0] in PROGRAMS else PROGRAMS[0]

@@ -1,4 +1,4 @@
-"""Devices: a file of settings, then the device built, and a small program run on it."""
+"""Fuzzes devices: settings from a file, a device with them, and a small program on the device."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_CYCLES = 200_000
 
 
 def make(rng: Random) -> Example[str]:
-    """Some settings, most of them legal; values near their bounds are likely."""
+    """Some settings, mostly legal, often near their bounds."""
     settings = config.settings()
     lines = []
     for name in rng.sample(list(settings), rng.choice((1, 2, 3, 5, 10, 30, len(settings)))):
@@ -72,7 +72,7 @@ def _value(rng: Random, row: Setting) -> str:
 
 
 def check(example: Example[str]) -> str:
-    """A legal file is built and runs; what is refused names a setting."""
+    """A legal file gives a device that runs; an error names a setting."""
     try:
         found = config.parse(example.data)
     except ConfigError as error:

@@ -1,4 +1,4 @@
-"""ELF files: a program that can be written again and printed, or an `ElfError`."""
+"""Fuzzes ELF files: each gives an `ElfError`, or a program that can be written and disassembled."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ VALUES: tuple[Any, ...] = (
 
 @cache
 def corpus() -> tuple[bytes, ...]:
-    """Files made from the repo's sources, a foreign and a linked one; some without section headers."""
+    """Files from the repository, a foreign and a linked one; some without section headers."""
     found = []
     for text, folder in source_text.corpus():
         try:
@@ -80,7 +80,7 @@ def make(rng: Random) -> Example[bytes]:
 def _records(
     data: Bytes, layout: struct.Struct, start: int, count: int
 ) -> list[tuple[int, tuple[Any, ...]]]:
-    """Where the records of a table are, and their members, as far as the file goes."""
+    """The offset and the fields of each record of a table, as far as the file goes."""
     fitting = min(count, max(0, len(data) - start) // layout.size)
     return [
         (start + i * layout.size, layout.unpack_from(data, start + i * layout.size))
@@ -109,7 +109,7 @@ def _of_kind(data: Bytes, kind: int) -> list[tuple[int, form.SectionHeader]]:
 def _member(
     rng: Random, data: bytearray, layout: struct.Struct, at: int, others: Sequence[int] = ()
 ) -> None:
-    """Change a member of the record at `at`."""
+    """Change a field of the record at offset `at`."""
     members = list(layout.unpack_from(data, at))
     codes = layout.format.strip("<").replace("8x", "").replace("4s", "s")
     place = rng.randrange(len(members))
@@ -165,7 +165,7 @@ def _in_strings(rng: Random, data: bytearray) -> None:
 
 
 def _in_note(rng: Random, data: bytearray) -> None:
-    """Change the note's JSON; the new note stands behind the end of the file."""
+    """Change the note's JSON, and append the new note to the file."""
     tables = _of_kind(data, form.SHT_NOTE)
     if not tables:
         return
@@ -201,7 +201,7 @@ def _in_note(rng: Random, data: bytearray) -> None:
 
 
 def _in_lines(rng: Random, data: bytearray) -> None:
-    """Change bytes of the line information: it is what stands first of what is not loaded."""
+    """Change bytes of the line information, which is the first section that is not loaded."""
     tables = [header for _, header in _of_kind(data, form.SHT_PROGBITS) if not header.flags]
     if tables:
         header = rng.choice((tables[0], tables[0], *tables))
@@ -210,7 +210,7 @@ def _in_lines(rng: Random, data: bytearray) -> None:
 
 
 def _other_tree(rng: Random, tree: Any) -> Any:
-    """The JSON value with something in it changed, taken away or doubled."""
+    """The JSON value after a value inside it was changed, removed or doubled."""
     if isinstance(tree, dict) and tree and rng.random() < 0.85:
         key = rng.choice(list(tree))
         kind = rng.randrange(8)
@@ -236,7 +236,7 @@ def _anywhere(rng: Random, data: bytearray) -> None:
 
 
 def _contents(rng: Random, data: bytearray) -> None:
-    """Change bytes of what is loaded: the file stays good, its code and packets do not."""
+    """Change bytes of loaded sections: the file remains valid, its code and packets do not."""
     loaded = _of_kind(data, form.SHT_PROGBITS)
     if loaded:
         header = rng.choice(loaded)[1]
@@ -256,7 +256,7 @@ _DAMAGES = (
 
 
 def check(example: Example[bytes]) -> str:
-    """Read; what is accepted can be written and read again, and printed as source."""
+    """Read a file; an accepted program can be written, read again and disassembled."""
     try:
         program = elf.read(example.data)
     except ElfError as error:

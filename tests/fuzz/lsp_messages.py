@@ -1,4 +1,4 @@
-"""Sessions of the language server: each request has one answer, none of them an internal error."""
+"""Fuzzes the language server: each request has one answer, none of them an internal error."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _initialize(rng: Random) -> dict[str, Any]:
 
 
 def _damaged(rng: Random, value: Any) -> Any:
-    """The value with a piece of it, anywhere inside, replaced or gone."""
+    """The value after a value somewhere inside it was replaced or removed."""
     if isinstance(value, dict) and value and rng.random() < 0.8:
         key = rng.choice(list(value))
         if rng.random() < 0.2:
@@ -165,7 +165,7 @@ def _damaged(rng: Random, value: Any) -> Any:
 
 
 def _line(rng: Random, message: dict[str, Any]) -> str:
-    """A message as text, seldom a damaged one."""
+    """A message as text, rarely damaged."""
     message = {"jsonrpc": "2.0", **message}
     if rng.random() < (0.02 if message.get("id") == "first" else 0.12):
         message = _damaged(rng, message)
@@ -180,7 +180,7 @@ def _line(rng: Random, message: dict[str, Any]) -> str:
 
 
 def make(rng: Random) -> Example[str]:
-    """A session, a message a line."""
+    """A session, with a line for each message."""
     messages = [_initialize(rng)] if rng.random() < 0.97 else []
     messages += [_message(rng, number) for number in range(rng.randint(3, 30))]
     if rng.random() < 0.2:
@@ -190,13 +190,13 @@ def make(rng: Random) -> Example[str]:
 
 
 class Messages:
-    """A stream that gives a message at a time, and its end after a pause."""
+    """A stream that returns one message for each read, and at its end waits and returns nothing."""
 
     def __init__(self, text: str) -> None:
         self._bodies = iter(text.split("\n"))
 
     def read(self, size: int, /) -> bytes:
-        """The next message, however long it is."""
+        """Return the next message, of any length."""
         line = next(self._bodies, None)
         if line is None:
             time.sleep(PAUSE)
@@ -208,7 +208,7 @@ class Messages:
 
 
 def requests(text: str) -> Counter[int | str]:
-    """The ids of the requests in a session, up to what ends it; those are the ones to be answered."""
+    """The ids of the requests in a session, up to the message that ends it."""
     found: Counter[int | str] = Counter()
     for line in text.split("\n"):
         try:
@@ -228,7 +228,10 @@ def requests(text: str) -> Counter[int | str]:
 
 
 def check(example: Example[str]) -> str:
-    """Hold the session; whether an answer was an error."""
+    """Run a session; each request must be answered once.
+
+    Returns whether one of the answers was an error.
+    """
     written, said = io.BytesIO(), io.StringIO()
     with contextlib.redirect_stderr(said):
         LanguageServer(written.write).serve(Messages(example.data))

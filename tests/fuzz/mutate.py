@@ -1,4 +1,4 @@
-"""Damage that does not depend on what is damaged: to bytes, to lines, to tokens."""
+"""Damage to bytes, lines and tokens, whatever they mean."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ODD += "\u2029\u3000\ufeff\ufffd\uff11\U0001f600\U0001d7d9\U000e0041\U0010ffff\
 
 
 def several(rng: Random, most: int = 6) -> int:
-    """How often to damage an example: once more often than twice, and so on."""
+    """How often to damage an example; each further time is half as likely."""
     count = 1
     while count < most and rng.random() < 0.5:
         count += 1
@@ -24,7 +24,7 @@ def several(rng: Random, most: int = 6) -> int:
 
 
 def character(rng: Random) -> str:
-    """Any character, an odd one more often than others."""
+    """Any character, odd ones more often."""
     kind = rng.randrange(3)
     if kind == 0:
         return rng.choice(_ODD)
@@ -32,7 +32,7 @@ def character(rng: Random) -> str:
 
 
 def number(rng: Random, old: int, bits: int, others: Sequence[int] = ()) -> int:
-    """Another value for a field of so many bits: near the old one, extreme, or another field's."""
+    """Another value for a field of this many bits: near the old one, extreme, or another field's."""
     kind = rng.randrange(5)
     if kind == 0:
         new = old + rng.choice((-4, -2, -1, 1, 2, 4))
@@ -48,7 +48,7 @@ def number(rng: Random, old: int, bits: int, others: Sequence[int] = ()) -> int:
 
 
 def some_bytes(rng: Random, data: bytearray, low: int = 0, high: int | None = None) -> None:
-    """Change a byte between two places, or one of its bits."""
+    """Change a byte between two offsets, or one of its bits."""
     high = len(data) if high is None else min(high, len(data))
     if low < high:
         place = rng.randrange(low, high)
@@ -59,17 +59,17 @@ def some_bytes(rng: Random, data: bytearray, low: int = 0, high: int | None = No
 
 
 def cut(rng: Random, data: bytearray) -> None:
-    """Take away the end."""
+    """Remove the end, from a random byte on."""
     del data[rng.randrange(len(data) + 1) :]
 
 
 def extended(rng: Random, data: bytearray) -> None:
-    """Add bytes behind the end."""
+    """Append random bytes."""
     data += rng.randbytes(rng.choice((1, 2, 3, 4, 16, 100)))
 
 
 def spliced(rng: Random, data: bytearray, other: bytes) -> None:
-    """Put a piece of another file over a piece of this one, or between two of its bytes."""
+    """Replace a piece by a piece of another file, or insert that one."""
     start = rng.randrange(len(other) + 1)
     piece = other[start : start + rng.choice((1, 2, 4, 8, 16, 40, 52, 200))]
     at = rng.randrange(len(data) + 1)

@@ -1,4 +1,4 @@
-"""`.npy` files: an array as NumPy reads it, or a `DataError`."""
+"""Fuzzes `.npy` files: each gives the array that NumPy reads, or a `DataError`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ KEYS = ("descr", "fortran_order", "shape", "", "Descr", "shape ", "extra", "\\x6
 
 
 def npy_file(header: str, payload: bytes, version: int = 1, length: int | None = None) -> bytes:
-    """A file with any header, padded as NumPy does it."""
+    """A file with this header, padded as NumPy pads it."""
     encoded = header.encode("utf-8" if version == 3 else "latin-1", "replace")
     form = "<H" if version == 1 else "<I"
     start = 8 + struct.calcsize(form)
@@ -53,7 +53,7 @@ def npy_file(header: str, payload: bytes, version: int = 1, length: int | None =
 
 @cache
 def corpus() -> tuple[bytes, ...]:
-    """Good files of all element types, shapes and versions of the format."""
+    """Valid files of all element types, shapes and versions of the format."""
     found: list[bytes] = []
     rng = np.random.default_rng(1)
     for kind in KINDS[:11]:
@@ -74,7 +74,7 @@ def corpus() -> tuple[bytes, ...]:
 
 
 def make(rng: Random) -> Example[bytes]:
-    """A good file with some damage, or one with an odd header."""
+    """A valid file with some damage, or a file with an odd header."""
     origin = rng.choice(corpus())
     thorough = rng.random() < 0.3
     if rng.random() < 0.4:
@@ -104,7 +104,7 @@ def _damage(rng: Random, data: bytearray) -> None:
 
 
 def _odd(rng: Random) -> bytes:
-    """A header made of odd pieces, with as much data as it may want, or not."""
+    """A file with a header of odd pieces, and data that may fit it."""
     kind, order = rng.choice(KINDS[:10]), rng.choice("<<<<|>")
     shape = rng.choice(SHAPES)
     pairs = [("descr", repr(order + kind)), ("fortran_order", "False"), ("shape", repr(shape))]
@@ -132,7 +132,7 @@ def _odd(rng: Random) -> bytes:
 
 
 def check(example: Example[bytes]) -> str:
-    """Read; an array is what NumPy makes of the file, and its weights can be had or are refused."""
+    """Read a file; its array equals NumPy's, and can be compressed as weights or is refused."""
     try:
         array = read_npy(example.data)
     except DataError as error:

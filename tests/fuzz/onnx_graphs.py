@@ -1,4 +1,4 @@
-"""Small ONNX graphs of all the operators that are read, some of constants alone."""
+"""Random small ONNX graphs of all operators that Macaw reads, some with constants only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONSTANTS = "Abs Neg Floor Exp Sqrt Reciprocal Sin Erf Round Sign Softplus Not T
 
 
 class _Maker:
-    """A graph on its way: the shapes of what there is, nodes, constants."""
+    """A graph that is being made: the shapes of its values, its nodes, its constants."""
 
     def __init__(self, rng: Random, version: int) -> None:
         self.rng, self.version = rng, version
@@ -55,7 +55,7 @@ class _Maker:
         return name
 
     def floats(self, *shape: int) -> str:
-        """A constant of small numbers, none of them near zero."""
+        """Add a constant of this shape with numbers of magnitude 0.25 to 1.5; return its name."""
         array = self.random.uniform(0.25, 1.5, shape) * self.random.choice([-1, 1], shape)
         return self.constant(array.astype(self.dtype))
 
@@ -63,7 +63,7 @@ class _Maker:
         return self.rng.choice((1, 2, 2, 3, 3, 4, 5, 7))
 
     def add(self, kind: str, inputs: list[str], count: int = 1, **attributes: Any) -> None:
-        """A node, if ONNX's rules take it; its results join what there is."""
+        """Add a node if ONNX's rules accept it; later nodes may use its results."""
         outputs = []
         for _ in range(count):
             outputs.append(self.name())
@@ -292,7 +292,7 @@ def _function(maker: _Maker, x: str, kind: str) -> None:
 
 
 def _constant(maker: _Maker) -> None:
-    """A node of constants; what it makes may be read as any other value."""
+    """Add a node whose inputs are constants; other nodes may use its result."""
     rng, kind = maker.rng, maker.rng.choice(CONSTANTS)
     known = maker.floats(*(maker.size() for _ in range(rng.randrange(1, 3))))
     more: list[str] = []

@@ -1,7 +1,7 @@
-"""ONNX models: a program whose results are those of ONNX, or one clear sentence that names the node.
+"""Fuzzes ONNX models: each gives a program with ONNX's results, or an error with a node's name.
 
-Small graphs of all the operators that are read, some of constants alone; then damage to what they
-say, and to their bytes.
+Examples are small graphs of all operators that Macaw reads, and graphs with damaged fields or
+bytes.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _other() -> bytes:
 
 
 def make(rng: Random) -> Example[bytes]:
-    """A graph; of two examples one is damaged."""
+    """A graph; in about half of the examples it is damaged."""
     made = built(rng)
     thorough, kind = rng.random() < THOROUGH, rng.random()
     origin = made.SerializeToString()
@@ -186,7 +186,7 @@ def _serialized(made: onnx.ModelProto, origin: bytes) -> bytes:
 
 
 def check(example: Example[bytes]) -> str:
-    """Read; what is accepted gives what onnxruntime gives, and some of it in the emulator too."""
+    """Read a model; an accepted one gives onnxruntime's results, some of them also in the emulator."""
     try:
         model = parse(example.data, Path("a.onnx"))
         dims = sizes_by_name(model)
@@ -213,7 +213,7 @@ def check(example: Example[bytes]) -> str:
 
 
 def sizes_by_name(model: onnx.ModelProto) -> dict[str, int]:
-    """A size for each dimension that the inputs of a model name."""
+    """Size 3 for each dimension that has a name in the model's inputs."""
     rows = (row.type.tensor_type.shape.dim for row in model.graph.input)
     return {dim.dim_param: 3 for shape in rows for dim in shape if dim.dim_param}
 
@@ -235,13 +235,13 @@ def _large(found: onnx_graph.ImportedGraph) -> bool:
 
 
 def loose(model: onnx.ModelProto) -> float:
-    """The tolerance: half precision rounds all along."""
+    """The tolerance: greater for half precision, which rounds at each operation."""
     kinds = {row.type.tensor_type.elem_type for row in model.graph.input}
     return 2e-2 if kinds & {TensorProto.FLOAT16, TensorProto.BFLOAT16} else 2e-4
 
 
 def equal(ours: np.ndarray, theirs: np.ndarray, name: str, tolerance: float) -> None:
-    """Raise `Failure` unless our result is the witness's, within the tolerance."""
+    """Raise `Failure` unless Macaw's result equals the witness's within the tolerance."""
     require(
         ours.shape == theirs.shape,
         "another shape than onnxruntime's",
@@ -263,7 +263,7 @@ def equal(ours: np.ndarray, theirs: np.ndarray, name: str, tolerance: float) -> 
 
 
 def witness(model: onnx.ModelProto, given: list[np.ndarray]) -> list[np.ndarray] | None:
-    """The outputs by onnxruntime, or None if it does not take the model."""
+    """The outputs that onnxruntime computes, or None if it refuses the model."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

@@ -1,4 +1,4 @@
-"""ONNX models in the front end: numbers of onnxruntime, fused or quantised, or one clear sentence."""
+"""Fuzzes the front end with ONNX models: it gives onnxruntime's results, or one clear sentence."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _compared(
     inputs: dict[str, np.ndarray],
     arrays: dict[str, np.ndarray],
 ) -> str:
-    """Compare outputs with onnxruntime's, if it takes the model."""
+    """Compare the outputs with onnxruntime's, unless it refuses the model."""
     theirs = witness(model, list(inputs.values()))
     if theirs is None:
         return "evaluated"

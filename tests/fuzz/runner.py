@@ -1,4 +1,4 @@
-"""Long sessions: many examples of a target, what came of them, and failures made small."""
+"""Runs many examples of a target, counts their outcomes, and reduces examples that fail."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPORT_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Found(Generic[T]):
-    """A failure: which example, where it was raised, and the example made small."""
+    """A failure: number of the example, place of the error, and the reduced example."""
 
     number: int
     signature: str
@@ -33,7 +33,7 @@ class Found(Generic[T]):
 
 @dataclass
 class Result(Generic[T]):
-    """What came of a session."""
+    """The result of a session."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
@@ -43,12 +43,12 @@ class Result(Generic[T]):
 
 
 def example_of(target: Target[T], seed: int, number: int) -> Example[T]:
-    """Example `number` of the session with this seed: always the same one."""
+    """Example `number` of the session with this seed, the same in each run."""
     return target.make(Random(f"{target.name} {seed} {number}"))
 
 
 def signature(error: BaseException) -> str:
-    """What was raised, and where: the same for all examples that fail in the same way."""
+    """The error's type and place, the same for all examples that fail in the same way."""
     if isinstance(error, Failure):
         return error.rule
     if isinstance(error, RecursionError):  # it can hit any line on the way down
@@ -63,7 +63,7 @@ def signature(error: BaseException) -> str:
 
 
 def failure_of(target: Target[T], example: Example[T]) -> BaseException | None:
-    """What an example raises that it must not, or None."""
+    """The forbidden exception that an example raises, or None."""
     try:
         attempt(target, example)
     except KeyboardInterrupt:
@@ -83,9 +83,9 @@ def run(
     seconds: float = math.inf,
     say: Callable[[str], object] = print,
 ) -> Result[T]:
-    """Try examples `first`, `first + step`, ... below `count`; `say` what happens.
+    """Try examples `first`, `first + step`, ... below `count`; report progress with `say`.
 
-    Stops after about so many `seconds`, or with what it has at Ctrl-C.
+    Stops after `seconds`, or at Ctrl-C, with the results so far.
     """
     result: Result[T] = Result()
     began = said = time.monotonic()
@@ -117,7 +117,7 @@ def run(
 
 
 def summary(name: str, result: Result[T]) -> str:
-    """One line: how many, how fast, what came of them."""
+    """One line: the number of examples, their rate, their outcomes."""
     rate = result.examples / max(result.seconds, 1e-9)
     parts = ", ".join(f"{word} {count:,}" for word, count in sorted(result.outcomes.items()))
     text = f"{name}: {result.examples:,} examples in {result.seconds:,.0f} s, {rate:,.0f} a second"
@@ -136,7 +136,7 @@ def _described(name: str, seed: int, found: Found[T]) -> str:
 def smaller(
     target: Target[T], example: Example[T], wanted: str, seconds: float = SMALLER_SECONDS
 ) -> T:
-    """The example with as much taken away, or put back as it was, as still fails alike."""
+    """Reduce an example: remove or restore as much as possible while it fails in the same way."""
     until = time.monotonic() + seconds
     example = replace(example, thorough=True)
 
@@ -161,7 +161,10 @@ def _fewest(
     fails: Callable[[str], bool],
     until: float,
 ) -> list[str]:
-    """The pieces without those that do not matter, halves first, then quarters, and so on."""
+    """The pieces that are needed for the failure.
+
+    Tries to leave out halves, then quarters, and so on.
+    """
     kept = list(pieces)
     size = len(kept) // 2 or 1
     while True:
@@ -178,7 +181,7 @@ def _fewest(
 
 
 def _restored(data: bytes, origin: bytes, fails: Callable[[bytes], bool], until: float) -> bytes:
-    """The bytes with those put back that do not matter."""
+    """The bytes, after each byte that the failure does not need was restored."""
     kept = bytearray(data)
     for at, (new, old) in enumerate(zip(data, origin, strict=True)):
         if new != old and time.monotonic() < until:
@@ -189,6 +192,6 @@ def _restored(data: bytes, origin: bytes, fails: Callable[[bytes], bool], until:
 
 
 def print_now(text: str) -> None:
-    """Print a line and let it be seen at once."""
+    """Print a line and flush the output."""
     print(text)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Source texts: what assembles comes back from its disassembly, all else is diagnosed."""
+"""Fuzzes sources: a program is disassembled and assembled again; other texts get diagnostics."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ PIECES = [
 
 @cache
 def corpus() -> tuple[tuple[str, Path], ...]:
-    """The repo's sources, and the folder of each."""
+    """The repository's sources, each with its folder."""
     paths = sorted(path for pattern in FOLDERS for path in ROOT.glob(pattern))
     return tuple((path.read_text("utf-8"), path.parent) for path in paths)
 
 
 @cache
 def statements() -> tuple[str, ...]:
-    """All lines of the corpus."""
+    """The different lines of the corpus."""
     return tuple(dict.fromkeys(line for text, _ in corpus() for line in text.splitlines()))
 
 
@@ -104,7 +104,7 @@ def mnemonics() -> tuple[str, ...]:
 
 
 def make(rng: Random) -> Example[str]:
-    """A source of the corpus, or a stretch of it, with some damage."""
+    """A source of the corpus, or some consecutive lines of it, with some damage."""
     origin, folder = rng.choice(corpus())
     lines = origin.splitlines()
     if len(lines) > MOST_LINES:
@@ -161,7 +161,7 @@ _WRAPPERS = (
 
 
 def _wrapped(rng: Random, lines: list[str]) -> None:
-    """Put some lines into a macro, repetition or conditional, and ask for its value in one."""
+    """Put some lines into a macro, repetition or conditional; perhaps insert a parameter in them."""
     begin, end = rng.choice(_WRAPPERS)
     number = rng.choice((*"012345", "n", rng.choice(NUMBERS)))
     first = rng.randrange(len(lines) + 1)
@@ -180,13 +180,13 @@ def _wrapped(rng: Random, lines: list[str]) -> None:
 
 
 def _statement(rng: Random) -> str:
-    """A mnemonic with as many operands as come."""
+    """A mnemonic with up to four random operands."""
     operands = (rng.choice(words()) for _ in range(rng.randrange(5)))
     return f"{rng.choice(mnemonics())} {', '.join(operands)}"
 
 
 def _other_number(rng: Random, tokens: list[str]) -> None:
-    """Put an extreme number in the place of a number, or of another token."""
+    """Replace a number, or another token if there is none, by an extreme number."""
     places = [place for place, token in enumerate(tokens) if _NUMBER.match(token)]
     places = places or list(range(len(tokens)))
     if places:
@@ -194,7 +194,7 @@ def _other_number(rng: Random, tokens: list[str]) -> None:
 
 
 def _stretched(rng: Random, tokens: list[str]) -> None:
-    """Make a token, or the line from it on, very long."""
+    """Repeat a token, or the line from it on, many times."""
     if not tokens:
         return
     at = rng.randrange(len(tokens))
@@ -206,7 +206,7 @@ def _stretched(rng: Random, tokens: list[str]) -> None:
 
 
 def _nested(rng: Random, tokens: list[str]) -> None:
-    """Put a token, or nothing, deep into brackets or behind many operators."""
+    """Put a token, or nothing, into deep brackets or behind many operators."""
     at = rng.randrange(len(tokens) + 1)
     inner = tokens[at] if at < len(tokens) else "1"
     depth = rng.choice((1, 2, 5, 40, 300, 3000))
@@ -219,7 +219,7 @@ def _nested(rng: Random, tokens: list[str]) -> None:
 
 
 def check(example: Example[str]) -> str:
-    """Assemble; a program must survive the way through ELF file and disassembler."""
+    """Assemble; a program must be equal after writing, reading, disassembling and assembling."""
     try:
         with patch.object(text_stack, "MAX_LINES", MOST_EXPANDED):
             program = assemble(Source(example.data, NAME, example.folder))

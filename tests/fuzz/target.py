@@ -1,4 +1,4 @@
-"""What a fuzzing target is, and what may come of an example: success, or one clear sentence."""
+"""Fuzzing targets, and the allowed outcomes of an example: success, or one clear sentence."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _INTERNAL = re.compile(
 
 @dataclass(frozen=True)
 class Example(Generic[T]):
-    """One input. `origin` is what it was made from, `thorough` asks for the expensive checks too.
+    """One input, made from `origin`; `thorough` asks for expensive checks, too.
 
-    `folder` is where the files that a source names are read.
+    The files that a source names are read in `folder`.
     """
 
     data: T
@@ -40,10 +40,10 @@ class Example(Generic[T]):
 
 @dataclass(frozen=True)
 class Target(Generic[T]):
-    """Makes examples, and checks what comes of one.
+    """Makes examples and checks the outcome of each.
 
-    `check` returns a word for what came of it (`accepted`, `refused`, ...) and
-    raises anything else for what must not happen.
+    `check` returns a word for the outcome (`accepted`, `refused`, ...) and raises an exception for
+    an outcome that is not allowed.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Target(Generic[T]):
 
 
 class Failure(AssertionError):
-    """An example did what none may: which rule it broke, and how."""
+    """An outcome that is not allowed: the rule that it breaks, and details."""
 
     def __init__(self, rule: str, detail: str = "") -> None:
         super().__init__(f"{rule}: {detail}" if detail else rule)
@@ -62,14 +62,14 @@ class Failure(AssertionError):
 
 
 class _Alarm(BaseException):
-    """Time is over. Nothing under test catches it."""
+    """The time limit was exceeded; no code under test catches this exception."""
 
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """Stop the block after so much processor time. Raises `Failure`.
+    """Limit the block to `seconds` of processor time, then raise `Failure`.
 
-    Only the main thread can; elsewhere the block runs unwatched.
+    This works in the main thread only; in others the block has no limit.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -90,10 +90,10 @@ def bounded(seconds: float) -> Iterator[None]:
 
 
 def attempt(target: Target[T], example: Example[T], patience: float = 1.0) -> str:
-    """What came of an example. Raises whatever must not happen.
+    """Return the outcome of an example, or raise its exception if the outcome is not allowed.
 
-    `patience` multiplies the time that the example has: on a busy or slow machine only what
-    never ends is too slow.
+    `patience` multiplies the time limit, so that on a slow or busy machine only examples that never
+    end exceed it.
     """
     size = len(example.data) if isinstance(example.data, str | bytes) else 0
     with bounded(patience * ((target.seconds or SECONDS) + size / BYTES_A_SECOND)):
@@ -107,7 +107,7 @@ def require(condition: bool, rule: str, detail: str = "") -> None:
 
 
 def sentence(text: str) -> None:
-    """Raise `Failure` unless a message is fit for a person: one line, printable, not endless."""
+    """Raise `Failure` unless a message is fit for a person: one printable line of limited length."""
     require(bool(text.strip()), "a message is empty")
     require(text.isprintable(), "a message cannot be printed", repr(text[:LONGEST]))
     require(len(text) <= LONGEST, "a message is too long", f"{len(text)}: {text[:80]!r}...")

@@ -1,7 +1,7 @@
-"""Damaged inputs of several kinds: success or one clear sentence, never anything else.
+"""Each damaged input gives success or one clear sentence, in all fuzzing targets.
 
-In CI the examples are always the same ones, so that no change is blamed for a
-failure that was there before. `python -m tests.fuzz` looks for new ones.
+In CI the examples are always the same, so that no change is blamed for an older failure. `python -m
+tests.fuzz` tries other examples.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def test_any_damage(target: Target[Any], rng: Random) -> None:
 @given(rng=st.randoms(use_true_random=False))
 @pytest.mark.parametrize("target", MACHINES, ids=lambda target: target.name)
 def test_any_program(target: Target[Any], rng: Random) -> None:
-    """The same of targets whose examples are programs that run."""
+    """Damaged inputs of targets that run programs have an allowed outcome."""
     attempt(target, target.make(rng), PATIENCE)
 
 
@@ -49,7 +49,7 @@ def test_any_program(target: Target[Any], rng: Random) -> None:
 @given(rng=st.randoms(use_true_random=False))
 @pytest.mark.parametrize("target", SESSIONS, ids=lambda target: target.name)
 def test_any_session(target: Target[Any], rng: Random) -> None:
-    """The same of sessions, and of programs on both engines."""
+    """Damaged sessions, and damaged programs on both engines, have an allowed outcome."""
     attempt(target, target.make(rng), PATIENCE)
 
 
@@ -163,6 +163,6 @@ def test_what_is_no_sentence(text: str) -> None:
 
 
 def test_corpora_are_large_enough() -> None:
-    """A folder that moved must not leave a target with nothing to damage."""
+    """No corpus is nearly empty, as it would be if its folder had moved."""
     assert len(source_text.corpus()) > 60
     assert len(source_text.statements()) > 1000

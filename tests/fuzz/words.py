@@ -1,8 +1,8 @@
-"""Words of every core's program, damaged or hostile: the fast engine does what the reference does.
+"""Damages programs in memory: the fast engine does what the reference engine does.
 
-An example is text: the core and the seed of a random legal program (the generators of tests/emu),
-then lines of damage, `PLACE ^MASK` or `PLACE =BYTES`, a place being counted in bytes through all
-that the program occupies: its words, descriptions and data.
+An example is a text. Its first line has the core and the seed of a random legal program (the
+generators of tests/emu). Each other line is damage: `PLACE ^MASK` or `PLACE =BYTES`. A place is a
+number of bytes, counted over all memory of the program: its words, descriptions and data.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SPAN = 1 << 16  # of the numbers that say a place
 
 @dataclass
 class Bench:
-    """The same program on a device of each engine, and where it lies: (address, bytes)."""
+    """The same program on a device of each engine, and its regions of memory: (address, bytes)."""
 
     devices: list[Device]
     regions: list[tuple[int, int]]
@@ -109,7 +109,7 @@ BENCHES: dict[str, Callable[[int], Bench]] = {
 
 
 def make(rng: Random) -> Example[str]:
-    """A random program: a third of them legal, a third damaged, a third with hostile bytes."""
+    """A random program: a third legal, a third with flipped bits, a third with hostile bytes."""
     lines = [f"{rng.choice(list(BENCHES))} {rng.getrandbits(30)}"]
     kind = rng.randrange(3)
     for _ in range(rng.choice((1, 1, 2, 5)) if kind else 0):
@@ -123,7 +123,7 @@ def make(rng: Random) -> Example[str]:
 
 
 def _place(bench: Bench, number: int) -> tuple[int, int]:
-    """The address of a byte of what the program occupies, and the bytes from there to a gap."""
+    """The address of a byte of the program's memory, and the bytes from there to the region's end."""
     offset = number % sum(size for _, size in bench.regions)
     for start, size in bench.regions:
         if offset < size:
@@ -133,7 +133,7 @@ def _place(bench: Bench, number: int) -> tuple[int, int]:
 
 
 def _damage(bench: Bench, lines: list[str]) -> None:
-    """Write what the lines say, the same into both devices."""
+    """Make the damage of the lines in both devices."""
     for line in lines:
         where, _, what = line.partition(" ")
         address, room = _place(bench, int(where))
@@ -145,7 +145,7 @@ def _damage(bench: Bench, lines: list[str]) -> None:
 
 
 def _begin(bench: Bench) -> bool:
-    """Start the programs, or see that both engines refuse them at once, in the same words."""
+    """Start the programs; False if both engines refuse them at once, with the same fault."""
     said: list[tuple[object, ...] | None] = []
     for begin in bench.begin:
         try:
@@ -175,7 +175,7 @@ def _alike(devices: list[Device], stop: Stop) -> None:
 
 
 def check(example: Example[str]) -> str:
-    """What comes of an example; its devices are gone afterwards, for each is some 100 MB."""
+    """Check an example; free its devices afterwards, because each takes some 100 MB."""
     if not gc.get_freeze_count():
         gc.freeze()  # modules need not be looked through each time
     try:
@@ -185,7 +185,7 @@ def check(example: Example[str]) -> str:
 
 
 def _check(example: Example[str]) -> str:
-    """Run both engines side by side, with pauses: the same stops, states and faults."""
+    """Run both engines with pauses: stops, states and faults must be equal."""
     head, *lines = example.data.splitlines() or [""]
     core, _, seed = head.partition(" ")
     if core not in BENCHES or not seed.isdecimal():

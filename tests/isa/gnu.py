@@ -1,7 +1,7 @@
-"""What GNU as and objdump say about every instruction of cp, live or as it was recorded.
+"""The words and the texts that GNU as and objdump give for each instruction of cp.
 
-`python tests/isa/gnu.py` records `vectors/cp.json` anew. The tests use the tools
-where they are, the file elsewhere; in CI the tools must be there.
+`python tests/isa/gnu.py` records `vectors/cp.json` anew. The tests use the tools if they are
+installed, else the file; in CI the tools must be there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COMBINATIONS = 12  # random ones a row, beside the ends of each operand
 
 @dataclass(frozen=True)
 class Vector:
-    """A row with operand values, the word that GNU as makes and how objdump prints it."""
+    """A row with operand values, its word by GNU as, and its text by objdump."""
 
     mnemonic: str
     values: Mapping[str, int]
@@ -43,7 +43,7 @@ class Vector:
 
 
 def ends(operand: Operand) -> list[int]:
-    """Values of an operand that try its ends: both limits, what lies next to them, and 0."""
+    """Values near the ends of an operand's range: both limits, their neighbours, and 0."""
     kind = operand.kind
     if isinstance(kind, Named):  # registers that objdump has no name of its own for
         return [0x7C0, 0x8FF, 0xFFF, *(x for x in dict(kind.names).values() if x not in OWN)]
@@ -57,7 +57,7 @@ def ends(operand: Operand) -> list[int]:
 
 
 def cases() -> list[tuple[Instruction, dict[str, int]]]:
-    """Rows and operand values: each end of each operand, and random combinations. Fixed."""
+    """Rows with operand values, the same each time: each end of each operand, and random ones."""
     chance = random.Random(5)
     found = []
     for row in cp.CORE.instructions:
@@ -74,7 +74,7 @@ def cases() -> list[tuple[Instruction, dict[str, int]]]:
 
 
 def source(row: Instruction, values: Mapping[str, int]) -> str:
-    """The line for GNU as. It does not know Xcp, so those are `.insn` with the fields spelt out."""
+    """The line for GNU as; an instruction of Xcp, which GNU as does not know, as `.insn`."""
     if row.family == "xcp":
         first = {"rd": 0, "rs1": 0, "rs2": 0, **values}
         if "g" in values:
@@ -124,7 +124,7 @@ def live() -> list[Vector]:
 
 
 def _relative(row: Instruction, printed: str, address: int) -> str:
-    """objdump's text with the distance in place of a jump's absolute address."""
+    """objdump's text, with the distance in place of a jump's absolute address."""
     printed = re.sub(r"\s*[#<].*", "", printed)
     if any(operand.kind.relative for operand in row.operands):
         head, _, target = printed.rpartition(",")
@@ -133,7 +133,7 @@ def _relative(row: Instruction, printed: str, address: int) -> str:
 
 
 def recorded() -> list[Vector]:
-    """What the file holds."""
+    """Return the vectors that the file records."""
     return [Vector(*entry) for entry in json.loads(VECTORS.read_text())]
 
 
@@ -148,13 +148,13 @@ def vectors() -> list[Vector]:
 
 
 def operands_of(printed: str) -> tuple[str, list[str]]:
-    """Mnemonic and operands of a disassembled line, `8(sp)` as two."""
+    """Mnemonic and operands of a disassembled line; `8(sp)` gives two operands."""
     mnemonic, _, rest = printed.partition("\t") if "\t" in printed else printed.partition(" ")
     return mnemonic, [text for text in re.split(r"[\s,()]+", rest) if text]
 
 
 def numbers(texts: list[str]) -> Iterator[str | int]:
-    """Operands with numbers as numbers, so that 0x10 and 16 are one."""
+    """Operands with numbers as integers, so that 0x10 equals 16."""
     for text in texts:
         try:
             yield int(text, 0)

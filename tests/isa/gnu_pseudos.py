@@ -1,4 +1,4 @@
-"""What GNU as makes of every pseudo-instruction, live or as it was recorded.
+"""The words that GNU as makes of each pseudo-instruction, live or recorded.
 
 `python tests/isa/gnu_pseudos.py` records `vectors/pseudos.json` anew.
 """
@@ -43,7 +43,7 @@ FAR = ("call", "tail", "jump")  # these get to any address
 
 
 def lines() -> list[str]:
-    """Every row, each operand with each of its words at least once."""
+    """A line or more for each row, so that each word of each operand occurs at least once."""
     found = []
     for row in cp.CORE.pseudos:
         words = {operand.name: words_of(row, operand.name) for operand in row.operands}
@@ -69,7 +69,7 @@ def words_of(row: Pseudo, name: str) -> tuple[str, ...]:
 
 
 def source() -> str:
-    """A text for both assemblers; `far` lies in front of it, `near` in the middle."""
+    """A source for both assemblers, with the label `far` before the lines and `near` in the middle."""
     every = lines()
     half = len(every) // 2
     body = [*every[:half], "near:", *every[half:]]
@@ -81,7 +81,7 @@ def tools_missing() -> bool:
 
 
 def live() -> bytes:
-    """The section .text as GNU as and ld make it."""
+    """The section .text that GNU as and ld make."""
     with tempfile.TemporaryDirectory() as folder:
         text, item, linked, flat = (
             Path(folder) / name for name in ("p.s", "p.o", "p.elf", "p.bin")
@@ -97,7 +97,7 @@ def live() -> bytes:
 
 
 def words() -> bytes:
-    """Live, or recorded where the tools are missing (never in CI)."""
+    """The live words, or the recorded ones if the tools are missing (an error in CI)."""
     if not tools_missing():
         return live()
     if os.environ.get("CI"):

@@ -1,7 +1,7 @@
-"""What GNU as makes of every instruction of Xvc, spelt out with `.insn`: live or as recorded.
+"""The words that GNU as makes of each instruction of Xvc, written with `.insn`: live or recorded.
 
-`python -m tests.isa.gnu_vector` records `vectors/vc.json` anew. The places of the fields in a
-word are GNU's; which number stands in which field is said here once more.
+`python -m tests.isa.gnu_vector` records `vectors/vc.json` anew. GNU as knows where the fields of a
+word are. The number in each field is given here, independent of Macaw's table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Case = tuple[Instruction, dict[str, int]]
 
 
 def values_of(operand: object) -> list[int]:
-    """Values of an operand at its ends and at gaps between."""
+    """Values at the ends of an operand's range, and beside gaps in the range."""
     kind = operand.kind  # type: ignore[attr-defined]
     if isinstance(kind, Immediate):
         return sorted({kind.low, kind.low + 1, 0, kind.high - 1, kind.high} & set(range(kind.low, kind.high + 1)))  # fmt: skip
@@ -40,7 +40,7 @@ def values_of(operand: object) -> list[int]:
 
 
 def cases() -> list[Case]:
-    """Rows and operand values, always the same."""
+    """Rows with operand values, the same in each run."""
     chance = random.Random(11)
     found: list[Case] = []
     for row in vector.XVC:
@@ -55,7 +55,7 @@ def cases() -> list[Case]:
 
 
 def insn(row: Instruction, values: Mapping[str, int]) -> str:
-    """The line for GNU as."""
+    """The line for GNU as: the instruction as `.insn`."""
     fixed = row.fixed
     opcode, funct3 = fixed["opcode"], fixed["funct3"]
     v = {"rd": 0, "rs1": 0, "rs2": 0, "rs3": 0, **values}
@@ -78,7 +78,7 @@ def insn(row: Instruction, values: Mapping[str, int]) -> str:
 
 
 def words(lines: Sequence[str]) -> list[int]:
-    """The words that GNU as makes of lines."""
+    """The words that GNU as makes of these lines."""
     with tempfile.TemporaryDirectory() as folder:
         text, binary = Path(folder) / "cases.s", Path(folder) / "cases.o"
         text.write_text("\n".join(lines) + "\n")
@@ -95,13 +95,13 @@ def live() -> list[int]:
 
 
 def recorded() -> list[int]:
-    """The words that the file holds."""
+    """Return the words that the file records."""
     found: list[int] = json.loads(VECTORS.read_text())
     return found
 
 
 def expected() -> list[int]:
-    """Live words, or the recorded ones where the tools are missing (never in CI)."""
+    """The live words, or the recorded ones if the tools are missing (an error in CI)."""
     if not tools_missing():
         return live()
     if os.environ.get("CI"):

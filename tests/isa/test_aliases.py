@@ -1,4 +1,4 @@
-"""Pseudo-instructions on the way back: objdump chooses the same, and they give the same words."""
+"""The disassembler chooses the pseudo-instructions that objdump chooses; they give the same words."""
 
 from __future__ import annotations
 

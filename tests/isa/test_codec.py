@@ -34,7 +34,7 @@ def legal(operand):
 
 
 def ends(operand):
-    """Values at the ends of what a kind accepts, and what lies beyond or between."""
+    """Values that an operand accepts (the ends), and values that it refuses (beyond, in gaps)."""
     kind = operand.kind
     if isinstance(kind, Immediate):
         low, high, step = kind.low, kind.high, kind.step
@@ -61,7 +61,7 @@ def test_decode_of_encode(data):
 
 @pytest.mark.parametrize(("core", "row"), ROWS, ids=lambda x: getattr(x, "mnemonic", ""))
 def test_each_operand_takes_its_ends_and_refuses_what_lies_beyond(core, row):
-    """Fields at min-1, min, max, max+1, and at gaps between; a refusal names operand and range."""
+    """Each operand takes min and max, and refuses values beyond or in gaps, with name and range."""
     good = {operand.name: ends(operand) for operand in row.operands}
     base = {name: accepted[0] for name, (accepted, _) in good.items()}
     for operand in row.operands:
@@ -94,7 +94,7 @@ def test_a_required_operand_is_asked_for_and_others_have_defaults(core, row):
 
 
 def sorted_out(core, word, width, address):
-    """True: decoded, and encodes to the same word; False: refused in words."""
+    """Whether a word is decoded; it must encode to itself, or be refused with a clear error."""
     try:
         found = decode(core, word, width, address)
     except DecodeError as error:
@@ -110,14 +110,14 @@ def sorted_out(core, word, width, address):
 
 
 def test_all_commands_of_pe():
-    """The rule of seed 000 ¶115-117."""
+    """Of the 256 commands of 8 bits, those without reserved bits are decoded (seed 000 ¶115-117)."""
     decoded = [word for word in range(256) if sorted_out(pe.CORE, word, 8, 0x10000000 + word)]
     # exe: 128; config without the reserved bit: 32; markers: 64.
     assert len(decoded) == 128 + 32 + 64
 
 
 def test_all_instruction_words_of_pe():
-    """The rule of seed 000 ¶118-121."""
+    """Of the 4096 words of 12 bits, those without reserved bits are decoded (seed 000 ¶118-121)."""
     decoded = [word for word in range(4096) if sorted_out(pe.CORE, word, 12, 2 * word)]
     # mac: 2 reserved bits; ld: 4; st: 6; spu: none.
     assert len(decoded) == 1024 // 4 + 1024 // 16 + 1024 // 64 + 1024
@@ -143,7 +143,10 @@ def test_random_words_of_cp(count):
 
 
 def test_likely_words_of_cp():
-    """Random words do not reach the sparse corners: keep opcode, funct3 and funct7 near rows."""
+    """A word that differs from a row in a few bits is decoded or refused.
+
+    Random words rarely match a row.
+    """
     chance = random.Random(3)
     rows = cp.CORE.instructions
     decoded = 0

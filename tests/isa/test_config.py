@@ -1,4 +1,4 @@
-"""Device configurations: presets, TOML both ways, and the text of every refusal."""
+"""Device configurations: presets, reading and writing TOML, and each error message."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_long_values_and_names_are_cut():
 
 
 def test_fields_without_a_row_yet():
-    """Types and limits that no setting of today has."""
+    """The checker handles types and limits that no setting has now."""
     ratio = Setting("x.ratio", 0.5, "it", low=0.0, high=1.5)
     for good in (0, 1, 0.25, 1.5):
         config._check(ratio, good)
@@ -344,7 +344,7 @@ def test_any_value_of_a_field(name, value):
     ],
 )
 def test_settings_that_cannot_be_together_are_no_configuration(values, named):
-    """What a device accepts can be built: nothing is refused later than here."""
+    """Settings that exclude each other are refused by the configuration, before a device is built."""
     with pytest.raises(config.ConfigError, match=re.escape(named)):
         config.load("base").changed(values)
     with pytest.raises(config.ConfigError, match=re.escape(named)):

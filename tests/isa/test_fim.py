@@ -1,4 +1,4 @@
-"""The words of fim against bit-fields of C, its islands against the page."""
+"""The words of fim against C bit-fields; the memory of islands against fim.md and seed 004."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LIMITS = {"n": (0, 9), "inc": (-32, 31), "col": (0, 31), "repeat": (1, 2047), "v
 
 
 def legal(row, operand):
-    """Some legal values of an operand, the ends among them, written here once more."""
+    """Some legal values of an operand, with its limits as fim.md gives them."""
     if operand.name == "register":
         return {"mmr": sorted(REGISTERS), "push": [0, 1, 2], "pull": [0, 1]}[row.mnemonic]
     low, high = LIMITS.get(f"{row.mnemonic} {operand.name}") or LIMITS[operand.name]
@@ -99,7 +99,7 @@ def test_words_that_are_none(word, kind):
 
 
 def test_the_ten_operations_are_those_of_figure_1c():
-    """The rule of seed 004 ¶46-47."""
+    """Operations 0 to 9 move and compute as Fig. 1c says (seed 004 ¶46-47)."""
     assert fim_moves.MOVES == (
         "gio <- iosa", "iosa <- gio", "rop <- iosa", "rop <- gio", "iosa <- rz",
         "gio <- rz", "rz <- rop op iosa", "rz <- rop op gio", "rz <- iosa op gio", "rop <- rz",
@@ -108,7 +108,7 @@ def test_the_ten_operations_are_those_of_figure_1c():
 
 
 def test_hbm_of_the_page():
-    """The rule of seed 004 ¶45, ¶47, ¶53."""
+    """HBM has 16 banks in 4 groups and rows of 8192 bits (seed 004 ¶45, ¶47, ¶53)."""
     memory = geometry(config.load("base"))
     assert (memory.banks, memory.row_bytes * 8, memory.rows) == (16, 8192, 4096)
     assert memory.size == 1 << 26
@@ -119,7 +119,7 @@ def test_hbm_of_the_page():
 
 
 def test_dimm():
-    """The rule of seed 004 ¶45."""
+    """A DIMM has ranks, groups and chips; chips give 32 bits each at the same time (seed 004 ¶45)."""
     device = config.load("base").changed(
         {"fim.organisation": "dimm", "fim.ranks": 2, "fim.bank_groups": 2, "fim.rows": 100}
     )
@@ -137,7 +137,7 @@ def test_dimm():
     ("chips", "bits", "burst", "of"), [(8, 8, 4, [0, 1, 7, 0, 1, 7]), (4, 16, 4, [0, 0, 3, 0, 0, 3]), (1, 256, 1, [0] * 6)]
 )  # fmt: skip
 def test_chips_give_a_column_beat_by_beat(chips, bits, burst, of):
-    """seed 004 ¶45: chips are read in parallel, each gives its part of the bus."""
+    """Chips are read in parallel; each gives its part of the bus (seed 004 ¶45)."""
     device = config.load("base").changed(
         {"fim.organisation": "dimm", "fim.chips": chips, "fim.chip_bits": bits}
     )
@@ -165,7 +165,10 @@ def able(device, island):
 
 
 def test_abilities_of_islands():
-    """The rule of seed 004 ¶53."""
+    """Islands differ in arrangements, functions and formats (seed 004 ¶53).
+
+    The text of an error names what is missing.
+    """
     _, lacks = able("base", 0)
     assert lacks("mul", 1, 0) == lacks("mul", 0, 1) == lacks("relu", 0, 0) == ""
     assert lacks("mul", 2, 0) == "island 0 has no arrangement outer, but elementwise, dot"
@@ -179,7 +182,7 @@ def test_abilities_of_islands():
 
 
 def test_abilities_that_do_not_go_together():
-    """The rule of seed 004 ¶42, ¶57."""
+    """Outer products need a larger register; tensor products need fp16 (seed 004 ¶42, ¶57)."""
     device = config.load("tiny").changed(
         {"fim.island.0.rz_slices": 8, "fim.island.0.arrangements": "outer tensor"}
     )
@@ -205,7 +208,7 @@ def test_islands_of_a_product_are_equal(device):
 
 @pytest.mark.parametrize("device", [name for name in config.presets() if name not in PRODUCTS])
 def test_islands_of_a_preset_differ(device):
-    """The rule of seed 004 ¶44, ¶53, ¶55, ¶61."""
+    """No two islands of a preset have the same abilities (seed 004 ¶44, ¶53, ¶55, ¶61)."""
     found = config.load(device)
     geometry(found)
     islands = [abilities(found, number) for number in range(found["fim.islands"])]
@@ -217,7 +220,10 @@ def test_islands_of_a_preset_differ(device):
 
 @pytest.mark.parametrize("lanes", [8, 16])
 def test_an_operation_s_products_results_and_levels_of_adders(lanes: int) -> None:
-    """Counted one by one: the terms of each result, and halving them until one is left."""
+    """Numbers of products, results and adder levels of an operation, counted result by result.
+
+    A level of adders halves the terms of a result until one is left.
+    """
     every = range(lanes)
     terms: dict[str, dict[tuple[int, ...], list[int]]] = {
         "elementwise": {(x,): [x] for x in every},

@@ -1,4 +1,4 @@
-"""Every encoding of RV32IM, Zicsr and Xcp against GNU as and objdump."""
+"""Each encoding of RV32IM, Zicsr and Xcp equals that of GNU as and objdump."""
 
 from __future__ import annotations
 

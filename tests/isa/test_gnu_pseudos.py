@@ -1,4 +1,4 @@
-"""Every pseudo-instruction against GNU as and ld: the same words."""
+"""Each pseudo-instruction gives the words of GNU as and ld."""
 
 from __future__ import annotations
 

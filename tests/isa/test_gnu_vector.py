@@ -1,4 +1,4 @@
-"""Every encoding of Xvc against GNU as; the scalar base of vc is that of cp, row by row."""
+"""Each encoding of Xvc equals that of GNU as; vc's scalar rows equal cp's."""
 
 from __future__ import annotations
 

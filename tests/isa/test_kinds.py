@@ -1,4 +1,4 @@
-"""Operand kinds: what they accept, print and say when they refuse."""
+"""Operand kinds: the values that they accept and print, and their error messages."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_every_word_of_every_kind_parses_and_prints_back():
 
 
 def test_a_register_is_meant_by_its_first_name():
-    """One name for each register, also where it has an alias."""
+    """A register has one canonical name; other names are aliases."""
     assert REGISTERS.stands_for(1) == ("ra",)
 
 

@@ -1,4 +1,4 @@
-"""Dataclasses whose methods are made at their first use: beside those of the standard library."""
+"""Dataclasses whose methods are made at their first use behave as those of the standard library."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ARGUMENTS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
 def made(decorate: Callable[..., Any], **options: bool) -> Any:
     @decorate(**options)
     class Row:
-        """A row."""
+        """A dataclass with fields of many kinds."""
 
         a: int
         b: str = "text"
@@ -53,7 +53,7 @@ def made(decorate: Callable[..., Any], **options: bool) -> Any:
 
 
 def outcome(act: Callable[[], Any]) -> Any:
-    """What a call gives, or its error."""
+    """The result of a call, or the type and text of its error."""
     try:
         return act()
     except Exception as error:
@@ -61,7 +61,7 @@ def outcome(act: Callable[[], Any]) -> Any:
 
 
 def described(cls: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> list[object]:
-    """All that an object of the class says of itself."""
+    """Attributes, comparisons, hash and text of an object; only the error if it cannot be made."""
     item = outcome(lambda: cls(*positional, **copy.deepcopy(named)))
     if isinstance(item, tuple):
         return [item]
@@ -104,7 +104,7 @@ def test_a_default_list_is_refused_when_the_class_is_defined() -> None:
 
 @lazy.dataclass(frozen=True, slots=True)
 class Point:
-    """A class that pickle finds."""
+    """A class at module level, so that pickle finds it."""
 
     x: int
     y: int = 0
@@ -112,7 +112,7 @@ class Point:
 
 @lazy.dataclass(frozen=True)
 class Named(Point):
-    """With another field, a method that runs behind `__init__`, and a comparison of its own."""
+    """Adds a field, a `__post_init__`, and its own `__hash__` and `__repr__`."""
 
     name: str = ""
 
@@ -149,13 +149,13 @@ def test_a_class_extends_another_and_keeps_its_own_methods() -> None:
 def test_ours_and_the_library_s_extend_each_other(base: Any, other: Any) -> None:
     @base(frozen=True)
     class First:
-        """The one that is extended."""
+        """The base class."""
 
         a: int
 
     @other(frozen=True)
     class Second(First):
-        """The one that extends it."""
+        """The class that extends the base class."""
 
         b: int = 2
 
@@ -170,7 +170,7 @@ def test_ours_and_the_library_s_extend_each_other(base: Any, other: Any) -> None
 
 @pytest.mark.parametrize("declare", [lazy.dataclass, dataclasses.dataclass])
 def test_a_frozen_object_takes_no_attribute_and_loses_none(declare: Any) -> None:
-    """Objects of a class that extends it, and is no dataclass, take attributes that are no fields."""
+    """A frozen object refuses to set or delete attributes; a plain subclass accepts new ones."""
     first, second = made(declare, frozen=True)(1), None
     for name in ("a", "more"):
         with pytest.raises(

@@ -1,4 +1,4 @@
-"""Patterns that are compiled at their first use do what those of `re` do."""
+"""Patterns that are compiled at their first use behave as those of `re`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The generated pages: every row has one, and the bits in it are the row's."""
+"""The generated pages: every row has a page, with the row's bits."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_unknown_name():
 
 
 def test_every_word_read_or_written_is_an_operand_or_known_state():
-    """`reads` and `writes` name operands, registers, queues, or one of these parts."""
+    """`reads` and `writes` name operands, registers, queues, or state from the list here."""
     parts = {"pc", "memory", "csr", "unit", "dma", "core", "pe", "trace", "payload", "register-file",
              "accumulators", "weights", "activations", "segment", "destination", "output-queue",
              "scalars", "chain", "MatrixRf", "MulVrf", "row-buffer", "rz", "registers", "buffer", "loops"}  # fmt: skip

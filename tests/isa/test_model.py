@@ -1,4 +1,4 @@
-"""The table checker: each error has a test, as strictly as success."""
+"""The checker of tables: a test for each error, and for tables without errors."""
 
 from __future__ import annotations
 

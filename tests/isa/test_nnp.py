@@ -1,4 +1,4 @@
-"""The words of nnp, by hand, and what its table says of chains."""
+"""The words of nnp against words written by hand, and the steps of chains in its table."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_word_that_is_none(word: int, fault: str) -> None:
 
 
 def test_steps_say_what_their_rows_are() -> None:
-    """The rule of seed 003 ¶63-64."""
+    """Each instruction of a chain has a step with its role, block and units (seed 003 ¶63-64)."""
     assert set(STEPS) == set(CORE.by_mnemonic)
     for mnemonic, row in CORE.by_mnemonic.items():
         step = STEPS[mnemonic]
@@ -109,7 +109,7 @@ def test_steps_say_what_their_rows_are() -> None:
 
 
 def test_memories_have_the_numbers_of_the_page() -> None:
-    """The rule of seed 003 ¶43."""
+    """The memories that instructions name have the numbers of nnp.md (seed 003 ¶43)."""
     numbers = {memory.name: memory.code for memory in MEMORIES}
     assert numbers == {
         "Dram": 0, "MulVrf": 1, "NetOutQ": 2, "NetInQ": 3, "MatrixRf": 4, "InitialVrf": 5,
@@ -130,7 +130,7 @@ def test_each_register_has_its_own_pseudo_instruction() -> None:
 
 
 def test_vectors_of_mx_are_whole_blocks() -> None:
-    """Shorter ones are one block."""
+    """A native vector of mx consists of whole blocks; a shorter one than a block is one block."""
     device = {"nnp.quantise": "mx", "nnp.mx_block": 32}
     assert {n: broken_blocks(device | {"nnp.native": n}) for n in (4, 32, 96)} == {
         4: "",
@@ -144,7 +144,7 @@ def test_vectors_of_mx_are_whole_blocks() -> None:
 
 
 def test_the_largest_memory_of_tiles_that_is_simulated() -> None:
-    """Two bytes an element: 512 MiB and no more."""
+    """A memory of tiles has at most 512 MiB, with two bytes for each element."""
     tiles = MOST_TILE_BYTES // (2 * 64 * 64)
     assert too_many_tiles({"nnp.matrix_rf": tiles, "nnp.native": 64}) == ""
     message = too_many_tiles({"nnp.matrix_rf": tiles + 1, "nnp.native": 64})

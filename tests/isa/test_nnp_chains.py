@@ -1,4 +1,4 @@
-"""What a chain may be, against trying all ways through the units, and entries, against sets."""
+"""Rules of chains, against trying all ways through the units; entries of memories, against sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ACTS = ("v_sigm", "v_tanh", "v_relu")
 
 
 def chain(*texts: str) -> list[Decoded]:
-    """Decoded rows of instructions as `describe` writes them."""
+    """Decode instructions that are written as `describe` prints them."""
     found = []
     for text in texts:
         mnemonic, _, rest = text.partition(" ")
@@ -48,7 +48,7 @@ STAGES = [
 
 
 def fits(part: Sequence[str], adder: str, *others: str) -> bool:
-    """Whether a unit can do the instructions: each kind once, in any order."""
+    """Whether a unit can do the instructions: each kind at most once, in any order."""
     kinds = []
     for text in part:
         name, _, rest = text.partition(" ")
@@ -62,7 +62,7 @@ def fits(part: Sequence[str], adder: str, *others: str) -> bool:
 
 
 def possible(stages: Sequence[str]) -> bool:
-    """Whether some way through multiplier, MFU0 and MFU1 does all of them in their order."""
+    """Whether multiplier, MFU0 and MFU1 can do all stages in their order."""
     for first in range(len(stages) + 1):
         for second in range(first, len(stages) + 1):
             if (
@@ -77,7 +77,7 @@ def possible(stages: Sequence[str]) -> bool:
 @properties
 @given(st.lists(st.sampled_from(STAGES), max_size=7))
 def test_a_chain_is_refused_exactly_if_no_way_through_the_units_does_it(stages: list[str]) -> None:
-    """The rule of seed 003 ¶48-49."""
+    """A chain is refused exactly if no way through the units does all of it (seed 003 ¶48-49)."""
     rows = chain("v_rd NetInQ, 0", *stages, "v_wr NetOutQ, 0")
     try:
         units = follow(rows)
@@ -121,7 +121,7 @@ VOLUMES = st.builds(
 @properties
 @given(VOLUMES)
 def test_windows_are_numpy_s(found: Volume) -> None:
-    """The rule of seed 003 ¶56-57."""
+    """The windows of a convolution are those of NumPy's `sliding_window_view` (seed 003 ¶56-57)."""
     count = found.height * found.width * found.depth
     places = np.arange(count).reshape(found.height, found.width, found.depth)
     edge = ((found.pad, found.pad), (found.pad, found.pad), (0, 0))
@@ -207,7 +207,7 @@ def test_an_entry_that_is_read_and_written_is_found(
 def test_what_is_not_known_breaks_no_rule_that_it_might_not(
     rows: list[Decoded], found: Volume | None, unknown: set[str]
 ) -> None:
-    """With less knowledge fewer entries are read and written, and vectors are counted or not."""
+    """If fewer registers are known, fewer entries are reported, and counts are equal or None."""
     values = scalars(found, 2, 3, 1)
     less = {name: value for name, value in values.items() if name not in unknown}
     for known, count in zip(flow(rows, values), flow(rows, less), strict=True):
@@ -218,7 +218,7 @@ def test_what_is_not_known_breaks_no_rule_that_it_might_not(
 
 
 def test_vectors_of_a_chain_become_rows_of_the_product() -> None:
-    """The rule of seed 003 ¶45."""
+    """Vectors of a chain are as many as rows of the product that uses them (seed 003 ¶45)."""
     rows = CHAINS[1]
     assert flow(rows, scalars(None, 5, 2, 1)) == (2, 2, 5, 5, 5, 5, 5)
     memories = [memory(row) for row in rows]

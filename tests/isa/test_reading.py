@@ -1,4 +1,4 @@
-"""Files that a user names: plain ones up to a limit, pipes that the shell has opened, nothing else."""
+"""Files that a user names: plain files up to a limit and pipes of the shell are read, nothing else."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_file_whose_size_is_not_said_is_read_to_its_end() -> None:
 
 
 def special(kind: str, folder: Path) -> Path:
-    """A file of a kind that is not to be read."""
+    """A file of a kind that Macaw must refuse to read."""
     path = folder / "odd"
     if kind == "fifo":
         os.mkfifo(path)
@@ -104,7 +104,7 @@ def macaw(*words: object, folder: Path, shell: bool = False) -> subprocess.Compl
     ids=lambda words: " ".join(Path(str(word)).name for word in words),
 )
 def test_every_input_of_the_command(words: tuple[object, ...], tmp_path: Path) -> None:
-    """A pipe that nobody writes to would be waited for without an end, /dev/zero read (F38)."""
+    """Each command refuses named pipes and devices, on which it could wait without end (F38)."""
     os.mkfifo(tmp_path / "odd")
     (tmp_path / "odd.toml").symlink_to("/dev/zero")
     (tmp_path / "incbin.s").write_text('.incbin "odd"\n')

@@ -1,4 +1,4 @@
-"""Cores are found, not listed."""
+"""The registry finds the cores; no list names them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_one_table_is_imported_without_the_others():
 
 
 def test_numbers_of_cores_are_those_of_the_specification():
-    """The rule of seed 000 ¶81 (seed 001 ¶74-75)."""
+    """Cores have the numbers of the specification (seed 000 ¶81, seed 001 ¶74-75)."""
     expected = {"cp": 0, "dma": 1, "vc": 2, "nnp": 3, "fim": 8, "pe": 16}
     for core in registry.cores():
         assert core.number == expected[core.name]

@@ -1,4 +1,4 @@
-"""Which registers an instruction touches: by its printed operands, by the scoreboard, by hand."""
+"""The registers that an instruction touches, against its text, the scoreboard, and sets by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REGISTER = re.compile(r"\b(?:zero|ra|sp|gp|tp|t[0-6]|s1[01]|s[0-9]|a[0-7])\b")
 
 
 def random_words(core, count):
-    """Instructions of random bits, some of each row of 32 bits."""
+    """Yield instructions with random operands: for each row, up to `count`."""
     chance = random.Random(7)
     for row in core.instructions:
         free = ~row.mask & ~row.reserved & 0xFFFF_FFFF
@@ -31,7 +31,7 @@ def random_words(core, count):
 
 
 def test_the_base_names_its_registers_in_its_text():
-    """Of RV32IM the first operand is written, the others read; stores and branches write none."""
+    """In RV32IM the first operand is written, except by stores and branches; the others are read."""
     for found in random_words(CP, 20):
         if found.row.family in ("csr", "system", "xcp"):
             continue

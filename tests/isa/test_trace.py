@@ -1,4 +1,4 @@
-"""The trace block's tables against the page that fixes them (trace.md) and seed 001."""
+"""The tables of the trace block agree with trace.md and seed 001."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ FORMULAS = {  # which registers the seed's formulas take
 
 
 def test_a_group_is_17_registers() -> None:
-    """The rule of seed 001 ¶46, ¶54-55."""
+    """A group has 17 registers: times, then counts of events (seed 001 ¶46, ¶54-55)."""
     assert [row.name for row in trace.GROUP] == TIMES + EVENTS
     assert len(trace.GROUP) == 17
     assert all((row.takes == "count") == (row.name in EVENTS) for row in trace.GROUP)
 
 
 def test_every_symbol_of_the_formulas_has_its_register() -> None:
-    """The rule of seed 001 ¶54-55, ¶90-91, ¶95-97, ¶99-101."""
+    """Each symbol of the formulas has a register (seed 001 ¶54-55, ¶90-91, ¶95-97, ¶99-101)."""
     found: dict[str, set[str]] = {}
     for row in trace.GROUP:
         for symbol in filter(None, row.symbol.split(", ")):
@@ -79,7 +79,10 @@ def test_traffic_has_the_names_of_the_ports_counters() -> None:
 
 
 def test_a_marker_has_a_field_of_its_kind_and_one_of_its_group() -> None:
-    """1 is begin and 0 is end (seed 001 ¶59-60); of nnp the numbers are those of nnp.md, 30 and 31."""
+    """A marker has a field for begin or end and one for its group.
+
+    Begin is 1 and end is 0 (seed 001 ¶59-60). In nnp they have the numbers 30 and 31 of nnp.md.
+    """
     found = {}
     for core in registry.cores():
         rows = {row.mnemonic: row for row in core.instructions}

@@ -1,8 +1,8 @@
 """`python -m tests.mutants --map`, then `python -m tests.mutants --seed 1 --count 30 --room emu`.
 
-The first records which test executes which line (once a commit). The second makes mutants of
-product lines, runs the nearest tests on each, and prints the survivors with their change and the figure.
-`--only N` repeats one mutant, `--tests` runs others than those that were chosen.
+The first records, once for a commit, which test executes which line. The second makes mutants of
+product lines and runs the nearest tests on each. It prints the mutants that survive, and their
+number. `--only N` repeats one mutant, `--tests` runs the given tests instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OUTCOMES = {"test": "ended by a test", serving.TIME: "ended by its time", "": "s
 
 
 def _job(number: int, choice: Choice, text: str) -> dict[str, object]:
-    """A mutant in the words of the server."""
+    """The job of the server that tests a mutant."""
     mutant = choice.mutant
     changed = mutant.applied(text)
     return {
@@ -36,7 +36,10 @@ def _job(number: int, choice: Choice, text: str) -> dict[str, object]:
 def served(
     choices: Sequence[Choice], tree: Path = TREE, jobs: Path = JOBS, extra: Path | None = None
 ) -> dict[int, str]:
-    """What came of the mutants that one process of pytest can run, by their place in `choices`."""
+    """Run mutants in one process of pytest; return the outcomes by index in `choices`.
+
+    Leaves out mutants without tests, and those that need a new process.
+    """
     rows = [
         _job(number, each, (tree / each.mutant.path).read_text("utf-8"))
         for number, each in enumerate(choices)
@@ -58,7 +61,7 @@ def served(
 def judged(
     choices: Sequence[Choice], tree: Path = TREE, jobs: Path = JOBS, extra: Path | None = None
 ) -> list[str]:
-    """Of each mutant the test that fails, `time`, or nothing: it survives."""
+    """For each mutant: the test that fails, `time`, or an empty text if it survives."""
     answers = served(choices, tree, jobs, extra)
     found = []
     for number, each in enumerate(choices):
@@ -72,7 +75,7 @@ def judged(
 
 
 def session(room: str, given: argparse.Namespace, count: int) -> Counter[str]:
-    """Make mutants of a room, run their tests, print what survives; the counts of what came of them."""
+    """Make mutants of a room, run their tests, print the survivors; count the outcomes."""
     chooser = Chooser(TREE, Lines(LINES))
     choices = list(enumerate(map(chooser.choice, drawn(TREE, room, count, given.seed))))
     if given.only is not None:
@@ -98,7 +101,7 @@ def session(room: str, given: argparse.Namespace, count: int) -> Counter[str]:
 
 
 def main() -> int:
-    """Run what the command line asks for; the exit status is 1 if a mutant survives."""
+    """Run what the command line asks for; return 1 if a mutant survives."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--map", action="store_true", help="record which test executes which line")
     parser.add_argument("--seed", type=int, default=1)

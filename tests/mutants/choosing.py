@@ -1,4 +1,4 @@
-"""Which mutants are made, and which tests are run on each: those that execute the line, nearest first."""
+"""Chooses mutants, and for each one the tests that execute its line, nearest first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUDGET = 60.0  # of all tests of a mutant together, as they were recorded
 
 @dataclass(frozen=True)
 class RecordedTest:
-    """A test, the seconds that it takes, and the places (`Lines.place`) that it executes."""
+    """A test, its seconds, and the places (`Lines.place`) that it executes."""
 
     name: str
     seconds: float
@@ -41,7 +41,7 @@ class RecordedTest:
 
 
 class Lines:
-    """What was recorded: which test executes which line of the product."""
+    """The recording: which test executes which line of the product."""
 
     def __init__(self, folder: Path) -> None:
         self.numbers: dict[tuple[str, int], int] = {}
@@ -66,7 +66,7 @@ class Lines:
                     self.tests.append(RecordedTest(name, seconds, places))
 
     def places(self, path: str, lines: Iterable[int]) -> set[int]:
-        """The numbers of those lines of a file that any test executes."""
+        """The numbers of the given lines of a file that any test executes."""
         pairs = ((path, line) for line in lines)
         return {self.numbers[pair] for pair in pairs if pair in self.numbers}
 
@@ -88,7 +88,7 @@ class Lines:
 class Choice:
     """A mutant with the tests to run, in order.
 
-    `afresh`: not in a process that has loaded the product, for the line is executed as it is loaded.
+    `afresh`: it needs a new process, because its line is executed when the product is loaded.
     """
 
     mutant: Mutant
@@ -97,7 +97,7 @@ class Choice:
 
 
 def drawn(tree: Path, room: str, count: int, seed: int) -> list[Mutant]:
-    """`count` mutants of a room: kinds are equally likely, so are the mutants of a kind."""
+    """Draw `count` mutants of a room; all kinds are equally likely, and all mutants of a kind."""
     rng = Random(f"{room} {seed}")
     files = (
         Path(folder, name)
@@ -152,7 +152,10 @@ class Chooser:
         return chain(*(_lines(each) for each in functions if _names(each) & names))
 
     def _ordered(self, path: str, tests: Sequence[RecordedTest]) -> Iterable[str]:
-        """Names of tests up to the budget: near files first; of each function one case, then another."""
+        """Names of tests within the time limit, tests of near files first.
+
+        One case of each function comes first, then a second case of each.
+        """
         near = {each.file: self._nearness(path, each.file) for each in tests}
         by_function: dict[str, list[RecordedTest]] = defaultdict(list)
         for each in sorted(tests, key=lambda each: (each.seconds, each.name)):
@@ -169,7 +172,7 @@ class Chooser:
                 yield each.name
 
     def _nearness(self, path: str, test_file: str) -> int:
-        """How near a file of tests is to a module: by its name, by what it imports, by its folder."""
+        """How near a test file is to a module: by its name, its imports, its folder."""
         parts = Path(path).relative_to("src").with_suffix("").parts
         stem = parts[-2] if parts[-1] == "__init__" else parts[-1]
         near = 0

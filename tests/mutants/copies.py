@@ -1,4 +1,4 @@
-"""The copy of the tree in which mutants live, and how tests are run there."""
+"""The copy of the tree in which mutants are made, and how tests are run there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECONDS_A_TEST = 60  # on the wall: then pytest-timeout fails the test
 
 
 def copy_tree(source: Path = ROOT, target: Path = TREE, only: Sequence[str] = ()) -> None:
-    """Copy the files that Git knows, as they are in the working tree, or `only` some of them."""
+    """Copy the files that Git tracks, as they are in the working tree; with `only`, some of them."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--", *only],
         cwd=source,
@@ -37,24 +37,24 @@ def copy_tree(source: Path = ROOT, target: Path = TREE, only: Sequence[str] = ()
 
 
 def refresh(tests: Sequence[str] = ("tests/mutants",)) -> None:
-    """Copy these files and folders of tests once more."""
+    """Copy these test files and folders again."""
     copy_paths(ROOT, TREE, {test.partition("::")[0] for test in tests})
 
 
 def limit(seconds: int) -> None:
-    """Bound processor time and memory of this process."""
+    """Limit processor time and memory of this process."""
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def pytest_words(options: Sequence[str]) -> list[str]:
-    """The command that runs tests. Examples of property tests are the same each time."""
+    """The command that runs tests, with the same examples of property tests each time."""
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"]
     return [*words, f"--timeout={SECONDS_A_TEST}", *options]
 
 
 def variables(tree: Path, extra: Path | None = None, **more: str) -> dict[str, str]:
-    """The environment of tests in a tree: its own modules, then those of `extra`; few examples."""
+    """The environment of tests in a tree: few examples; modules of the tree, then of `extra`."""
     # No .pyc files: a mutant may have the size and the second of its original.
     paths = os.pathsep.join(map(str, filter(None, [tree / "src", tree, extra])))
     own = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "MACAW_FUZZ": "50"}
@@ -64,7 +64,7 @@ def variables(tree: Path, extra: Path | None = None, **more: str) -> dict[str, s
 
 @contextmanager
 def written(tree: Path, path: str, text: str) -> Iterator[None]:
-    """The tree with another text in one file."""
+    """Write another text into a file of the tree; restore the file at the end of the `with` block."""
     file = tree / path
     before, status = file.read_bytes(), file.stat()
     file.write_text(text, "utf-8")
@@ -76,7 +76,7 @@ def written(tree: Path, path: str, text: str) -> Iterator[None]:
 
 
 def fails(tree: Path, tests: Sequence[str], extra: Path | None = None) -> str:
-    """Run tests in a new process, up to the first that fails: its name, "time", or nothing."""
+    """Run tests in a new process up to the first failure; return its name, "time", or ""."""
     if not tests:
         return ""
     shutil.rmtree(tree / ".hypothesis", ignore_errors=True)
@@ -96,7 +96,7 @@ def fails(tree: Path, tests: Sequence[str], extra: Path | None = None) -> str:
 
 
 def folders_of_tests(tree: Path = TREE) -> list[str]:
-    """Each folder of tests, and the golden programs."""
+    """The folders with tests, and programs/ with its golden tests."""
     folders = sorted(path.name for path in (tree / "tests").iterdir() if path.is_dir())
     return ["programs", *(f"tests/{name}" for name in folders if name != "mutants")]
 

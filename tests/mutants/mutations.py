@@ -1,7 +1,7 @@
-"""Semantic mutants of a module: one small change each, of what its lines compute.
+"""Makes mutants of a module: each has one small change of what a line computes.
 
-Never changed: docstrings and any other text, annotations, decorators, assertions, what a `raise`
-says, imports, and what is for type checkers or `python -m` alone.
+It never changes docstrings and other texts, annotations, decorators, assertions, messages of a
+`raise`, imports, or code that only type checkers or `python -m` use.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ KINDS = (
 class Mutant:
     """A change: the bytes from `start` to `end` of a file become `new`.
 
-    `lines` are the first and last line of what is changed. `functions` are the lines where the
-    functions around it start, the outermost first; without one, `names` are those that the
-    statement gives values to.
+    `lines` are the first and the last changed line. `functions` are the first lines of the
+    functions around the change, the outermost first. Outside functions, `names` are the variables
+    that the statement assigns.
     """
 
     path: str
@@ -47,7 +47,7 @@ class Mutant:
     names: tuple[str, ...] = ()
 
     def applied(self, text: str) -> str:
-        """The text of the file with the change."""
+        """Return the text of the file with the change."""
         data = text.encode()
         return (data[: self.start] + self.new.encode() + data[self.end :]).decode()
 
@@ -66,7 +66,7 @@ def mutants(path: str, text: str) -> list[Mutant]:
 
 
 def legal(mutant: Mutant, text: str) -> bool:
-    """Whether a mutant is another program than its original, and one that Python reads."""
+    """Whether a mutant is valid Python and differs from its original in more than layout."""
     try:
         return ast.dump(ast.parse(mutant.applied(text))) != ast.dump(ast.parse(text))
     except SyntaxError:
@@ -74,7 +74,7 @@ def legal(mutant: Mutant, text: str) -> bool:
 
 
 class _Walk:
-    """Goes through a module and collects mutants."""
+    """Walks through a module and collects mutants."""
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -243,7 +243,7 @@ def _text(node: ast.AST) -> bool:
 
 
 def _for_tools(test: ast.expr) -> bool:
-    """Whether an `if` asks for a type checker, or for `python -m`."""
+    """Whether an `if` tests for a type checker or for `python -m`."""
     return any(
         isinstance(node, ast.Name) and node.id in {"TYPE_CHECKING", "__name__"}
         for node in ast.walk(test)
@@ -251,7 +251,7 @@ def _for_tools(test: ast.expr) -> bool:
 
 
 def _assigned(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement gives a value to."""
+    """The names that a statement assigns."""
     targets: list[ast.expr] = []
     if isinstance(node, ast.Assign):
         targets = node.targets

@@ -1,4 +1,4 @@
-"""Names of folders and files that the parts of the mutants' tool share."""
+"""Names of folders and files that several modules of the mutants' tool use."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A pytest plugin that records which lines of the product each test executes, and for how long.
 
-`python -m tests.mutants --map` loads it, in the copy of the tree. It needs `sys.monitoring`
-(Python 3.12), where a line that was met once in a test costs nothing more.
+`python -m tests.mutants --map` loads it in the copy of the tree. It needs `sys.monitoring` (Python
+3.12), with which only the first execution of a line in a test costs time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Recorder:
         return monitoring.DISABLE
 
     def end(self, test: str, seconds: float) -> None:
-        """What was met since the last call belongs to `test`."""
+        """Assign the lines executed since the last call to `test`."""
         numbers = self.numbers
         places = {(code.co_filename, line) for code, line in self.met}
         self.ids.extend(numbers.setdefault(place, len(numbers)) for place in places)

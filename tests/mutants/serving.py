@@ -1,7 +1,7 @@
 """A pytest plugin that collects all tests once, and runs those of each mutant in a child of its own.
 
-The child gives the functions of the loaded modules their changed code, so that a mutant costs no
-start and no collection. What cannot be changed in this way is answered with `AFRESH`.
+The child puts the changed code into the functions of the loaded modules, so that a mutant costs no
+start and no collection. The answer is `AFRESH` if code cannot be changed in this way.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TIME = "time"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take the place of pytest's own loop."""
+    """Replace pytest's own loop over tests."""
     config.pluginmanager.register(Server(), "mutants-server")
 
 
@@ -61,7 +61,7 @@ class Server:
     def in_child(
         self, session: pytest.Session, job: dict[str, str], items: list[pytest.Item]
     ) -> str:
-        """What a child says of a job: the test that fails, or nothing; `TIME`, `AFRESH`."""
+        """Run a job in a child; return the test that fails, an empty text, `TIME` or `AFRESH`."""
         folder = tempfile.mkdtemp(prefix="mutant-")
         reading, writing = os.pipe()
         with warnings.catch_warnings():  # of threads: a child that hangs ends by its time
@@ -96,7 +96,7 @@ class Server:
 
 
 def _wait(child: int) -> bool:
-    """Wait for a child. False: it was ended, for it took too long."""
+    """Wait for a child; return False if it took too long and was killed."""
     until = time.monotonic() + WALL * SECONDS
     while time.monotonic() < until:
         pid, status = os.waitpid(child, os.WNOHANG)
@@ -116,7 +116,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _patch(file: str, original: str, text: str, line: int) -> bool:
-    """Give the functions that start at or around `line` their code of the changed text."""
+    """Put the changed code into the functions that start at or around `line`; False if impossible."""
     before = {
         _key(code): code for code in _codes(compile(original, file, "exec", dont_inherit=True))
     }
@@ -138,7 +138,7 @@ def _patch(file: str, original: str, text: str, line: int) -> bool:
 
 
 def _patch_defaults(file: str, original: str, text: str) -> bool:
-    """Give functions their changed defaults, which are constants; whether there are any."""
+    """Give functions their changed default values, if these are constants; False if there are none."""
     before, after = defaults(original), defaults(text)
     changed = {line for line, values in after.items() if values != before.get(line)}
     for function in [each for each in gc.get_objects() if isinstance(each, FunctionType)]:
@@ -156,7 +156,7 @@ def _patch_defaults(file: str, original: str, text: str) -> bool:
 
 
 def defaults(text: str) -> dict[int, tuple[list[int | None], dict[str, int]]]:
-    """The defaults of each function by its first line, where they are numbers or truth values."""
+    """The numeric or boolean default values of each function, by its first line."""
     found = {}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):

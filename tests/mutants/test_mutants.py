@@ -1,4 +1,4 @@
-"""The tool itself: what it changes, what it leaves, which tests it finds, and that it sees both ends."""
+"""The mutants' tool: what it changes, which tests it chooses, mutants killed and surviving."""
 
 from __future__ import annotations
 

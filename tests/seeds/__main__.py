@@ -1,7 +1,7 @@
 """`python -m tests.seeds 004 46`: what a paragraph of a seed states and which tests show it.
 
 Several paragraphs: `004 40-50`, `004 3,7-9`; a whole seed: `004`. `--write` makes docs/seeds.md and
-its pages; `--paragraphs FOLDER` makes the list of paragraphs from the seeds' own files.
+its pages; `--paragraphs FOLDER` makes the list of paragraphs from the seed files in FOLDER.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.seeds.mentions import ROOT
 
 
 def show(seed: str, chosen: tuple[int, ...]) -> bool:
-    """Print the paragraphs with their facts; whether each of them has an entry."""
+    """Print paragraphs with their facts; return whether each paragraph has a fact."""
     complete = True
     rows = table.facts(seed)
     for paragraph in table.paragraphs(seed):
@@ -43,7 +43,7 @@ def write_paragraphs(folder: Path) -> None:
 
 
 def main() -> int:
-    """Do what the command line asks for; the exit status."""
+    """Do what the command line asks for; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.seeds", description=__doc__)
     parser.add_argument("seed", nargs="?", choices=list(table.SEEDS))
     parser.add_argument("paragraphs", nargs="*", help="46, 40-50; without any: all")

@@ -1,4 +1,4 @@
-"""Which paragraphs of the seeds a test names: `seed 004 ¶46`, `seed 004 ¶46, ¶50-52`."""
+"""Finds the paragraphs of the seeds that a test names: `seed 004 ¶46`, `seed 004 ¶46, ¶50-52`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MENTION = re.compile(rf"seed (\d{{3}}),? ({_RANGE}(?:(?:,| and|, and) {_RANGE})
 
 
 class MissingTestError(LookupError):
-    """A test that the table names is not in the tree."""
+    """The table names a test that does not exist."""
 
 
 def mentioned(text: str) -> set[tuple[str, int]]:
-    """(seed, paragraph) of each mention in a piece of source."""
+    """(seed, paragraph) of each mention in a text of source code."""
     plain = re.sub(r"\s+#?\s*", " ", text)
     found = set()
     for seed, places in _MENTION.findall(plain):
@@ -29,7 +29,7 @@ def mentioned(text: str) -> set[tuple[str, int]]:
 
 
 def named_by(test: str) -> set[tuple[str, int]]:
-    """What a test names in its function or its module's docstring; a golden folder, in its files.
+    """The paragraphs that a test, its module's docstring, or a golden folder's files name.
 
     Raises `MissingTestError` if there is no such test.
     """

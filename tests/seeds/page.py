@@ -1,4 +1,4 @@
-"""docs/seeds.md and docs/seeds/NNN.md, from the table."""
+"""Writes docs/seeds.md and docs/seeds/NNN.md from the table."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _seed_page(seed: str) -> str:
 
 
 def entry(fact: Fact) -> list[str]:
-    """The lines of one fact: a list item, with its tests and its command below it."""
+    """The lines of one fact: a list item, with the fact's tests and command below it."""
     state = f"{fact.state} ¶{ranges(fact.repeats)}" if fact.repeats else fact.state
     why = f" {_sentence(fact.why)}" if fact.why else ""
     lines = _lines(f"- **{state}**: {_sentence(fact.says)}{why}")

@@ -37,7 +37,7 @@ _END = "再多了解一些"  # what follows is the web page's, not the document'
 
 @dataclass(frozen=True)
 class Paragraph:
-    """One paragraph of a seed. The text itself is not kept here: a digest identifies it."""
+    """One paragraph of a seed, identified by a digest; the text itself is not stored."""
 
     number: int
     digest: str  # first 12 hexadecimal digits of SHA-256 of the text without white space
@@ -46,7 +46,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Fact:
-    """One statement of a seed, and what became of it."""
+    """One statement of a seed, and whether Macaw does what it says."""
 
     seed: str
     paragraphs: tuple[int, ...]
@@ -123,7 +123,7 @@ def _fact(seed: str, row: dict[str, object]) -> Fact:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """`"3, 7-9"` as (3, 7, 8, 9)."""
+    """`"3, 7-9"` gives (3, 7, 8, 9)."""
     found: list[int] = []
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
         first, _, last = piece.partition("-")
@@ -132,7 +132,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def ranges(values: tuple[int, ...]) -> str:
-    """(3, 7, 8, 9) as `"3, 7-9"`."""
+    """(3, 7, 8, 9) gives `"3, 7-9"`."""
     runs: list[list[int]] = []
     for value in values:
         if runs and value == runs[-1][1] + 1:

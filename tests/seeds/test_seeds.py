@@ -1,4 +1,4 @@
-"""Each paragraph of each seed leads to tests that name it and to a command that shows it."""
+"""Each paragraph of each seed has tests that name it and a command that shows it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_no_paragraph_is_missing(seed: str) -> None:
 
 @each_seed
 def test_an_entry_has_what_its_state_needs(seed: str) -> None:
-    """What holds has tests and a command; what differs has a reason and tests."""
+    """A fact that holds has tests and a command; a fact that differs has a reason and tests."""
     wrong = [
         _name(fact)
         for fact in table.facts(seed)
@@ -91,7 +91,7 @@ def test_each_command_prints_what_the_table_says(
 
 
 def _output(command: str, capfd: pytest.CaptureFixture[str]) -> str:
-    """What a command prints on either stream, without colours and with single blanks."""
+    """The output and errors of a command, without colours and with single blanks."""
     program, *words = shlex.split(command)
     assert program == "macaw"
     run_command(words)
@@ -102,12 +102,12 @@ def _output(command: str, capfd: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.parametrize("name", page.files())
 def test_the_pages_are_those_of_the_table(name: str) -> None:
-    """`make docs` writes them."""
+    """A page of the seeds is up to date with the table; `make docs` writes it."""
     assert (ROOT / name).read_text("utf-8") == page.files()[name]
 
 
 def test_paragraphs_with_numbers_in_lines_and_brackets() -> None:
-    """A number that does not follow the last one is text; brackets may lose their text."""
+    """A number that does not follow the last one belongs to the text; a paragraph may be empty."""
     text = "title\n\n1.one\nmore\n754.no\n2.two\n[0003][0004]\nfour\n再多了解一些\n5.page\n"
     rows = table.paragraphs_in("000", text)
     assert [(row.number, row.words) for row in rows] == [
@@ -124,7 +124,7 @@ def test_paragraphs_by_line() -> None:
 
 
 def test_mentions() -> None:
-    """Lists, ranges, and a mention over two lines of a comment."""
+    """Mentions are found in lists, ranges, and comments of two lines."""
     text = "as seed 004 ¶46, ¶50-52 say (seed 000 ¶9),\n    # and seed 002\n    # ¶3 and ¶7-¶8 too"
     assert mentions.mentioned(text) == {
         *(("004", number) for number in (46, 50, 51, 52)),
@@ -147,7 +147,7 @@ def test_numbers_and_ranges_are_inverse() -> None:
 
 
 def test_the_list_identifies_the_seeds_where_they_are() -> None:
-    """Where the seeds' files are beside the checkout, the list of paragraphs is that of them."""
+    """If the seed files are beside the checkout, the list has exactly their paragraphs."""
     folder = ROOT.parent / "shared" / "seeds"
     files = {path.name[:3]: path for path in folder.glob("*.txt")} if folder.is_dir() else {}
     for seed, path in files.items():
