@@ -1,4 +1,4 @@
-"""A device that is a cp (with a dma and toy cores, if asked for), and programs for it."""
+"""A device with a cp (and a dma and toy cores, if the test asks for them), and programs for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COSTS = {setting.name: setting.default for setting in cp.CORE.settings}
 
 
 def code(source: str) -> bytes:
-    """The words of instructions, one a line, without labels: targets are distances."""
+    """The bytes of instructions, one on each line, without labels: targets are distances."""
     words = []
     for line in filter(None, (line.partition("#")[0].strip() for line in source.splitlines())):
         mnemonic, _, rest = line.partition(" ")
@@ -41,7 +41,7 @@ def code(source: str) -> bytes:
 
 
 def program(text: bytes, *data: tuple[int, bytes], entry: int = TEXT, at: int = TEXT) -> Program:
-    """A program of machine code at `at` and data at addresses."""
+    """A program with machine code at `at` and data at addresses."""
     sections = [Section(".text.cp", "cp", None, at, at, text, len(text), 4, "ax")]
     sections += [
         Section(f".data{place}", None, None, address, address, content, len(content), 4, "aw")
@@ -53,7 +53,7 @@ def program(text: bytes, *data: tuple[int, bytes], entry: int = TEXT, at: int = 
 def machine(
     source: str | bytes, *others: Builder, data: tuple[tuple[int, bytes], ...] = (), **changes: Any
 ) -> Device:
-    """A device with the program loaded; changes are settings, `__` for the dot."""
+    """A device with the program loaded; `changes` are settings, with `__` instead of the dot."""
     settings = {name.replace(".", "__"): value for name, value in COSTS.items()}
     device = make(macaw.emu.cp.build, *others, **(settings | changes))
     text = code(source) if isinstance(source, str) else source
@@ -68,14 +68,14 @@ def processor(device: Device) -> Hart:
 
 
 def translated_blocks(device: Device) -> dict[int, Block]:
-    """The blocks that the fast engine has translated, without counters, by address."""
+    """The blocks that the fast engine has translated without counters, by address."""
     found = device.cores["cp"]
     assert isinstance(found, FastHart)
     return found.plain.blocks
 
 
 def register(device: Device, name: str) -> int:
-    """A register's value, 0 to 2**32 - 1."""
+    """The value of a register, 0 to 2**32 - 1."""
     number = scalar.REGISTER.parse(name)
     assert number is not None
     return processor(device).x[number]

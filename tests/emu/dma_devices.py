@@ -1,4 +1,4 @@
-"""Random transfers in a device of each engine."""
+"""Random transfers of the dma, the same in a device of each engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DESCRIPTIONS = (*(AT + 24 * number for number in range(COPIES)), HALVES[2] + 64,
 
 
 def confined(number: int, script: list[Step], unit: int) -> Builder:
-    """A core as a row of the array: it runs when it is dispatched, and reaches only its unit."""
+    """A core like a row of the array: `dispatch` starts it, and it reaches only its unit."""
 
     def build(device: Device) -> list[Core]:
         made = toy(number, script, idle=True, unit=unit)(device)
@@ -38,7 +38,7 @@ def confined(number: int, script: list[Step], unit: int) -> Builder:
 
 
 def transfer(pick: random.Random) -> bytes:
-    """A description: few or many rows, some along several halves, some over themselves."""
+    """The description of a transfer: few or many rows; some over several halves, some overlapping."""
     if pick.random() < 0.8:  # what programs do
         dst, src = pick.choice(
             [(HALVES[0], EXTERNAL), (EXTERNAL, HALVES[0]), (HALVES[2], HALVES[0])]
@@ -68,7 +68,7 @@ def transfer(pick: random.Random) -> bytes:
 
 
 def access(pick: random.Random, regions: tuple[int, ...]) -> Step:
-    """A load, store or beat, mostly where transfers are."""
+    """A load, store or beat, mostly at addresses that transfers use."""
     at = pick.choice(regions) + 4 * pick.randrange(260)
     if pick.random() < 0.2 and UNIT <= at < EXTERNAL:
         return ("beat", [(at, 16), (at + 128, 4)])
@@ -76,7 +76,7 @@ def access(pick: random.Random, regions: tuple[int, ...]) -> Step:
 
 
 def commands(pick: random.Random, starts: bool) -> list[Step]:
-    """What core 0 does: it copies, waits, looks at memory, swaps, dispatches, starts core 5."""
+    """The steps of core 0: it copies, waits, reads memory, swaps, dispatches, starts core 5."""
     script: list[Step] = []
     for _ in range(pick.randrange(1, 8)):
         script += [("copy", pick.choice(DESCRIPTIONS)) for _ in range(pick.choice([0, 1, 1, 3]))]
@@ -98,7 +98,7 @@ def commands(pick: random.Random, starts: bool) -> list[Step]:
 
 
 def random_devices(seed: int) -> list[Device]:
-    """The same device, program and contents for each engine."""
+    """A device for each engine, with the same program and contents."""
     made = []
     for engine in ENGINES:
         pick = random.Random(seed)
@@ -137,7 +137,7 @@ def random_devices(seed: int) -> list[Device]:
 
 
 def stop_summary(stop: Stop) -> tuple[Any, ...]:
-    """All of a stop but the cycle in which the clock found nobody to run."""
+    """A stop without the cycle in which the clock found no core to run."""
     fault = stop.fault
     found = None if fault is None else (fault.kind, fault.message, fault.values, fault.address)
     return stop.reason, found, stop.message, stop.cycle

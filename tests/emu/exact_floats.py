@@ -1,6 +1,6 @@
-"""Binary floating point in exact fractions: a second witness for NumPy's, rounded once a step.
+"""Binary floating point in exact fractions, rounded once an operation: a witness beside NumPy.
 
-A number is its bits. `Float(11, 5)` is binary16, `Float(24, 8)` binary32.
+A number is given by its bits. `Float(11, 5)` is binary16, `Float(24, 8)` binary32.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import isqrt
 
 @dataclass(frozen=True)
 class Float:
-    """A format of `precision` bits (the hidden one counted) and `exponent` bits."""
+    """A format of `precision` bits (with the hidden bit) and `exponent` bits."""
 
     precision: int
     exponent: int
@@ -32,7 +32,7 @@ class Float:
 
     @property
     def nan(self) -> int:
-        """The canonical one: quiet, positive, nothing else set."""
+        """The bits of the canonical NaN: quiet and positive, all other bits 0."""
         return self.infinity | 1 << self._fraction - 1
 
     @property
@@ -41,7 +41,7 @@ class Float:
 
     @property
     def _least(self) -> int:
-        """The exponent of the lowest bit of the smallest numbers."""
+        """The exponent of the lowest bit of subnormal numbers."""
         return 2 - (1 << self.exponent - 1) - self._fraction
 
     def is_nan(self, x: int) -> bool:
@@ -51,7 +51,7 @@ class Float:
         return x & ~self.sign == self.infinity
 
     def value(self, x: int) -> Fraction:
-        """The value of a finite number."""
+        """The value of a finite number, given by its bits."""
         field = (x & ~self.sign) >> self._fraction
         digits = x & (1 << self._fraction) - 1
         if field:
@@ -60,7 +60,7 @@ class Float:
         return -size if x & self.sign else size
 
     def rounded(self, value: Fraction, negative_zero: bool = False) -> int:
-        """The nearest number, a tie to the even one; too great is infinite."""
+        """The bits of the nearest number, half to even; infinity if the value is too great."""
         sign = self.sign if value < 0 or (value == 0 and negative_zero) else 0
         size = abs(value)
         if not size:
@@ -114,7 +114,7 @@ class Float:
         return self.rounded(self.value(x) / self.value(y), bool(sign))
 
     def root(self, x: int) -> int:
-        """The square root: the integer root of a number with many more bits, and what is left."""
+        """The square root, correctly rounded, from an integer root with many more bits."""
         if x & ~self.sign == 0:
             return x
         if self.is_nan(x) or x & self.sign:
@@ -128,7 +128,7 @@ class Float:
         return self.rounded((floor + rest) / Fraction(2) ** 200)
 
     def exponential(self, x: int) -> int:
-        """e to the power of x, from 60 digits of it."""
+        """e to the power of x, rounded from 60 decimal digits."""
         if self.is_nan(x):
             return self.nan
         if self.is_infinite(x):
@@ -141,7 +141,7 @@ class Float:
         return self.rounded(Fraction(exact))
 
     def convert(self, x: int, to: Float) -> int:
-        """The number in another format."""
+        """The bits of the number in another format."""
         if self.is_nan(x):
             return to.nan
         sign = x & self.sign

@@ -1,4 +1,6 @@
-"""What was announced on a device, with what its cores remember: `macaw.debugger.causes.record`, bare."""
+"""Records the announcements of a device, as `macaw.debugger.causes.record` does, for tests of
+origins.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from functools import partial
 
 
 class Heard:
-    """Numbers announcements; writes by number: core, address, bytes."""
+    """Numbers the announcements; keeps core, address and size of each write by number."""
 
     def __init__(self, device):
         self.device, self.count, self.writes = device, 0, {}
@@ -26,7 +28,7 @@ class Heard:
         self.count += 1
 
     def last_write(self, address, before):
-        """The number of the last write of a byte before that of an announcement."""
+        """The number of the last write to a byte before an announcement, or None."""
         for number in sorted((n for n in self.writes if n < before), reverse=True):
             _, begin, size = self.writes[number]
             if begin <= address < begin + size:

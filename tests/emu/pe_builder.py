@@ -1,4 +1,4 @@
-"""Packets, sequences and weights as bytes in a unit, and a row that runs them, without assembler or cp."""
+"""Builds packets, sequences and weights as bytes in a unit, and runs a row on them without cp."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ STORED = {
 
 
 def instruction(text: str) -> int:
-    """The word of `mac base=1 acc=2`, `ld psums base=3`, `spu nonsf src=0 dst=1`, ..."""
+    """The word of an instruction, for example `mac base=1 acc=2` or `spu nonsf src=0 dst=1`."""
     mnemonic, *operands = text.split()
     row = CORE.by_mnemonic[mnemonic]
     values: dict[str, int] = {}
@@ -79,9 +79,9 @@ def sequence(
     types: dict[str, int] | None = None,
     **header: int,
 ) -> bytes:
-    """The bytes of a sequence; `header` gives members that differ from the defaults.
+    """The bytes of a sequence; `header` has the fields that differ from the defaults.
 
-    `types` gives members of its record of types.
+    `types` has the fields of its record of element types.
     """
     found = [instruction(line) for line in lines] if words is None else list(words)
     records = len(steps) + len(strides) + (types is not None)
@@ -106,7 +106,7 @@ def record(indices: Sequence[int], values: Sequence[float], element: str) -> byt
 
 
 def sparse(matrix: NDArray[Any], element: str) -> bytes:
-    """A record a row of a matrix; zeros are left out."""
+    """A record for each row of a matrix, without zeros."""
     rows = []
     for row in np.asarray(matrix):
         indices = np.flatnonzero(row)
@@ -123,14 +123,14 @@ def scales(values: ArrayLike, mode: str = "sliced") -> SegmentBytes:
 
 
 def element_types(weights: str, activations: str, **others: int) -> dict[str, int]:
-    """The members of a record of types for these element types."""
+    """The fields of a record of types for these element types."""
     numbers = {"weights": weights, "activations": activations}
     return {name: 1 + ELEMENTS.index(x) for name, x in numbers.items()} | others
 
 
 @dataclass
 class Unit:
-    """The contents of a unit's half: packets at 0, everything else from `data_at` on."""
+    """The contents of a half of a unit: packets at 0, everything else from `data_at` on."""
 
     config: dict[str, Any] = field(default_factory=dict)
     data_at: int = 0x2000
@@ -144,14 +144,14 @@ class Unit:
         self.sums = SUMS[self.element if widest == "element" else widest]
 
     def put(self, data: bytes, align: int = 4) -> int:
-        """Place bytes; their offset in the half."""
+        """Place bytes in the half; return their offset."""
         while len(self.data) % align:
             self.data.append(0)
         self.data += data
         return self.data_at + len(self.data) - len(data)
 
     def space(self, size: int) -> int:
-        """Place zeros for results; their offset."""
+        """Place zeros for results; return their offset."""
         return self.put(bytes(size), 8)
 
     def config_packet(
@@ -165,7 +165,7 @@ class Unit:
         data: Sequence[SegmentBytes] = (),
         **header: int,
     ) -> None:
-        """A config of a sequence, and of its scales and its table (`data`)."""
+        """Add a config of a sequence, with its scales and its table (`data`)."""
         made = sequence(*lines, words=None, steps=steps, strides=strides, types=types, **header)
         self.config_bytes(ib, made, clusters, data)
 
@@ -176,7 +176,7 @@ class Unit:
         clusters: int | None = None,
         data: Sequence[SegmentBytes] = (),
     ) -> None:
-        """A config of the bytes of a sequence, and of its scales and its table (`data`)."""
+        """Add a config of a sequence given as bytes, with its scales and its table (`data`)."""
         command = codec.encode(CORE.by_mnemonic["config"], {"ib": ib})
         self.packet(command, [("sequence", "broadcast", made), *data], clusters)
 
@@ -189,7 +189,7 @@ class Unit:
         last: int = 0,
         clusters: int | None = None,
     ) -> None:
-        """An exe; a segment is (type, mode, bytes); a range of offsets instead is there already."""
+        """Add an exe; a segment is (type, mode, bytes), or gives the offsets of data placed before."""
         command = codec.encode(CORE.by_mnemonic["exe"], {"ib": ib, "shift": shift, "last": last})
         self.packet(command, segments, clusters, out or {})
 
@@ -200,7 +200,7 @@ class Unit:
         clusters: int | None = None,
         out: dict[str, int] | None = None,
     ) -> None:
-        """A packet of any command; `out` given: with an out record."""
+        """Add a packet with any command, with an out record if `out` is given."""
         if clusters is None:
             clusters = (1 << int(self.configuration["pe.clusters"])) - 1
         head = {"command": command, "segments": len(segments), "clusters": clusters}
@@ -222,7 +222,7 @@ class Unit:
     def weights(
         self, matrix: NDArray[Any], mode: str = "sliced", element: str = ""
     ) -> tuple[str, str, bytes]:
-        """A segment of weights, a record a row."""
+        """A segment of weights, with a record for each row."""
         return "weights", mode, sparse(matrix, element or self.element)
 
     def compressed(
@@ -255,14 +255,14 @@ class Unit:
         return "table", "broadcast", np.asarray(values).astype(NAMES[self.element]).tobytes()
 
     def out(self, size: int, element: str, **members: int) -> dict[str, int]:
-        """An out record for results in `size` fresh bytes."""
+        """An out record for results in `size` new bytes of the half."""
         width = np.dtype(STORED[element]).itemsize
         found = {"count": 1, "step": width, **members}
         found.setdefault("stride", found["count"] * width)
         return {"offset": self.space(size), "element": ELEMENTS.index(element), **found}
 
     def machine(self, *others: Builder, engine: str = ENGINES[0]) -> Machine:
-        """A device of one row (and `others`) with this unit as its feeding half."""
+        """A device of one row (and `others`), whose feeding half has this unit's contents."""
         return Machine(self, *others, engine=engine)
 
 

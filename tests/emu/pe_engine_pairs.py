@@ -1,4 +1,4 @@
-"""A row of the array in a device of each engine, run side by side."""
+"""A row of the array in a device of each engine; both are run in the same way and compared."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def machines_of_engines(unit: Unit) -> tuple[Machine, Machine]:
 
 
 def state_differences(fast: Device, reference: Device) -> list[tuple[str, Change]]:
-    """What differs between two devices' states."""
+    """The differences between the states of two devices."""
     return fast.diff(reference.snapshot())
 
 
 def stop_summary(stop: Stop) -> tuple[Any, ...]:
-    """All of a stop but the cycle in which the clock found nobody to run."""
+    """A stop without the cycle in which the clock found no core to run."""
     fault = stop.fault
     found = None if fault is None else (fault.kind, fault.message, fault.values, fault.address)
     return stop.reason, found, None if fault is None else stop.cycle
@@ -52,7 +52,7 @@ def stop_summary(stop: Stop) -> tuple[Any, ...]:
 def run_and_compare(
     unit: Unit, pauses: list[int], pair: tuple[Machine, Machine] | None = None
 ) -> tuple[Machine, Machine]:
-    """Run both engines to the end, stopping after each of `pauses` cycles to compare."""
+    """Run both engines to the end; stop after each of `pauses` cycles and compare their states."""
     fast, reference = pair or machines_of_engines(unit)
     with np.errstate(all="ignore"):
         for pause in pauses:

@@ -1,4 +1,4 @@
-"""What the cases of faults of the PE rows share; `CASES` is filled where they are written."""
+"""Cases of faults of the PE rows (`CASES`), filled by the modules of cases; shared functions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fault_of(unit: Unit) -> Fault:
 def layer(
     config: dict[str, object] | None = None, *lines: str, steps: Steps = (), **header: Any
 ) -> Unit:
-    """A unit with LAYER, or other lines, in buffer 0."""
+    """A unit whose buffer 0 has the sequence LAYER, or other lines."""
     unit = Unit(dict(config or {}))
     unit.config_packet(0, *(lines or LAYER), steps=steps, **header)
     return unit

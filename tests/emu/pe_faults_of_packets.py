@@ -1,4 +1,4 @@
-"""Faults of the PE rows: packets that are wrong, and sequences."""
+"""Faults of the PE rows because of wrong packets or sequences."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def random_layers(draw: st.DrawFn) -> Layer:
 def random_elements(
     rng: np.random.Generator, element: str, shape: tuple[int, ...], zeros: float
 ) -> NDArray[Any]:
-    """Random elements, a share of them zero."""
+    """Random elements; `zeros` of them (a fraction) are zero."""
     if element.startswith("fp"):
         found = rng.normal(0, 3, shape).astype(NAMES[element])
     else:
@@ -94,7 +94,7 @@ def random_elements(
 
 @dataclass
 class BuiltLayer:
-    """The program of a layer, its operands by part, and where its results go."""
+    """The program of a layer, its operands by exe, and the out record of its results."""
 
     machine: Machine
     out: dict[str, int]
@@ -103,7 +103,7 @@ class BuiltLayer:
 
 
 def build_layer(layer: Layer) -> BuiltLayer:
-    """One run a part; the last one moves the sums out, block a for column a."""
+    """Build a layer with a run for each part of the inputs; the last run stores the sums."""
     rng = np.random.default_rng(layer.seed)
     element, x_element = layer.operands
     types = None if layer.types is None else element_types(*layer.types)

@@ -1,4 +1,4 @@
-"""Random packet lists for the array, for the engine and for the model without time."""
+"""Random packet lists, for the engine and for a model without time."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Generator:
         self._fill_everything()
 
     def _fill_everything(self) -> None:
-        """Load the whole input buffer and all blocks of the output queue, so that little faults."""
+        """Load the whole input buffer and all blocks of the output queue, so that few lists fault."""
         lines = ("ld activations base=0", "ld psums base=0", "ld psums base=5", "ld psums base=9")
         self.sequences[31] = Program(lines, {}, buffer=31)
         self.unit.config_packet(31, *lines)
@@ -107,7 +107,7 @@ class Generator:
         ]
 
     def sequence(self) -> None:
-        """A config of a random sequence."""
+        """Add a config of a random sequence."""
         pick: Callable[[Sequence[Any]], Any] = self.random.choice
         ib = pick([*BUFFERS])
         block = lambda: self.random.randrange(BLOCKS)  # noqa: E731
@@ -165,20 +165,20 @@ class Generator:
         )
 
     def _scales(self) -> list[float]:
-        """A scale for each PE of the row, or nothing."""
+        """A scale for each PE of the row, or an empty list."""
         if self.random.random() < 0.5:
             return []
         draw = lambda: self.random.choice([-1, 1, 1]) * 2 ** self.random.uniform(-12, 2)  # noqa: E731
         return [single(draw()) for _ in range(CLUSTERS * PES)]
 
     def _table(self) -> list[int]:
-        """The entries of a table, or nothing."""
+        """The entries of a table, or an empty list."""
         if self.random.random() < 0.6:
             return []
         return [self.random.randrange(-128, 128) for _ in range(256)]
 
     def _layer(self) -> list[str]:
-        """Loads, macs, results, stores, in this order."""
+        """Lines of loads, macs, results and stores, in this order."""
         pick, base, block = self.random.choice, self.random.randrange(1, 12), self.random.randrange
         accs = self.random.sample(range(4), pick([1, 2]))
         lines = ["ld weights", f"ld activations base={base}"] if pick([True, False]) else []
@@ -192,7 +192,7 @@ class Generator:
         return lines
 
     def _steps(self, lines: list[str]) -> dict[tuple[int, int], tuple[int, int]]:
-        """Steps of some operands, most of them small enough not to fault."""
+        """Steps of some operands, mostly so small that they do not fault."""
         steps = {}
         for number, line in enumerate(lines):
             for operand in range(2 if line.startswith(("mac", "spu")) else 1):
@@ -207,7 +207,7 @@ class Generator:
         return steps
 
     def _strides(self, lines: list[str]) -> dict[tuple[int, int], tuple[int, int]]:
-        """Strides of some operands that may have them, most of them small enough not to fault."""
+        """Strides of some operands that may have them, mostly so small that they do not fault."""
         strides = {}
         for number, line in enumerate(lines):
             found = decode(CORE, instruction(line), INSTRUCTION_BITS)
@@ -228,7 +228,7 @@ class Generator:
         return tuple(chain)
 
     def exe(self) -> None:
-        """An exe of a random buffer; none if it would fault."""
+        """Add an exe of a random buffer, unless the model says that it would fault."""
         ib = self.random.choice([ib for ib in self.sequences if ib != 31])
         clusters = self.random.choice([(0,), (1,), (0, 1), (0, 1)])
         region = self.random.randrange(REGIONS)
@@ -291,7 +291,7 @@ class Generator:
         )
 
     def _add(self, ib: int, exe: Exe) -> None:
-        """Put the packet of an exe that the model has run into the unit."""
+        """Add the packet of an exe that the model has executed."""
         segments, fixed = [], {}
         for number, (kind, operand) in enumerate(exe.operands):
             if isinstance(operand, tuple):
@@ -320,7 +320,7 @@ class Generator:
 
 
 def exe_dense(exe: Exe) -> set[int]:
-    """Which operands of weights are dense: their slices hold numbers, not pairs."""
+    """The numbers of the operands with dense weights: their slices hold numbers, not pairs."""
     found = set()
     for number, (_, operand) in enumerate(exe.operands):
         parts = (
@@ -341,6 +341,6 @@ def random_packet_list(seed: int) -> Generator:
 
 
 def content_hashes(device: Device) -> tuple[str, str]:
-    """Hashes of the row and of memory (when the clock stopped for good is the run's choice)."""
+    """Hashes of the row and of memory, which do not depend on the cycle of the last stop."""
     device.sync()
     return device.cores["pe[0]"].state.hash(), device.memory.state.hash()

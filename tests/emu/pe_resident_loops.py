@@ -1,4 +1,4 @@
-"""Random products of rows of activations with weights that stay, as packet lists with a loop."""
+"""Random products with weights that stay in the queues, as packet lists with a loop."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ class Loop:
     added: NDArray[Any] | None = None  # (PEs,)
 
     def expected(self) -> NDArray[Any]:
-        """The results as they lie in memory: (clusters, PEs, rows of an iteration, iterations)."""
+        """The results in the order of memory: (clusters, PEs, rows of an iteration, iterations)."""
         found = np.einsum("cmk,cpk->cpm", self.x, self.weights) + self.start
         return found.reshape(*found.shape[:2], -1, self.at_once).swapaxes(2, 3)
 
 
 class LoopMaker:
-    """Makes a random loop; `order` says when activations come: first, in turns, in two places.
+    """Makes a random loop.
 
-    The order "once" has activations first, and four macs in the only iteration.
-
-    `sums` says what sums begin with: nothing, a bias (one segment for all iterations), partial
-    sums of their own ("each"), or, in the first iteration, what an earlier exe left ("before").
-    With `join`, cluster 0 adds something to its first results.
+    `order` says when activations come: "first", in "turns", in "two places"; "once" has activations
+    first, and four macs in the only iteration. `sums` says what sums start with: "none", a "bias"
+    (one segment for all iterations), partial sums of each iteration ("each"), or, in the first
+    iteration, what an earlier exe left ("before"). With `join`, cluster 0 adds numbers to its first
+    results.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class LoopMaker:
         return found
 
     def loop(self) -> Loop:
-        """Configurations and packets of the whole list."""
+        """Add the configs and packets of the whole list."""
         unit, blocks = self.unit, self.blocks
         x_owners, w_owners = (1 if shared else self.clusters for shared in self.shared)
         x = self.sparse(x_owners, self.m, self.k)
@@ -148,7 +148,7 @@ class LoopMaker:
         )
 
     def _start_sums(self) -> tuple[NDArray[Any], list[Segment]]:
-        """What the sums begin with, (clusters, PEs, m), and the segments that bring it."""
+        """The start values of the sums, (clusters, PEs, m), and the segments that bring them."""
         shape = self.clusters, self.pes, self.iterations, self.at_once
         if self.sums == "none":
             return np.zeros((*shape[:2], self.m), int), []
@@ -164,7 +164,7 @@ class LoopMaker:
         return np.broadcast_to(values, shape).reshape(*shape[:2], -1), segments
 
     def _add_join(self, loop: Loop, kind: str) -> None:
-        """Packets for cluster 0, which begin while the loop is at work and wait for its results."""
+        """Add packets for cluster 0 that begin during the loop and wait for its results."""
         unit, size = self.unit, np.dtype(SUMS[self.element]).itemsize
         loop.added = self.rng.integers(-99, 100, self.pes)
         first = range(loop.out["offset"], loop.out["offset"] + self.pes * size)

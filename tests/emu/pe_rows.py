@@ -1,4 +1,4 @@
-"""Look at a row of the array while it runs."""
+"""Reads the state of a row of the array while it runs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 
 def states_after(machine: Machine, first: int, last: int, look: Callable[[Any], T]) -> list[T]:
-    """What `look` finds in the row's state after each of the cycles `first` to `last`."""
+    """The results of `look` on the row's state after each of the cycles `first` to `last`."""
     return [look(machine.at(cycle + 1)) for cycle in range(first, last + 1)]
 
 
 def field_reader(names: str, cluster: int = 0, pe: int = 0) -> Callable[[Any], Any]:
-    """Looks at fields of a PE (of arrays behind it at the first element) or of its cluster."""
+    """A function that reads fields of a PE or of its cluster; of an array, the first element."""
 
     def found(state: Any) -> Any:
         values = []
@@ -32,7 +32,7 @@ def field_reader(names: str, cluster: int = 0, pe: int = 0) -> Callable[[Any], A
 
 
 def instruction_starts(machine: Machine, cluster: int = 0) -> list[tuple[int, str]]:
-    """Cycle and mnemonic of each instruction that a cluster starts."""
+    """A list to which a run adds cycle and mnemonic of each instruction that a cluster starts."""
     row, found = machine.row, []
     names = {0: "mac", 1: "ld", 2: "st", 3: "spu"}
 

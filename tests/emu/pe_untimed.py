@@ -1,7 +1,7 @@
-"""What a packet list does, without time: packet after packet, instruction after instruction.
+"""A model without time of packet lists: packet after packet, instruction after instruction.
 
-Written from pe.md and docs/timing-pe.md alone, for integers, in plain Python; the engine, however
-many buffers it runs at once, must leave the same memory, accumulators and output queues.
+It is written from pe.md and docs/timing-pe.md alone, for integers, in plain Python. The engine must
+leave the same memory, accumulators and output queues, although it runs several buffers at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Operand = tuple[str, list[list[list[Entry] | list[int]]] | tuple[int, int]]
 
 
 class Place(int):
-    """An operand of PE 0, and what it changes by from a PE to the next."""
+    """An operand of PE 0, and the difference from each PE to the next."""
 
     each = 0
 
@@ -32,12 +32,12 @@ def place_of(value: int, each: int = 0) -> Place:
 
 
 class Refused(Exception):
-    """The program would fault here."""
+    """The program would cause a fault here."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A sequence: instructions as texts, members of its header, steps by (instruction, operand)."""
+    """A sequence: instructions as texts, fields of its header, steps by (instruction, operand)."""
 
     lines: tuple[str, ...]
     header: dict[str, int]
@@ -53,10 +53,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Exe:
-    """One exe: the sequences that trigger each other, flags, operands, where results go.
+    """One exe: the sequences that trigger each other, flags, operands, addresses of results.
 
-    An operand is ("weights", [(index, value), ...] by PE) and so on, by cluster; or the
-    place in memory from which all PEs of all clusters get the same activations.
+    An operand is a kind and, for each cluster and PE, its data, such as ("weights", [(index,
+    value), ...]); or the offset in memory of activations that all PEs of all clusters get.
     """
 
     chain: tuple[Program, ...]
@@ -87,13 +87,13 @@ def single(value: float) -> float:
 
 
 def scaled(value: int, scale: float) -> int:
-    """A float32 of the value times the scale, a float32 too, half to even."""
+    """The float32 of the value, times the float32 `scale`, rounded to float32, then to an integer."""
     return round(single(single(value) * scale))
 
 
 @dataclass
 class Model:
-    """The PEs of a row: input buffers, accumulators, output queues; and the unit's memory."""
+    """The PEs of a row (input buffers, accumulators, output queues) and the unit's memory."""
 
     clusters: int
     pes: int
@@ -113,7 +113,7 @@ class Model:
         self.written = {at: [False] * self.outputs for at in every}
 
     def copy(self) -> Model:
-        """A model in the same state; neither sees what the other runs."""
+        """An independent model in the same state."""
         made = copy.copy(self)
         made.memory = dict(self.memory)
         made.input = {at: list(held) for at, held in self.input.items()}
@@ -124,12 +124,12 @@ class Model:
         return made
 
     def configure(self, buffer: int) -> None:
-        """A config empties the buffer's scalar accumulators."""
+        """Empty the scalar accumulators of the buffer, as its config does."""
         for cluster in range(self.clusters):
             self.scalars[cluster, buffer] = {}
 
     def run(self, exe: Exe) -> None:
-        """Raises `Refused` (the model is then of no more use)."""
+        """Execute an exe; raise `Refused` if it would fault (the model cannot be used afterwards)."""
         for cluster in exe.clusters:
             One(self, cluster, exe).run()
 
@@ -248,7 +248,7 @@ class One:
                 self.store(first)
 
     def chains(self, words: list[list[str]], where: list[tuple[Place, Place]]) -> dict[int, int]:
-        """By spu that works chained: the accumulator that it takes."""
+        """For each spu in chained mode (by the number of its instruction), its accumulator."""
         line: list[int] = []
         found = {}
         for i, word in enumerate(words):
@@ -272,7 +272,10 @@ class One:
         self.stored += exe.count
 
     def members(self, place: Place, count: int) -> list[int]:
-        """The PEs that hold something there: all that was asked for, or nothing."""
+        """The PEs that have `count` results from `place` on.
+
+        Raises `Refused` if a PE has only some of them.
+        """
         if any(place.of(k) + count > self.m.outputs for k in self.pes):
             raise Refused
         found = []
@@ -404,7 +407,7 @@ class One:
         return x
 
     def chained(self, program: Program, name: str, acc: int, place: Place) -> None:
-        """The accumulators go through the special function, one result a PE."""
+        """Send the accumulators through the special function, with one result for each PE."""
         m, values = self.m, []
         for k in self.pes:
             values.append(m.sums[self.c, k][acc])
@@ -446,7 +449,7 @@ class One:
             self.mark(k, at, count)
 
     def give_first(self, results: list[int], place: int) -> None:
-        """PE 0 holds the results, the others nothing there."""
+        """Put the results into PE 0; the other PEs have none there."""
         m, count, size = self.m, len(results), self.m.outputs // BLOCKS
         if place + count > m.outputs:
             raise Refused

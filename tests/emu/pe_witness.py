@@ -1,7 +1,7 @@
 """A second, scalar model of the PEs' mac, written from the text of pe.md alone.
 
-One PE after the other, one entry after the other, in plain Python: nothing of
-`macaw.emu.pe` is used. It says what each PE's cycles are and what its accumulator holds.
+It works PE by PE and entry by entry, in plain Python without `macaw.emu.pe`. It computes the cycles
+of each PE and its accumulator.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 @dataclass
 class Lane:
-    """One PE: entries (input index, weight) that are still to be examined, its queues, its sum."""
+    """One PE: the entries (input index, weight) that it has not examined, its queues, its sum."""
 
     entries: deque[tuple[int, Any]]
     q1: deque[tuple[int, Any]] = field(default_factory=deque)
@@ -36,9 +36,9 @@ class Lane:
 def mac_queued(
     lane: Lane, x: Sequence[Any], q1_places: int, q2_places: int
 ) -> list[tuple[Any, Any]]:
-    """All cycles of a PE of design 5b; the products (weight, activation) in their order.
+    """Simulate a mac of design 5b in a PE; return its products (weight, activation) in their order.
 
-    "All stages read the state at the start of the cycle."
+    pe.md: "All stages read the state at the start of the cycle."
     """
     products = []
     while not lane.empty:
@@ -63,7 +63,7 @@ def mac_queued(
 
 @dataclass
 class Neighbours:
-    """What balancing does to a cluster's lanes, beside what each lane does for itself."""
+    """The effects of balancing on a cluster's lanes."""
 
     given: list[int]  # loads that each PE gave to its left neighbour
     helped: list[list[tuple[Any, Any]]]  # products of each PE that its left neighbour made
@@ -73,11 +73,11 @@ class Neighbours:
 def mac_balanced(
     lanes: Sequence[Lane], xs: Sequence[Sequence[Any]], places: tuple[int, int], threshold: int
 ) -> tuple[list[list[tuple[Any, Any]]], Neighbours]:
-    """All cycles of the PEs of a cluster with `balance`, and what they multiplied.
+    """Simulate a mac with `balance` in the PEs of a cluster; return the products of each.
 
-    A load is (input index, weight, owner): the owner's activations are what it meets. "Queue 1
-    pops up to two loads, one to this PE's load queue 2 if that has room, and the next one to the
-    left neighbour, if queue 1 has at least `threshold` more loads than the neighbour's and
+    A load is (input index, weight, owner): it is multiplied with the owner's activation. pe.md:
+    "Queue 1 pops up to two loads, one to this PE's load queue 2 if that has room, and the next one
+    to the left neighbour, if queue 1 has at least `threshold` more loads than the neighbour's and
     that has three places free. A given load is never passed on; PE 0 never gives."
     """
     count = len(lanes)
@@ -129,7 +129,10 @@ def mac_balanced(
 
 
 def mac_direct(lane: Lane, x: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """As above of design 5a: one entry a cycle, and what is effectual is in the MAC one later."""
+    """Like `mac_queued`, for design 5a.
+
+    A PE examines one entry a cycle and multiplies it in the next cycle.
+    """
     products = []
     while not lane.empty:
         lane.took.append(bool(lane.q2))
@@ -142,7 +145,7 @@ def mac_direct(lane: Lane, x: Sequence[Any]) -> list[tuple[Any, Any]]:
 
 
 def examine(lane: Lane, x: Sequence[Any], count: int, queue: deque[tuple[int, Any]]) -> None:
-    """The index comparator: effectual entries go to `queue`."""
+    """Examine up to `count` entries; put effectual ones into `queue`."""
     for _ in range(min(count, len(lane.entries))):
         entry = lane.entries.popleft()
         lane.examined += 1
@@ -152,7 +155,7 @@ def examine(lane: Lane, x: Sequence[Any], count: int, queue: deque[tuple[int, An
 
 
 def classes(lane: Lane, length: int) -> dict[str, int]:
-    """A PE's cycles of a mac of `length` cycles by class."""
+    """The number of a PE's cycles in each class, for a mac of `length` cycles."""
     found = {"mac": 0, "filling": 0, "no_load": 0, "early": length - len(lane.took)}
     for took in lane.took:
         if took is None:
@@ -167,7 +170,7 @@ def classes(lane: Lane, length: int) -> dict[str, int]:
 def accumulate(
     start: Any, products: Sequence[tuple[Any, Any]], sum_type: str, overflow: str
 ) -> Any:
-    """Products added one by one; floating: product and sum each rounded to the sum's type."""
+    """Add products one by one; floating products and sums are rounded to the sum's type."""
     dtype = np.dtype(sum_type)
     if dtype.kind == "f":
         total = dtype.type(start)
@@ -186,5 +189,5 @@ def accumulate(
 
 
 def added(left: Any, right: Any, sum_type: str, overflow: str) -> Any:
-    """A sum and what was handed over to it."""
+    """A sum after a helper's sum was added to it."""
     return accumulate(left, [(right, 1)], sum_type, overflow)

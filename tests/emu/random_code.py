@@ -1,4 +1,4 @@
-"""Random programs of RV32IM that end: for comparisons between machines and engines."""
+"""Random programs of RV32IM that end, for comparisons of machines and engines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Line = tuple[Instruction, dict[str, int]]
 
 @dataclass(frozen=True)
 class RandomProgram:
-    """Machine code, its data at `base`, and where it is done (an `ecall` that exits)."""
+    """Machine code, its data at `base`, and the offset of its last `ecall`, which exits."""
 
     text: bytes
     data: bytes
@@ -53,7 +53,7 @@ def number(chance: random.Random) -> int:
 
 
 def operands(row: Instruction, chance: random.Random) -> dict[str, int]:
-    """Random values; what is written is a free register."""
+    """Random operands; the register that is written is one of `FREE`."""
     values = {}
     for operand in row.operands:
         if operand.name == "rd":
@@ -68,7 +68,7 @@ def operands(row: Instruction, chance: random.Random) -> dict[str, int]:
 
 
 def access(chance: random.Random) -> list[Line]:
-    """A load or store in the data, by the base or by a computed pointer."""
+    """A load or store in the data, relative to the base or to a computed pointer."""
     row = chance.choice(LOADS + STORES)
     size = SIZES[row.mnemonic]
     offset = chance.randrange(0, DATA_BYTES - 8, size)
@@ -90,7 +90,7 @@ def access(chance: random.Random) -> list[Line]:
 def random_program(
     chance: random.Random, base: int, units: int = 60, rounds: int = 3
 ) -> RandomProgram:
-    """`units` of one to three instructions, run `rounds` times over."""
+    """A program of `units` times one to three instructions, repeated `rounds` times."""
     parts: list[list[Line]] = []
     kinds = chance.choices(
         ("compute", "access", "branch", "jal", "jalr"), (60, 25, 9, 3, 3), k=units

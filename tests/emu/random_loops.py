@@ -1,7 +1,7 @@
-"""Random programs of loops that are hot: for comparisons between engines.
+"""Random programs with hot loops, for comparisons of engines.
 
-Bodies compute, access data, branch, call, store into their own code, walk out of a memory, read
-counters, break; on vc they work on vector registers as well.
+Bodies of loops compute, access data, branch, call, store into their own code, access addresses
+beyond a memory, read counters and have breakpoints. On vc they also use vector registers.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _lanes(chance: random.Random) -> list[Line]:
 
 
 def _walk(chance: random.Random) -> list[Line]:
-    """An access by a pointer that may leave the memory, or its alignment, after some rounds."""
+    """An access by a pointer that may leave the memory or lose its alignment after some rounds."""
     row = chance.choice(random_code.LOADS + random_code.STORES)
     other = "rd" if row.family == "load" else "rs2"
     step = chance.choice((4, 4, 4, 4, 64, 2047))
@@ -136,7 +136,7 @@ def _body(chance: random.Random, has_vectors: bool, has_markers: bool) -> list[l
 
 
 def _patched(parts: list[list[Line]], at: int, chance: random.Random) -> list[Line]:
-    """The body's lines, one of which stores another constant into an `addi` of it; `at`: address."""
+    """The lines of a body after a store was added that changes the constant of one of its `addi`."""
     register = chance.choice(BODY)
     target = (ROWS["addi"], {"rd": register, "rs1": register, "imm": 1})
     word = encode(ROWS["addi"], {"rd": register, "rs1": register, "imm": chance.randint(2, 99)})
@@ -160,7 +160,7 @@ def random_loops(
     has_vectors: bool = False,
     has_markers: bool = False,
 ) -> Loops:
-    """Code for the address `text`, data for `base`; some programs end by a fault."""
+    """Code for address `text` and data for `base`; some programs end with a fault."""
     lines: list[Line] = []
     for register in (*BODY, *range(28, 31)):
         lines += constant(register, random_code.number(chance))

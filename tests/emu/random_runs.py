@@ -1,4 +1,7 @@
-"""Random programs of each kind of core, on devices of both engines and on one without listeners."""
+"""Random programs of each kind of core, on a device of each engine and on one without listeners.
+
+All devices have loaded the program.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ LIMIT = 60_000  # cycles
 
 
 class RandomRun(NamedTuple):
-    """Loaded devices with the same program: of the fast engine, of the reference engine, plain."""
+    """Devices with the same program: fast engine, reference engine, and one without listeners."""
 
     devices: list[Device]
     plain: Device
 
     def check_unchanged(self) -> None:
-        """Run the plain device; the others, which have run, have counted as it does."""
+        """Run the device without listeners; the others, which have run, have the same counters."""
         with np.errstate(all="ignore"):
             self.plain.run(LIMIT)
         self.plain.sync()

@@ -1,4 +1,4 @@
-"""Devices of cp or vc with random programs, one of each engine."""
+"""Devices of cp or vc with the same random program, one for each engine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def stop_summary(stop):
 
 
 def random_devices(core, seed):
-    """Both engines with a random program, and the chance that made it."""
+    """A device of each engine with a random program, and the random generator that made it."""
     chance = random.Random(seed)
     text = cp_machine.TEXT if core == "cp" else EXTERNAL + 0x400
     bases = (0x40000, text + 0x1800, UNIT, EXTERNAL + 0x8000)

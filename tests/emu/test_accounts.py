@@ -37,7 +37,7 @@ Causes = Counter[str]
 
 
 def account(device: Device) -> dict[str, Causes]:
-    """Run a device; return the cycles of each core by cause, after tests that hold for any core."""
+    """Run a device and test what holds for all accounts; return the cycles of each core by cause."""
     with np.errstate(all="ignore"):
         _, accountants = accounting.run(device, LIMIT)
     found = {}
@@ -52,9 +52,9 @@ def account(device: Device) -> dict[str, Causes]:
 
 
 def assert_logged(one: Accountant, cycles: int) -> None:
-    """The log of a core has as many cycles without a charge as the core is idle.
+    """The log of a core has no charge in exactly the cycles in which the core is idle.
 
-    That of a core of one unit has each charge for as many cycles as the account.
+    If a core has one unit, its log has each charge for as many cycles as its account.
     """
     logged: Counter[Charge] = Counter()
     for begin, end, charge in one.log.spans(cycles):
@@ -69,7 +69,7 @@ def assert_logged(one: Accountant, cycles: int) -> None:
 
 
 def assert_path(device: Device, accountants: dict[str, Accountant]) -> None:
-    """The critical path has each cycle once, and is the one that a walk cycle by cycle finds."""
+    """The critical path has each cycle once, and equals the path found cycle by cycle."""
     logs = {core.number: accountants[core.name].log for core in device.order}
     path = critical_path(logs, device.cycle)
     assert sum(path.values()) == device.cycle
@@ -77,7 +77,7 @@ def assert_path(device: Device, accountants: dict[str, Accountant]) -> None:
 
 
 def path_by_cycles(logs: dict[int, CoreLog], cycles: int) -> dict[Step, int]:
-    """The critical path as its definition says it, in every cycle anew."""
+    """The critical path by its definition, for each cycle separately."""
     acts = {
         number: [charge for begin, end, charge in log.spans(cycles) for _ in range(end - begin)]
         for number, log in logs.items()
@@ -113,7 +113,7 @@ def by_cause(one: Accountant) -> Causes:
 
 
 def assert_same(run: RandomRun) -> dict[str, Causes]:
-    """Both engines charge the same, and the account changes nothing of the run."""
+    """Both engines have the same charges, and the account changes nothing in the run."""
     found = [account(device) for device in run.devices]
     assert found[0] == found[1]
     run.check_unchanged()
@@ -169,10 +169,11 @@ def test_nnp(seed: int) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_cycles_of_nnp_have_instructions(engine: str) -> None:
-    """By hand, on tiny: the second chain needs the result of the first one, which is under way.
+    """Each cycle of nnp belongs to an instruction (by hand, on tiny).
 
-    A chain takes 8 (read) + 4 + 8 (MFU0) + 4 (MFU1) + 8 (write) + 2 cycles after its last
-    instruction was issued; the second chain is issued meanwhile.
+    The second chain needs the result of the first one. A chain takes 8 (read) + 4 + 8 (MFU0) + 4
+    (MFU1) + 8 (write) + 2 cycles after its last instruction was issued; the second chain is issued
+    meanwhile.
     """
     tiny = config.load("tiny")
     device = Device(tiny, engine=engine)
@@ -226,10 +227,10 @@ def test_islands(seed: int) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_two_blocks_of_an_island(engine: str) -> None:
-    """By hand, on tiny: each wait belongs to the block, the word and the constraint that it is of.
+    """Each wait of an island has its block, word and timing constraint (by hand, on tiny).
 
     The push comes at 2 and opens its row; the columns are written at 12 (tRCDWR) and 16 (tCCDL) and
-    are stored at 22 and 26. The pull waits for the first one, and reads from 22 to 44, when the run
+    stored at 22 and 26. The pull waits for the first column and reads from 22 to 44, when the run
     ends.
     """
     lines = [

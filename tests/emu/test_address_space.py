@@ -1,4 +1,4 @@
-"""Memories of dead devices return to the process; mapped registers are at their addresses."""
+"""A deleted device frees its address space; registers are mapped at their addresses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIMIT = 4_000_000 << 10  # bytes: `ulimit -v 4000000`
 
 
 def said(script: str, limit: int = LIMIT) -> str:
-    """What a script prints in a process with so much address space."""
+    """The output of a script in a process with `limit` bytes of address space."""
     head = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
     done = subprocess.run(
         [sys.executable, "-c", head + script], cwd=ROOT, capture_output=True, text=True, check=False
@@ -78,9 +78,9 @@ Device(configuration("base"))
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_core_reads_its_mapped_registers(engine):
-    """At 0x2000_0000: id, status, next, cycles and cyclesh, as docs/isa/device.md says.
+    """A core reads id, status, next, cycles and cyclesh at 0x2000_0000 (docs/isa/device.md).
 
-    While an instruction is executed, it is the next one.
+    During an instruction, `next` is the address of this instruction.
     """
     text = """
         .core cp

@@ -1,4 +1,4 @@
-"""A row that runs another row's part has its lines: faults say them."""
+"""If a row executes the part of another row, its faults name lines of that part."""
 
 from __future__ import annotations
 

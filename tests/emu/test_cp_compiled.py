@@ -1,7 +1,7 @@
 """A freestanding C program, compiled by Debian's GCC, runs on cp unchanged.
 
-Where the compiler is missing, the executable that lies beside the source is run
-(`python tests/emu/test_cp_compiled.py` makes it anew); in CI the compiler must be there.
+Without the compiler, the test runs the executable beside the source (`python
+tests/emu/test_cp_compiled.py` makes it anew). In CI the compiler must be installed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def signed(value: int) -> int:
 
 
 class Generator:
-    """The program's pseudo-random numbers."""
+    """The pseudo-random generator of the C program."""
 
     def __init__(self) -> None:
         self.state = 12345
@@ -72,7 +72,7 @@ def truncated(value: int, divisor: int) -> int:
 
 
 def expected() -> str:
-    """What the program prints, worked out in another way."""
+    """The output of the program, computed in Python."""
     draw = Generator()
     numbers = [31, -4, 159, -2653, 58979, -32384626, 2**31 - 1, -(2**31), 0, 7]
     primes = sum(all(n % d for d in range(2, int(n**0.5) + 1)) for n in range(2, 2000))

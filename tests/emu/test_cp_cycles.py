@@ -1,4 +1,4 @@
-"""What instructions of cp cost, against calculations by hand; CSRs, ecall, faults."""
+"""The cycles that instructions of cp take, against calculations by hand; CSRs, ecall, faults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.emu.toys import EXTERNAL, UNIT, toy
 
 
 def cycles(source, *others, **changes):
-    """Device cycles from the start to an ebreak, its own not counted."""
+    """The device cycles from the start to the end of the source, before an ebreak."""
     device = machine(source + "\nebreak", *others, **changes)
     stop = device.run()
     assert stop.reason == "breakpoint", stop

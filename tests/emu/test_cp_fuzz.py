@@ -1,4 +1,4 @@
-"""Any bytes as a program: the device stops in words, the same ones in both ways."""
+"""Any bytes as a program end in a stop with a clear text, the same with and without a listener."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""cp's trace block: records by hand, against an independent log of announcements, and no cost in cycles."""
+"""cp's trace block: records by hand and against a separate log of announcements; no cost in cycles."""
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +16,7 @@ OFFSETS = {row.name: MAPPED_PARAMETERS + 4 * row.index for row in PARAMETERS}
 
 
 def setup(device: Device, **parameters: int) -> Device:
-    """Set parameters as the host does, with an area for 64 records."""
+    """Set trace parameters as the host does, and an area for 64 records."""
     area = {"spill": AREA, "spill_end": AREA + 64 * RECORD.size}
     for name, value in (area | parameters).items():
         device.memory.registers.write(PAGE + OFFSETS[f"trace_{name}"], 4, value, 0)
@@ -52,7 +52,10 @@ MARKED = f"""
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_marked_instructions_by_hand(engine: str) -> None:
-    """The rule of seed 001 ¶54-55, ¶59-60."""
+    """A record of marked instructions has the times and counts calculated here.
+
+    See seed 001 ¶54-55, ¶59-60.
+    """
     device = setup(machine(MARKED, engine=engine))
     device.run()
     (record,) = records(device)
@@ -84,7 +87,10 @@ CONFIGURES = f"""
 
 
 def test_a_program_configures_and_reads_its_own_block() -> None:
-    """t_begin of group 1 is the start of instruction 10: 12 instructions and stores at a cycle each (seed 001 ¶71)."""
+    """A program sets the parameters of its own trace block and reads its registers (seed 001 ¶71).
+
+    t_begin of group 1 is the start of instruction 10: 12 instructions and stores at a cycle each.
+    """
     source = CONFIGURES.replace(
         "lw      a5, 0x7f0(a0)", f"addi a6, a0, 0x7ff\nlw a5, {MAPPED_GROUPS + 0x80 - 0x7FF}(a6)"
     )
@@ -120,7 +126,7 @@ MODES = [{"mode": 0}, {"mode": 1, "num": 2, "step": 2, "overhead": 8}, {"mode": 
 @pytest.mark.parametrize("parameters", MODES, ids=["mark", "auto", "long"])
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_tracing_costs_no_cycle_and_changes_nothing(parameters, engine) -> None:
-    """The rule of seed 001 ¶47."""
+    """Recording changes neither cycles nor results (seed 001 ¶47)."""
 
     def ended(recording: bool) -> tuple[object, ...]:
         device = setup(machine(BUSY, engine=engine, trace__recording=recording), **parameters)
@@ -147,7 +153,10 @@ def test_tracing_costs_no_cycle_and_changes_nothing(parameters, engine) -> None:
 )
 @settings(max_examples=40, deadline=None)
 def test_records_are_what_a_listener_hears(parameters, pause) -> None:
-    """Against an own log of a run without the block; the traced run stops and is restored half-way (seed 001 ¶133)."""
+    """Records equal a separate log of a run without recording (seed 001 ¶133).
+
+    The recording run is stopped and restored in the middle.
+    """
     log: list[tuple[int, dict[str, int]]] = []
     plain = machine(BUSY, trace__recording=False)
     names = {"read": "e_rd", "write": "e_wr"}
@@ -230,7 +239,10 @@ BY_CSRS = """
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_control_and_status_registers(engine: str) -> None:
-    """cycle by cycle: csr 1, mul 3; group 0 is instructions 8 to 10, group 1 from 10 on (seed 001 ¶51-53)."""
+    """A program uses its trace block by CSRs (seed 001 ¶51-53).
+
+    Cycles: csr 1, mul 3. Group 0 records instructions 8 to 10, group 1 records from 10 on.
+    """
     device = machine(BY_CSRS, engine=engine)
     device.run()
     device.sync()

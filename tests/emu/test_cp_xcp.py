@@ -1,4 +1,4 @@
-"""Xcp: transfers, swaps, dispatches, starts and waits; what waits says for what."""
+"""Xcp: transfers, swaps, dispatches, starts and waits; the reasons of waits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLE = 0x30000  # where the tests keep descriptions of transfers
 
 
 def test_a_copy_gives_tickets_and_wait_waits_for_them():
-    """The rule of seed 000 ¶48."""
+    """`dma.copy` returns tickets, and `dma.wait` waits for the transfer of a ticket (seed 000 ¶48)."""
     rows = bytes(range(128))
     device = machine(
         f"""
@@ -70,7 +70,7 @@ def test_a_ticket_that_never_was_is_a_fault():
 
 
 def test_swap_exchanges_the_halves():
-    """The rule of seed 000 ¶146."""
+    """`mem.swap` exchanges the feeding half and the other half (seed 000 ¶146)."""
     device = machine("addi a0, zero, 1\nmem.swap a0\nebreak")
     assert device.memory.feeding == [1, 1]
     stop = device.run()
@@ -79,7 +79,7 @@ def test_swap_exchanges_the_halves():
 
 
 def test_swap_and_dispatch_wait_for_the_row():
-    """The rule of seed 000 ¶48."""
+    """`mem.swap` and `dispatch` wait until the row has finished its list (seed 000 ¶48)."""
     row = [("work", 100), ("end",)]
     device = machine(
         """
@@ -121,7 +121,7 @@ def test_dispatch_takes_the_place_in_the_half():
 
 
 def test_start_and_wait_for_cores():
-    """The rule of seed 000 ¶48."""
+    """`core.start` starts a core at an address, `core.wait` waits for its end (seed 000 ¶48)."""
     device = machine(
         """
         addi       a0, zero, 5

@@ -1,4 +1,4 @@
-"""The six instructions on control and status registers: what rd gets, and what is written (Zicsr)."""
+"""The six instructions of Zicsr: the value of rd and the value that the register gets."""
 
 from __future__ import annotations
 

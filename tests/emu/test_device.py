@@ -1,4 +1,4 @@
-"""The clock, the services between cores, loading, tensors, snapshots: what a device does itself."""
+"""The clock, services between cores, loading, tensors and snapshots of a device."""
 
 from __future__ import annotations
 
@@ -396,7 +396,7 @@ def test_differences_say_where() -> None:
 def test_nobody_is_served_twice_before_all_were_served(
     beats: list[tuple[tuple[int, int], ...]],
 ) -> None:
-    """All need bank 0 in each cycle: grants go round."""
+    """Cores that need the same bank in each cycle are served in turn."""
     cores = [toy(n, [("beat", ranges), ("jump", 0)]) for n, ranges in enumerate(beats, 2)]
     device = make(*cores, dma=False)
     served: list[str] = []
@@ -442,7 +442,7 @@ def loaded(**changes: Any) -> Device:
 
 
 def test_loading_places_sections_and_starts_core_0() -> None:
-    """The rule of seed 000 ¶73-80."""
+    """Loading puts sections at their addresses and starts core 0 (seed 000 ¶73-80)."""
     device = loaded()
     peek = device.memory.peek
     assert peek(0x10000, 4) == b"code"
@@ -480,7 +480,7 @@ def test_programs_that_do_not_fit(changes: dict[str, Any], message: str) -> None
 
 
 def test_tensors_go_in_and_out() -> None:
-    """The rule of seed 000 ¶73."""
+    """Tensors are written as inputs and read as outputs (seed 000 ¶73)."""
     device = loaded()
     image = np.arange(-3, 3, dtype=np.int8).reshape(2, 3)
     device.write_tensor("image", image)

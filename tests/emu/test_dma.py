@@ -23,7 +23,7 @@ def one(description: bytes, **changes: Any) -> Device:
 
 
 def waited_until(device: Device) -> int:
-    """The cycle in which `await` went through."""
+    """The cycle in which the wait for the transfer ended."""
     device.run()
     return max(time for time, result in times(device) if result == "done")
 
@@ -32,7 +32,7 @@ def waited_until(device: Device) -> int:
 
 
 def test_external_to_onchip() -> None:
-    """The rule of seed 000 ¶83."""
+    """A transfer from external to on-chip memory takes the cycles calculated here (seed 000 ¶83)."""
     # 64 bytes, beats of 32: read at 4 and 5, each ready 20+1 later, 25 and 26; written in the
     # cycles that they are ready, granted at once; the end is in 26, the waiter goes on at 27.
     device = one(describe(UNIT, EXTERNAL, 64))
@@ -207,7 +207,7 @@ def descriptions(draw: st.DrawFn) -> tuple[int, int, int, int, int, int]:
 
 
 def expected(device: Device, transfer: tuple[int, int, int, int, int, int]) -> dict[int, bytes]:
-    """Memory after a transfer, by region, by NumPy slices: each row is copied at once."""
+    """Memory after a transfer, by region, from NumPy slices: each row is copied as a whole."""
     arrays = {
         base: np.frombuffer(device.memory.peek(base, size), np.uint8).copy()
         for base, size in REGIONS
@@ -235,7 +235,7 @@ def expected(device: Device, transfer: tuple[int, int, int, int, int, int]) -> d
 def test_transfers_equal_numpy_slices(
     transfer: tuple[int, int, int, int, int, int], seed: int, width: int, depth: int
 ) -> None:
-    """The rule of seed 000 ¶83."""
+    """Random transfers leave the bytes that NumPy slices give (seed 000 ¶83)."""
     device = one(describe(*transfer), dma__width=width, dma__buffer=depth)
     random = np.random.default_rng(seed)
     for base, size in REGIONS:
@@ -313,7 +313,7 @@ def test_a_multicast_waits_for_its_slowest_unit() -> None:
 @pytest.mark.parametrize("unit", [0, 1])
 @pytest.mark.parametrize("apart", [-40, -1, 0, 5, 64])
 def test_a_multicast_over_its_source_moves_as_by_memmove(unit: int, apart: int) -> None:
-    """The destination in one of the two units overlaps the source."""
+    """A multicast whose target in one of two units overlaps the source moves bytes as memmove does."""
     source = UNIT + 2 * HALF * unit + 200
     target = UNIT + 200 + apart
     device = one(describe(target + MULTICAST, source, 150))
@@ -412,7 +412,7 @@ def test_a_description_outside_of_memory() -> None:
 
 @pytest.mark.parametrize("writes", [True, False])
 def test_the_half_of_a_running_core_is_out_of_bounds(writes: bool) -> None:
-    """The rule of seed 000 ¶47."""
+    """A transfer to the feeding half of a running row is a fault (seed 000 ¶47)."""
     # Core 2 feeds from half 1 of unit 0 and runs from cycle 1+4 on for 100 cycles. A transfer to
     # half 0 is good; one to half 1 (from it) faults at its first beat there.
     feeding = UNIT + HALF

@@ -1,4 +1,4 @@
-"""cp looks at what the dma is about to write, without a port: as code, as output, as a description."""
+"""cp reads bytes that the dma will write soon, without a port: as code, output or description."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEW = code("addi a0, a0, 16") * (BYTES // 4 - 2) + code("addi a7, x0, 93") + cod
 
 
 def both(source: str | bytes, *data: tuple[int, bytes]) -> tuple[Device, Device]:
-    """The program at its end, in each engine; fails unless they are alike."""
+    """Run the program on each engine to its end; fail unless both devices are equal."""
     fast, reference = (machine(source, data=data, engine=engine) for engine in ENGINES)
     said: list[list[bytes]] = [[], []]
     for device, to in zip((fast, reference), said, strict=True):
@@ -45,7 +45,10 @@ def both(source: str | bytes, *data: tuple[int, bytes]) -> tuple[Device, Device]
 @pytest.mark.parametrize("place", [UNIT, EXTERNAL + 4096])
 @pytest.mark.parametrize("wait", [1, 3, 7, 9, 11, 14, 30])
 def test_code_is_written_while_it_runs(place: int, wait: int) -> None:
-    """The old instructions count by one, the new ones by sixteen: the sum says when each came."""
+    """Code that the dma overwrites while it runs changes in the same cycle in both engines.
+
+    Old instructions add one, new ones sixteen, so the sum shows when each was replaced.
+    """
     source = EXTERNAL if place == UNIT else UNIT + 4096
     copy = describe(place, source, BYTES)
     text = START.format(wait=wait, place=place >> 12)
@@ -55,7 +58,7 @@ def test_code_is_written_while_it_runs(place: int, wait: int) -> None:
 
 @pytest.mark.parametrize("wait", [1, 3, 5, 9, 30])
 def test_decoded_code_is_written_over(wait: int) -> None:
-    """Code that has run before: nobody fetches it again unless its bytes change."""
+    """Code that was executed before is decoded again after the dma has written over it."""
     text = f"""
         lui a1, {UNIT >> 12:#x}
         lui s0, 8
@@ -94,7 +97,7 @@ def test_bytes_are_printed_while_they_come(wait: int) -> None:
 
 @pytest.mark.parametrize("wait", [1, 6, 10, 14, 30])
 def test_a_description_comes_with_the_transfer_before(wait: int) -> None:
-    """It is read as it is in the cycle of its `dma.copy`."""
+    """A description is read in the cycle of its `dma.copy`, while another transfer writes it."""
     text = START.rpartition("lui")[0].format(wait=wait)
     text += f"""
         lui a1, {UNIT >> 12:#x}
@@ -111,7 +114,10 @@ def test_a_description_comes_with_the_transfer_before(wait: int) -> None:
 
 
 def test_a_breakpoint_in_the_middle() -> None:
-    """The stop comes in the cycle after, and what others do in its own has not happened."""
+    """A breakpoint stops both engines alike while a transfer is at work.
+
+    The stop comes in the next cycle; other cores have not acted in it.
+    """
     for wait in range(1, 20):
         text = START.rpartition("lui")[0].format(wait=wait) + "\nebreak\n" * 9
         both(text, (EXTERNAL, NEW), (AT, describe(UNIT, EXTERNAL, BYTES)))

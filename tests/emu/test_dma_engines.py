@@ -1,4 +1,4 @@
-"""The fast engine of the dma is the reference: same state, cycles, counters, faults at any moment."""
+"""The fast dma has the state, counters and faults of the reference at any moment."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 @EXAMPLES
 @given(SEEDS, st.lists(st.sampled_from([1, 2, 7, 30, 50, 90, 200]), max_size=8))
 def test_programs(seed: int, pauses: list[int]) -> None:
-    """Stopped anywhere, and at the end."""
+    """Random programs agree at pauses anywhere and at the end."""
     fast, reference = random_devices(seed)
     for pause in [*pauses, None, None]:
         stops = [device.run(max_cycles=pause) for device in (fast, reference)]
@@ -43,7 +43,7 @@ def test_programs(seed: int, pauses: list[int]) -> None:
 @settings(EXAMPLES, max_examples=60)
 @given(SEEDS)
 def test_only_the_end_is_looked_at(seed: int) -> None:
-    """Bytes and counters are there when a run has stopped, without a look at the state."""
+    """After a stop, bytes and counters are complete, although no state was read in between."""
     fast, reference = random_devices(seed)
     for _ in range(2):
         stops = [device.run(max_cycles=2000) for device in (fast, reference)]
@@ -56,7 +56,7 @@ def test_only_the_end_is_looked_at(seed: int) -> None:
 @settings(EXAMPLES, max_examples=60)
 @given(SEEDS)
 def test_steps(seed: int) -> None:
-    """A stop in the middle of a cycle, when some have had it."""
+    """Both engines agree at a stop in the middle of a cycle, when only some cores have acted."""
     fast, reference = random_devices(seed)
     for step in range(25):
         core = ("toy0", "toy2", "dma", "toy0")[step % 4]
@@ -83,7 +83,7 @@ def test_snapshots_go_from_engine_to_engine(seed: int, pauses: list[int]) -> Non
 @settings(EXAMPLES, max_examples=40)
 @given(SEEDS, st.integers(1, 150), st.sampled_from([None, ["dma"], ["toy0"]]))
 def test_listeners_hear_the_same(seed: int, pause: int, names: list[str] | None) -> None:
-    """From any moment on; nothing is left out while somebody listens."""
+    """A listener hears the same events of both engines, from any moment on."""
     heard: list[tuple[list[tuple[Any, ...]], str]] = []
     for device in random_devices(seed):
         device.run(max_cycles=pause)
@@ -110,7 +110,7 @@ def test_listeners_hear_the_same(seed: int, pause: int, names: list[str] | None)
 def test_beats_by_number(
     src: int, dst: int, row_bytes: int, rows: int, stride: int, width: int
 ) -> None:
-    """`BeatMap` against the beats of `Transfer.beat`, one after the other."""
+    """`BeatMap` computes the beat with any number, as `Transfer.beat` gives them one by one."""
     at = EXTERNAL + 4096 + src
     moved = Transfer(1, UNIT + 4096 + dst, at, row_bytes, rows, 64, stride, "toy0", 0)
     beats = beat_map(moved, width)
@@ -142,9 +142,9 @@ def test_beats_by_number(
     ],
 )
 def test_a_long_transfer_takes_few_acts(dst: int, src: int, acts: int) -> None:
-    """One to fall asleep, one for the last write; to external memory one to be there.
+    """A long transfer needs few acts: to start sleeping, for the last write, for a write outside.
 
-    Those that ask for no on-chip memory go on as long as nobody else acts.
+    Transfers without on-chip memory need one act if no other core acts.
     """
     device = make(toy(0, [("copy", AT), ("await", 0), ("end",)]))
     device.memory.poke(AT, describe(dst, src, 640, 4, 700, 641))
@@ -167,7 +167,7 @@ def test_a_long_transfer_takes_few_acts(dst: int, src: int, acts: int) -> None:
 )
 @pytest.mark.parametrize("reads", [True, False])
 def test_the_last_bytes_of_halves(row_bytes: int, rows: int, stride: int, reads: bool) -> None:
-    """A row counts for the half in which it begins, though the next byte is in another half."""
+    """A row belongs to the half in which it begins, even if its next byte is in another half."""
     onchip, external = (UNIT + HALF - row_bytes, stride), (EXTERNAL, row_bytes)
     source, target = (onchip, external) if reads else (external, onchip)
     made = []
@@ -188,7 +188,10 @@ def test_the_last_bytes_of_halves(row_bytes: int, rows: int, stride: int, reads:
 
 @pytest.mark.parametrize("dst", [EXTERNAL + SIZE, UNIT])
 def test_who_waited_for_a_transfer_comes_before_the_next_one(dst: int) -> None:
-    """It stores where that one reads, one cycle after the end of the first."""
+    """A core that waited for a transfer acts before the next transfer.
+
+    It stores where the next transfer reads, a cycle after the end of the first.
+    """
     made = []
     for engine in ENGINES:
         script = [("copy", AT), ("copy", AT + 24), ("await", 1), ("store", EXTERNAL, 4, 77)]

@@ -25,7 +25,10 @@ REGIONS = (LOCAL, LOCAL + SIZE, EXTERNAL, EXTERNAL + SIZE)
 
 
 def _devices(seed: int) -> list[Device]:
-    """The same long transfers without on-chip memory, and the same other accesses, on each engine."""
+    """Devices of each engine with the same long transfers and other accesses.
+
+    The transfers use no on-chip memory.
+    """
     made = []
     for engine in ENGINES:
         pick = random.Random(seed)
@@ -89,7 +92,7 @@ def test_most_acts_are_skipped(dst: int, src: int, monkeypatch: pytest.MonkeyPat
 
 
 def test_listeners_hear_each_beat() -> None:
-    """The dma skips no period while a listener takes its events."""
+    """The dma skips no period while a listener hears its events."""
     heard = []
     for engine in ENGINES:
         device = make(toy(0, [("copy", AT), ("await", 0), ("end",)]), engine=engine)

@@ -1,4 +1,4 @@
-"""The trace block of the dma: records against what the reference engine announces; both engines."""
+"""The dma's trace block: records of both engines equal the reference's announcements."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EACH = {"mode": 1, "begin": 0, "num": 1, "step": 1, "overhead": 4, "loops": 0}
 
 
 class Log:
-    """What transfers do, from the announcements of the dma."""
+    """The transfers of a run, from the announcements of the dma."""
 
     def __init__(self, device: Device) -> None:
         dma = device.cores["dma"]
@@ -70,7 +70,7 @@ class Log:
 
 
 def check(made: list[Device], log: Log, parameters: dict[str, int], pauses: list[int]) -> None:
-    """Run a device of each engine, and a third one for the log: equal states, the log's records."""
+    """Run a device of each engine and one for the log: states are equal, records equal the log."""
     fast, reference, _ = made
     for device in (fast, reference):
         configure(device, "dma", parameters)
@@ -93,7 +93,7 @@ def check(made: list[Device], log: Log, parameters: dict[str, int], pauses: list
 @EXAMPLES
 @given(SEEDS, AUTO, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
 def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
-    """Transfers of all kinds, others in their memories, faults, ends in the middle."""
+    """Transfers of all kinds are recorded, with accesses of others, faults, and ends in between."""
     made = [*random_devices(seed), random_devices(seed)[1]]
     check(made, Log(made[2]), parameters, pauses)
 
@@ -101,7 +101,7 @@ def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> N
 @settings(EXAMPLES, max_examples=30)
 @given(SEEDS, AUTO, st.lists(st.sampled_from([1, 7, 30, 90, 200]), max_size=4))
 def test_windows(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
-    """Transfers that let others pass: what they do is counted for each of them."""
+    """Transfers that let others pass are recorded separately."""
     made = []
     for engine in (*ENGINES, "reference"):
         pick = random.Random(seed)
@@ -162,7 +162,7 @@ def test_it_computes_nothing() -> None:
 @EXAMPLES
 @given(SEEDS)
 def test_records_where_transfers_go(seed: int) -> None:
-    """They come in their cycle, from whomever, whatever the fast engine leaves for later."""
+    """Records of any core appear in memory in their cycle, although the fast dma sleeps."""
     made = []
     for engine in ENGINES:
         pick = random.Random(seed)
@@ -184,7 +184,7 @@ def test_records_where_transfers_go(seed: int) -> None:
 
 
 def recorder(pick: random.Random) -> list[Step]:
-    """Records, now and then."""
+    """Steps of which some write a record."""
     script: list[Step] = []
     for _ in range(30):
         script.append(("work", pick.choice([1, 2, 5, 9])))
@@ -194,7 +194,7 @@ def recorder(pick: random.Random) -> list[Step]:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_area_where_a_transfer_is_at_work(engine: str) -> None:
-    """It is given while the dma reads there: no beat goes alone from then on."""
+    """A program that sets the dma's area during its transfer gets the same records on both engines."""
     page = REGISTERS + (CORE.number << CORE_SHIFT) + MAPPED_PARAMETERS
     area = {"trace_spill": EXTERNAL, "trace_spill_end": EXTERNAL + 88}
     writes = [
@@ -213,7 +213,7 @@ def test_an_area_where_a_transfer_is_at_work(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_records_do_not_go_to_on_chip_memory(engine: str) -> None:
-    """The area lies in external memory or a core's own (seed 001 ¶64)."""
+    """The area must lie in external memory or in a core's own memory (seed 001 ¶64)."""
     device = make(toy(0, [("copy", 0x8000), ("await", 0), ("end",)]), engine=engine)
     device.memory.poke(0x8000, describe(UNIT, EXTERNAL, 100))
     configure(device, "dma", {**EACH, "spill": UNIT + HALF, "spill_end": UNIT + HALF + 100})

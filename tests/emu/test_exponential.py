@@ -1,4 +1,4 @@
-"""`vexp.f32`: its rule once more in plain Python, and its error against many digits."""
+"""`vexp.f32` equals its rule in plain Python; its error against many digits is bounded."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ GREATEST = 0.500001  # units in the last place, as docs/timing-vc.md says
 
 
 def by_the_rule(x: float) -> float:
-    """What docs/timing-vc.md says, one operation of Python's floats after the other.
+    """The rule of docs/timing-vc.md, with one operation of Python's floats after another.
 
-    The result is a binary64 number, which is still to be rounded to binary32.
+    The result is a binary64 number, not yet rounded to binary32.
     """
     x = min(max(x, -110.0), 90.0)
     k = round(x * float.fromhex("0x1.71547652b82fep+0"))

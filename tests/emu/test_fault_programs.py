@@ -1,8 +1,8 @@
-"""Every kind of fault has a program, `tests/faults/*.s`, that says what comes of it.
+"""Every kind of fault has a program, `tests/faults/*.s`, whose comments say what must happen.
 
-`#! fault KIND: MESSAGE` or `#! stop REASON: MESSAGE` (a pattern that fits all of the
-message), `#! core NAME` (a pattern), `#! max-cycles N`, `#! warns` for a program that
-the assembler warns of, and `#! here` behind the line at fault.
+These are `#! fault KIND: MESSAGE` or `#! stop REASON: MESSAGE` (a pattern for the whole message),
+`#! core NAME` (a pattern), `#! max-cycles N`, `#! warns` if the assembler warns, and `#! here`
+after the line that causes the fault.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OTHER_STOPS = {"deadlock", "cycle limit", "breakpoint"}
 
 @dataclass
 class Expected:
-    """What a source says of itself."""
+    """The result that a source's comments demand."""
 
     reason: str = ""
     kind: str = ""
@@ -45,7 +45,7 @@ class Expected:
 
 
 def expected(path: Path) -> Expected:
-    """Read the marks of a source."""
+    """Read the comments of a source."""
     found = Expected()
     for number, line in enumerate(path.read_text().splitlines(), 1):
         _, mark, text = line.partition("#! ")
@@ -69,7 +69,7 @@ def expected(path: Path) -> Expected:
 
 @pytest.fixture(autouse=True)
 def in_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let messages say `deadlock.s`, not where the repository lies."""
+    """Make messages name `deadlock.s` without the folder of the repository."""
     monkeypatch.chdir(FOLDER)
 
 
@@ -86,7 +86,7 @@ def failure(name: str) -> RunError:
 
 @pytest.mark.parametrize("name", [path.name for path in SOURCES])
 def test_fault(name: str) -> None:
-    """Locks guard buffers and islands are isolated, among all others (seed 004 ¶50, ¶54)."""
+    """Each program ends with its fault, among them locks and isolated islands (seed 004 ¶50, ¶54)."""
     wanted = expected(FOLDER / name)
     program = macaw.assemble(name)
     assert bool(program.warnings) == wanted.warns, program.warnings
@@ -157,7 +157,10 @@ def test_as_a_process_of_its_own() -> None:
 @pytest.mark.once
 @pytest.mark.parametrize("core", registry.cores(), ids=lambda core: core.name)
 def test_a_kind_that_the_code_of_a_core_names_is_in_its_table(core: Core) -> None:
-    """What its folder of `emu` raises; `test_fault` has what a core meets in another one."""
+    """Each kind of fault that the code of a core raises is in the core's table.
+
+    `test_fault` covers kinds that a core meets in code of another one.
+    """
     every = {name for table in registry.cores() for name in kinds(table)}
     named = {
         text.value
@@ -171,7 +174,7 @@ def test_a_kind_that_the_code_of_a_core_names_is_in_its_table(core: Core) -> Non
 
 
 def test_every_kind_has_a_program() -> None:
-    """A fault that somebody adds to a table wants its program here."""
+    """Each kind of fault in a table has a program here."""
     declared = {name for core in registry.cores() for name in kinds(core)}
     found = [expected(path) for path in SOURCES]
     assert {item.kind for item in found if item.kind} == declared

@@ -1,4 +1,4 @@
-"""Every fault of memory and of the services between cores, word for word."""
+"""Each fault of memory and of the services between cores, with its whole text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jitter: a pure function of seed and cycle; runs that differ, and each of them the same always."""
+"""Jitter depends on seed and cycle only: runs with different seeds differ, others are equal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NUMBERS = st.fixed_dictionaries(
 
 
 def taken(jitter: Jitter, cycles: int) -> list[bool]:
-    """By cycle: whether others have the DRAM; by `free` alone, asked for the one cycle."""
+    """For each cycle, whether the DRAM is occupied by others."""
     return [jitter.free(time) != time for time in range(cycles)]
 
 
@@ -60,7 +60,7 @@ def test_free_and_next_say_the_same(seed: int, numbers: dict[str, int], step: in
 @given(st.integers(0, 2**40), NUMBERS)
 @settings(max_examples=40, deadline=None)
 def test_how_much_is_taken(seed: int, numbers: dict[str, int]) -> None:
-    """A refresh a period, whole; of others at most the most, in each slot."""
+    """A refresh is complete in each period; others take at most `jitter.others` in each slot."""
     period, refresh = numbers["jitter.refresh_interval"], numbers["jitter.refresh"]
     slot, most = numbers["jitter.others_interval"], numbers["jitter.others"]
     busy = taken(Jitter(seed, 0, numbers | {"jitter.others": 0}), 5 * period)
@@ -79,7 +79,7 @@ def test_how_much_is_taken(seed: int, numbers: dict[str, int]) -> None:
 
 
 def test_every_divider_finds_a_free_cycle() -> None:
-    """Also with the least intervals and the longest times that a device may have: no request waits for ever."""
+    """A core with any divider finds a free cycle, even with the worst settings that are allowed."""
     rows = {row.name: row for row in config.COMMON if row.name.startswith("jitter.")}
     worst = {}
     for name, row in rows.items():
@@ -121,7 +121,7 @@ def outputs(device: Device) -> list[bytes]:
 
 @pytest.mark.parametrize(("name", "seed"), SAMPLES.items())
 def test_a_sample_by_both_engines(name: str, seed: int) -> None:
-    """Same state at stops anywhere and at the end; other cycles, but the same outputs, as without."""
+    """With jitter, both engines agree at any stop; the cycles change, the outputs do not."""
     fast, reference = (loaded(name, engine=engine, jitter=seed) for engine in ENGINES)
     plain = loaded(name)
     assert plain.run().reason == "exit"

@@ -1,4 +1,4 @@
-"""The address of a byte of a memory, by the memory's field: what `locate` takes apart, put together."""
+"""The address of an element of a memory's field is the inverse of `locate`."""
 
 from __future__ import annotations
 

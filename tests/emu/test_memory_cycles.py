@@ -68,7 +68,7 @@ def test_onchip_load_takes_two_cycles() -> None:
 
 
 def test_a_bank_serves_one_requester_a_cycle() -> None:
-    """The rule of seed 001 ¶98."""
+    """A bank serves one core in a cycle; another core waits (seed 001 ¶98)."""
     # Bank 0 (bytes 0..7, and again 128..135): core 0 is granted in cycle 0, core 2
     # waits a cycle, granted in 1: ready 3.
     device = make(
@@ -82,7 +82,7 @@ def test_a_bank_serves_one_requester_a_cycle() -> None:
 
 
 def test_banks_halves_and_units_are_apart() -> None:
-    """The rule of seed 001 ¶98."""
+    """Accesses to different banks, halves or units do not wait for each other (seed 001 ¶98)."""
     # Bank 1 of the same half, bank 0 of the other half, bank 0 of the other unit: nobody waits.
     device = make(
         toy(0, [("load", UNIT, 4), ("end",)]),

@@ -1,4 +1,4 @@
-"""Meters of random programs: both engines count the same, and as the cores' counters say."""
+"""Meters of random programs: both engines count the same, in agreement with the cores' counters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Counts = dict[Count, int]
 
 
 def measure(device: Device) -> tuple[Stop, dict[str, Counts]]:
-    """Run a device; return its stop and the counts of each core, after tests for any core."""
+    """Run a device and test what holds for all meters; return its stop and the counts of each core."""
     with np.errstate(all="ignore"):
         stop, meters, memory = metering.run(device, LIMIT)
     counters = device.counters()
@@ -57,7 +57,7 @@ def measure(device: Device) -> tuple[Stop, dict[str, Counts]]:
 
 
 def total(counts: Counts, **fields: Any) -> int:
-    """The sum of the counts whose keys have these fields."""
+    """The sum of the counts whose keys have these values of fields."""
     return sum(
         count
         for key, count in counts.items()
@@ -73,10 +73,10 @@ def of_activities(counts: Counts) -> Counter[str]:
 
 
 def measure_both(run: RandomRun) -> dict[str, Counts]:
-    """Both engines count the same, and the meters change nothing of the run.
+    """Measure on both engines, which must agree; return the counts of the reference engine.
 
-    Return the counts of the reference engine. After a fault the fast engine of islands repeats the
-    last acts, so a meter may count them twice; a run that ends with a fault has no profile.
+    The meters change nothing in the run. After a fault the fast engine of islands repeats the last
+    acts, so a meter may count them twice; a run that ends with a fault has no profile.
     """
     fast, reference = run.devices
     stop, counts = measure(reference)
@@ -150,7 +150,7 @@ KINDS = {  # by what a mnemonic has in it
 
 @pytest.mark.parametrize("core", [cp.CORE, vector.CORE], ids=lambda core: core.name)
 def test_each_instruction_says_what_it_computes(core: Core) -> None:
-    """A row without arithmetic would count nothing."""
+    """Each instruction that computes has a kind of arithmetic in its row; the others have none."""
     for row in core.instructions:
         assert bool(row.arithmetic) != (row.family in NO_ARITHMETIC), row.mnemonic
         assert row.arithmetic in ("", *ARITHMETIC)

@@ -1,4 +1,4 @@
-"""What cores remember of where values came from, held against the values themselves."""
+"""The origins that cores record, compared with the values themselves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def remembered(weights, x, design="5b", flag=" balance"):
 
 @pytest.mark.parametrize(("design", "flag"), [("5b", " balance"), ("5b", ""), ("5a", "")])
 def test_each_accumulator_is_the_sum_of_its_products(design, flag):
-    """Also of those that a neighbour made; addresses hold the values that are named."""
+    """An accumulator is the sum of its recorded products, also of those that a neighbour computed.
+
+    The recorded addresses hold the recorded values.
+    """
     rng = np.random.default_rng(7)
     share = np.array([[0.1], [0.9], [0.2], [0.8]])
     weights = rng.integers(-100, 100, (4, 50)) * (rng.random((4, 50)) < share)

@@ -1,7 +1,7 @@
 """Each activation of the special-function unit against a witness in exact numbers.
 
-A witness gets the sum as a fraction (of integers for a curve: divided by 2**shift) and returns the
-exact value, or enough digits of it.
+A witness gets the sum as a fraction and returns the exact value, or enough digits of it. For a
+curve of integers, the sum is divided by 2**shift before.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ COMPUTED = tuple(name for name in ACTIVATIONS if name != "table")  # tests/emu/t
 
 
 def wanted(name: str, value: int, shift: int, element: str) -> int:
-    """The result of an integer sum: of a curve in the fraction bits that the element has."""
+    """The result for an integer sum; curves give a number in the element's fixed point."""
     if name not in FIXED_POINT:
         return int(WITNESSES[name](Fraction(value)))
     one = 1 << (8 * np.dtype(NAMES[element]).itemsize - 1)
@@ -58,7 +58,7 @@ def wanted(name: str, value: int, shift: int, element: str) -> int:
 
 
 def test_every_activation_has_a_witness() -> None:
-    """Whoever adds a row of ACTIVATIONS says here what it computes, in exact numbers."""
+    """Each activation has a witness here, so a new row of ACTIVATIONS needs one."""
     assert sorted(WITNESSES) == sorted(COMPUTED)
 
 
@@ -76,7 +76,7 @@ def test_all_sums_of_eleven_bits(name: str, shift: int, element: str) -> None:
 @pytest.mark.parametrize("element", ["fp16", "fp32"])
 @pytest.mark.parametrize("name", COMPUTED)
 def test_real_sums(name: str, element: str) -> None:
-    """To a unit in the last place: results are rounded from binary64."""
+    """Results for floating sums are right to a unit in the last place."""
     sums = np.linspace(-8, 8, 1025).astype(SUMS[element])
     got = activated(sums, ACTIVATIONS.index(name), 0, NAMES[element])
     exact = np.array([float(WITNESSES[name](Fraction(value))) for value in sums.tolist()])
@@ -87,7 +87,7 @@ def test_real_sums(name: str, element: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", COMPUTED)
 def test_in_the_array(name: str, engine: str) -> None:
-    """Sixteen sums of each of eight PEs, through `spu activation` of an engine."""
+    """`spu activation` of an engine gives the witness's results, for 16 sums in each of 8 PEs."""
     shift = 5
     sums = np.arange(-640, 640, 10)
     unit = Unit()

@@ -1,4 +1,4 @@
-"""The fast engine's way through balanced macs is the reference's, at every moment of them."""
+"""In balanced macs, the fast engine has the reference's state in every cycle."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def datapath_of(machine: Machine) -> Datapath:
 
 
 def planned(unit: Unit) -> tuple[Machine, Machine]:
-    """The unit in a device of each engine; the fast one may take no mac cycle by cycle."""
+    """The unit in a device of each engine.
+
+    The test fails if the fast engine simulates a mac cycle by cycle.
+    """
     quick, reference = machines_of_engines(unit)
 
     def cycle() -> list[int]:
@@ -55,7 +58,10 @@ def planned(unit: Unit) -> tuple[Machine, Machine]:
 @settings(ENGINE_PAIRS, max_examples=12)
 @given(random_layers(), PAUSES)
 def test_layers_that_balance(layer: Layer, pauses: list[int]) -> None:
-    """All element types, overflows, queue depths and thresholds; no sum comes near the ends."""
+    """Random balanced layers agree: all element types, overflow modes, queue depths, thresholds.
+
+    No sum comes near the ends of its range.
+    """
     layer = dataclasses.replace(layer, config=layer.config | {"pe.design": "5b"}, balance=True)
     unit = build_layer(layer).machine.unit
     quick, _ = run_and_compare(unit, pauses, planned(unit))
@@ -65,7 +71,7 @@ def test_layers_that_balance(layer: Layer, pauses: list[int]) -> None:
 def skewed(
     config: dict[str, Any], seed: int, macs: int, zeros: float = 0.0, balance: float = 1.0
 ) -> Unit:
-    """Clusters of two buffers with several macs each, rows of very different density."""
+    """A program of two buffers with several macs each, and weights of very different density."""
     rng = np.random.default_rng(seed)
     unit = Unit({"pe.overflow": "wrap", **config})
     clusters, pes = int(unit.configuration["pe.clusters"]), int(unit.configuration["pe.pes"])
@@ -90,7 +96,7 @@ def skewed(
 def test_clusters_that_go_on_apart(
     seed: int, pauses: list[int], depth: int, second: int, threshold: int
 ) -> None:
-    """Each begins its next mac when its last one ends, balanced or not."""
+    """Clusters begin their next macs at different times, balanced or not, and agree."""
     queues = {
         "pe.load_queue_1": depth,
         "pe.load_queue_2": second,
@@ -107,7 +113,7 @@ QUEUES = [(2, 1, 1), (3, 1, 1), (3, 2, 2), (8, 1, 1), (8, 2, 2), (8, 2, 70), (11
 @pytest.mark.few(5)
 @pytest.mark.parametrize(("depth", "second", "threshold"), QUEUES)
 def test_every_cycle(depth: int, second: int, threshold: int) -> None:
-    """Plans of every moment of the macs."""
+    """The engines agree in every cycle of a balanced mac, for each queue depth and threshold."""
     config = {"pe.load_queue_1": depth, "pe.load_queue_2": second}
     unit = skewed(config | {"pe.balance_threshold": threshold}, 5, 1)
     quick, reference = planned(unit)
@@ -138,7 +144,7 @@ def test_a_queue_too_deep_is_simulated_by_cycle() -> None:
 
 
 def floating(seed: int) -> Unit:
-    """Numbers whose sum depends on the order in which they are added."""
+    """A product of floating numbers whose sum depends on the order of addition."""
     rng = np.random.default_rng(seed)
     unit = Unit({"pe.element": "fp32", "pe.clusters": 1, "pe.pes": 4})
     unit.config_packet(0, "ld both base=0", "mac base=0 acc=1 balance", "mac base=0 acc=1 balance")
@@ -158,7 +164,7 @@ def test_floating_sums_are_added_in_the_order_of_the_loads(seed: int) -> None:
 
 
 def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that are open, of both rows; a mac is looked at when it begins and when it ends."""
+    """Settlement takes all open macs of both rows together, when a mac begins and when it ends."""
     unit = skewed({"pe.clusters": 2, "pe.pes": 4}, 8, 3)
     config = Configuration("two", TINY | unit.config | {"pe.rows": 2})
     settled: list[list[BalancedPlan]] = []
@@ -185,7 +191,7 @@ def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_lockstep_group_after_balanced_macs() -> None:
-    """The macs of a lockstep group do not balance."""
+    """A lockstep group forms after balanced macs; its own macs do not balance."""
     unit = Unit({"pe.overflow": "wrap"})
     unit.config_packet(0, "ld both base=0", "mac base=0 acc=0 balance")
     lines = "ld weights", "ld activations base=0", "mac base=0 acc=1", "spu nonsf src=1 dst=0"
@@ -204,7 +210,7 @@ def test_a_lockstep_group_after_balanced_macs() -> None:
 
 
 def overflowing(balance: str, handing: bool) -> Unit:
-    """A sum that leaves the range: of a product, or when a helper's is handed over."""
+    """A program whose sum leaves the range: at a product, or when a helper's sum is added."""
     unit = Unit({"pe.clusters": 1, "pe.pes": 2})
     unit.config_packet(0, "ld psums base=0", "ld both base=0", f"mac base=0 acc=0 {balance}")
     first = np.array([0, 2**31 - 1 - (8 if handing else 3)])
@@ -218,7 +224,7 @@ def overflowing(balance: str, handing: bool) -> Unit:
     ("balance", "handing"), [("", False), ("balance", False), ("balance", True)]
 )
 def test_nobody_runs_on_behind_an_overflow(engine: str, balance: str, handing: bool) -> None:
-    """The fault is said again, after a restore as well, until the device is reset."""
+    """After an overflow no core goes on; each run repeats the fault until the device is reset."""
     device = overflowing(balance, handing).machine(engine=engine).device
     stop = device.run()
     assert stop.fault is not None

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.once
 
 
 def work(machine: Machine) -> int:
-    """Cycles of the mac."""
+    """The cycles of the mac."""
     counters, shape = machine.row.counters(), machine.row.shape
     names = ("mac", "filling", "no_load", "handing", "early")
     found = sum(counters[f"cycles_{name}"] for name in names)
@@ -25,7 +25,10 @@ def work(machine: Machine) -> int:
 
 
 def test_a_balanced_mac_cycle_by_cycle() -> None:
-    """PE 0 has nothing, PE 1 has six weights: 1 to 6 times the activations 10, 20, ..., 60 (seed 000 ¶100-102)."""
+    """A balanced mac, cycle by cycle (seed 000 ¶100-102).
+
+    PE 0 has no weights; PE 1 has weights 1 to 6 for activations 10, 20, ..., 60.
+    """
     weights = [[0] * 6, [1, 2, 3, 4, 5, 6]]
     machine = machine_of_product(weights, [10, 20, 30, 40, 50, 60], True)
     # Config: 21 bytes in cycle 4, instructions 5 and 6. Exe: 1 + 2 + 2 + 18 + 6 bytes in cycle 7.
@@ -70,7 +73,7 @@ def _again(weights: Any, first: int, last: int) -> Any:
 def test_results_stay_and_the_loss_is_bounded(
     seed: int, pes: int, depth: int, threshold: int
 ) -> None:
-    """The rule of seed 000 ¶101."""
+    """Balancing changes no result, and costs few cycles at most (seed 000 ¶101)."""
     rng = np.random.default_rng(seed)
     share = rng.random((pes, 1)) ** rng.integers(1, 4)
     weights = rng.integers(-100, 100, (pes, 50)) * (rng.random((pes, 50)) < share)
@@ -103,7 +106,7 @@ def test_rows_that_differ_twofold_are_faster(density: float) -> None:
 
 
 def test_clusters_balance_by_themselves() -> None:
-    """PE 0 of cluster 1 has no left neighbour, though cluster 0 is idle; and only cluster 1 balances."""
+    """Clusters balance separately: PE 0 of cluster 1 gives nothing, though cluster 0 is idle."""
     unit = Unit({"pe.clusters": 2, "pe.pes": 2})
     unit.config_packet(0, "ld both base=0", "mac base=0 acc=0", clusters=1)
     unit.config_packet(0, "ld both base=0", "mac base=0 acc=0 balance", clusters=2)
@@ -117,7 +120,7 @@ def test_clusters_balance_by_themselves() -> None:
 
 @pytest.mark.parametrize("overflow", ["fault", "saturate", "wrap"])
 def test_a_sum_that_overflows_when_it_is_handed_over(overflow: str) -> None:
-    """The rule of seed 000 ¶102."""
+    """A helper's sum that overflows its owner's sum saturates, wraps or faults (seed 000 ¶102)."""
     unit = Unit({"pe.clusters": 1, "pe.pes": 2, "pe.overflow": overflow})
     unit.config_packet(0, "ld psums base=0", "ld both base=0", "mac base=0 acc=0 balance")
     most = 2**31 - 1

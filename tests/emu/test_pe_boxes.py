@@ -1,4 +1,4 @@
-"""The boxes of Fig. 5a and 5b can be looked at while a balanced mac is at work."""
+"""The boxes of Fig. 5a and 5b show their contents during a balanced mac."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tests.emu.pe_builder import Machine, machine_of_product
 
 
 def look(machine: Machine, cycle: int, number: str, pe: int) -> dict[str, Any]:
-    """What a box of a PE of cluster 0 holds when all of `cycle` is over."""
+    """The contents of a box of a PE of cluster 0 after `cycle`."""
     machine.at(cycle + 1)
     return dict(BY_NUMBER[number].look(machine.row.context, 0, pe))
 
 
 def test_every_box_of_the_figures_is_there() -> None:
-    """The rule of seed 000 ¶89."""
+    """Each box of the figures exists (seed 000 ¶89)."""
     numbers = [box.number for box in BOXES]
     assert numbers == sorted(numbers)
     seed = "501 502 503 504 505 506 508 509 510 511 513 514 515 516 517 518 519 520"
@@ -23,7 +23,10 @@ def test_every_box_of_the_figures_is_there() -> None:
 
 
 def test_boxes_of_a_balanced_mac() -> None:
-    """The mac of test_pe_balancing: PE 1 has weights 1 to 6, and gives the second and fifth (seed 000 ¶89, ¶95, ¶101)."""
+    """The boxes show each cycle of the mac of test_pe_balancing (seed 000 ¶89, ¶95, ¶101).
+
+    PE 1 has weights 1 to 6 and gives the second and the fifth to PE 0.
+    """
     weights = [[0] * 6, [1, 2, 3, 4, 5, 6]]
     machine = machine_of_product(weights, [10, 20, 30, 40, 50, 60], True)
     assert look(machine, 11, "518", 1)["loads"] == [

@@ -1,4 +1,4 @@
-"""Compression by the distribution unit at run time: the same weights, and what it costs."""
+"""Compression by the distribution unit at run time: the same weights, and its cycles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(matrix: Any, x: Any, compress: bool, **config: Any) -> tuple[Machine, li
 @pytest.mark.parametrize("density", [0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("width", [3, 32])
 def test_the_array_gets_the_same_weights(element: str, density: float, width: int) -> None:
-    """The rule of seed 000 ¶91."""
+    """The array gets the same weights, compressed at run time or before (seed 000 ¶91)."""
     rng = np.random.default_rng(4)
     matrix = rng.integers(-9, 9, (8, 50)) * (rng.random((8, 50)) < density)
     x = rng.integers(-9, 9, 50)
@@ -50,7 +50,10 @@ def test_the_array_gets_the_same_weights(element: str, density: float, width: in
 
 
 def test_a_segment_that_is_nearly_empty_takes_its_dense_beats() -> None:
-    """128 dense bytes a beat of 32: four beats, though 2 * 8 + 3 bytes would go in one."""
+    """A segment takes the beats of its dense bytes, even if few of them are left after compression.
+
+    128 dense bytes are four beats of 32; 2 * 8 + 3 bytes would take one.
+    """
     matrix = np.zeros((8, 16), int)
     matrix[3, 5] = 7
     machine, results = run(matrix, np.arange(16), True)
@@ -68,7 +71,7 @@ def test_a_dense_segment_takes_the_beats_of_its_entries() -> None:
 
 
 def test_results_of_a_layer_are_compressed_for_the_next_one() -> None:
-    """Weights that an earlier exe has just stored: the segment waits for them."""
+    """A segment of weights waits for an exe that stores them, then is compressed."""
     unit = Unit({"pe.clusters": 1})
     unit.config_packet(0, *LAYER)
     unit.config_packet(1, *LAYER)

@@ -1,11 +1,10 @@
 """Cycles of the PE rows calculated by hand, on one row of `tiny`: two clusters of four PEs.
 
-Each test spells out what happens in which cycle. "In cycle t" is looked at when all
-of t is over. The list is dispatched in cycle 0, so the first packet's first beat is on the
-bus in cycle 4 (dist.dispatch_latency). The sequence of `LAYER` has five
-instructions: its config packet is a byte of command, 16 of header, 10 of instructions, one
-beat, in cycle 4; its instructions are stored in cycles 5 to 9; the exe's first
-beat is in cycle 10 (`EXE`).
+Each test says what happens in which cycle; "in cycle t" means the state after t. The list is
+dispatched in cycle 0, so the first beat of its first packet is on the bus in cycle 4
+(dist.dispatch_latency). The sequence of `LAYER` has five instructions. Its config packet has a byte
+of command, 16 of header and 10 of instructions: one beat, in cycle 4. The instructions are stored
+in cycles 5 to 9. The first beat of the exe is in cycle 10 (`EXE`).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ ONES = np.ones(8, int)
 def layer(
     config: dict[str, Any], weights: Any, x: Any, **flags: int
 ) -> tuple[Machine, dict[str, int]]:
-    """A config of LAYER and one exe of it: 32-bit results of the eight PEs, one behind the other."""
+    """A config of LAYER and one exe of it; the 32-bit results of the eight PEs are adjacent."""
     unit = Unit(config)
     unit.config_packet(0, *LAYER)
     out = unit.out(32, "int32")
@@ -42,7 +41,7 @@ def layer(
 
 
 def classes(machine: Machine, cluster: int, pe: int) -> dict[str, int]:
-    """The cycles of a PE by class, zeros left out. They add up to the row's cycles."""
+    """The number of a PE's cycles in each class, without zeros; the sum is the row's cycles."""
     state = machine.row.state
     machine.row.sync()
     names = [row.name for row in machine.row.table.counters if row.name.startswith("cycles_")]
@@ -52,7 +51,7 @@ def classes(machine: Machine, cluster: int, pe: int) -> dict[str, int]:
 
 
 def test_config_stores_an_instruction_a_cycle() -> None:
-    """The rule of seed 000 ¶105-106, ¶114."""
+    """A config stores one instruction a cycle after its beat (seed 000 ¶105-106, ¶114)."""
     unit = Unit()
     unit.config_packet(0, *LAYER)
     machine = unit.machine()
@@ -85,7 +84,10 @@ def test_config_over_a_narrow_bus() -> None:
 
 
 def test_a_layer_from_first_to_last_beat() -> None:
-    """The rule of seed 000 ¶90, ¶107-109, ¶114, ¶124-130."""
+    """A layer, cycle by cycle: loads, mac, move, store.
+
+    See seed 000 ¶90, ¶107-109, ¶114, ¶124-130.
+    """
     # Each PE has weights at 0 and 1; x has no zeros. The exe is 1 byte of command, 4 of x, and
     # 8 records of 2 + 2 * 3 bytes: 69 bytes, three beats, 10 to 12.
     weights = np.zeros((8, 4), int)
@@ -122,7 +124,10 @@ def test_a_layer_from_first_to_last_beat() -> None:
 
 
 def test_zeros_of_the_bitmask_are_skipped_two_a_cycle() -> None:
-    """The rule of seed 000 ¶90, ¶93-94, ¶98-99."""
+    """The comparator examines two weights a cycle and skips those of zero activations.
+
+    See seed 000 ¶90, ¶93-94, ¶98-99.
+    """
     # All weights of six inputs, and 8 * (2 + 18) + 6 + 1 = 167 bytes: six beats, 10 to 15.
     # ld activations: 13, last beat 10. ld weights: starts 14, ends 16. mac: 17.
     machine, out = layer({}, np.full((8, 6), 3), [1, 0, 0, 0, 2, 3])
@@ -141,7 +146,7 @@ def test_zeros_of_the_bitmask_are_skipped_two_a_cycle() -> None:
 
 
 def test_queues_that_are_too_short_make_the_comparator_wait() -> None:
-    """The rule of seed 000 ¶100."""
+    """The comparator waits when the load queues are full (seed 000 ¶100)."""
     # As above the mac starts in 17. Queue 1 has four places, queue 2 has one:
     machine, _ = layer({"pe.load_queue_1": 4, "pe.load_queue_2": 1}, np.ones((8, 6), int), ONES[:6])
     # cycle          17 18 19 20 21 22 23 24 25 26 27 28 29
@@ -191,7 +196,7 @@ SPMM = (
 
 
 def test_two_macs_share_a_segment_and_results_leave_without_spu() -> None:
-    """The rule of seed 000 ¶95-96, ¶131."""
+    """Two macs use one segment of weights, and st stores sums without spu (seed 000 ¶95-96, ¶131)."""
     unit = Unit()
     unit.config_packet(0, *SPMM, "st base=0", "st base=1")
     out = unit.out(64, "int32", stride=4, step=32)
@@ -243,7 +248,7 @@ def test_stores_take_turns_on_a_narrow_return_bus() -> None:
 
 
 def test_stream_writes_each_result_as_soon_as_it_is_there() -> None:
-    """The rule of seed 000 ¶115-117."""
+    """With `shift`, each result is stored as soon as it is complete (seed 000 ¶115-117)."""
     unit = Unit()
     unit.config_packet(0, *SPMM)
     out = unit.out(64, "int32", stride=4, step=32)
@@ -268,7 +273,7 @@ def test_stream_writes_each_result_as_soon_as_it_is_there() -> None:
 
 
 def test_sfu_takes_four_results_a_cycle_and_three_cycles() -> None:
-    """The rule of seed 000 ¶97."""
+    """The SFU starts four results a cycle; each takes three cycles (seed 000 ¶97)."""
     unit = Unit({"pe.pes": 6})
     unit.config_packet(
         0,
@@ -304,7 +309,7 @@ def test_sfu_takes_four_results_a_cycle_and_three_cycles() -> None:
 
 
 def test_loads_for_one_buffer_overlap_the_mac_of_another() -> None:
-    """The rule of seed 000 ¶104."""
+    """Loads for one buffer overlap the mac of another buffer (seed 000 ¶104)."""
     unit = Unit()
     unit.config_packet(0, *LAYER)
     unit.config_packet(
@@ -342,7 +347,7 @@ def test_loads_for_one_buffer_overlap_the_mac_of_another() -> None:
 
 
 def test_the_same_buffer_twice_waits_for_its_end() -> None:
-    """The rule of seed 000 ¶86."""
+    """A second exe of a buffer waits until the first one has ended (seed 000 ¶86)."""
     unit = Unit()
     unit.config_packet(0, *LAYER)
     first, second = unit.out(32, "int32"), unit.out(32, "int32")
@@ -359,7 +364,7 @@ def test_the_same_buffer_twice_waits_for_its_end() -> None:
 
 
 def test_kept_sums_go_on_in_the_next_exe() -> None:
-    """The rule of seed 000 ¶86, ¶108."""
+    """Sums that an exe does not move out go on in the next exe (seed 000 ¶86, ¶108)."""
     unit = Unit()
     unit.config_packet(0, *LAYER)
     out = unit.out(32, "int32")
@@ -375,7 +380,7 @@ def test_kept_sums_go_on_in_the_next_exe() -> None:
 
 
 def test_partial_sums_from_a_segment_and_from_the_output_queue() -> None:
-    """The rule of seed 000 ¶96, ¶124-130."""
+    """Partial sums come from a segment or from the output queue (seed 000 ¶96, ¶124-130)."""
     unit = Unit()
     unit.config_packet(0, "ld psums base=2", "ld psums base=2", "st base=0")
     out = unit.out(32, "int32")
@@ -398,7 +403,7 @@ def test_partial_sums_from_a_segment_and_from_the_output_queue() -> None:
 
 
 def test_partial_sums_are_moved_out_again() -> None:
-    """The rule of seed 000 ¶96."""
+    """Partial sums that were loaded into accumulators are moved out again (seed 000 ¶96)."""
     unit = Unit()
     unit.config_packet(
         0, "ld psums base=2", "ld psums base=2", "spu nonsf src=1 dst=0", "st base=0"
@@ -414,7 +419,7 @@ def test_partial_sums_are_moved_out_again() -> None:
 
 
 def test_weights_and_activations_with_one_ld() -> None:
-    """The rule of seed 000 ¶90."""
+    """One `ld both` loads weights and activations (seed 000 ¶90)."""
     unit = Unit()
     unit.config_packet(0, "ld both base=3", "mac base=3 acc=2", "st base=2")
     out = unit.out(32, "int32")
@@ -432,7 +437,7 @@ def test_weights_and_activations_with_one_ld() -> None:
 
 
 def test_design_5a_examines_one_weight_a_cycle() -> None:
-    """The rule of seed 000 ¶98-99."""
+    """Design 5a examines one weight a cycle (seed 000 ¶98-99)."""
     machine, out = layer({"pe.design": "5a"}, np.full((8, 6), 3), [1, 0, 0, 0, 2, 3])
     # As with 5b the mac starts in 17; a weight is looked at in each of 17 to 22, and each load is in
     # the MAC a cycle later: 18, 22, 23.
@@ -495,7 +500,7 @@ def test_a_segment_waits_for_the_results_that_it_reads() -> None:
 
 
 def test_records_of_weights_are_what_the_comparator_sees() -> None:
-    """The rule of seed 000 ¶91."""
+    """The comparator takes the entries of a record in their order, which may be any (seed 000 ¶91)."""
     # A record need not be in the order of its indices, and an index may come twice.
     unit = Unit({"pe.clusters": 1})
     unit.config_packet(0, *LAYER)

@@ -1,4 +1,4 @@
-"""A dense product on one row takes what the formula of docs/timing-pe.md says, for all shapes."""
+"""A dense product on one row takes the cycles of docs/timing-pe.md's formula, for all shapes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LAYER = ("ld activations base=0", "ld weights", "mac base=0 acc=0", "st base=0")
 
 
 def cycles(clusters: int, pes: int, inputs: int, rounds: int, size: int, width: int) -> int:
-    """The formula: a config, then rounds that follow one another."""
+    """The cycles by the formula: a config, then rounds one after another."""
     sums = {1: 4, 2: 8}[size]
     payload = 1 + inputs * size + clusters * pes * (2 + inputs * (2 + size))
     beats = -(-payload // width)
@@ -34,7 +34,7 @@ def cycles(clusters: int, pes: int, inputs: int, rounds: int, size: int, width: 
 def test_formula(
     clusters: int, pes: int, inputs: int, rounds: int, element: str, width: int
 ) -> None:
-    """The rule of seed 000 ¶87."""
+    """A dense product takes the cycles of the formula (seed 000 ¶87)."""
     rng = np.random.default_rng(inputs)
     # As many banks as a beat touches words, so that stores never need one twice.
     unit = Unit(
@@ -65,7 +65,10 @@ def test_formula(
 
 @pytest.mark.parametrize("inputs", [40, 100])
 def test_loads_of_the_next_round_hide_behind_the_macs_of_this_one(inputs: int) -> None:
-    """Overlap: with two buffers in turn, R rounds take R macs and the first loads, not both R times (seed 000 ¶146)."""
+    """With two buffers in turn, the loads of a round overlap the macs of the round before.
+
+    R rounds take R macs and the first loads, not both R times (seed 000 ¶146).
+    """
     unit = Unit({"pe.clusters": 1, "pe.pes": 2, "dist.bus_bytes": 128})
     rounds = 10
     for ib in (0, 1):

@@ -26,7 +26,7 @@ def run(unit: Unit, engine: str, *segments: Any) -> tuple[Machine, list[float]]:
 @every_engine
 @pytest.mark.parametrize("element", sorted(NAMES))
 def test_each_weight_meets_the_activation_of_its_number(element: str, engine: str) -> None:
-    """The sums are those of NumPy; a weight that is zero is an entry, too."""
+    """Sums of dense weights are those of NumPy; a weight of zero is an entry, too."""
     rng = np.random.default_rng(4)
     matrix = rng.integers(-9, 9, (8, 50)) * (rng.random((8, 50)) < 0.7)
     x = rng.integers(-9, 9, 50) * (rng.random(50) < 0.7)
@@ -43,8 +43,10 @@ def test_each_weight_meets_the_activation_of_its_number(element: str, engine: st
 @every_engine
 @pytest.mark.parametrize("element", sorted(NAMES))
 def test_bytes_and_cycles_against_records(element: str, engine: str) -> None:
-    """Records of int8 weights take 3 bytes each and 2 for each PE; dense ones take 1. The mac takes
-    as long, because the entries are the same."""
+    """Dense weights of int8 take 1 byte, records 3 bytes each and 2 for each PE.
+
+    The mac takes as long, because the entries are the same.
+    """
     matrix, x = np.ones((8, 64)), np.arange(1, 65) % 7 + 1
     size = np.dtype(NAMES[element]).itemsize
     machines = []
@@ -64,7 +66,7 @@ def test_bytes_and_cycles_against_records(element: str, engine: str) -> None:
 
 @every_engine
 def test_modes_and_several_segments(engine: str) -> None:
-    """Two segments of one run append; the numbers of each begin at 0."""
+    """Two segments of one run are appended; the indices of each start at 0."""
     rng = np.random.default_rng(9)
     parts, x = rng.integers(-9, 9, (2, 8, 20)), rng.integers(-9, 9, 20)
     unit = Unit()
@@ -81,7 +83,7 @@ def test_modes_and_several_segments(engine: str) -> None:
 
 @every_engine
 def test_a_sliding_window_takes_them_as_well(engine: str) -> None:
-    """Weights of state sw are dense without the word; with it they are the same."""
+    """A sequence of state sw takes dense weights, with or without the word `dense`."""
     strip = np.arange(8 * 12).reshape(8, 12) % 11
     results = []
     for form in ("sliced", "sliced dense"):
@@ -128,7 +130,10 @@ def test_faults(segment: tuple[str, str, bytes], kind: str, text: str) -> None:
     ("element", "zeros"), [("int8", 2 / 3), ("int16", 1 / 2), ("fp16", 1 / 2), ("fp32", 1 / 3)]
 )
 def test_from_how_many_zeros_on_records_are_shorter(element: str, zeros: float) -> None:
-    """The shares of docs/format-pe.md; the two bytes of each record's count are 2 of 600."""
+    """Records are shorter than dense weights from the shares of zeros in docs/format-pe.md on.
+
+    The two bytes of each record's count are 2 of 600.
+    """
     unit = Unit({"pe.element": element})
     for share, is_shorter in ((zeros + 0.02, True), (zeros - 0.02, False)):
         matrix = np.ones((4, 600))

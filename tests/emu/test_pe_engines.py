@@ -1,4 +1,4 @@
-"""The fast engine is the reference: same state, cycles, counters and faults at any moment."""
+"""The fast engine of the array has the reference's state, counters and faults at any moment."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.once
 @ENGINE_PAIRS
 @given(random_layers(), PAUSES)
 def test_layers(layer: Layer, pauses: list[int]) -> None:
-    """All element types, overflows, queue depths and both designs."""
+    """Random layers agree: all element types, overflow modes, queue depths, both designs."""
     with np.errstate(all="ignore"):
         built = build_layer(layer)
     run_and_compare(built.machine.unit, pauses)
@@ -52,14 +52,14 @@ def test_layers(layer: Layer, pauses: list[int]) -> None:
 @ENGINE_PAIRS
 @given(SEEDS, PAUSES)
 def test_programs(seed: int, pauses: list[int]) -> None:
-    """Loops, windows, steps, chains of buffers, several buffers at once."""
+    """Random lists agree: loops, windows, steps, chains of buffers, several buffers at once."""
     run_and_compare(random_packet_list(seed).unit, pauses)
 
 
 @settings(ENGINE_PAIRS, max_examples=20)
 @given(SEEDS, PAUSES)
 def test_corrupted_units(seed: int, pauses: list[int]) -> None:
-    """Faults come in the same cycle and leave the same state behind."""
+    """Lists with random wrong bytes have faults in the same cycle, with the same state."""
     made = random_packet_list(seed)
     pick = random.Random(seed)
     for _ in range(pick.randrange(1, 6)):
@@ -71,7 +71,7 @@ def test_corrupted_units(seed: int, pauses: list[int]) -> None:
 @settings(ENGINE_PAIRS, max_examples=15)
 @given(SEEDS)
 def test_steps(seed: int) -> None:
-    """Every instruction ends in the same cycle, with the same state."""
+    """Each step ends in the same cycle and state on both engines."""
     fast, reference = machines_of_engines(random_packet_list(seed).unit)
     for _ in range(60):
         stops = [machine.device.step_core("pe[0]") for machine in (fast, reference)]
@@ -102,7 +102,7 @@ def test_snapshots_go_from_engine_to_engine(layer: Layer, pauses: list[int]) -> 
 
 
 def one_mac(config: dict[str, Any], weights: Any, x: Any) -> Unit:
-    """A row that loads, and multiplies once."""
+    """A row that loads and multiplies once."""
     unit = Unit(config)
     unit.config_packet(0, "ld activations base=0", "ld weights", "mac base=0 acc=0")
     unit.exe(0, unit.dense(x), unit.weights(weights))
@@ -134,7 +134,7 @@ LONG = 150  # a cycle of the row in which the macs of `long_macs` are at work
 
 
 def long_macs(unit: Unit, clusters: int = 0b11, *, compress: bool = False) -> None:
-    """Clusters begin a mac of many cycles."""
+    """Add packets with which clusters begin a mac of many cycles."""
     unit.config_packet(0, "ld both base=0", "mac base=0 acc=0", "st base=0")
     matrix = np.ones((4 * clusters.bit_count(), 100))
     if compress:  # what comes over the bus is much less than what is read
@@ -144,7 +144,7 @@ def long_macs(unit: Unit, clusters: int = 0b11, *, compress: bool = False) -> No
 
 
 def many_results(unit: Unit, stride: int) -> None:
-    """Both clusters store eight results of each PE at the same time."""
+    """Add packets with which both clusters store eight results of each PE at the same time."""
     lines = "ld both base=0", "mac base=0 acc=0", "spu nonsf src=0 dst=0"
     header: dict[str, Any] = {"state": 1, "pipeline": 4, "inner": 8, "then": THEN + 2}
     out = unit.out(8 * 40 * 8, "int32", count=8, step=8 * stride, stride=stride)
@@ -154,7 +154,7 @@ def many_results(unit: Unit, stride: int) -> None:
 
 
 def both_stop_alike(unit: Unit) -> Stop:
-    """Run both engines until they stop: same stop, same state."""
+    """Run both engines until they stop; assert the same stop and state."""
     fast, reference = machines_of_engines(unit)
     stops = [machine.device.run() for machine in (fast, reference)]
     assert stop_summary(stops[0]) == stop_summary(stops[1])
@@ -165,7 +165,7 @@ def both_stop_alike(unit: Unit) -> Stop:
 
 
 def test_a_fault_of_an_instruction_while_others_multiply() -> None:
-    """It is found before the PEs have had that cycle."""
+    """If an instruction faults while PEs multiply, the PEs have not multiplied in that cycle."""
     unit = Unit({"pe.overflow": "wrap"})
     unit.config_packet(1, "mac base=0 acc=0", clusters=0b10)
     long_macs(unit, 0b01)
@@ -176,7 +176,7 @@ def test_a_fault_of_an_instruction_while_others_multiply() -> None:
 
 
 def test_a_fault_on_the_bus_while_clusters_multiply() -> None:
-    """It is found when the PEs have had that cycle."""
+    """If the bus faults while PEs multiply, the PEs have multiplied in that cycle."""
     unit = Unit()
     long_macs(unit)
     unit.config_packet(3, "st base=0")
@@ -190,7 +190,7 @@ def test_a_fault_on_the_bus_while_clusters_multiply() -> None:
 @pytest.mark.parametrize("divider", [1, 3])
 @pytest.mark.parametrize("cycle", [40, LONG])
 def test_another_core_stops_at_work(number: int, divider: int, cycle: int) -> None:
-    """It acts before or after the row in a cycle: the row has not had its turn then, or has."""
+    """At steps of another core, the row has acted in the cycle exactly if its number is lower."""
     unit = Unit({"pe.divider": divider})
     long_macs(unit)
     script = [("work", 1)] * 40 + [("end",)]
@@ -213,7 +213,7 @@ def test_another_core_stops_at_work(number: int, divider: int, cycle: int) -> No
 @settings(ENGINE_PAIRS, max_examples=20)
 @given(st.data(), PAUSES)
 def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
-    """Another core reads and writes where the row streams from, before or after it in a cycle."""
+    """Another core accesses the half that the row uses, before or after the row in a cycle."""
     draw = data.draw
     divider = draw(st.sampled_from([1, 1, 2, 3]))
     unit = Unit(
@@ -272,7 +272,7 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
 @example(5000, [])  # a special function ends
 @example(587, [])  # the bus sends a segment for another run while a group forms
 def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
-    """From any moment on; nothing is left out while somebody listens."""
+    """A listener hears the same events of both engines, from any moment on."""
     heard: list[tuple[list[Heard], tuple[str, str]]] = []
     for machine in machines_of_engines(random_packet_list(seed).unit):
         machine.device.run(max_cycles=sum(pauses))
@@ -287,7 +287,7 @@ def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
 
 
 def walked(unit: Unit) -> list[int]:
-    """The addresses of a unit's packets, header by header."""
+    """The addresses of a unit's packets, found header by header."""
     found, at = [], 0
     while at < len(unit.packets):
         found.append(UNITS + at)
@@ -318,7 +318,7 @@ def test_every_packet_is_heard_once_and_every_exe_ends_once(seed: int) -> None:
 @pytest.mark.parametrize(("source", "target"), [(0, 0), (0, 1), (1, 0), (0, 2)])
 @pytest.mark.parametrize("rate", [1, 3])
 def test_results_that_go_over_each_other(source: int, target: int, rate: int) -> None:
-    """Eight results from blocks of four: some are written over before they are read."""
+    """Engines agree if some of eight results overwrite sums before these are read."""
     unit = Unit({"pe.output_queue": 64, "sfu.rate": rate, "sfu.latency": 2, "pe.clusters": 1})
     loads = [f"ld psums base={block}" for block in range(4)]
     unit.config_packet(0, *loads, f"spu requantise src={source} dst={target}", shift=1)
@@ -328,7 +328,7 @@ def test_results_that_go_over_each_other(source: int, target: int, rate: int) ->
 
 
 def special_unit() -> Unit:
-    """Cluster 0 works on 16 results, one a cycle; meanwhile cluster 1 begins a mac that faults."""
+    """Cluster 0 sends 16 results through the SFU; meanwhile cluster 1 begins a mac that faults."""
     unit = Unit({"sfu.rate": 1, "sfu.latency": 3})
     lines = "ld psums base=0", "spu activation src=0 dst=1"
     unit.config_packet(0, *lines, clusters=0b01, activation=1)
@@ -348,7 +348,7 @@ def test_a_fault_while_a_special_function_works() -> None:
 
 
 def test_a_special_function_goes_on_after_a_restore() -> None:
-    """The engine of the snapshot's device has acted long after it, or never."""
+    """A special function goes on after a restore, in a used device and in a new one."""
     unit = special_unit()
     fast, reference = machines_of_engines(unit)
     fresh = Device(unit.configuration, [build])
@@ -363,7 +363,7 @@ def test_a_special_function_goes_on_after_a_restore() -> None:
 
 
 def test_bytes_that_somebody_changes_from_outside() -> None:
-    """What the bus has brought before is what was there then."""
+    """Bytes changed by the host do not change data that the bus has brought before."""
     unit = Unit()
     long_macs(unit)
     fast, reference = machines_of_engines(unit)
@@ -376,7 +376,7 @@ def test_bytes_that_somebody_changes_from_outside() -> None:
 
 
 def test_a_long_segment_takes_few_acts() -> None:
-    """The beats in the middle of a segment are not simulated one by one."""
+    """A long segment needs few acts: its middle beats are not simulated one by one."""
     unit = Unit()
     long_macs(unit)
     fast, reference = machines_of_engines(unit)
@@ -392,7 +392,7 @@ def test_a_long_segment_takes_few_acts() -> None:
 @pytest.mark.parametrize("half", [0, HALF])
 @pytest.mark.parametrize("divider", [1, 3])
 def test_another_core_reads_while_a_segment_comes(number: int, half: int, divider: int) -> None:
-    """Its steps end with grants: the arbiter has had the cycle then, and the row's beat too."""
+    """At steps of another core during a segment, the arbiter and the row have had the cycle."""
     unit = Unit({"pe.divider": divider})
     long_macs(unit)
     script: list[Step] = [("work", 20 * divider)]
@@ -407,7 +407,7 @@ def test_another_core_reads_while_a_segment_comes(number: int, half: int, divide
 
 
 def hook(owner: object, name: str) -> list[int]:
-    """The cycles in which a method is called from now on."""
+    """A list to which each call of a method adds its cycle."""
     calls: list[int] = []
     method: Callable[[int], None] = getattr(owner, name)
 
@@ -425,7 +425,7 @@ def fast_row(machine: Machine) -> FastRow:
 
 
 def test_a_long_mac_takes_three_acts() -> None:
-    """Two for its start, which may let others start, one for its end; nothing between."""
+    """A long mac needs three acts: two at its start, one at its end."""
     fast, reference = machines_of_engines(one_mac({}, np.ones((8, 400), int), np.ones(400)))
     calls = hook(fast_row(fast).macs, "_compute")
     for machine in (fast, reference):
@@ -463,7 +463,7 @@ def test_sums_at_the_end_of_the_range(element: str, overflow: str) -> None:
 
 
 def test_numbers_that_are_none() -> None:
-    """Infinities and NaN of the operands pass, to the bit as the reference has them."""
+    """Infinities and NaN among operands give the same bits on both engines."""
     for element in ("fp16", "fp32"):
         unit = Unit({"pe.element": element})
         unit.config_packet(0, "ld both base=0", "mac base=0 acc=0")

@@ -1,4 +1,4 @@
-"""Every fault of the PE rows: its kind, where it happened, and what its message says."""
+"""Each fault of the PE rows: its kind, its place and its message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/format-pe.md keeps free is refused: nothing means something that it may not later."""
+"""Values that docs/format-pe.md reserves are refused, so that they may get a meaning later."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_bytes_of_a_record_of_types(place):
 @pytest.mark.parametrize("place", [2, 3])
 @pytest.mark.parametrize("number", [3, 4, 7, 255])
 def test_types_that_no_operand_has(place, number):
-    """3 and 4 are int32 and int64, which only sums have."""
+    """The types 3 and 4 (int32, int64) are refused for operands, because only sums have them."""
     data = bytearray(sequence(*LINES, types={}))
     data[SEQUENCE.size + place] = number
     unit = Unit()

@@ -1,6 +1,7 @@
 """Lockstep groups of the fast engine: state, cycles and counters are those of the reference.
 
-Loops over weights that stay, as `lower` writes them and otherwise; looks of all kinds at any moment.
+The programs are loops over weights that stay in the queues, as `lower` writes them, and others. The
+tests stop, restore or listen at any moment.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def interrupted(unit: Unit, looks: list[tuple[str, int]]) -> tuple[Machine, Machine]:
-    """Run both engines with looks of these kinds after so many cycles each; they must agree."""
+    """Run both engines; after each of `looks` (kind, cycles) interrupt them so; they must agree."""
     fast, reference = pair = machines_of_engines(unit)
     heard: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
     for kind, cycles in looks:
@@ -76,7 +77,7 @@ def agree_at_end(pair: tuple[Machine, Machine], stops: list[Stop]) -> None:
 
 @pytest.mark.parametrize("stride", [0, 16, -16])
 def test_pes_that_have_loaded_other_places_form_no_group(stride: int) -> None:
-    """An ld with a stride leaves each PE activations elsewhere; a loop without strides comes later."""
+    """PEs whose activations were loaded with a stride form no lockstep group."""
     config = {"pe.clusters": 2, "pe.pes": 3, "pe.input_buffer": 256, "pe.output_queue": 64}
     unit = Unit(config, data_at=0x800)
     unit.config_packet(HOLD, "ld activations base=4", strides=[(0, 0, stride, 0)])
@@ -109,7 +110,7 @@ def test_looks_at_any_moment(
 @EXAMPLES
 @given(SEEDS, LOOP_ORDERS, st.booleans(), START_SUMS, st.booleans())
 def test_nobody_looks(seed: int, order: str, balance: bool, sums: str, join: bool) -> None:
-    """The clusters are one group from the first mac to the last, and the results are NumPy's."""
+    """Without interruption, clusters form one group to the last mac, with NumPy's results."""
     loop = LoopMaker(seed, order, balance, sums, join).loop()
     pair = machines_of_engines(loop.unit)
     agree_at_end(pair, [machine.device.run() for machine in pair])
@@ -135,7 +136,7 @@ def test_nobody_looks(seed: int, order: str, balance: bool, sums: str, join: boo
     ],
 )
 def test_every_cycle(order: str, balance: bool, sums: str) -> None:
-    """A look in each cycle, from the first one of the group on, each in a run of its own."""
+    """A stop in any cycle of a group shows the reference's state; each stop is in a run of its own."""
     unit = LoopMaker(7, order, balance, sums, join=True).loop().unit
     last = machines_of_engines(unit)[1].device.run().cycle
     seen = 0
@@ -152,7 +153,7 @@ def test_every_cycle(order: str, balance: bool, sums: str) -> None:
 @EXAMPLES
 @given(SEEDS, LOOP_ORDERS, st.booleans(), START_SUMS, st.booleans())
 def test_a_fault_in_the_middle(seed: int, order: str, balance: bool, sums: str, join: bool) -> None:
-    """An index past what is loaded, or a sum past its range: the same fault in the same cycle."""
+    """A fault in the middle of a group (index or sum out of range) is the reference's."""
     config: dict[str, Any] = {"pe.overflow": "fault", "pe.element": "int8"}
     made = LoopMaker(seed, order, balance, sums, join, **config)
     unit = made.unit
@@ -164,7 +165,7 @@ def test_a_fault_in_the_middle(seed: int, order: str, balance: bool, sums: str, 
 
 
 def test_floating_sums_form_no_group() -> None:
-    """Their order counts."""
+    """Floating sums form no group, because they depend on the order of additions."""
     config: dict[str, Any] = {"pe.element": "fp16"}
     unit = LoopMaker(1, "first", **config).loop().unit
     pair = machines_of_engines(unit)
@@ -174,7 +175,7 @@ def test_floating_sums_form_no_group() -> None:
 
 
 def test_sums_that_may_leave_their_range_form_no_group() -> None:
-    """They start close to the end of it; the fault is the reference's."""
+    """Sums that may leave their range form no group; the fault is the reference's."""
     unit = Unit({"pe.overflow": "fault"})
     unit.config_packet(
         PRODUCT,
@@ -198,7 +199,7 @@ def test_sums_that_may_leave_their_range_form_no_group() -> None:
 
 @pytest.mark.parametrize("overflow", ["fault", "saturate", "wrap"])
 def test_partial_sums_that_leave_their_range(overflow: str) -> None:
-    """The accumulator keeps its sum from iteration to iteration, and the third segment is too much."""
+    """Sums that overflow in the third iteration saturate, wrap or fault as in the reference."""
     unit = Unit({"pe.overflow": overflow})
     lines = "ld activations base=0", "ld weights", "ld psums base=2", "mac base=0 acc=0"
     unit.config_packet(PRODUCT, *lines, state=RQ, inner=4, pipeline=4)
@@ -217,7 +218,7 @@ def test_partial_sums_that_leave_their_range(overflow: str) -> None:
 
 @pytest.mark.parametrize("cluster", [0, 1])
 def test_an_exe_without_steps_during_a_loop(cluster: int) -> None:
-    """Raw sums skip a reduction into the scalar unit, which is the only instruction."""
+    """An exe that does nothing runs during a loop: its reduction is left out for raw sums."""
     config: dict[str, Any] = {"pe.clusters": 2}
     made = LoopMaker(3, "first", **config)
     made.clusters = 2
@@ -239,7 +240,7 @@ def test_an_exe_without_steps_during_a_loop(cluster: int) -> None:
 def test_macs_are_computed_before_their_segments_arrive(
     changed: int | None, batches: list[int], balance: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All macs at once, but those again whose segment changes in memory before the bus reads it."""
+    """Macs are computed before their segments arrive, and again if a segment changes in memory."""
     rng = np.random.default_rng(4)
     rows, weights = rng.integers(-5, 6, (8, 16)), rng.integers(-5, 6, (6, 16))
     config = {"pe.pes": 3, "pe.input_buffer": 256, "pe.output_queue": 64, "dist.bus_bytes": 3}
@@ -281,7 +282,7 @@ def test_macs_are_computed_before_their_segments_arrive(
 
 
 def test_later_segments_of_a_wrong_length() -> None:
-    """The fault comes with the iteration that takes the segment, not with the prediction."""
+    """A later segment of wrong length faults in its own iteration."""
     config = {"pe.element": "int16", "pe.pes": 3, "pe.input_buffer": 256, "pe.output_queue": 64}
     unit = Unit(config, data_at=0x800)
     lines = "ld activations base=0", "ld weights", "mac base=0 acc=0", "spu nonsf src=0 dst=0"

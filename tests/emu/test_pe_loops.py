@@ -15,7 +15,7 @@ STATES = {"sq": 0, "rq": 1, "sw": 2}
 
 
 def test_a_loop_of_two_stages_costs_nothing() -> None:
-    """The rule of seed 000 ¶104, ¶110-111."""
+    """Repeating a loop of two pipeline stages costs no cycle (seed 000 ¶104, ¶110-111)."""
     unit = Unit()
     lines = ("ld weights", "ld activations base=0", "mac base=0 acc=0")
     unit.config_packet(0, *lines, state=STATES["rq"], inner=2, outer=2)
@@ -36,7 +36,7 @@ def test_a_loop_of_two_stages_costs_nothing() -> None:
 
 
 def test_four_stages_fetch_after_the_write_back() -> None:
-    """The rule of seed 000 ¶110, ¶112."""
+    """With four stages, the next iteration is fetched after the write-back (seed 000 ¶110, ¶112)."""
     unit = Unit()
     unit.config_packet(0, "ld weights", "ld activations base=0")
     unit.config_packet(
@@ -71,7 +71,7 @@ def test_four_stages_fetch_after_the_write_back() -> None:
 
 
 def test_write_back_is_two_cycles_after_the_end() -> None:
-    """The rule of seed 000 ¶104, ¶112."""
+    """The write-back is two cycles after the end of an instruction (seed 000 ¶104, ¶112)."""
     unit = Unit()
     unit.config_packet(
         0, "ld both base=0", "mac base=0 acc=0", state=1, pipeline=4, inner=2,
@@ -90,7 +90,7 @@ def test_write_back_is_two_cycles_after_the_end() -> None:
 
 
 def test_a_triggered_buffer_starts_three_cycles_after_the_end() -> None:
-    """The rule of seed 000 ¶104."""
+    """A triggered buffer starts three cycles after the end of the first one (seed 000 ¶104)."""
     unit = Unit()
     unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", then=THEN + 5)
     unit.config_packet(5, "spu nonsf src=0 dst=2", "st base=2")
@@ -110,7 +110,7 @@ def test_a_triggered_buffer_starts_three_cycles_after_the_end() -> None:
 
 
 def test_a_triggered_buffer_goes_on_with_segments_weights_and_stores() -> None:
-    """The rule of seed 000 ¶104."""
+    """A triggered buffer goes on with the exe's segments, weights and stores (seed 000 ¶104)."""
     unit = Unit()
     unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", "st base=0", state=1, then=THEN + 9)
     unit.config_packet(9, "ld activations base=1", "mac base=1 acc=1", "st base=1", state=1)
@@ -124,7 +124,7 @@ def test_a_triggered_buffer_goes_on_with_segments_weights_and_stores() -> None:
 
 
 def test_what_listeners_hear_of_loops_and_triggers() -> None:
-    """An exe begins once and ends once in a cluster, whatever loops and triggers it has."""
+    """For listeners, an exe begins once and ends once in a cluster, with all loops and triggers."""
     unit = Unit({"pe.clusters": 1})
     unit.config_packet(4, "ld both base=0", "mac base=0 acc=0", state=1, inner=3, then=THEN + 9)
     unit.config_packet(9, "spu nonsf src=0 dst=0")
@@ -148,7 +148,7 @@ def test_what_listeners_hear_of_loops_and_triggers() -> None:
 
 
 def test_new_activations_meet_rotating_weights() -> None:
-    """The rule of seed 000 ¶92, ¶122."""
+    """Weights that rotate are multiplied with new activations (seed 000 ¶92, ¶122)."""
     rng = np.random.default_rng(3)
     unit = Unit()
     lines = ("ld weights", "ld activations base=0", "mac base=0 acc=0", "st base=0")
@@ -165,7 +165,10 @@ def test_new_activations_meet_rotating_weights() -> None:
 @pytest.mark.parametrize("flags", [{"last": 1}, {"last": 1, "shift": 1}, {"shift": 1}])
 @pytest.mark.parametrize("design", ["5a", "5b"])
 def test_convolution_by_loops_and_steps(design: str, flags: dict[str, int]) -> None:
-    """The example of pe.md: 14 x 14 outputs of a 3 x 3 kernel over a padded plane of 16 x 16 (seed 000 ¶104, ¶131)."""
+    """A convolution by loops and steps equals NumPy's (seed 000 ¶104, ¶131).
+
+    It is the example of pe.md: 14 x 14 outputs of a 3 x 3 kernel over a padded plane of 16 x 16.
+    """
     rng = np.random.default_rng(7)
     plane, kernels = rng.integers(-8, 8, (16, 16)), rng.integers(-8, 8, (8, 3, 3))
     plane[rng.random((16, 16)) < 0.3] = 0
@@ -197,7 +200,10 @@ def test_convolution_by_loops_and_steps(design: str, flags: dict[str, int]) -> N
 @pytest.mark.parametrize(("kernel", "stride"), [(3, 1), (3, 2), (2, 1), (2, 3), (1, 1)])
 @pytest.mark.parametrize("element", ["int8", "int16", "fp16"])
 def test_depthwise_by_sliding_windows(kernel: int, stride: int, element: str) -> None:
-    """A channel a PE: strips of `kernel` rows, column after column, and a dense kernel (seed 000 ¶123, ¶131)."""
+    """A depthwise convolution by sliding windows equals NumPy's (seed 000 ¶123, ¶131).
+
+    Each PE has a channel: strips of `kernel` rows, column after column, and a dense kernel.
+    """
     rng = np.random.default_rng(kernel * 10 + stride)
     height, width = 7, 9
     planes = rng.integers(-8, 8, (8, height, width))
@@ -237,7 +243,7 @@ def test_depthwise_by_sliding_windows(kernel: int, stride: int, element: str) ->
 
 
 def test_a_later_exe_waits_for_what_a_loop_still_needs() -> None:
-    """The next exe fills block 1, which the loop reads only in its last iteration."""
+    """An exe that fills a block waits until a loop has read this block in its last iteration."""
     unit = Unit({"pe.input_buffer": 64})  # blocks of 4
     unit.config_packet(
         0, "ld both base=0", "mac base=0 acc=0", "st base=0", state=1, pipeline=4, inner=5,
@@ -254,7 +260,7 @@ def test_a_later_exe_waits_for_what_a_loop_still_needs() -> None:
 
 
 def test_a_later_exe_overlaps_a_loop_that_needs_nothing_of_its_own() -> None:
-    """Loads for buffer 1 hide behind the loop of buffer 0: other blocks, another accumulator."""
+    """Loads for buffer 1 overlap the loop of buffer 0, if they use other blocks and accumulators."""
     unit = Unit()
     lines = ("ld both base={0}", "mac base={0} acc={0}", "st base={0}")
     unit.config_packet(0, *(line.format(0) for line in lines), state=1, inner=20)

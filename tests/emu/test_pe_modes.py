@@ -1,6 +1,6 @@
-"""Every mode on random arrays: all element types, geometries, designs; NumPy, and the other engine.
+"""Random modes on random arrays agree with NumPy and between engines, for all element types.
 
-Operands are small whole numbers, so every element type is exact and order counts for nothing.
+Operands are small whole numbers, so sums are exact in each element type, in any order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PER_PE = 512  # bytes for the results of a PE
 
 @dataclass(frozen=True)
 class Mode:
-    """A convolution of a plane, or of a plane a PE, on some array."""
+    """A convolution of one plane, or of a plane for each PE, on some array."""
 
     config: dict[str, Any]
     element: str
@@ -61,7 +61,7 @@ class Mode:
         return rows, columns
 
     def slices(self, shape: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Numbers as they are sent, a slice a row, and those that each PE gets."""
+        """Numbers with a row for each slice that is sent, and the numbers that each PE gets."""
         clusters, pes = self.config["pe.clusters"], self.config["pe.pes"]
         owners = {
             "broadcast": np.zeros((clusters, pes), int),
@@ -112,7 +112,7 @@ def modes(draw: st.DrawFn, *, window: bool) -> Mode:
 
 
 def results(mode: Mode) -> tuple[list[str], dict[str, int]]:
-    """The instructions from mac on that give block 0 a result an iteration; the header for it."""
+    """The instructions from mac on, which put a result an iteration into block 0; their header."""
     words = " balance" if mode.balance else ""
     if mode.function == "nonsf":
         return [f"mac base=0 acc=2{words}", "spu nonsf src=2 dst=0"], {}
@@ -130,7 +130,7 @@ def results(mode: Mode) -> tuple[list[str], dict[str, int]]:
 
 
 def finished(mode: Mode, sums: NDArray[Any]) -> NDArray[Any]:
-    """What the special-function unit makes of whole sums."""
+    """The results that the special-function unit gives for whole sums."""
     if mode.function == "relu":
         return np.maximum(sums, 0)
     if mode.function == "requantise":
@@ -143,7 +143,7 @@ def finished(mode: Mode, sums: NDArray[Any]) -> NDArray[Any]:
 
 
 def written(mode: Mode, unit: Unit, lines: list[str], **header: Any) -> dict[str, int]:
-    """Config of buffers 4 and 5, which loop over all outputs; where results go."""
+    """Add configs of buffers 4 and 5, which loop over all outputs; return the out record."""
     made, numbers = results(mode)
     more: dict[str, Any] = dict(numbers)
     rows, columns = mode.outputs
@@ -172,7 +172,7 @@ def written(mode: Mode, unit: Unit, lines: list[str], **header: Any) -> dict[str
 def compare(
     mode: Mode, unit: Unit, out: dict[str, int], sums: NDArray[Any], pauses: list[int]
 ) -> Machine:
-    """Run both engines, stopping to compare; results (PEs, rows, columns) are NumPy's."""
+    """Run both engines with pauses and compare them; results (PEs, rows, columns) are NumPy's."""
     fast, reference = run_and_compare(unit, pauses)
     for machine in (fast, reference):
         assert not machine.row.running
@@ -190,7 +190,7 @@ def flags(mode: Mode) -> dict[str, int]:
 @EXAMPLES
 @given(modes(window=False), PAUSES)
 def test_rotating_kernels(mode: Mode, pauses: list[int]) -> None:
-    """A kernel a PE, over a plane that all of them share; its base goes by steps (seed 000 ¶122)."""
+    """Each PE has a kernel that rotates over a shared plane, whose base advances (seed 000 ¶122)."""
     width, (down, right) = mode.plane[1], mode.stride
     sent, kernels = mode.slices(mode.kernel)
     rng = np.random.default_rng(mode.seed + 1)
@@ -222,7 +222,7 @@ def test_rotating_kernels(mode: Mode, pauses: list[int]) -> None:
 @EXAMPLES
 @given(modes(window=True), PAUSES)
 def test_sliding_windows(mode: Mode, pauses: list[int]) -> None:
-    """A plane a PE, in strips, under a kernel that all of them share (seed 000 ¶123)."""
+    """Each PE has a plane in strips, under a kernel that all PEs share (seed 000 ¶123)."""
     sent, planes = mode.slices(mode.plane)
     rng = np.random.default_rng(mode.seed + 1)
     kernel = rng.integers(-4, 5, mode.kernel) * (rng.random(mode.kernel) < 0.7)
@@ -255,7 +255,10 @@ def test_sliding_windows(mode: Mode, pauses: list[int]) -> None:
     st.integers(0, 2**32 - 1),
 )
 def test_sums_near_the_end_of_their_range(element: str, overflow: str, pes: int, seed: int) -> None:
-    """With `balance`, by configuration: products of one sign, so the order counts for nothing."""
+    """Balanced sums near the end of their range saturate, wrap or fault as configured.
+
+    All products have the same sign, so the order does not matter.
+    """
     rng = np.random.default_rng(seed)
     unit = Unit({"pe.element": element, "pe.overflow": overflow, "pe.pes": pes, "pe.clusters": 1})
     unit.config_packet(
@@ -290,7 +293,10 @@ def test_sums_near_the_end_of_their_range(element: str, overflow: str, pes: int,
 @pytest.mark.parametrize("element", sorted(NAMES))
 @pytest.mark.parametrize("reduction", ["add", "max", "scalar_add", "scalar_max"])
 def test_reductions_of_every_type_over_a_loop(element: str, reduction: str) -> None:
-    """One result a cluster an iteration; or one a cluster, which the scalar unit has gathered (seed 000 ¶97)."""
+    """A reduction gives each cluster a result an iteration, or one result (seed 000 ¶97).
+
+    In the second case the scalar unit has accumulated it over the iterations.
+    """
     number = ["none", "add", "max", "scalar_add", "scalar_max"].index(reduction)
     rng = np.random.default_rng(number)
     unit = Unit({"pe.element": element, "pe.clusters": 3, "pe.pes": 5})

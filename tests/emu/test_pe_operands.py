@@ -1,4 +1,4 @@
-"""An operand a PE: what the parser makes of a stride, and what instructions do with it."""
+"""Operands with strides: the operand that the parser makes for each PE, and its use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def entries(machine: Any, place: int, operand: int) -> list[list[int]]:
 
 @every_engine
 def test_the_parser_makes_the_operand_of_each_pe(engine: str) -> None:
-    """The parser determines each PE's operand from the written one (seed 000 ¶8, ¶106)."""
+    """The parser computes the operand of each PE from the written one (seed 000 ¶8, ¶106)."""
     unit = Unit()
     lines = "ld activations base=1", "mac base=2 acc=3", "st base=5"
     unit.config_packet(0, *lines, strides=[(1, 0, 7, 100), (2, 0, -1, 0), (0, 0, 0, 256)])
@@ -37,7 +37,7 @@ def test_the_parser_makes_the_operand_of_each_pe(engine: str) -> None:
 
 @every_engine
 def test_each_pe_reads_its_own_activations(engine: str) -> None:
-    """The same instruction and data, a data address a PE: other results (seed 000 ¶88)."""
+    """PEs with different base addresses read different activations (seed 000 ¶88)."""
     unit = Unit()
     lines = "ld weights", "ld activations base=0", "mac base=0 acc=0"
     unit.config_packet(0, *lines, strides=[(2, 0, 2, 8)])
@@ -52,7 +52,7 @@ def test_each_pe_reads_its_own_activations(engine: str) -> None:
 
 @every_engine
 def test_steps_and_strides_add_up(engine: str) -> None:
-    """The scalar unit writes the next operand of every PE back (seed 000 ¶104, ¶112)."""
+    """Steps and strides add up, as the scalar unit writes operands back (seed 000 ¶104, ¶112)."""
     unit = Unit()
     lines = "ld weights", "ld activations base=0", "mac base=0 acc=0", "spu nonsf src=0 dst=0"
     steps, strides = [(2, 0, 8, 0), (3, 1, 1, 0)], [(2, 0, 1, 4)]
@@ -75,7 +75,7 @@ def test_steps_and_strides_add_up(engine: str) -> None:
 
 @every_engine
 def test_each_pe_fills_and_moves_places_of_its_own(engine: str) -> None:
-    """Strides of ld, spu and st: loaded blocks, places of the output queue (seed 000 ¶88)."""
+    """With strides of ld, spu and st, each PE uses its own blocks and places (seed 000 ¶88)."""
     unit = Unit()
     unit.config_packet(
         0,
@@ -112,7 +112,7 @@ def test_an_operand_of_the_last_pe_that_leaves_its_buffer() -> None:
 
 
 def test_what_one_pe_reads_is_not_filled_meanwhile() -> None:
-    """An ld into a block that the mac of PE 3 alone reads waits for that mac."""
+    """An ld into a block that only PE 3 reads waits for the mac that reads it."""
     ends = []
     for stride in (0, BLOCK):
         unit = Unit()

@@ -1,4 +1,4 @@
-"""Random packet lists: many buffers at once must do what packet after packet would do."""
+"""Random packet lists: several buffers at once have the results of packet after packet."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KINDS = {row.name for row in (*FAULTS, *common.FAULTS)}
 
 
 def check(machine: Machine, model: Model) -> None:
-    """The engine's memory and PEs are what the model says."""
+    """Assert that memory and PEs of the engine equal the model's."""
     for at, data in model.memory.items():
         assert machine.device.memory.peek(machine.half + at, 8) == data, hex(at)
     state = machine.row.state
@@ -55,7 +55,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 @PROGRAMS
 @given(SEEDS)
 def test_random_programs(seed: int) -> None:
-    """Operands that differ by PE too, as the parser makes them (seed 000 ¶106)."""
+    """Random lists, also with strides, leave the results of the untimed model (seed 000 ¶106)."""
     made = random_packet_list(seed)
     machine = made.unit.machine()
     machine.run(max_cycles=200_000)

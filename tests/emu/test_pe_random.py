@@ -25,7 +25,7 @@ EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[Healt
 
 
 def expected(layer: Layer, built: BuiltLayer) -> tuple[NDArray[Any], list[dict[str, int]]]:
-    """Results (columns, PEs) and each PE's counts, as the witness has them."""
+    """Results (columns, PEs) and the counts of each PE, by the witness."""
     config = layer.config
     overflow = str(config["pe.overflow"])
     totals = np.zeros((layer.columns, layer.pes), layer.sums)
@@ -60,13 +60,13 @@ def expected(layer: Layer, built: BuiltLayer) -> tuple[NDArray[Any], list[dict[s
 
 
 def entries(layer: Layer, row: NDArray[Any]) -> deque[tuple[int, Any]]:
-    """What the weight queue of a PE holds: all weights if they came dense, else without zeros."""
+    """The entries of a PE's weight queue: all weights if they are dense, else those not zero."""
     indices = range(row.size) if layer.is_dense else np.flatnonzero(row).tolist()
     return deque((i, row[i]) for i in indices)
 
 
 def add_counts(count: dict[str, int], lane: witness.Lane, found: dict[str, int]) -> None:
-    """Add what a mac of a PE was."""
+    """Add the counts of a mac in a PE."""
     found |= {"examined": lane.examined, "effectual": lane.effectual}
     for name, number in found.items():
         count[name] = count.get(name, 0) + number
@@ -81,7 +81,7 @@ def balanced(
     totals: NDArray[Any],
     counts: list[dict[str, int]],
 ) -> None:
-    """A mac with `balance` in all clusters, by the witness: adds to `totals` and `counts`."""
+    """Let the witness run a mac with `balance` in all clusters; add to `totals` and `counts`."""
     config, pes = layer.config, int(layer.config["pe.pes"])
     overflow, sums = str(config["pe.overflow"]), layer.sums
     places = config["pe.load_queue_1"], config["pe.load_queue_2"]
@@ -104,7 +104,7 @@ def balanced(
 @EXAMPLES
 @given(random_layers())
 def test_random_layers(layer: Layer) -> None:
-    """The rule of seed 000 ¶94, ¶124-130."""
+    """Random layers have the witness's results and cycles (seed 000 ¶94, ¶124-130)."""
     with np.errstate(all="ignore"):
         built = build_layer(layer)
         totals, counts = expected(layer, built)
@@ -145,7 +145,7 @@ def test_random_layers(layer: Layer) -> None:
 @pytest.mark.parametrize("element", sorted(NAMES))
 @pytest.mark.parametrize("design", ["5a", "5b"])
 def test_dense_product_is_numpys(element: str, design: str) -> None:
-    """Small whole numbers, so that every type is exact and NumPy's own product is the measure (seed 000 ¶134-137)."""
+    """Dense products of small whole numbers, exact in each type, are NumPy's (seed 000 ¶134-137)."""
     rng = np.random.default_rng(1)
     unit = Unit({"pe.element": element, "pe.design": design, "pe.clusters": 3, "pe.pes": 5})
     unit.config_packet(0, "ld activations base=0", "ld weights", "mac base=0 acc=3", "st base=3")
@@ -166,7 +166,7 @@ def test_dense_product_is_numpys(element: str, design: str) -> None:
 @pytest.mark.parametrize("mode", ["broadcast", "sliced", "by_cluster", "by_pe"])
 @pytest.mark.parametrize("clusters", [0b111, 0b101, 0b010])
 def test_who_gets_which_slice(mode: str, clusters: int) -> None:
-    """The rule of seed 000 ¶87-88."""
+    """Each PE gets its slice of a segment, by mode and clusters (seed 000 ¶87-88)."""
     unit = Unit({"pe.clusters": 3, "pe.pes": 2})
     ranks = [cluster for cluster in range(3) if clusters >> cluster & 1]
     count = {"broadcast": 1, "sliced": 2 * len(ranks), "by_cluster": len(ranks), "by_pe": 2}[mode]
@@ -224,7 +224,7 @@ def test_overflow_by_configuration(overflow: str, result: int) -> None:
 
 
 def test_raw_sums_go_past_the_special_function_unit() -> None:
-    """The rule of seed 000 ¶115-117."""
+    """Raw sums are stored without the special function (seed 000 ¶115-117)."""
     unit = Unit()
     lines = (
         "ld both base=0",

@@ -1,4 +1,4 @@
-"""A step of the array changes, and depends on, only what its row says that it reads and writes."""
+"""An instruction of the array changes and reads only what its row of the table says."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ BLOCK = QUEUE // 16
 
 
 def places(row: Instruction, values: dict[str, int], words: str) -> set[Place]:
-    """What the words of a row stand for, its operands having `values`."""
+    """The places of the state that words of a row name, with these operand values."""
     found: set[Place] = set()
     for word in words.split():
         if word == "acc":
@@ -69,7 +69,7 @@ def places(row: Instruction, values: dict[str, int], words: str) -> set[Place]:
 
 
 def place(field: str, at: tuple[int, ...]) -> Place:
-    """The place of an element of the state."""
+    """The place to which an element of the state belongs."""
     store = STORE_OF[field]
     if store == "accumulators":
         return store, at[-1]
@@ -82,7 +82,7 @@ def covered(found: Place, by: set[Place]) -> bool:
 
 @dataclass
 class Case:
-    """A sequence in whose place `at` the instruction stands, and what its exe brings."""
+    """A sequence with the instruction at index `at`, and the data of its exe."""
 
     lines: tuple[str, ...]
     at: int = 0
@@ -99,7 +99,7 @@ class Case:
         return dict(codec.decode(CORE, word, self.row.format.width).values)
 
     def machine(self, chance: random.Random) -> Machine:
-        """A row before the packets, everything in its PEs random; cluster 0 alone is asked."""
+        """A row before its packets, with random contents of all PEs; only cluster 0 gets the exe."""
         unit = Unit({"pe.input_buffer": BUFFER, "pe.output_queue": QUEUE, "pe.weight_queue": 16})
         numbers = np.random.default_rng(chance.getrandbits(32))
         made = {
@@ -124,14 +124,14 @@ class Case:
 
 
 def step_of(case: Case, machine: Machine) -> dict[str, Any] | None:
-    """The instruction among the steps that its run has left; None before and after the run."""
+    """The instruction among the open steps of its run; None before and after the run."""
     for run in machine.row.state.runs[0]:
         return next(op for op in run["ops"] if op["place"] == case.at)
     return None
 
 
 def span(case: Case, chance: random.Random) -> tuple[int, int]:
-    """The last cycle at which the instruction waits, and the first after its last one."""
+    """The last cycle in which the instruction waits, and the first after it has ended."""
     machine, first = case.machine(chance), 0
     for cycle in range(1, 500):
         machine.at(cycle)
@@ -146,7 +146,7 @@ def span(case: Case, chance: random.Random) -> tuple[int, int]:
 
 
 def stored(changes: Iterable[tuple[str, Change]]) -> set[tuple[str, tuple[int, ...]]]:
-    """The elements among changes that hold operands or results."""
+    """The changed elements that hold operands or results."""
     found = set()
     for _, change in changes:
         assert change.field in STORE_OF or change.field in WORK, change.field
@@ -156,7 +156,7 @@ def stored(changes: Iterable[tuple[str, Change]]) -> set[tuple[str, tuple[int, .
 
 
 def check(case: Case, seed: int, row: Instruction | None = None) -> None:
-    """Run the instruction; `row` is what is held against it, its own row if none is given."""
+    """Run the instruction and compare its changes with `row`, or with its own row."""
     row = row or case.row
     reads, writes = (places(row, case.values, words) for words in (row.reads, row.writes))
     first, last = span(case, random.Random(seed))
@@ -216,7 +216,7 @@ def test_every_row_has_a_case() -> None:
 
 
 def test_every_field_of_the_state_is_a_store_or_work() -> None:
-    """The rule of seed 000 ¶103."""
+    """Each field of the state holds operands and results, or belongs to control (seed 000 ¶103)."""
     machine = CASES[0].machine(random.Random(0))
     fields = {
         field.name for field in (*machine.row.state.fields, *machine.device.memory.state.fields)

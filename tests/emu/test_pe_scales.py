@@ -21,7 +21,7 @@ LINES = "ld psums base=0", "spu nonsf src=0 dst=0", "spu requantise src=0 dst=1"
 
 
 def nearest_float(x: Fraction) -> Fraction:
-    """The float32 nearest to a number, half to even; written without NumPy."""
+    """The float32 nearest to a fraction, half to even, computed without NumPy."""
     if not x:
         return x
     exponent = 0
@@ -40,7 +40,7 @@ def wanted(total: int, scale: float, bits: int) -> int:
 
 
 def edge_sums(element: str, rng: np.random.Generator) -> NDArray[Any]:
-    """Sums of every magnitude: ties of float32 beyond 2 to the 24th, ends of the range, others."""
+    """Sums of every magnitude: ties of float32 beyond 2**24, ends of the range, random ones."""
     ends = np.iinfo(SUMS[element])
     powers = [1 << n for n in range(ends.bits - 1)]
     near = [n + d for n in powers for d in (-1, 0, 1)] + [3 * n // 2 for n in powers]
@@ -70,7 +70,10 @@ def test_requantise_by_scale_in_exact_numbers(element: str) -> None:
 
 
 def test_ties_go_to_even_after_the_product() -> None:
-    """2^24 + 1 becomes 2^24, so that 0.5 / 2^24 of it is 0.5, which rounds to 0; 1.5 to 2."""
+    """The product is rounded half to even, after the sum was rounded to float32.
+
+    2**24 + 1 becomes 2**24, so 0.5 / 2**24 of it is 0.5, which is rounded to 0; 1.5 to 2.
+    """
     sums = np.array([(1 << 24) + 1, 3 << 24, 5 << 24, -(1 << 24)], np.int32)
     scale = np.full(4, 0.5 / (1 << 24), np.float32)
     assert rescale(sums, scale, "int8").tolist() == [0, 2, 2, 0]
@@ -78,7 +81,10 @@ def test_ties_go_to_even_after_the_product() -> None:
 
 @pytest.mark.parametrize("element", ["fp16", "fp32"])
 def test_floating_sums_times_scales(element: str) -> None:
-    """The product is a float32, then rounded to the element; large ones become its greatest."""
+    """A floating sum times a scale is rounded to float32, then to the element.
+
+    A product that is too large gives the element's greatest number.
+    """
     sums = np.array([1.0, -2.5, 60000.0, 3e38, 1 / 3], np.float32)
     scale = np.array([0.1, 3.0, 2.0, 10.0, 1 / 3], np.float32)
     got = rescale(sums, scale, NAMES[element])
@@ -121,7 +127,7 @@ def test_table_entries_are_numbered_by_the_byte() -> None:
 @every_engine
 @pytest.mark.parametrize("element", ["int8", "int16"])
 def test_a_table_of_a_buffer(element: str, engine: str) -> None:
-    """requantise by scale, then a table: two buffers with two tables, used in turn."""
+    """requantise by scale and a table: two buffers use their own tables in turn."""
     unit = Unit({"pe.element": element})
     lines = (*LINES[:-1], "spu activation src=1 dst=2", "st base=2")
     bytes_ = np.arange(256).astype(np.uint8).view(np.int8).astype(np.int64)
@@ -145,10 +151,11 @@ def test_a_table_of_a_buffer(element: str, engine: str) -> None:
 
 @every_engine
 def test_the_time_of_a_config_with_data(engine: str) -> None:
-    """The config has 1 + 32 + 32 + 256 bytes: 11 beats of 32; the last is followed by the parser.
+    """A config with scales and a table takes the cycles calculated here.
 
-    A second config with the same buffer begins when that is free: the beat of cycle 4 + 10 brings
-    the last bytes of the table, the parser takes them in cycle 15, and the bus is free in 15.
+    It has 1 + 32 + 32 + 256 bytes: 11 beats of 32. The parser starts after the last one. A second
+    config of the same buffer waits for the parser: the beat of cycle 4 + 10 brings the last bytes
+    of the table, the parser takes them in cycle 15, and the bus is free in 15.
     """
     unit = Unit()
     unit.config_packet(
@@ -216,7 +223,7 @@ def test_two_records_of_types() -> None:
 
 
 def test_a_config_waits_for_results_that_are_its_scales() -> None:
-    """An exe writes the scales of the next config: the bus waits for its store."""
+    """A config whose scales are results of an exe waits for the store of the exe."""
     unit = Unit()
     where = unit.out(32, "int32", stride=4)
     unit.config_packet(1, "ld psums base=0", "spu nonsf src=0 dst=0", "st base=0")

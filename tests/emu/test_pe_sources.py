@@ -1,4 +1,4 @@
-"""Convolutions as somebody writes them: sources with loops, steps, triggers, windows; by NumPy."""
+"""Convolutions in assembly, with loops, steps, triggers and windows, equal NumPy's."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_depthwise(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [2, 3])
 def test_compression_and_reduction(tmp_path: Path, seed: int) -> None:
-    """PE 0 of each cluster stores: PE indices 0 and 4, a byte each apart."""
+    """With a reduction, PE 0 of each cluster stores one byte, which has NumPy's value."""
     rng = np.random.default_rng(seed)
     weights = (rng.integers(-9, 9, (8, 16)) * (rng.random((8, 16)) < 0.5)).astype(np.int8)
     x = rng.integers(-9, 9, 16).astype(np.int8)

@@ -18,7 +18,7 @@ RELU, SIGMOID, TANH = (ACTIVATIONS.index(name) for name in ("relu", "sigmoid", "
 
 
 def layer(lines: tuple[str, ...], **header: Any) -> tuple[Machine, dict[str, int]]:
-    """Eight PEs with sums 3 * (-4 to 3), and where their results go."""
+    """A row of eight PEs with sums 3 * (-4 to 3), and the out record of its results."""
     unit = Unit()
     unit.config_packet(0, "ld both base=0", *lines, **header)
     out = unit.out(64, "int32", stride=8)
@@ -31,7 +31,7 @@ DECOUPLED = ("mac base=0 acc=2", "spu nonsf src=2 dst=0", "spu activation src=0 
 
 
 def test_chained_mode_needs_a_third_of_the_traffic() -> None:
-    """The rule of seed 000 ¶97, ¶121."""
+    """Chained mode needs a third of the accesses to the output queue (seed 000 ¶97, ¶121)."""
     counters = []
     for lines in (CHAINED, DECOUPLED):
         machine, out = layer(lines, activation=RELU)
@@ -69,7 +69,7 @@ def test_a_sequence_without_spu_sends_chained_sums_through_the_activation() -> N
 
 
 def test_two_accumulators_stand_in_line() -> None:
-    """The rule of seed 000 ¶95-97."""
+    """Two accumulators wait in a FIFO for the special-function unit (seed 000 ¶95-97)."""
     unit = Unit()
     unit.config_packet(
         0, "ld both base=0", "ld activations base=1", "mac base=0 acc=3 sfu", "mac base=1 acc=1 sfu",
@@ -86,7 +86,7 @@ def test_two_accumulators_stand_in_line() -> None:
 
 @pytest.mark.parametrize(("reduction", "wanted"), [(ADD, [-30, 18]), (MAX, [-3, 9])])
 def test_reductions_go_to_the_first_pe(reduction: int, wanted: list[int]) -> None:
-    """The rule of seed 000 ¶97."""
+    """A reduction over the PEs of a cluster is stored in its first PE (seed 000 ¶97)."""
     for lines in (
         ("mac base=0 acc=0 sfu", "spu reduce src=0 dst=3", "st base=3"),
         ("mac base=0 acc=0", "spu nonsf src=0 dst=7", "spu reduce src=7 dst=3", "st base=3"),
@@ -110,7 +110,7 @@ def test_a_reduction_takes_as_long_as_its_results() -> None:
 
 @pytest.mark.parametrize("reduction", [SCALAR_ADD, SCALAR_MAX])
 def test_the_scalar_unit_accumulates_over_a_loop(reduction: int) -> None:
-    """The sum, and the greatest, of all elements of a matrix times its vectors (seed 000 ¶104)."""
+    """The scalar unit accumulates a sum or maximum over all iterations of a loop (seed 000 ¶104)."""
     rng = np.random.default_rng(11)
     unit = Unit()
     unit.config_packet(
@@ -132,7 +132,7 @@ def test_the_scalar_unit_accumulates_over_a_loop(reduction: int) -> None:
 
 
 def test_scalar_accumulators_leave_by_nonsf() -> None:
-    """The rule of seed 000 ¶104."""
+    """`nonsf` with sources from 8 on moves scalar accumulators out (seed 000 ¶104)."""
     unit = Unit()
     unit.config_packet(
         0, "ld both base=0", "mac base=0 acc=0 sfu", "spu reduce src=0 dst=0",

@@ -1,7 +1,7 @@
-"""Feed streams of the fast engine: segments that a lockstep group takes into account beforehand.
+"""Feed streams of the fast engine: segments that a lockstep group uses before the bus sends them.
 
-Each iteration of the loops here multiplies a segment that the bus brings for it, so the group
-computes many iterations before the bus sends their segments.
+In the loops here, each iteration multiplies its own segment. The group computes many iterations
+before the bus sends their segments.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SUMS = st.sampled_from(["none", "bias", "before"])
 
 
 def long_loop(seed: int, balance: bool = False, sums: str = "none", **config: Any) -> Unit:
-    """A loop whose iterations write two places of the input buffers in turn."""
+    """A loop whose iterations use two places of the input buffers in turn."""
     maker = LoopMaker(seed, "two places", balance, sums, **config)
     maker.iterations = maker.m = 14
     return maker.loop().unit
@@ -39,7 +39,7 @@ def long_loop(seed: int, balance: bool = False, sums: str = "none", **config: An
 
 @pytest.fixture
 def streams(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
-    """For each stream that has ended: how many segments it has, and whether it was complete."""
+    """A list with each stream that has ended: its number of segments, and whether it was complete."""
     seen: list[tuple[int, bool]] = []
     write = FeedStream.write
 
@@ -76,7 +76,7 @@ def test_all_but_the_first_and_the_last_two_iterations(
 
 
 class OverflowingLoop(LoopMaker):
-    """A loop whose bias is added in each iteration, without moves: the sums soon saturate."""
+    """A loop whose sums soon saturate: it adds its bias in each iteration and moves no sums out."""
 
     def _start_sums(self) -> tuple[NDArray[np.int64], list[Any]]:
         bias = np.full((self.clusters, self.pes, 1), 170_000_000)
@@ -85,7 +85,7 @@ class OverflowingLoop(LoopMaker):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_splits_when_its_stream_ends(seed: int, streams: list[tuple[int, bool]]) -> None:
-    """The first iteration after the stream saturates, which a group does not handle."""
+    """A group splits when the first iteration after its stream saturates."""
     config: dict[str, Any] = {"pe.element": "int8", "pe.overflow": "saturate"}
     maker = OverflowingLoop(seed, "two places", False, "bias", **config)
     maker.iterations = maker.m = 14
@@ -119,7 +119,7 @@ def test_looks(seed: int, balance: bool, sums: str, pauses: list[int]) -> None:
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("seed", "divider"), [(1, 1), (2, 2)])
 def test_a_look_in_each_cycle(seed: int, divider: int, streams: list[tuple[int, bool]]) -> None:
-    """Each look is in a run of its own, which then goes on to the end."""
+    """A stop in any cycle of a stream shows the reference's state, and the run then ends alike."""
     config: dict[str, Any] = {"pe.divider": divider, "dist.bus_bytes": 3}
     unit = long_loop(seed, **config)
     reference = unit.machine(engine=ENGINES[1])
@@ -137,9 +137,9 @@ def test_a_look_in_each_cycle(seed: int, divider: int, streams: list[tuple[int, 
 def test_another_core_in_the_half(
     seed: int, balance: bool, sums: str, number: int, most: int
 ) -> None:
-    """It reads, and changes segments that the bus has yet to bring, before or after the row.
+    """Another core reads and changes segments before the bus brings them; both engines agree.
 
-    A stream has at most so many segments; the next one may follow at once.
+    A stream has at most `most` segments; the next stream may follow at once.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lockstep_iterations, "_MOST", most)

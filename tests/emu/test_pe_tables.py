@@ -1,4 +1,4 @@
-"""Every row of the PE array's table has its meaning in the simulator, and nothing else has."""
+"""The simulator has an implementation for each row of the PE array's table, and no other one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from macaw.isa.pe import COMMANDS, INSTRUCTIONS, PAYLOADS
 
 
 def test_every_command_has_its_meaning():
-    """The rule of seed 000 ¶105, ¶113."""
+    """Each command of the table is implemented (seed 000 ¶105, ¶113)."""
     assert list(PAYLOADS) == [row.mnemonic for row in COMMANDS]
     assert sorted(RULES) == sorted(DELIVERIES) == sorted(row.mnemonic for row in COMMANDS)
 
 
 def test_every_instruction_has_its_meaning():
-    """The rule of seed 000 ¶113, ¶118-121."""
+    """Each instruction of the table is implemented (seed 000 ¶113, ¶118-121)."""
     assert sorted(UNIT_OF) == sorted(row.mnemonic for row in INSTRUCTIONS)
     for row in INSTRUCTIONS:
         assert callable(operands.meaning(row))

@@ -1,4 +1,4 @@
-"""The trace block of a row: records against a log of the reference engine, cycle by cycle; both engines."""
+"""The trace block of a row: records of both engines equal a log of the reference engine."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ WHOLE = {"mode": 1, "begin": 0, "num": 1000, "step": 1000}
 
 
 class WatchedMacs:
-    """Macs whose cycles go through `multiply`."""
+    """Macs that call `multiply` for each of their cycles."""
 
     def __init__(self, macs: CycleMacs, multiply: Callable[[CycleMacs, int], None]) -> None:
         self.macs, self.multiply = macs, multiply
@@ -66,7 +66,7 @@ class WatchedMacs:
 
 
 class Watched(ReferenceRow):
-    """A row of the reference engine that logs what its exes do, as it can be seen from outside."""
+    """A row of the reference engine that logs its exes, from what is visible outside."""
 
     def __init__(self, device: Device, row: int) -> None:
         super().__init__(device, row)
@@ -79,7 +79,7 @@ class Watched(ReferenceRow):
 
     @property
     def done(self) -> list[Done]:
-        """The exes in their order, with what their ports did."""
+        """The exes in their order, each with the events of its ports."""
         for order, events in self.before.items():
             if order in self.log:
                 self.log[order].events += events
@@ -141,7 +141,7 @@ class Watched(ReferenceRow):
 
 
 def watched(unit: Unit, *others: Any) -> Machine:
-    """The unit in the reference engine, with a log."""
+    """The unit in a device of the reference engine with a log."""
     usual, ENGINES["reference"] = ENGINES["reference"], Watched
     try:
         return unit.machine(*others, engine="reference")
@@ -150,7 +150,7 @@ def watched(unit: Unit, *others: Any) -> Machine:
 
 
 def logged(unit: Unit, parameters: dict[str, int], *others: Any) -> Any:
-    """The records that the log of a run asks for; None if it does not end."""
+    """The records that the log of a run demands; None if the run does not end."""
     machine = watched(unit, *others)
     row = machine.row
     assert isinstance(row, Watched)
@@ -164,7 +164,7 @@ def logged(unit: Unit, parameters: dict[str, int], *others: Any) -> Any:
 def check(
     unit: Unit, parameters: dict[str, int], pauses: list[int], *others: Any
 ) -> tuple[Machine, Machine]:
-    """Both engines, looked at between: same state of the trace, and the log's records at the end."""
+    """Run both engines with pauses: equal states of the trace, and the log's records at the end."""
     fast, reference = pair = [unit.machine(*others, engine=engine) for engine in ENGINES]
     for machine in pair:
         configure(machine.device, "pe[0]", parameters)
@@ -189,7 +189,7 @@ def check(
 @EXAMPLES
 @given(random_layers(), PARAMETERS, PAUSES)
 def test_layers(layer: Layer, parameters: dict[str, int], pauses: list[int]) -> None:
-    """All element types and designs, two buffers in turn."""
+    """Random layers are recorded: all element types and designs, two buffers in turn."""
     with np.errstate(all="ignore"):
         unit = build_layer(layer).machine.unit
     check(unit, parameters, pauses)
@@ -198,7 +198,7 @@ def test_layers(layer: Layer, parameters: dict[str, int], pauses: list[int]) -> 
 @EXAMPLES
 @given(SEEDS, PARAMETERS, PAUSES)
 def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> None:
-    """Several buffers at once, chains, windows: instructions overlap."""
+    """Random lists are recorded: several buffers at once, chains, windows, overlaps."""
     check(random_packet_list(seed).unit, parameters, pauses)
 
 
@@ -219,7 +219,7 @@ def test_recording_splits_no_group() -> None:
 @EXAMPLES
 @given(SEEDS, PAUSES)
 def test_others_in_the_half(seed: int, pauses: list[int]) -> None:
-    """Another core takes banks away, and reads registers of the row's block while it works."""
+    """Records are right while another core takes banks and reads registers of the trace block."""
     pick = random.Random(seed)
     unit = Unit({"mem.banks": pick.choice([2, 5]), "pe.divider": pick.choice([1, 1, 2, 3])})
     unit.config_packet(
@@ -249,7 +249,7 @@ def test_others_in_the_half(seed: int, pauses: list[int]) -> None:
 # A row by hand. dist.bus_bytes 32, onchip latency and dispatch: the list begins in cycle 6 (start
 # of docs/timing-pe.md); see `test_by_hand` for the rest.
 def by_hand() -> Unit:
-    """Two clusters of four PEs; an exe for both, then one for cluster 0 alone."""
+    """A program for two clusters of four PEs: an exe for both, then one for cluster 0 only."""
     unit = Unit({"pe.design": "5a"})
     unit.config_packet(0, "ld activations base=0", "ld weights", "mac base=0 acc=0")
     marker = [encode(CORE.by_mnemonic[f"trace_{way}"], {"g": 2}) for way in ("begin", "end")]
@@ -264,11 +264,12 @@ def by_hand() -> Unit:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_marked_exes_by_hand(engine: str) -> None:
-    """Markers are no instructions: exes 1 and 2 are recorded, in group 2.
+    """Exes 1 and 2, which markers surround, are recorded in group 2; markers are not counted.
 
-    Bytes: 1 command, 8 activations, a record of n weights is 2 + 3 n, a PE. Exe 1: 1 + 8 + 8 * 11 =
-    97, four beats of 32; exe 2: 1 + 8 + 4 * 14 = 65, three. Products: 8 * 3 and 4 * 4. Design 5a looks at
-    an entry a cycle, its product is added in the next one: a mac of n weights takes n + 1.
+    Bytes: 1 for the command, 8 for activations, 2 + 3 n for a record of n weights of a PE. Exe 1
+    has 1 + 8 + 8 * 11 = 97, four beats of 32; exe 2 has 1 + 8 + 4 * 14 = 65, three beats. Products:
+    8 * 3 and 4 * 4. Design 5a examines an entry a cycle and adds its product in the next, so a mac
+    of n weights takes n + 1.
     """
     machine = by_hand().machine(engine=engine)
     configure(machine.device, "pe[0]", {"mode": 0})
@@ -289,7 +290,10 @@ def test_marked_exes_by_hand(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_exe_that_ends_during_a_longer_mac_counts_no_cycle_twice(engine: str) -> None:
-    """Cluster 1 multiplies for 41 cycles. In these, cluster 0 multiplies, and stores its results."""
+    """Cycles in which two exes multiply are counted once.
+
+    Cluster 1 multiplies for 41 cycles. Meanwhile cluster 0 multiplies and stores its results.
+    """
     unit = Unit({"pe.design": "5a"})
     unit.config_packet(
         0, "ld activations base=0", "ld weights", "mac base=0 acc=0", "spu nonsf src=0 dst=0",
@@ -316,13 +320,16 @@ def test_a_marker_of_a_group_that_is_not_there() -> None:
 
 
 def test_units() -> None:
-    """p: a weight and an activation of int16."""
+    """With int16, a weight and an activation have 4 bytes together (`units()`, p of the formulas)."""
     row = Unit({"pe.element": "int16"}).machine().row
     assert row.units()[:2] == (2 * 4, 4)
 
 
 def test_a_record_under_way_is_saved(tmp_path: Path) -> None:
-    """Its stretches too: on from a file as if nothing had been."""
+    """A record that has begun is saved with its spans.
+
+    A device restored from the file completes the record in the same way.
+    """
     unit = LoopMaker(5, "turns").loop().unit
     first, second = unit.machine(), unit.machine()
     configure(first.device, "pe[0]", WHOLE)

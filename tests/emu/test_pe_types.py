@@ -1,4 +1,4 @@
-"""Element types of a sequence: what is multiplied, what is refused, and what it takes on the bus."""
+"""Element types of a sequence: products, refused types, and cycles on the bus."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def some(rng: np.random.Generator, element: str, *shape: int) -> Any:
 @pytest.mark.parametrize("form", ["weights", "compressed", "numbered"])
 @pytest.mark.parametrize("types", INTEGERS + REALS, ids="-".join)
 def test_sums_of_every_pair_of_types(types: tuple[str, str], form: str, engine: str) -> None:
-    """Products of a sequence's own types; sums are those of the array's widest type."""
+    """Products of a sequence's own types are added in the array's widest sum type."""
     rng = np.random.default_rng(5)
     floating = types[0].startswith("fp")
     widest, element = ("fp32", "fp16") if floating else ("int16", "int8")
@@ -50,7 +50,7 @@ def test_sums_of_every_pair_of_types(types: tuple[str, str], form: str, engine: 
 
 @every_engine
 def test_a_sequence_without_types_has_those_of_the_array(engine: str) -> None:
-    """On an array with wider types it loads, multiplies and saturates int8, with wider sums."""
+    """Without a record of types, a sequence on an array with wider types uses int8 with wide sums."""
     unit = Unit(WIDE)
     lines = (*LAYER[:-1], "spu nonsf src=0 dst=0", "spu requantise src=0 dst=1", "st base=1")
     unit.config_packet(0, *lines)
@@ -65,7 +65,7 @@ def test_a_sequence_without_types_has_those_of_the_array(engine: str) -> None:
 @every_engine
 @pytest.mark.parametrize("types", INTEGERS, ids="-".join)
 def test_results_are_of_the_type_of_activations(types: tuple[str, str], engine: str) -> None:
-    """requantise saturates to it, and a table has entries of it: 256 times its bytes."""
+    """Results have the type of activations: requantise saturates to it, tables have entries of it."""
     unit = Unit(WIDE)
     lines = (
         *("ld psums base=0", "spu nonsf src=0 dst=0", "spu requantise src=0 dst=1"),
@@ -91,7 +91,7 @@ def test_results_are_of_the_type_of_activations(types: tuple[str, str], engine: 
 
 
 def test_a_segment_that_names_its_type() -> None:
-    """int16 activations, loaded by a sequence of int8, for one of int16: both share the buffer."""
+    """A segment of int16 that an int8 sequence loads is used by a sequence of int16."""
     unit = Unit(WIDE)
     unit.config_packet(1, "ld activations base=0")
     unit.config_packet(2, *LAYER[1:], types=element_types("int8", "int16"))
@@ -104,7 +104,7 @@ def test_a_segment_that_names_its_type() -> None:
 
 
 def test_two_layers_of_two_types_in_one_loop() -> None:
-    """An int16 layer and an int8 layer, each with iterations; both engines, at any moment."""
+    """An int16 layer and an int8 layer with iterations run in one list; both engines agree."""
     unit = Unit(WIDE | {"pe.clusters": 3})
     rng = np.random.default_rng(2)
     outs = []
@@ -160,7 +160,7 @@ def test_a_mac_on_data_of_another_type(kind: str, text: str) -> None:
 
 
 def test_only_blocks_that_the_mac_may_read_count() -> None:
-    """Blocks 0 and 2 hold int16; a mac of int8 in block 1 does not reach them."""
+    """A mac of int8 in block 1 may run while blocks 0 and 2 hold int16, which it does not reach."""
     unit = Unit(WIDE)
     unit.config_packet(1, "ld activations base=0", "ld activations base=2",
                        types=element_types("int8", "int16"))  # fmt: skip
@@ -215,7 +215,7 @@ def test_scales_have_no_element_type() -> None:
 
 
 def test_clusters_that_take_a_segment_as_two_types() -> None:
-    """Buffer 0 of the clusters has two sequences. The segment says its type, or faults."""
+    """If clusters take a segment with different types, it must name its type; else it faults."""
     for words, is_right in (("broadcast", False), ("broadcast int16", True)):
         unit = Unit(WIDE)
         unit.config_packet(
@@ -246,7 +246,7 @@ def test_settings_that_contradict_each_other(values: dict[str, Any], text: str) 
 @pytest.mark.parametrize("base", [1, 15])
 @pytest.mark.parametrize("hold", [{}, element_types("int8", "int16")], ids=["int8", "int16"])
 def test_a_loop_over_weights_that_stay_reads_a_block(base: int, hold: dict[str, int]) -> None:
-    """Clusters in lockstep; activations of another type in the block fault as they do elsewhere."""
+    """A loop over resident weights faults if its block holds activations of another type."""
     unit = Unit({**WIDE, "pe.clusters": 2, "pe.pes": 2, "pe.input_buffer": 256})
     unit.config_packet(1, f"ld activations base={base}", types=hold)
     unit.config_packet(

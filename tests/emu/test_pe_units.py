@@ -1,4 +1,4 @@
-"""Rows of the array: each has a memory unit of its own, and a sequence that is sent once."""
+"""Rows of the array: each has its own memory unit, and gets a sequence once."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ TENSORS = """
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_each_row_has_a_unit_and_a_sequence_that_is_sent_once(tmp_path: Path, engine: str) -> None:
-    """Rows read and write their own units; both clusters of a row do what one config says, for two
-    sub-operations with data of their own (seed 000 ¶86)."""
+    """Each row uses its own unit; both clusters execute one config, with data of two exes.
+
+    See seed 000 ¶86.
+    """
     chance = np.random.default_rng(86)
     weights = [chance.integers(-3, 4, (8, 64)).astype(np.int8) for _ in range(2)]
     for row, array in enumerate(weights):

@@ -1,4 +1,4 @@
-"""pmac by the seed's figures, and against a model in Python's integers and exact fractions."""
+"""pmac against the seed's figures, and against a model in Python's integers and fractions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def unpacked(data, bits, signed=False):
 
 
 def model(name, first, second, order, old, acc):
-    """The 16 bytes of a3 by the rules of vector.md."""
+    """The 16 bytes of the result by the rules of vector.md."""
     lanes, bits, signed = FORMATS[name]
     wide = 4 * bits
     sums = []
@@ -66,7 +66,7 @@ def model(name, first, second, order, old, acc):
 
 
 def run(bench, name, first, second, order, old, acc, source):
-    """The result of the instruction, the order in a vector register or in general ones."""
+    """Execute the instruction; the order is in a vector register or in general registers."""
     bench.vector(A0, first)
     bench.vector(A1, second)
     bench.vector(A3, old)
@@ -89,7 +89,7 @@ def run(bench, name, first, second, order, old, acc, source):
 
 
 def test_figure_4(bench):
-    """seq 2, 1, 3, 0: four 32-bit floats, a result of 128 bits (seed 002 ¶52-56, ¶58-64, ¶73)."""
+    """Fig. 4: four 32-bit floats in the order 2, 1, 3, 0 (seed 002 ¶52-56, ¶58-64, ¶73)."""
     src0, src1, seq = (2.0, 3.0, 5.0, 7.0), (11.0, 13.0, 17.0, 19.0), (2, 1, 3, 0)
     floats = [packed([SINGLE.rounded(Fraction(int(x))) for x in src], 32) for src in (src0, src1)]
     first, second = floats
@@ -99,7 +99,7 @@ def test_figure_4(bench):
 
 
 def test_figure_5(bench):
-    """Sixteen unsigned bytes in four groups, a_i = i, b_j = j (seed 002 ¶67-72, ¶74)."""
+    """Fig. 5: sixteen unsigned bytes in four groups (seed 002 ¶67-72, ¶74)."""
     seq = (0, 14, 2, 13, 1, 5, 9, 7, 8, 4, 10, 3, 12, 11, 6, 15)
     data = bytes(range(16))
     for source in ("vector", "general"):
@@ -110,10 +110,10 @@ def test_figure_5(bench):
 
 
 def test_the_registers_of_figure_2(bench):
-    """16 vector registers of 128 bits, 32 general ones of 32 bits (seed 002 ¶44, ¶46-49).
+    """There are 16 vector registers of 128 bits and 32 general ones of 32 bits.
 
-    A vector register is an array of 8, 16, 32 or 64-bit elements: bytes 0 to 15 read back lane
-    by lane in each width.
+    A vector register is an array of elements of 8, 16, 32 or 64 bits: bytes 0 to 15 are read lane
+    by lane in each width (seed 002 ¶44, ¶46-49).
     """
     files = {file.name: file for file in vector.CORE.files}
     assert (len(files["vr"].names), files["vr"].width) == (16, 128)
@@ -132,7 +132,7 @@ def test_the_registers_of_figure_2(bench):
 
 
 def lane(name, chance):
-    """A random lane, an edge as often as not."""
+    """A random lane; half of them are special numbers."""
     _, bits, _ = FORMATS[name]
     if chance.random() < 0.5:
         if name[0] == "f":
@@ -152,10 +152,10 @@ def lane(name, chance):
 @pytest.mark.parametrize("acc", [0, 1])
 @pytest.mark.parametrize("name", FORMATS)
 def test_random_data(bench, name, acc, source):
-    """Each format with and without acc, the order in either kind of register.
+    """Each format equals the model, with and without acc, for both sources of the order.
 
-    acc adds to a3, without it a3 is overwritten (seed 002 ¶60, ¶65-67); the order may be in
-    general registers (seed 002 ¶47).
+    acc adds to a3, without it a3 is overwritten (seed 002 ¶60, ¶65-67); the order may be in general
+    registers (seed 002 ¶47).
     """
     chance = random.Random(f"{name} {acc} {source}")
     lanes, bits, _ = FORMATS[name]
@@ -172,7 +172,7 @@ def test_random_data(bench, name, acc, source):
 
 @pytest.mark.parametrize("name", ["u8", "s8"])
 def test_all_products_of_bytes(bench, name):
-    """All 65536, sixteen to four at a time: each pair meets three zeros in its group."""
+    """All 65536 products of bytes are right; in each group, the other three products are zero."""
     signed = FORMATS[name][2]
     number = lambda x: x - 256 if signed and x > 127 else x  # noqa: E731
     for x in range(256):
@@ -188,7 +188,7 @@ def test_all_products_of_bytes(bench, name):
 
 @pytest.mark.parametrize("name", ["u8", "s8"])
 def test_four_bytes_of_general_registers(bench, name):
-    """All operands in general registers (seed 002 ¶46, ¶57)."""
+    """pmac.gr takes all operands from general registers (seed 002 ¶46, ¶57)."""
     chance = random.Random(name)
     signed = FORMATS[name][2]
     x = bench.core.x
@@ -205,7 +205,7 @@ def test_four_bytes_of_general_registers(bench, name):
 
 
 def test_figure_4_in_general_registers(bench):
-    """The order of Fig. 4 on bytes of general registers (seed 002 ¶57)."""
+    """pmac.gr gives the result of Fig. 4 for bytes of general registers (seed 002 ¶57)."""
     x = bench.core.x
     x[5], x[6] = 0x07050302, 0x13110D0B
     x[7] = 2 | 1 << 2 | 3 << 4 | 0 << 6
@@ -222,7 +222,7 @@ def test_figure_4_in_general_registers(bench):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_integers_wrap(bench, name):
-    """A result is as wide as its group's sources together (seed 002 ¶73, ¶74)."""
+    """Integers wrap to a result as wide as the four sources of its group (seed 002 ¶73, ¶74)."""
     lanes, bits, signed = FORMATS[name]
     if name[0] == "f":
         return
@@ -235,7 +235,7 @@ def test_integers_wrap(bench, name):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_sources_are_read_before_the_result_is_written(bench, name):
-    """All four registers may be one."""
+    """One register may be both source and result."""
     lanes, _, _ = FORMATS[name]
     data = bytes(place % lanes for place in range(16))
     order = list(data[:lanes])
@@ -266,9 +266,10 @@ def test_bad_entries_fault_and_change_nothing(bench, name):
 
 
 def test_the_fields_of_the_words_are_those_of_the_page():
-    """custom-1, R4: a3, a0, a1, a2; funct3 the format, funct2 acc and the order's source.
+    """The word of pmac has fields for four registers, format and acc.
 
-    The instruction names four registers, and acc is a constant in it (seed 002 ¶51, ¶56, ¶58, ¶65).
+    It is custom-1 in R4 form: a3, a0, a1, a2. funct3 is the format; funct2 has acc and the order's
+    source (seed 002 ¶51, ¶56, ¶58, ¶65).
     """
     formats = ("u8", "s8", "u16", "s16", "s32", "f16", "f32", "u32")
     for funct3, name in enumerate(formats):

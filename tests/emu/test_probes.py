@@ -1,4 +1,4 @@
-"""Probes behind instructions: both engines tell of what a listener sees, in the same cycles."""
+"""Probes after instructions: both engines report what a listener hears, in the same cycles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST = 5000  # cycles
 
 
 def listened(device, core, number):
-    """Changes of a register, and instructions that name it as a source: (address, cycle)."""
+    """Changes of a register, and instructions that read it, from a listener: (address, cycle)."""
     hart, name = device.cores[core], device.cores[core].table.files[0].names[number][0]
     changes, sources = [], []
     held = hart.x[number]
@@ -55,7 +55,7 @@ def listened(device, core, number):
 
 
 def probed(device, core, number, reads, form):
-    """What probes tell: (address, cycle)."""
+    """The reports of probes: (address, cycle)."""
     hart = device.cores[core]
     found: list[tuple[int, int | None]] = []
     told: list[int] = []
@@ -87,13 +87,13 @@ def probed(device, core, number, reads, form):
 
 
 def same(found, expected):
-    """Equal but for the cycles of accesses that had waited for the arbiter."""
+    """Assert equal reports; cycles of accesses that waited for the arbiter may be missing."""
     assert [x for x, _ in found] == [x for x, _ in expected]
     assert all(a is None or a == b for (_, a), (_, b) in zip(found, expected, strict=True))
 
 
 def compare(witness, devices, core, number, form):
-    """How often it was told of, alike by all."""
+    """Compare the reports of all devices; return their number."""
     changes, sources, stop = listened(witness, core, number)
     expected = sources if form == "reads" else changes
     for device in devices:
@@ -105,7 +105,7 @@ def compare(witness, devices, core, number, form):
 
 
 def hot(device, core):
-    """Registers that translated code writes."""
+    """The registers that translated code writes."""
     device.run(until=LONGEST)
     sources = [block.source for block in device.cores[core].plain.blocks.values()]
     return sorted({int(x) for source in sources for x in re.findall(r" x(\d+) = (?!x\[)", source)})

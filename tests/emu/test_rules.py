@@ -1,4 +1,6 @@
-"""The timing rules by hand, with numbers of their own: both rooms use them, so none can test them."""
+"""The timing rules against hand calculations. Emulator and lowering share them, so neither can test
+them.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def test_data_of_a_column():
 
 
 def test_bounds_of_the_channel():
-    """Two groups of two banks: tCCDL within a group, tCCDS to the other one; data one by one."""
+    """Columns keep tCCDL within a bank group and tCCDS between groups; data follow one another."""
     memory = geometry(BASE.changed({"fim.bank_groups": 2, "fim.group_banks": 2}))
     channel = fim_dram.Channel((100, 103), (110, 114), 125, 0, 90)
     found = fim_dram.channel_bounds(TIMES, memory, True, 1, channel)
@@ -52,7 +54,7 @@ def test_bounds_of_the_channel():
 
 
 def test_bounds_of_ranks():
-    """Commands of the other rank are for other chips; its data are tRTRS apart."""
+    """Commands for the other rank go to other chips; its data must be tRTRS apart."""
     memory = geometry(
         BASE.changed({"fim.organisation": "dimm", "fim.ranks": 2, "fim.bank_groups": 2})
     )
@@ -64,7 +66,7 @@ def test_bounds_of_ranks():
 
 
 def test_refreshes():
-    """Every 1000 cycles, 100 long. The first one may begin in 2250: two more follow at once."""
+    """A refresh of 100 cycles is due every 1000; refreshes that wait follow one another at once."""
     memory = geometry(BASE)
     times = replace(TIMES, t_refi=1000)
     assert fim_dram.refresh_due(times, memory, 3, 0) == 1000
@@ -78,7 +80,7 @@ def test_refreshes():
 
 
 def test_activations_of_two_ranks():
-    """tRRD and tFAW are of a rank; groups 0 and 1 are of the first, 2 and 3 of the second."""
+    """tRRD and tFAW hold within a rank; groups 0 and 1 are in rank 0, groups 2 and 3 in rank 1."""
     memory = geometry(
         BASE.changed(
             {"fim.ranks": 2, "fim.bank_groups": 2, "fim.group_banks": 2, "fim.act_banks": 3}
@@ -109,7 +111,7 @@ def test_aligned(time, step, wanted):
 
 
 def test_latency_of_the_alu():
-    """dot of fp16: 16 products on 16 lanes take a pass, 4 levels add them; on 4 lanes four passes."""
+    """A dot of 16 fp16 products takes a pass on 16 lanes or four on 4, and 4 levels of adders."""
     island = BASE.changed({"fim.alu.mul": 3, "fim.alu.add": 6, "fim.alu.tree": 2})
     able = abilities(island, 0)
     dot, fp16 = ARRANGEMENT_NAMES.index("dot"), FORMAT_NAMES.index("fp16")
@@ -128,7 +130,7 @@ OPERATION = {f"{x.to} {x.left} {x.right}".strip(): x for x in OPERATIONS}
     ("operation", "start"), [("rz rop iosa", 20), ("iosa rz", 30), ("rop iosa", 10)]
 )
 def test_start_of_an_operation(operation, start):
-    """The ALU is free at 20, Rz ready at 30."""
+    """An operation starts when its inputs, the ALU (free at 20) and Rz (ready at 30) are ready."""
     assert fim_circuits.operation_start(OPERATION[operation], 10, 20, 30) == start
     assert fim_circuits.operation_start(OPERATION[operation], 40, 20, 30) == 40
 
@@ -138,12 +140,15 @@ def test_start_of_an_operation(operation, start):
     [("rz rop iosa", (6, 9)), ("rz rop gio", (6, 6)), ("iosa rz", (3, 9)), ("rop gio", (3, 3))],
 )
 def test_period_of_repeats(operation, periods):
-    """tCCDL of 7 is 9 cycles of a circuit that acts in every third; the ALU is busy for two."""
+    """Repeats keep tCCDL, rounded up to the circuit's clock, and the cycles of the ALU."""
     assert fim_circuits.repeat_period(OPERATION[operation], 2, 7, 3) == periods
 
 
 def test_columns_of_a_buffer():
-    """Columns 10 to 14 of which the last two are stored at 50 and 60."""
+    """The cycle in which `count` columns of a buffer are stored; None if fewer were pushed.
+
+    The buffer has columns 10 to 14; the last two are stored at 50 and 60.
+    """
     counts = [fim_circuits.columns_stored(10, 15, [50, 60], count) for count in (3, 4, 5, 6)]
     assert counts == [0, 50, 60, None]
     assert [fim_circuits.all_stored(x) for x in ([], [50, 60])] == [0, 60]
@@ -162,13 +167,13 @@ def test_end_of_a_block():
 
 
 def test_beats():
-    """Rows of 70 bytes from 28 on, cut at multiples of 32: 4 bytes, two whole beats, 2 bytes."""
+    """A row of 70 bytes at offset 28 is cut at multiples of 32: 4 bytes, two beats of 32, 2 bytes."""
     assert [transfers.beat_length(28, at, 70, 32) for at in (0, 4, 36, 68)] == [4, 32, 32, 2]
     sizes = [(0, 32), (31, 2), (5, 27), (5, 28), (5, 0), (64, 96)]
     assert [transfers.channel_beats(*x, 32) for x in sizes] == [1, 2, 1, 2, 0, 3]
 
 
 def test_end_of_a_transfer():
-    """It ends with its last write, or in the cycle before the data are there."""
+    """The end of a transfer is the cycle after its last write, or that in which its data are ready."""
     assert transfers.transfer_end(10, 11) == 11
     assert transfers.transfer_end(10, 31) == 31

@@ -1,4 +1,4 @@
-"""The fast and the plain way are one machine; a step changes only what its row says."""
+"""cp without listeners (fast) and with listeners (plain) has the same state; rows say what changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.once
 
 
 def noticed(device):
-    """Every event that cp announces; while somebody listens, it goes the plain way."""
+    """A list of each event that cp announces; with a listener, cp executes plainly."""
     events = []
     device.listen(lambda event: events.append((event.kind, event.time, dict(event.values))), ["cp"])
     return events
@@ -51,7 +51,7 @@ def test_random_programs_stop_in_the_same_state_at_every_cycle(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_with_a_neighbour_that_contends(seed):
-    """A toy that loads from the same banks makes cp lose some cycles, the same in both ways."""
+    """A toy that loads from the same banks costs cp the same cycles in both ways of execution."""
     chance = random.Random(seed)
     script = [("load", UNIT + 8 * chance.randrange(64), 4) for _ in range(600)] + [("end",)]
     made = random_program(chance, UNIT, 60, 3)
@@ -91,7 +91,7 @@ UNWRITTEN = {"time", "retired", "running", "waiting", "waited", "pc"}
 
 
 def prepared(row, values, chance):
-    """A device before an instruction with random registers, its base registers good addresses."""
+    """A device before an instruction, with random registers; base registers have valid addresses."""
     word = encode(row, values).to_bytes(4, "little")
     device = machine(word + code("ebreak"), data=((0x40000, chance.randbytes(4096)),))
     hart = processor(device)
@@ -108,7 +108,7 @@ def prepared(row, values, chance):
 
 
 def declared(row, values, words):
-    """Register numbers that operand names among `words` stand for."""
+    """The register numbers of the operands that `words` names."""
     return {values[name] for name in words.split() if name in ("rd", "rs1", "rs2")}
 
 
@@ -182,7 +182,7 @@ def test_reading_a_csr_writes_rd_alone(row):
 
 
 def test_a_store_into_code_is_seen_at_once():
-    """The instruction behind the store, in the same run, is replaced before it is reached."""
+    """A store that changes the next instruction takes effect before that is executed."""
     new = int.from_bytes(code("addi a0, a0, 100"), "little")
     source = f"""
         lui   t0, {(new + 0x800) >> 12 & 0xFFFFF}
@@ -221,7 +221,7 @@ def test_data_beside_code_in_a_page_works():
 
 
 def test_the_dma_may_write_code():
-    """The same place is executed, overwritten by a transfer, and executed again."""
+    """Code that a transfer has overwritten is executed in its new form."""
     place = 0x20000
     source = f"""
         lui   s0, {place >> 12}

@@ -25,7 +25,7 @@ LEAST = 100_000  # instructions to be compared at least, over all parts of the t
 def other_machine(
     text: bytes, data: bytes, base: int, end: int, at: int = TEXT, stack: int = 1 << 20
 ) -> tuple[list[int], bytes]:
-    """Registers and data when Unicorn gets to `end`; ours starts with that stack pointer."""
+    """Registers and data of Unicorn when it reaches `end`; its stack pointer starts as Macaw's."""
     other = unicorn.Uc(unicorn.UC_ARCH_RISCV, unicorn.UC_MODE_RISCV32)
     other.mem_map(at, 0x10000)
     other.mem_map(base & ~0xFFF, 0x4000)
@@ -59,7 +59,7 @@ def test_random_programs(part):
 
 @pytest.mark.parametrize("part", range(3))
 def test_random_programs_on_vc(part):
-    """The base is the same on the other core that has it, which executes from external memory."""
+    """The scalar base of vc, in external memory, gives the same results as Unicorn."""
     chance = random.Random(2000 + part)
     done = 0
     for _ in range(20):
@@ -80,7 +80,7 @@ def test_random_programs_on_vc(part):
 
 @pytest.mark.parametrize("row", COMPUTE, ids=lambda row: row.mnemonic)
 def test_all_pairs_of_edges(row):
-    """Each operation on each pair of numbers at which it might break."""
+    """Each operation is right on each pair of special numbers."""
     if row.family in ("immediate", "upper"):
         kind = row.operands[-1].kind
         seconds = sorted(

@@ -1,6 +1,6 @@
-"""Every SIMD instruction but pmac against lanes of Python's integers and exact fractions.
+"""Every SIMD instruction except pmac against Python's integers and exact fractions, lane by lane.
 
-`MODELS` says once more what each does, lane by lane, from the words of vector.md.
+`MODELS` has a model of each instruction, written from vector.md.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ def half_even(value, shift):
 
 
 def order(element, lane):
-    """A key by which floats compare as numbers: both zeros are one."""
+    """A key by which floats compare as numbers; both zeros are equal."""
     return FLOATS[element].value(lane) if not FLOATS[element].is_infinite(lane) else (
         Fraction(10) ** 60 * (-1 if lane & FLOATS[element].sign else 1)
     )  # fmt: skip
 
 
 def least(element, x, y, sign=1):
-    """The smaller of two floats, the greater with sign -1: numbers first, -0 below 0."""
+    """The smaller of two floats, or the greater with sign -1; a number before a NaN, -0 below 0."""
     form = FLOATS[element]
     if form.is_nan(x) and form.is_nan(y):
         return form.nan
@@ -119,7 +119,7 @@ def to_word(lane):
 
 
 def expected(name, element, sources, number):
-    """The 16 bytes of rd; `number` is the constant."""
+    """The 16 bytes of rd; `number` is the constant operand."""
     bits = BITS[element]
     data = [lanes_of(source, bits) for source in sources]
     if name in ("vceq", "vclt", "vcltu", "vcle", "vcleu"):
@@ -193,7 +193,7 @@ OPERATED = [
 @pytest.mark.once
 @pytest.mark.parametrize("row", OPERATED, ids=lambda row: row.mnemonic)
 def test_lanes(bench, row):
-    """Each operation takes its sources from registers and writes its result (seed 002 ¶43)."""
+    """Each operation computes its lanes from registers and writes them (seed 002 ¶43)."""
     chance = random.Random(row.mnemonic)
     name, element = vector.OPERATIONS[row.mnemonic]
     names = [operand.name for operand in row.operands if operand.name.startswith("rs")]
@@ -254,7 +254,7 @@ def test_lanes_to_and_from_general_registers(bench, element):
 
 @pytest.mark.parametrize("element", ["b", "h"])
 def test_all_values_of_small_lanes_narrow_and_shift(bench, element):
-    """vneg, vabs and constant shifts on every value of 8 bits and every sixteenth of 16."""
+    """vneg, vabs and constant shifts are right for every value of 8 bits and every 16th of 16 bits."""
     bits = BITS[element]
     values = range(0, 1 << bits, 1 if bits == 8 else 16)
     for name, numbers in (("vneg", [0]), ("vabs", [0]), ("vsrai", [0, 1, bits - 1])):
@@ -281,7 +281,7 @@ def test_vperm_of_an_index_that_is_none(bench):
 
 
 def test_every_row_is_tried():
-    """The rule of seed 001 ¶48-50."""
+    """Each row of SIMD instructions is tested here or in test_vc_cycles (seed 001 ¶48-50)."""
     names = {vector.OPERATIONS[row.mnemonic].name for row in vector.SIMD}
     moved = {"vsplat", "vins", "vext", "vextu"}
     accessed = {"vld", "vst", "vlds", "vsts"}  # test_vc_cycles.py

@@ -1,4 +1,4 @@
-"""Stretches of cycles against a set of numbers."""
+"""Spans of cycles against a set of cycle numbers."""
 
 from hypothesis import given
 from hypothesis import strategies as st

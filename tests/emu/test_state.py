@@ -1,4 +1,4 @@
-"""Declared state, plain values and pages: what derives from rows."""
+"""Declared state, plain values and pages: snapshot, diff, hash and save follow from the fields."""
 
 from __future__ import annotations
 
@@ -343,7 +343,7 @@ def test_pages_equal_a_plain_array(steps: list[tuple[str, int, bytes]]) -> None:
 
 
 def test_zeros_take_no_memory_until_they_are_written() -> None:
-    """A legal device can have gigabytes of registers, of which a program uses little."""
+    """Zeros take no memory before they are written, as a device may have gigabytes of registers."""
 
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
@@ -366,7 +366,10 @@ def test_reset_leaves_no_negative_zero() -> None:
 
 
 def test_registers_have_the_width_of_their_table() -> None:
-    """The widest that any element type of the array needs; a debugger shows so many bits."""
+    """Registers have the width of their table, the widest that an element type of the array needs.
+
+    A debugger shows this number of bits.
+    """
     widths: dict[tuple[str, str], int] = {}
     for element in ("int8", "int16", "fp32"):
         device = macaw.Device(macaw.configuration("tiny").changed({"pe.element": element}))

@@ -1,4 +1,4 @@
-"""The trace block against hand-made tables and a direct model that asks every (group, loop) of a run."""
+"""The trace block against hand-made tables, and against a model that computes each record alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLE_1 = [[0, 1, 2, 3], [3, 4, 5, 6], [6, 7, 8, 9]]
 
 
 def test_table_1() -> None:
-    """The rule of seed 001 ¶46, ¶58, ¶65-70."""
+    """Auto mode records the instructions of Table 1 (seed 001 ¶46, ¶58, ¶65-70)."""
     machine = TraceMachine().auto(begin=0, num=1, step=1, overhead=3).run(10)
     found = {(x["loop"], x["group"]): x["first"] for x in machine.records()}
     expected = {(i, g): TABLE_1[i][g] for i in range(3) for g in range(4)}
@@ -34,13 +34,13 @@ def test_table_1() -> None:
 
 @pytest.mark.parametrize("run", range(3))
 def test_table_1_as_a_run_a_loop(run: int) -> None:
-    """The rule of seed 001 ¶67-70, ¶109."""
+    """Each loop of Table 1 may be recorded in its own run (seed 001 ¶67-70, ¶109)."""
     machine = TraceMachine().auto(begin=3 * run, num=1, step=1, overhead=3, loops=1).run(20)
     assert [x["first"] for x in machine.records()] == TABLE_1[run]
 
 
 def test_nine_instruction_groups_over_four_register_groups() -> None:
-    """The rule of seed 001 ¶61-63."""
+    """Four register groups record nine groups of instructions in turn (seed 001 ¶61-63)."""
     machine = TraceMachine().auto(num=2, step=2, overhead=8).run(18)
     found = [(x["group"], x["loop"], x["first"]) for x in machine.records()]
     assert found == [(i % 4, i // 4, 2 * i) for i in range(9)]
@@ -59,7 +59,7 @@ class Run:
 
 
 def direct(parameters: dict[str, int], groups: int, spans: list[tuple[int, int]]) -> list[Run]:
-    """Every (group, loop) whose run begins in the program and finds its group free."""
+    """A record for each (group, loop) that begins in the program while its register group is free."""
     found = []
     for group in range(groups):
         free = (-1, -1)  # the (cycle, number) in which the group's last record was over
@@ -78,7 +78,7 @@ def direct(parameters: dict[str, int], groups: int, spans: list[tuple[int, int]]
 
 @st.composite
 def programs(draw: st.DrawFn, overlapping: bool) -> list[tuple[int, int]]:
-    """Begin and end of instructions; with `overlapping` later ones begin before earlier ones end."""
+    """Begin and end of instructions; with `overlapping`, some begin before earlier ones end."""
     spans, time = [], draw(st.integers(0, 5))
     for _ in range(draw(st.integers(0, 40))):
         cycles = draw(st.integers(1, 20))
@@ -96,7 +96,7 @@ EVENTS = st.lists(
 
 
 def feed(block: TraceBlock, spans: list[tuple[int, int]], events: list[tuple]) -> None:
-    """Tell the block in the order of time; ends before begins of the same cycle."""
+    """Report instructions and events to the block in the order of time, ends before begins."""
     told = [(begin, 2, i, "", 0) for i, (begin, _) in enumerate(spans)]
     told += [(end, 0, i, "", 0) for i, (_, end) in enumerate(spans)]
     told += [(time, 3, i, what, count) for i, what, time, count in events]
@@ -113,7 +113,7 @@ def feed(block: TraceBlock, spans: list[tuple[int, int]], events: list[tuple]) -
 @given(WINDOW_PARAMETERS, st.integers(1, 6), st.booleans().flatmap(programs), EVENTS)
 @settings(max_examples=300, deadline=None)
 def test_any_parameters(parameters, groups, spans, events) -> None:
-    """The rule of seed 001 ¶56, ¶61-63, ¶65-70."""
+    """For any parameters, records equal those of the model (seed 001 ¶56, ¶61-63, ¶65-70)."""
     # An event happens within its instruction: `time` cycles after the start, if it is so long.
     inside = [
         (i, what, spans[i][0] + after, count)
@@ -135,7 +135,7 @@ def test_any_parameters(parameters, groups, spans, events) -> None:
 
 
 def counted(run: Run, spans: list[tuple[int, int]], events: list[tuple]) -> dict[str, int]:
-    """The 17 counters of a record, from lists."""
+    """The 17 counters of a record, computed from lists."""
     of = {kind: [event for event in events if event[1] == kind] for kind in OCCURRENCE_NAMES}
     total = {kind: sum(event[3] for event in of[kind]) for kind in OCCURRENCE_NAMES}
     first = {kind: min((e[2] for e in of[kind]), default=0) for kind in OCCURRENCE_NAMES}
@@ -165,7 +165,7 @@ def counted(run: Run, spans: list[tuple[int, int]], events: list[tuple]) -> dict
 @given(WINDOW_PARAMETERS, st.booleans().flatmap(programs), EVENTS, st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
 def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:
-    """Snapshot in the middle, restored into another block: it ends in the same state."""
+    """A block restored from a snapshot in the middle ends in the same state as one without."""
     inside = [(i, k, spans[i][0], n) for i, k, _, n in events if i < len(spans)]
     whole, other = TraceMachine().auto(**parameters), TraceMachine()
     feed(whole.block, spans, inside)
@@ -194,7 +194,10 @@ def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:
 
 
 def test_mark_mode_brackets() -> None:
-    """Hand-made: group 1 around two instructions, group 0 around all that is in between (seed 001 ¶58-60)."""
+    """Markers open and close groups (seed 001 ¶58-60).
+
+    Group 1 is around two instructions, group 0 around all between its own markers.
+    """
     machine = TraceMachine().set(spill=AREA, spill_end=AREA + 4 * RECORD.size)
     block = machine.block
     block.start(100)
@@ -266,7 +269,7 @@ def test_a_second_begin_ends_the_first_record() -> None:
 
 
 def test_markers_are_plain_instructions_in_auto_mode() -> None:
-    """The rule of seed 001 ¶62."""
+    """In auto mode, markers are recorded as plain instructions (seed 001 ¶62)."""
     machine = TraceMachine().auto(begin=1, num=1, step=1, overhead=4, loops=1)
     block = machine.block
     block.end(4, block.begin(0))
@@ -279,7 +282,7 @@ def test_markers_are_plain_instructions_in_auto_mode() -> None:
 @pytest.mark.parametrize("room", [0, 1, 3])
 @pytest.mark.parametrize("rest", [4, RECORD.size - 4])
 def test_a_full_area_stops_spilling(room: int, rest: int) -> None:
-    """The rule of seed 001 ¶64."""
+    """A full area ends the writing of records and sets a status bit (seed 001 ¶64)."""
     machine = TraceMachine().auto(num=1, step=1, overhead=4)
     machine.set(spill_end=AREA + room * RECORD.size + rest)
     machine.run(9)
@@ -294,7 +297,7 @@ def test_a_full_area_stops_spilling(room: int, rest: int) -> None:
 
 
 def test_an_area_that_is_exactly_full_lost_nothing() -> None:
-    """The rule of seed 001 ¶64."""
+    """An area for exactly all records sets no status bit (seed 001 ¶64)."""
     machine = TraceMachine().auto(records=9, num=1, step=1, overhead=4).run(9)
     assert len(machine.records()) == 9
     assert machine.block.read("trace_status") == 0
@@ -310,7 +313,10 @@ def test_without_an_area_records_stay_in_registers() -> None:
 
 
 def test_the_block_says_when_nothing_can_come_any_more() -> None:
-    """Two loops of four groups: the last run is of instruction 2 + 5 + 3; the core is let go then."""
+    """The block switches off after its last record is complete, so that the core need not report.
+
+    With two loops of four groups, the last record is of instruction 2 + 5 + 3.
+    """
     machine = TraceMachine().auto(begin=2, num=1, step=1, overhead=5, loops=2)
     wanted = []
     for i in range(14):
@@ -346,7 +352,7 @@ def test_recording_switched_off() -> None:
 
 
 def test_nothing_is_recorded_while_the_timer_rests() -> None:
-    """The rule of seed 001 ¶71-72."""
+    """Nothing is recorded while the timer is stopped (seed 001 ¶71-72)."""
     machine = TraceMachine().auto(num=1, step=1, overhead=4)
     machine.block.stop()
     machine.run(4)
@@ -400,7 +406,7 @@ def test_groups_that_are_not_there() -> None:
 
 
 def test_reset() -> None:
-    """The rule of seed 001 ¶72."""
+    """A reset clears timer and registers (seed 001 ¶72)."""
     machine = TraceMachine().auto(num=1, step=1, overhead=4).run(9)
     fresh = TraceMachine().block
     machine.block.reset()

@@ -1,6 +1,6 @@
-"""Borders of the trace inside hot loops: translated blocks that go on behind them.
+"""Borders of the trace inside hot loops: translated blocks continue after a border.
 
-Against the reference engine, state by state, and the model of `test_traced_engines`.
+States are compared with the reference engine, records with the model of `test_traced_engines`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ loop:   vld     vr1, (s1)
 
 
 def devices_of(core: str, body: str, rounds: int = 150, **changes: object):
-    """Reference, fast, and one that does not record; `s1` points to data."""
+    """Devices of reference, fast engine, and without recording; `s1` points to data."""
     source = f".core {core}\n li s0, {rounds}\n li s1, {DATA[core]:#x}\n{body}{END}"
     text = assemble(Source(source, "loop.s")).section(f".text.{core}").data
     data = [(DATA[core], bytes(range(1, 65)))]
@@ -93,12 +93,12 @@ def devices_of(core: str, body: str, rounds: int = 150, **changes: object):
 
 
 def crossing(device, core: str) -> int:
-    """How many blocks cross borders."""
+    """The number of translated blocks that cross borders."""
     return sum(block.crosses for block in device.cores[core].counting.blocks.values())
 
 
 def same_to_the_end(devices, spans):
-    """Both engines stop alike, and have the same state there."""
+    """Run both engines stop by stop to the end; stops and states must be equal."""
     while True:
         for span in spans:
             stops = [device.run(max_cycles=span) for device in devices]
@@ -132,7 +132,7 @@ def test_groups_of_all_lengths(core: str, loop: str, num: int, step: int) -> Non
 
 @pytest.mark.parametrize("core", CORE_MODULES)
 def test_the_last_border(core: str) -> None:
-    """Nothing is recorded behind it: the block is left, and code runs that does not count."""
+    """After the last border the block leaves, and code that counts nothing runs."""
     devices = devices_of(core, LOOPS["memory"])
     p = {"begin": 0, "num": 31, "step": 31, "overhead": 124, "loops": 5}
     for device in devices[:2]:
@@ -145,7 +145,7 @@ def test_the_last_border(core: str) -> None:
 
 @pytest.mark.parametrize("core", CORE_MODULES)
 def test_a_record_without_a_place(core: str) -> None:
-    """The area goes on behind the end of memory: the fault comes in the cycle of the border."""
+    """A record beyond the end of memory is a fault in the cycle of its border."""
     devices = devices_of(core, LOOPS["memory"])
     end = EXTERNAL + devices[0].memory.external_bytes
     for device in devices[:2]:
@@ -160,7 +160,7 @@ def test_a_record_without_a_place(core: str) -> None:
 
 @pytest.mark.parametrize("core", CORE_MODULES)
 def test_records_over_the_loop(core: str) -> None:
-    """A record lands on the code that runs: what is there then is executed."""
+    """A record that is written over the running code changes the code."""
     devices = devices_of(core, LOOPS["memory"])
     area = TEXTS[core] - 12 * RECORD.size + 8
     for device in devices[:2]:
@@ -174,7 +174,7 @@ def test_records_over_the_loop(core: str) -> None:
 
 @pytest.mark.parametrize("core", CORE_MODULES)
 def test_groups_without_an_area(core: str) -> None:
-    """Records stay in the registers, which hold the last one of each group."""
+    """Without an area, the registers keep the last record of each group."""
     devices = devices_of(core, LOOPS["memory"])
     p = {"begin": 0, "num": 50, "step": 50, "overhead": 200, "loops": 0}
     for device in devices[:2]:

@@ -1,4 +1,4 @@
-"""The trace block has the same records however a core with one instruction at a time tells it."""
+"""Reports by instruction and reports by tally give the trace block the same records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Done = tuple[int, int, list[Use]]  # its start, its end, what it uses
 
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[int, list[Done]]:
-    """The cycle in which the timer starts, and instructions one after the other from then on."""
+    """The first cycle of the timer, and instructions one after another from then on."""
     origin = time = draw(st.sampled_from([0, 0, 1000]))
     done = []
     for _ in range(draw(st.integers(0, 30))):
@@ -51,7 +51,7 @@ def as_wholes(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
 
 
 def by_tally(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
-    """Up to each border; somebody looks before some instructions, and in the middle of them."""
+    """Report by tally up to each border; registers are read before and during some instructions."""
     tally = Tally()
     for number, (begin, end, uses) in enumerate(done):
         if number >= block.open_at:

@@ -1,4 +1,6 @@
-"""Records of cp and vc: both engines against a model that counts what a listener heard of a run without them."""
+"""Records of cp and vc on both engines equal a model's, made from events of a run without
+recording.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ COUNTERS = [row.name for row in GROUP]
 
 
 def marked(core: str, log: list[ExecutedInstruction]) -> list[dict[str, int]]:
-    """The records of mark mode."""
+    """The records that mark mode must give."""
     found = []
     begun: dict[int, int] = {}
 
@@ -48,7 +50,7 @@ def marked(core: str, log: list[ExecutedInstruction]) -> list[dict[str, int]]:
 
 
 def followed(devices, chance, spans):
-    """Run side by side, stop after stop, with the same noise on the channel of external memory."""
+    """Run all devices stop by stop, with the same noise on the external channel; compare hashes."""
     for _ in range(400):
         until = devices[0].cycle + chance.choice(spans)
         stops = [device.run(until=until) for device in devices]
@@ -102,7 +104,7 @@ def test_mark_mode(core: str, seed: int) -> None:
 
 
 def test_those_programs_show_what_they_shall() -> None:
-    """Most end by themselves, run counting blocks, and have records of all kinds."""
+    """Most of the random programs end by themselves, run counting blocks, and record all kinds."""
     ends, blocks, seen = 0, 0, dict.fromkeys(COUNTERS, 0)
     for core in CORE_MODULES:
         for seed in range(14):
@@ -124,7 +126,7 @@ def test_those_programs_show_what_they_shall() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_blocked_accesses(engine: str) -> None:
-    """A toy that loads from the same banks makes cp lose some."""
+    """cp's records count accesses that lose against a toy which loads from the same banks."""
     script = [("load", UNIT, 4) for _ in range(400)] + [("end",)]
     body = "lw a1, 0(a0)\nsw a1, 8(a0)\nlw a1, 128(a0)\nsw a1, 0(a0)\n"
     source = f"lui a0, {UNIT >> 12:#x}\n{body * 20}addi a7, zero, 93\necall"

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.once
 
 
 def followed(devices, chance, spans):
-    """Run all side by side, stop after stop; one goes the whole way by itself."""
+    """Run all devices side by side, stop after stop; one of them runs without stops."""
     reasons = []
     while True:
         until = devices[0].cycle + chance.choice(spans)
@@ -106,7 +106,7 @@ def test_listeners_and_steps_come_and_go_in_hot_loops(core, seed):
 
 
 def heard(device, core, until):
-    """What a listener is told up to a cycle."""
+    """The events that a listener hears up to a cycle, and the stop."""
     events = []
 
     def listener(event):
@@ -220,7 +220,7 @@ def test_a_row_as_text_is_the_row_as_an_act(core, row):
 
 
 def random_bytes(chance: random.Random, count: int) -> bytes:
-    """Bytes of which four fifths are 0, 1, 3 or 255."""
+    """Random bytes, four fifths of which are 0, 1, 3 or 255."""
     pick = np.random.default_rng(chance.getrandbits(64))
     columns = pick.integers(0, 5, count)
     rows = np.array([[0], [1], [3], [255]]).repeat(count, axis=1)
@@ -231,7 +231,7 @@ EBREAK: Line = (cp.CORE.by_mnemonic["ebreak"], {})
 
 
 def random_values(row, chance):
-    """Operands, registers not x0 mostly; what leads away leads a little way."""
+    """Random operands, mostly not x0; targets of jumps are near."""
     found = {}
     for operand in row.operands:
         kind = operand.kind
@@ -295,7 +295,7 @@ def test_the_text_of_a_block():
 
 
 def test_sums_wrap_in_a_block():
-    """Up and down, with a register, a number, and the number 0."""
+    """Sums in a translated block wrap in both directions, with registers and constants."""
     device = cp_machine.machine("""
         addi  t0, zero, 300
         lui   a0, 0x7ffff
@@ -331,7 +331,7 @@ def test_blocks_are_bounded(monkeypatch):
 
 
 def test_blocks_whose_page_has_changed_count_in_the_bound(monkeypatch):
-    """A store into the page makes two blocks stale; they are kept, and take room as the others."""
+    """Stale blocks, whose page a store has changed, count in the limit of blocks."""
     monkeypatch.setattr(blocks_module, "MOST", 4)
     most, stale = [], []
     translate = blocks_module.BlockCache._translate
@@ -352,7 +352,7 @@ def test_blocks_whose_page_has_changed_count_in_the_bound(monkeypatch):
 
 
 def test_a_block_that_changes_is_not_translated_again_and_again(monkeypatch):
-    """A store into the loop in every round: it stays predecoded, and ends as it should."""
+    """A loop that stores into itself each time is not translated again and again."""
     source = """
         lui   t1, 16
         lw    t2, 12(t1)

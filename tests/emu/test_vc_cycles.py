@@ -1,7 +1,7 @@
 """Cycles of vc by hand: one issue a cycle, the scoreboard, branches, memory and its banks.
 
-Each case says at which cycle `csrr` at its end issues: it waits until all before it is done.
-Defaults: ALU 1, multiplication 3, division 20, vector 3, pmac 4, taken branch 2; on-chip
+Each case gives the cycle in which the `csrr` at its end issues; it waits for all instructions
+before it. Defaults: ALU 1, multiplication 3, division 20, vector 3, pmac 4, taken branch 2; on-chip
 latency 2; external latency 20, 32 bytes a beat.
 """
 
@@ -24,7 +24,7 @@ DATA = EXTERNAL + 0x1000
 
 
 def time_of(source, *others, **changes):
-    """The cycle in which the last instruction issues, and the device."""
+    """The cycle in which the last instruction of the source issues, and the device."""
     device = machine(
         f"{source}\n csrr t6, cycle\n li a0, 0\n li a7, 93\n ecall\n", *others, **changes
     )
@@ -74,7 +74,7 @@ INDEPENDENT = {
 
 @pytest.mark.parametrize("name", INDEPENDENT)
 def test_scoreboard(name):
-    """One instruction issues a cycle; its unit takes the next one meanwhile (seed 002 ¶45)."""
+    """One instruction issues a cycle; a unit accepts one while it works on another (seed 002 ¶45)."""
     source, cycle = INDEPENDENT[name]
     assert time_of(source)[0] == cycle
 
@@ -95,7 +95,7 @@ def test_latencies_come_from_the_configuration():
 
 
 def test_a_divider_stretches_everything():
-    """Of a clock of a third: the device's cycles are three times those that vc counts."""
+    """With a divider of 3, vc counts the same cycles, and the device takes three times as many."""
     source = "pmac.u8 vr3, vr0, vr1, vr2\n vadd.w vr4, vr3, vr3\n j .+4\n"
     cycles, device = time_of(source, vc__divider=3)
     assert cycles == time_of(source)[0] == 7
@@ -146,7 +146,7 @@ def test_memory(source, cycle):
 
 
 def test_a_neighbour_takes_a_bank():
-    """The toy asks for the same bank in the same cycles; who waits longest goes first."""
+    """vc and a toy that need a bank in the same cycles are served in turn."""
     alone, _ = time_of(f"{ONCHIP}\n vld vr0, (a0)\n vld vr1, 128(a0)")
     script = [("load", UNIT, 4) for _ in range(8)] + [("end",)]
     both, device = time_of(f"{ONCHIP}\n vld vr0, (a0)\n vld vr1, 128(a0)", toy(0, script))
@@ -156,7 +156,7 @@ def test_a_neighbour_takes_a_bank():
 
 
 def test_a_neighbour_holds_the_channel():
-    """A toy's long read of external memory: 64 bytes are two beats, from cycle 1 on."""
+    """vc waits while the external channel is occupied."""
     device = machine(
         f"{OUTSIDE}\n vld vr0, (a0)\n vld vr1, 16(a0)\n li a0, 0\n li a7, 93\n ecall\n"
     )
@@ -169,7 +169,7 @@ def test_a_neighbour_holds_the_channel():
 
 @pytest.mark.parametrize("where", [UNIT, DATA, 0x40000])
 def test_what_loads_and_stores_move(where):
-    """Data come from memory and go there (seed 002 ¶43)."""
+    """Loads and stores of each size and stride move the right bytes (seed 002 ¶43)."""
     chance = random.Random(where)
     held = chance.randbytes(512)
     for size, name in ((1, "b"), (2, "h"), (4, "w"), (8, "d")):
@@ -229,7 +229,7 @@ def test_an_exit_code_ends_the_run_and_none_ends_the_core():
 
 
 def test_a_step_is_one_instruction_and_slices_change_nothing():
-    """Stopped at every cycle, listened to, or run at once: the same state in the end."""
+    """Stops in every cycle, or a listener, do not change the final state."""
     source = f"""
         li a0, {UNIT}
         li a1, {DATA}
@@ -267,7 +267,7 @@ def test_a_step_is_one_instruction_and_slices_change_nothing():
 
 
 def test_code_that_changes_itself():
-    """The word in front is fetched anew: the second time it adds 5 where it added 1."""
+    """Code that changes itself: the new instruction is executed the second time."""
     source = """
         la   a0, there
         lw   a1, new
@@ -293,7 +293,7 @@ LATENCIES = {"mul": 3, "mulhu": 3, "div": 20, "remu": 20, "add": 1, "xor": 1, "a
 
 
 def named_registers(mnemonic, operands):
-    """The registers in an instruction's text; pairs by the page: order of 16 lanes, 64-bit lanes."""
+    """The registers in an instruction's text, with pairs for orders of 16 lanes and 64-bit lanes."""
     found = []
     for name in operands:
         if name.startswith("vr"):
@@ -320,7 +320,7 @@ def test_random_straight_code(seed):
 
 
 def random_code(chance, rows):
-    """Lines of scalar and vector instructions without jumps or memory."""
+    """Random lines of scalar and vector instructions without jumps and memory accesses."""
     lines = []
     for _ in range(120):
         if chance.random() < 0.4:
@@ -341,7 +341,7 @@ def random_code(chance, rows):
 
 
 def issue_times(lines):
-    """When each instruction issues: in the emulator, and by the second model."""
+    """The issue cycle of each instruction, in the emulator and in the second model."""
     device = machine("\n".join(lines) + "\n ebreak\n")
     core = processor(device)
     core.x[:32] = [0] * 32  # every order is legal

@@ -1,4 +1,4 @@
-"""Any bytes as a program of vc: the device stops in words, the same ones sliced or heard."""
+"""Any bytes as a program of vc end in a stop with a clear text, also with stops or a listener."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BASES = st.sampled_from(
 
 
 def past_breakpoints(device: Device, until: int) -> None:
-    """Run to a cycle, whatever ebreaks are on the way."""
+    """Run to a cycle, across all ebreaks before it."""
     while device.run(until=until).reason == "breakpoint":
         pass
 

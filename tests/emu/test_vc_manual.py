@@ -1,4 +1,4 @@
-"""The program of docs/timing-vc.md does what the page says."""
+"""The program of docs/timing-vc.md takes the cycles and gives the results of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schedule of a block of vc, by hand: what is ready, what it knows, what it must test."""
+"""The schedule of a translated block of vc, by hand: known stalls, and places tested at run time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_second_of_two_loads_may_make_the_longer_wait():
 
 
 def test_a_result_that_is_late_for_the_next_pass_is_tested():
-    """The load at the end of a pass is for the sum at the start of the next one."""
+    """A load at the end of a pass, used at the start of the next one, is tested at run time."""
     loop = [add(12, 5), add(10), load(5, 10), branch(10)]
     schedule = find_schedule(loop, is_timed=True)
     assert schedule.tested == ((5,), (), (), ())
@@ -43,7 +43,7 @@ def test_a_result_that_is_late_for_the_next_pass_is_tested():
 
 
 def test_after_a_test_the_earlier_results_are_not_known():
-    """The test for place 5 may delay the block; the schedule cannot know by how many cycles."""
+    """After a test, whose delay is unknown, results before it must be tested, too."""
     block = [load(6, 10), add(12, 5), add(12, 6), load(5, 10)]
     schedule = find_schedule(block, is_timed=True)
     assert schedule.tested == ((6,), (5,), (6,), ())

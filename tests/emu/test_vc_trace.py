@@ -39,7 +39,7 @@ BY_CSRS = f"""
 
 
 def started(source: str, **changes: Any) -> Device:
-    """A device whose vc's timer runs."""
+    """A device whose vc has started its timer."""
     device = machine(source, **changes)
     processor(device).trace.start(0)
     return device
@@ -47,7 +47,10 @@ def started(source: str, **changes: Any) -> Device:
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_control_and_status_registers(engine: str) -> None:
-    """Results by hand: csr 1, vector 3, mul 3; one issue a cycle, csr when all before are done (seed 001 ¶51-53)."""
+    """vc uses its trace block by CSRs (seed 001 ¶51-53).
+
+    Cycles: csr 1, vector 3, mul 3. One instruction issues a cycle; a csr waits for all before it.
+    """
     device = started(BY_CSRS, engine=engine)
     device.run()
     x = dict(enumerate(processor(device).x))
@@ -71,7 +74,7 @@ def spilled(device: Device) -> list[dict[str, int]]:
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 @pytest.mark.parametrize("group", range(4))
 def test_registers_hold_what_is_spilled(engine: str, group: int) -> None:
-    """Each counter at the address that the page gives it: 0xFC0 + 16 g, e_xwr at 0xCC0 + 16 g."""
+    """Each counter is at its address, 0xFC0 + 16 g or (e_xwr) 0xCC0 + 16 g, with the spilled value."""
     reads = [CSR_GROUPS + 16 * group + place for place in range(16)] + [CSR_LAST + 16 * group]
     store = "".join(
         f" csrrs t0, {at:#x}, zero\n sw t0, {4 * n}(s0)\n" for n, at in enumerate(reads)
@@ -116,7 +119,7 @@ MARKED = f"""
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_markers_by_hand(engine: str) -> None:
-    """The rule of seed 001 ¶59-60."""
+    """A marked record of vc has the times and counts calculated here (seed 001 ¶59-60)."""
     device = started(MARKED, engine=engine)
     trace = processor(device).trace
     trace.write("trace_spill_end", AREA + 4 * RECORD.size)

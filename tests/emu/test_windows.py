@@ -1,4 +1,4 @@
-"""Windows that wait, memories and registers of a core's own: a toy that has them, the dma, cp."""
+"""Windows that make a transfer or cp wait; a core's own memories and registers, shown by a toy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ from tests.emu.window_pipe import (
 @pytest.mark.parametrize("width", [1, 3, 32])
 @pytest.mark.parametrize("divider", [1, 3])
 def test_a_transfer_that_waits_lets_another_pass(width: int, divider: int) -> None:
-    """100 bytes through 4 places: neither copy could end without the other one."""
+    """A transfer that waits for a window lets another one pass.
+
+    100 bytes go through 4 places, so neither copy could end without the other.
+    """
     data = bytes(range(100))
     script = (("copy", 0x8000), ("copy", 0x8020), ("await", 0), ("exit", 0))
     device = pipe_device(*script, dma__width=width, dma__divider=divider)
@@ -62,10 +65,11 @@ def test_two_through_one_window_keep_their_order() -> None:
 
 
 def test_a_slow_reader_by_hand() -> None:
-    """dma.copy at 0, first read at 4; the byte was pushed at 40, is given at 41, seen from 44 on.
+    """A transfer waits for a slow window in the cycles calculated here.
 
-    The store of the toy at 40 wakes the pipe at 41; it announces the change, so the dma tries
-    at 42, is told of 44, reads there (ready 46), writes at 46, which is there at 46 + 21.
+    dma.copy is at 0, the first read at 4. The toy's store at 40 wakes the pipe at 41, which
+    announces the change. The dma tries at 42, learns that the byte is ready at 44, reads it then
+    (ready 46) and writes at 46; the write ends at 46 + 21.
     """
     script = (("copy", 0x8000), ("work", 40), ("store", INBOX, 1, 7), ("await", 0), ("exit", 0))
     device = pipe_device(*script)
@@ -202,7 +206,7 @@ def test_the_loader_reaches_a_memory_of_a_core() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_any_copies_through_windows(data: st.DataObject) -> None:
-    """What goes in comes out in the order of its transfers; other copies pass meanwhile."""
+    """Bytes leave the pipe in the order of their transfers, while other copies pass."""
     count = data.draw(st.integers(1, 60))
 
     def parts() -> list[int]:

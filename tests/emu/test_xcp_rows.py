@@ -1,6 +1,6 @@
-"""A step of Xcp, ecall and ebreak changes, and depends on, only what its row says.
+"""An instruction of Xcp, ecall or ebreak changes and reads only what its row of the table says.
 
-What the other rows of cp do is held to their rows in test_scalar_engines.py.
+test_scalar_engines.py tests this for the other rows of cp.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OWN = {"time", "retired", "running", "waiting", "waited", "pc"}  # of every inst
 
 @dataclass(frozen=True)
 class Case:
-    """An instruction, and what its registers hold."""
+    """An instruction, and the contents of its registers."""
 
     row: Instruction
     values: dict[str, int]
@@ -46,7 +46,7 @@ class Case:
 
 
 def case(mnemonic: str, **registers: int) -> Case:
-    """Operands are registers from a0 on, in their order."""
+    """A case whose operands are the registers from a0 on."""
     row = next(row for row in cp.CORE.instructions if row.mnemonic == mnemonic)
     values = {
         operand.name: {"g": 3, "n": 2}.get(operand.name, 10 + place)
@@ -74,7 +74,7 @@ CASES = [
 
 
 def prepared(one: Case) -> Device:
-    """A device before the instruction: one transfer is done, both toys are idle."""
+    """A device before the instruction: one transfer has ended, both toys are idle."""
     word = encode(one.row, one.values).to_bytes(4, "little")
     start = code("dma.copy zero, s1\ndma.wait zero\n")
     device = machine(
@@ -101,13 +101,13 @@ def prepared(one: Case) -> Device:
 
 
 def registers(one: Case, words: str) -> set[int]:
-    """The numbers of the registers among words of a row: of operands, or by their names."""
+    """The numbers of the registers that words of a row name, as operands or directly."""
     found = {one.values[word] for word in words.split() if word in ("rd", "rs1", "rs2")}
     return found | {REGISTER.parse(word) or 0 for word in words.split() if word[:1] == "a"}
 
 
 def word_of(name: str, change: Change) -> str:
-    """The word of the table for what changed; empty for what changes with every instruction."""
+    """The table's word for a changed field; empty if each instruction changes it."""
     if change.field == "trace_counting":
         return ""  # the timer rests when a run ends, however it does
     if name in WORDS:
@@ -144,7 +144,7 @@ PERTURBED = {"pe": wake("toy16"), "core": wake("toy5"), "dma": transfer, "unit":
 
 
 def step(device: Device) -> tuple[object, ...]:
-    """What the host sees of the step."""
+    """Execute one step; return its output, its stop and the exit code."""
     written: list[bytes] = []
     device.stdout = written.append
     stop = device.step_core("cp")
@@ -152,7 +152,7 @@ def step(device: Device) -> tuple[object, ...]:
 
 
 def check(one: Case, row: Instruction | None = None) -> None:
-    """`row` is what is held against the instruction, its own row if none is given."""
+    """Compare the changes of the instruction with `row`, or with its own row."""
     row = row or one.row
     device = prepared(one)
     before = device.snapshot()
@@ -208,7 +208,7 @@ UNSEEN = {
 @pytest.mark.once
 @pytest.mark.parametrize("mnemonic", sorted({one.row.mnemonic for one in CASES}))
 def test_a_row_that_says_too_little_is_found(mnemonic: str) -> None:
-    """A word is taken out of the row: the check of one of its cases fails."""
+    """If a word is removed from a row, a case of this row fails."""
     cases = [one for one in CASES if one.row.mnemonic == mnemonic]
     row = cases[0].row
     for what, text in (("reads", row.reads), ("writes", row.writes)):

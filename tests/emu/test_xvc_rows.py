@@ -1,4 +1,4 @@
-"""A step of Xvc changes, and depends on, only the registers that its row says, and on all of them."""
+"""An instruction of Xvc changes and reads exactly the registers that its row of the table says."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def bench() -> Bench:
 
 
 def operands(row: Instruction, chance: random.Random) -> dict[str, int]:
-    """Every register another one, so that what is read and what is written can be told apart."""
+    """Operands with a different register each, so that reads and writes can be told apart."""
     values: dict[str, int] = {}
     even, whole = list(range(4, 30, 2)), list(VECTORS)
     chance.shuffle(even)
@@ -49,7 +49,7 @@ def operands(row: Instruction, chance: random.Random) -> dict[str, int]:
 
 
 def places(row: Instruction, values: dict[str, int], words: str) -> set[int]:
-    """The scoreboard's places of the registers that operands among `words` name."""
+    """The places of the scoreboard for the operands that `words` names."""
     return {
         place
         for operand in row.operands
@@ -81,7 +81,7 @@ def prepare(bench: Bench, row: Instruction, values: dict[str, int], chance: rand
 
 
 def flip(bench: Bench, place: int, row: Instruction, values: dict[str, int]) -> None:
-    """Another value of a register; addresses stay aligned, orders legal."""
+    """Change the value of a register; addresses remain aligned, orders legal."""
     if place >= FIRST_VECTOR:
         is_order = values.get("rs3") == place - FIRST_VECTOR and row.family != "vector compare"
         bench.core.vr[place - FIRST_VECTOR] ^= np.uint8(1 if is_order else 0x15)

@@ -1,4 +1,4 @@
-"""A core that follows a script, for tests of what cores share; and devices made of such cores."""
+"""A toy core that follows a script, for tests of services that cores share; devices of toys."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ CONFIG: dict[str, Any] = {
 
 
 class Toy(Core, Startable, Dispatchable):
-    """Executes `script[entry:]`; each step is an instruction at address 4 * its place.
+    """Executes `script[entry:]`; step number n is an instruction at address 4 n.
 
-    `state.log` gets (time of the step, result) of what has one, as the step ends.
+    `state.log` gets (time of the step, result) at the end of each step that has a result.
     """
 
     confined = False
@@ -58,7 +58,7 @@ class Toy(Core, Startable, Dispatchable):
     def __init__(
         self, device: Device, number: int, script: Sequence[Step], entry: int | None, divider: int
     ) -> None:
-        """`entry` None: it idles until it is started."""
+        """Make a toy; with `entry` None it is idle until it is started."""
         table = Table(f"toy{number}", "toy", number, "", True)
         fields = (
             StateField("pc", "int"),
@@ -112,7 +112,7 @@ class Toy(Core, Startable, Dispatchable):
         self._finish(self.time + cycles * self.divider)
 
     def _record(self, address: int) -> None:
-        """What a trace block does when a record ends."""
+        """Write a record as a trace block does, and end the step."""
         self.device.memory.spill(address, bytes([self.retired & 0xFF]) * 88)
         self._finish(self.time)
 
@@ -142,7 +142,7 @@ class Toy(Core, Startable, Dispatchable):
         return "shared" if self._looked(address, size) else done
 
     def _looked(self, address: int, size: int) -> bool:
-        """Whether the core behind a window or register may go on now."""
+        """Whether the core may go on now at a window or register."""
         return address >> REGION_SHIFT == MAPPED or self.port.window(address, size) is not None
 
     def _beat(self, ranges: Sequence[tuple[int, int]], data: bytes | None = None) -> str | None:
@@ -221,7 +221,7 @@ def toy(
     unit: int | None = None,
     divider: int = 1,
 ) -> Builder:
-    """A builder of one toy; `idle` waits for a start, `unit` is what it feeds from."""
+    """A builder of one toy; `idle` waits for a start, `unit` is the unit from which it is fed."""
 
     def build(device: Device) -> list[Core]:
         core = Toy(device, number, script, None if idle else 0, divider)
@@ -240,7 +240,7 @@ def make(
     jitter: int | None = None,
     **changes: Any,
 ) -> Device:
-    """A device of toys, with a dma, and idle toys 30, 31, ... that hold the units left over."""
+    """A device of toys with a dma; idle toys 30, 31, ... own the units that no other toy has."""
     config = CONFIG | {name.replace("__", "."): value for name, value in changes.items()}
 
     def fill(device: Device) -> list[Core]:
@@ -263,5 +263,5 @@ def times(device: Device, name: str = "toy0") -> list[tuple[int, Any]]:
 def describe(
     dst: int, src: int, row_bytes: int, rows: int = 1, dst_stride: int = 0, src_stride: int = 0
 ) -> bytes:
-    """The six words of a transfer."""
+    """The six words of a transfer's description."""
     return struct.pack("<4I2i", dst, src, row_bytes, rows, dst_stride, src_stride)

@@ -15,7 +15,7 @@ AREA = 0x8000_1000
 
 @dataclass
 class TraceMachine:
-    """A block, and the memory that it spills to."""
+    """A trace block, and the memory into which it writes its records."""
 
     groups: int = 4
     recording: bool = True
@@ -31,20 +31,20 @@ class TraceMachine:
         return self
 
     def auto(self, records: int = 1000, **parameters: int) -> TraceMachine:
-        """Auto mode with room for so many records; time counts from 0."""
+        """Start auto mode with room for `records` records; time counts from 0."""
         self.set(mode=1, spill=AREA, spill_end=AREA + records * RECORD.size, **parameters)
         self.block.start(0)
         return self
 
     def run(self, count: int, cycles: int = 10) -> TraceMachine:
-        """Execute instructions of so many cycles each, one after the other."""
+        """Execute `count` instructions of `cycles` cycles each, one after another."""
         for i in range(count):
             number = self.block.begin(cycles * i)
             self.block.end(cycles * (i + 1), number)
         return self
 
     def records(self) -> list[dict[str, int]]:
-        """What was spilled; each record must lie right behind the one before."""
+        """The spilled records; asserts that they are adjacent in memory."""
         assert [at for at, _ in self.spilled] == [
             AREA + RECORD.size * i for i in range(len(self.spilled))
         ]

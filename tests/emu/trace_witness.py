@@ -1,4 +1,4 @@
-"""What records should hold, from a log of what instructions did: a model apart from the trace block."""
+"""A model of the trace block: the records that it must write, from a log of instructions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TIMED = {"external_reads": "t_rd", "external_writes": "t_wr", "unit": "t_cu"}
 
 @dataclass
 class Done:
-    """An instruction: when it ran, what it did (what, begin, until, count), its array's cycles."""
+    """An instruction: begin, end, events (what, begin, until, count), cycles of its array."""
 
     begin: int
     end: int | None = None  # None: it is not over
@@ -40,7 +40,7 @@ class Done:
 
 
 def configure(device: Device, name: str, parameters: Mapping[str, int], start: bool = True) -> None:
-    """Let a core record, into an area of its own."""
+    """Let a core record into an area of its own."""
     core = device.cores[name]
     if start:
         core.trace.start(0)
@@ -60,7 +60,7 @@ def spilled(device: Device, name: str) -> list[dict[str, int]]:
 
 
 def by_window(records: Sequence[dict[str, int]]) -> dict[tuple[int, int, int], dict[str, int]]:
-    """Records by group, loop and first instruction, without what is 0."""
+    """Records by group, loop and first instruction, without zeros."""
     return {
         (x["group"], x["loop"], x["first"]): {name: value for name, value in x.items() if value}
         for x in records
@@ -70,7 +70,7 @@ def by_window(records: Sequence[dict[str, int]]) -> dict[tuple[int, int, int], d
 def expected(
     core: int, parameters: Mapping[str, int], groups: int, done: Sequence[Done]
 ) -> dict[tuple[int, int, int], dict[str, int]]:
-    """The records of a run that is over, in auto mode."""
+    """The records of a run in auto mode that has ended."""
     found = {}
     for group in range(groups):
         open_until: tuple[int, Sequence[Done]] | None = None
@@ -99,7 +99,7 @@ def _loop(past: int, overhead: int, loops: int) -> int | None:
 
 
 def record(core: int, group: int, loop: int, first: int, taken: Sequence[Done]) -> dict[str, int]:
-    """The record of some instructions, without what is 0."""
+    """The record of some instructions, without zeros."""
     values: dict[str, Any] = {"core": core, "group": group, "loop": loop, "first": first}
     values["instructions"] = len(taken)
     values["t_begin"] = min(one.begin for one in taken)

@@ -26,7 +26,7 @@ LANE = {"b": 1, "h": 2, "w": 4, "d": 8}
 
 
 def units_used(core: str, mnemonic: str) -> int:
-    """How many units an instruction uses."""
+    """The number of compute units that an instruction uses."""
     if core == "cp":
         return int(mnemonic in ALU)
     name, _, element = mnemonic.partition(".")
@@ -39,7 +39,7 @@ def units_used(core: str, mnemonic: str) -> int:
 
 @dataclass
 class ExecutedInstruction:
-    """An instruction as a listener heard of it."""
+    """An instruction as a listener heard it."""
 
     mnemonic: str
     operands: dict[str, int]
@@ -50,7 +50,7 @@ class ExecutedInstruction:
 
 
 def execution_log(device, core: str):
-    """Run to the end, across breakpoints, and tell what was executed."""
+    """Run to the end, across breakpoints; return the instructions that were executed."""
     log: list[ExecutedInstruction] = []
     hart = device.cores[core]
 
@@ -78,7 +78,7 @@ def execution_log(device, core: str):
 def expected_record(
     core: str, group: int, loop: int, first: int, done: list[ExecutedInstruction]
 ) -> dict[str, int]:
-    """What a group shows of these instructions; times count from 0."""
+    """The contents of a group that records these instructions; times count from 0."""
     beats = [beat for x in done for beat in x.beats]
     reads = [beat for beat in beats if beat[0] == "external_reads"]
     writes = [beat for beat in beats if beat[0] == "external_writes"]
@@ -116,7 +116,7 @@ def expected_record(
 def expected_auto_records(
     core: str, log: list[ExecutedInstruction], p: dict[str, int], groups: int = 4
 ) -> list[dict[str, int]]:
-    """The records of auto mode, by (group, loop): each asked for by itself."""
+    """The records of auto mode, computed separately for each (group, loop)."""
     found = []
     for group in range(groups):
         busy = -1
@@ -137,7 +137,7 @@ def record_key(record: dict[str, int]) -> tuple[int, int, int]:
 
 
 def traced_devices(core: str, seed: int, has_markers: bool = False):
-    """Reference, fast, and one that does not record, with the same random program."""
+    """Devices with the same random program: reference, fast, and one without recording."""
     chance = random.Random(seed)
     text = cp_machine.TEXT if core == "cp" else EXTERNAL + 0x400
     own = 0x40000 if core == "cp" else EXTERNAL + 0x8000

@@ -1,4 +1,4 @@
-"""A device that is a vc (with toy cores, if asked for), and single instructions for it."""
+"""A device with a vc (and toy cores, if the test asks for them), and single instructions for it."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ ROWS = vector.CORE.by_mnemonic
 
 
 def code(source: str) -> bytes:
-    """The words of a vc part that begins at `TEXT`."""
+    """The bytes of a vc part that begins at `TEXT`."""
     program = assemble(Source(".core vc\n" + source, "vc.s"))
     return program.section(".text.vc").data
 
 
 def words(*lines: tuple[str, Mapping[str, int]]) -> bytes:
-    """Instructions by mnemonic and field values."""
+    """The bytes of instructions, given by mnemonic and field values."""
     return b"".join(encode(ROWS[name], values).to_bytes(4, "little") for name, values in lines)
 
 
 def machine(
     source: str | bytes, *others: Builder, data: tuple[tuple[int, bytes], ...] = (), **changes: Any
 ) -> Device:
-    """A device whose vc begins at `TEXT`; changes are settings, `__` for the dot."""
+    """A device whose vc begins at `TEXT`; `changes` are settings, with `__` instead of the dot."""
     settings = {name.replace(".", "__"): value for name, value in COSTS.items()}
     device = make(macaw.emu.vector.build, *others, **(settings | changes))
     device.memory.poke(TEXT, code(source) if isinstance(source, str) else source)
@@ -53,7 +53,7 @@ def processor(device: Device) -> VectorInterpreter:
 
 
 class Bench:
-    """One vc on which single instructions are tried, again and again."""
+    """A vc on which a test executes single instructions."""
 
     def __init__(self) -> None:
         self.device = machine(b"")
@@ -64,7 +64,7 @@ class Bench:
         self.core.vr[number] = np.frombuffer(data, np.uint8)
 
     def do(self, mnemonic: str, **values: int) -> None:
-        """Do one instruction. Raises the `Fault` that it gives."""
+        """Execute one instruction; raise its `Fault` if it has one."""
         self.device.memory.poke(TEXT, words((mnemonic, values)))
         self.core.start(TEXT, self.core.time if self.core.running else self.device.cycle)
         stop = self.device.step_core("vc")

@@ -1,4 +1,4 @@
-"""A core with windows: it takes bytes and gives them back one higher."""
+"""A core with windows: it takes bytes and gives back each byte plus one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PIPE_DEPTH = 4  # bytes of either side
 
 
 class Pipe(Core, Windowed):
-    """Takes a byte each `step` cycles while it has one and room for it."""
+    """Takes a byte every `step` cycles while the inbox has one and the outbox has room."""
 
     def __init__(self, device: Device) -> None:
         super().__init__(device, TABLE, "pipe", NUMBER, FIELDS)

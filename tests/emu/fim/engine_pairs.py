@@ -1,4 +1,4 @@
-"""An island in a device of each engine, with random programs."""
+"""The same island in a device of each engine, with random programs."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ DEVICES = [
 
 
 def random_sources():
-    """Random programs by their seed: nothing is gained by making them smaller."""
+    """Draw random programs by seed; Hypothesis does not make them smaller."""
     return st.integers(0, 1 << 32).map(lambda seed: random_programs.program(Random(seed)))
 
 
 def machines_of_engines(lines, device, jitter=None):
-    """Both engines with the lines that can be assembled."""
+    """A machine for each engine, with the lines that can be assembled."""
     while True:
         try:
             return [Machine(lines, device, engine, jitter=jitter) for engine in ENGINES]

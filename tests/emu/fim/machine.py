@@ -1,4 +1,4 @@
-"""Programs of an island without cp: assembled, started at cycle 0, run by the device's clock."""
+"""Runs programs of an island without cp: assembled, started at cycle 0, run by the device's clock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from macaw.isa.fim_islands import island_address
 
 
 class Machine:
-    """A device with one island's program, which begins at cycle 0."""
+    """A device with the program of one island, which starts at cycle 0."""
 
     def __init__(self, lines, device="tiny", engine="fast", island=0, jitter=None):
         self.lines = lines
@@ -39,11 +39,11 @@ class Machine:
         return self.base + bank * memory.bank_bytes + row * memory.row_bytes + column * 32
 
     def put(self, bank, row, column, values):
-        """Numbers into a row, from a column on."""
+        """Write numbers into a row, from a column on."""
         self.device.memory.poke(self.address(bank, row, column), np.asarray(values).tobytes())
 
     def get(self, bank, row, column, count, dtype="float16"):
-        """`count` numbers from a column on."""
+        """Read `count` numbers of a row, from a column on."""
         data = self.device.memory.peek(
             self.address(bank, row, column), count * np.dtype(dtype).itemsize
         )
@@ -58,14 +58,14 @@ class Machine:
         return self.device.run(max_cycles=max_cycles)
 
     def done(self):
-        """Start, run to the end, and give the cycle in which the last block ended."""
+        """Start, run to the end, and return the cycle in which the last block ended."""
         stop = self.start().run()
         assert stop.reason == "exit", stop.message
         return stop.cycle
 
 
 def fetch_times(machine):
-    """The cycle in which each word was asked for, by its place in the program."""
+    """A dict that a run fills: by index of a word, the cycle in which it was fetched first."""
     seen: dict[Any, Any] = {}
     base = machine.program.section(f".fim.{machine.island.island}").address
 

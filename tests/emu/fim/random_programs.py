@@ -1,4 +1,4 @@
-"""Random programs of an island as lines of source, most of them legal; some lines are refused."""
+"""Random programs of an island as lines of source; the assembler refuses a few of the lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def column(chance: Random) -> str:
 
 
 def word(chance: Random) -> str:
-    """A word, most of them operations; some are wrong and left out."""
+    """A random word, mostly an operation; the assembler refuses some."""
     kind, number, pick = chance.randrange(14), chance.randrange(16), chance.choice
     if kind < 3:
         operand = pick(["rop * {c}", "rop * gio", "{c} * gio"])
@@ -50,7 +50,10 @@ def block(chance: Random, banks: str, setup: list[str]) -> list[str]:
 
 
 def program(chance: Random) -> list[str]:
-    """Blocks of which one sets up two buffers: in a bank of its own, and in one where others work."""
+    """Blocks of which the first sets up two buffers.
+
+    One buffer is in a bank of its own, the other in a bank where a block works.
+    """
     where = chance.choice([0x4003_0400, 0x4000_0400])
     setup = [f"mmr b0_low, {where:#x}", f"mmr b0_high, {where + 320:#x}",
              "mmr b1_low, 0x40030800", "mmr b1_high, 0x40030900"]  # fmt: skip

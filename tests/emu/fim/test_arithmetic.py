@@ -1,4 +1,4 @@
-"""The ALU against exact rational numbers and NumPy: every function, arrangement and format."""
+"""The ALU in every function, arrangement and format, against exact fractions and NumPy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIGITS = {"float16": (11, -14, 15), "float32": (24, -126, 127)}  # of a number, 
 
 
 def rounded(value: Fraction, dtype: str, sign_of_zero: bool = False) -> float:
-    """A fraction as a number of the format: half to even, gradual underflow, infinity beyond."""
+    """The number of the format nearest to a fraction: half to even, subnormals, infinity."""
     digits, low, high = DIGITS[dtype]
     if value == 0:
         return -0.0 if sign_of_zero else 0.0
@@ -97,7 +97,7 @@ def tree(terms, dtype):
 
 
 def model(mode: Mode, left, right):
-    """The operation number by number, by its text in fim.md."""
+    """The results of the operation, number by number, as fim.md defines it."""
     dtype = mode.dtype.name
     x, y = [float(v) for v in left], [float(v) for v in right]
     name = FUNCTION_NAMES[mode.op]
@@ -133,7 +133,7 @@ def model(mode: Mode, left, right):
 
 
 def same(found, expected):
-    """Equal in each bit; NaN in the one form."""
+    """Assert equal bits, with one bit pattern for NaN."""
     expected = np.array(expected).astype(found.dtype)
     expected[np.isnan(expected)] = np.nan
     np.testing.assert_array_equal(
@@ -158,7 +158,7 @@ def label(mode):
 
 
 def columns(draw, mode, count):
-    """Columns of any bits, or of numbers that are near one another."""
+    """Draw columns of any bits, or of numbers of similar size."""
     lanes = FORMATS[mode.format].lanes
     seed = draw(st.integers(0, 1 << 32))
     random = np.random.default_rng(seed)
@@ -174,7 +174,7 @@ def columns(draw, mode, count):
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_exact(mode, data):
-    """The rule of seed 004 ¶42-43, ¶47, ¶58, ¶52."""
+    """Each function, arrangement and format equals the model (seed 004 ¶42-43, ¶47, ¶58, ¶52)."""
     left, right = columns(data.draw, mode, 2), columns(data.draw, mode, 2)
     found = results(mode, left.view(np.uint8), right.view(np.uint8))
     for one, x, y in zip(found, left, right, strict=True):
@@ -185,7 +185,7 @@ def test_exact(mode, data):
 @pytest.mark.parametrize("form", range(len(FORMATS)))
 @pytest.mark.parametrize("name", ["and", "or", "xor", "not"])
 def test_bits(name, form):
-    """The rule of seed 004 ¶47."""
+    """and, or, xor and not work bit by bit (seed 004 ¶47)."""
     mode = Mode(FUNCTION_NAMES.index(name), 0, 0, 0, form)
     data = np.random.default_rng(1).integers(0, 256, (2, 5, 32), dtype=np.uint8)
     expected = {
@@ -200,7 +200,7 @@ def test_bits(name, form):
 
 @pytest.mark.parametrize("name", ["div", "vssqrt", "mul", "add"])
 def test_fp16_is_rounded_once(name):
-    """Every fp16 against another one: NumPy's float64 is exact enough to round from (seed 004 ¶47, ¶52)."""
+    """A function of fp16 is rounded once, from float64, for each fp16 number (seed 004 ¶47, ¶52)."""
     mode = Mode(FUNCTION_NAMES.index(name))
     x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     y = np.random.default_rng(7).permutation(x)
@@ -219,7 +219,11 @@ def test_fp16_is_rounded_once(name):
 
 
 def test_the_tree_rounds_each_sum():
-    """1 + 2^-11 is a tie of fp16, to 1; by pairs (1 + d) + (d + d) is 1 + 2^-10, one by one it is 1 (seed 004 ¶56)."""
+    """The tree of adders rounds each sum of a pair (seed 004 ¶56).
+
+    1 + d with d = 2^-11 is rounded to 1. So (1 + d) + (d + d) is 1 + 2^-10, but adding one number
+    after another gives 1.
+    """
     d = 2.0**-11
     left = np.array([1, d, d, d] + [0] * 12, np.float16)
     found = results(Mode(2, 1), left.view(np.uint8), np.ones(16, np.float16).view(np.uint8))
@@ -227,7 +231,7 @@ def test_the_tree_rounds_each_sum():
 
 
 def test_accumulating_is_a_last_sum():
-    """The rule of seed 004 ¶55."""
+    """With `accumulate`, the old result is added last, and the sum is rounded again (seed 004 ¶55)."""
     old = np.array([1.0], np.float16)
     assert accumulate(old, np.array([2.0**-11], np.float16)).tolist() == [1.0]
     assert accumulate(old, np.array([2.0**-10], np.float16)).tolist() == [1 + 2.0**-10]
@@ -247,5 +251,5 @@ def test_accumulating_is_a_last_sum():
     ],
 )
 def test_places_in_rz(mode, slot, place):
-    """The rule of seed 004 ¶42."""
+    """A result's place in Rz follows from its slot and arrangement (seed 004 ¶42)."""
     assert mode.place(slot) == place

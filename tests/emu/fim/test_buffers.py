@@ -1,7 +1,7 @@
-"""Buffers of a producer and a consumer: when the end pointer moves, whose columns they are.
+"""Buffers of a producer and a consumer: when the end pointer moves, which block may write.
 
-Cycles by hand, on tiny: a push that comes at t opens its row then, writes at t + 10 (tRCDWR), and
-its data are stored 8 + 2 (WL, burst) later.
+Cycles are calculated by hand for tiny: a push at t opens its row at t, writes at t + 10 (tRCDWR),
+and its data are stored 8 + 2 (WL, burst) later.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ pytestmark = pytest.mark.parametrize("engine", ENGINES)
 
 
 def pointer(machine, part, cycle):
-    """A pointer of buffer 0 as the host reads it at a cycle."""
+    """The value of a pointer of buffer 0 that the host reads at a cycle."""
     row = next(row for row in CORE.registers if row.name == f"b0_{part}")
     return machine.device.memory.registers.read(0x20008000 + row.address, 4, cycle)
 
 
 def test_the_end_moves_when_each_column_is_stored(engine):
-    """seed 004 ¶50, ¶40, ¶48: the pointer is adjusted after the value was stored.
+    """The end pointer moves after each column is stored (seed 004 ¶50, ¶40, ¶48).
 
-    The push comes at 2: its row is open from 2 on, the columns are written at 12 and 16.
+    The push comes at cycle 2 and opens the row; the columns are written at 12 and 16.
     """
     machine = Machine([".block banks=0-1", *BUFFER, "push gio", "end"], engine=engine)
     seen = fetch_times(machine)
@@ -48,9 +48,10 @@ def test_the_end_moves_when_each_column_is_stored(engine):
 
 
 def test_a_consumer_starves_until_the_column_is_stored(engine):
-    """seed 004 ¶50, ¶48: without data it waits until the boundary has moved; seed 004 ¶49: then it reads.
+    """A consumer waits until the end pointer has moved (seed 004 ¶50, ¶48).
 
-    It waits from 0 to 22, and its read comes at once: the row is open and the channel free.
+    It waits from 0 to 22. Its read then comes at once (seed 004 ¶49), because the row is open and
+    the channel free.
     """
     lines = [".block banks=0", *BUFFER, "push gio", "end", ".block banks=1", "pull rop", "end"]
     machine = Machine(lines, engine=engine)
@@ -65,7 +66,7 @@ def test_a_consumer_starves_until_the_column_is_stored(engine):
 
 
 def test_a_consumer_of_two_columns_waits_for_both(engine):
-    """The rule of seed 004 ¶40."""
+    """A pull of a block of two banks waits until both columns are stored (seed 004 ¶40)."""
     lines = [".block banks=0-1", *BUFFER, "push gio", "end", ".block banks=2-3", "pull rop", "end"]
     machine = Machine(lines, engine=engine)
     machine.done()
@@ -83,7 +84,10 @@ def test_why_a_consumer_waits_is_known_with_its_end(engine):
 
 
 def test_columns_that_a_block_writes_itself_are_stored_before_mmr_says_so(engine):
-    """The row is opened at 2, written at 12; the data are stored at 22: then `mmr b0_end` comes."""
+    """`mmr b0_end` waits until columns that the block itself writes are stored.
+
+    The row is opened at 2 and written at 12; the data are stored at 22.
+    """
     lines = [".block banks=3", *BUFFER, "act 0", "iosa[0] <- gio", "mmr b0_end, 0x40030020", "end",
              ".block banks=1", "pull rop", "end"]  # fmt: skip
     machine = Machine(lines, engine=engine)
@@ -136,7 +140,7 @@ def fault(lines, engine):
     "word", ["iosa[0] <- rz", "iosa[0] <- gio", "iosa[12:18] <- gio", "fim 4, 20, -1, 8"]
 )
 def test_a_lock_guards_the_columns(engine, word):
-    """seed 004 ¶50: only the producer writes there; what it pushed is unharmed."""
+    """While a block has the lock, a write of another block to its buffer is a fault (seed 004 ¶50)."""
     lines = [*PRODUCER, ".block banks=3", *A_WHILE, "act 0", word, "end"]
     found = fault(lines, engine)
     assert found.kind == "lock violation"
@@ -144,7 +148,7 @@ def test_a_lock_guards_the_columns(engine, word):
 
 
 def test_a_lock_of_another_buffer_guards_its_columns(engine):
-    """The columns of buffer 0 are elsewhere; those of buffer 1 are guarded all the same."""
+    """A lock guards the columns of its own buffer, also if the block has set up another buffer."""
     produce = [".block banks=0", "mmr b0_low, 0x40030400", "mmr b0_high, 0x40030600",
                "mmr b1_low, 0x40030000", "mmr b1_high, 0x40030200",
                "lock 1", "push gio, 1", *WAITING, "unlock 1", "end"]  # fmt: skip
@@ -180,7 +184,7 @@ def test_the_owner_may_write_its_columns_and_say_so(engine):
 
 @pytest.mark.parametrize("part", ["low", "high", "start", "end"])
 def test_who_does_not_own_the_lock_moves_no_pointer(engine, part):
-    """seed 004 ¶50: the boundaries are the pointers'."""
+    """Only the owner of the lock moves the pointers of the buffer (seed 004 ¶50)."""
     lines = [*PRODUCER, ".block banks=1", *A_WHILE, f"mmr b0_{part}, 0x40030020", "end"]
     found = fault(lines, engine)
     assert f"b0_{part} is moved by block 1: block 0 has the lock of buffer 0" in str(found)
@@ -194,7 +198,7 @@ def test_a_consumer_takes_what_is_there_while_the_producer_has_the_lock(engine):
 
 @pytest.mark.parametrize("word", ["push rop", "mmr b0_end, 0x40030080", "iosa[3] <- rz"])
 def test_without_a_lock_only_the_producer_fills_the_buffer(engine, word):
-    """seed 004 ¶50: when the lock is given back only the producer may write to the region."""
+    """After the lock is given back, only the producer may write to the buffer (seed 004 ¶50)."""
     produce = [".block banks=0", *BUFFER, "lock", "push gio", "unlock", *WAITING, "end"]
     found = fault([*produce, ".block banks=3", "act 0", *WAITING, word, "end"], engine)
     assert found.kind == "lock violation"
@@ -224,7 +228,7 @@ def test_a_later_program_may_use_the_columns(engine):
 @pytest.mark.once
 @pytest.mark.parametrize("name", sorted(path.name for path in FAULTS.glob("fim_*.s")))
 def test_each_fault_is_that_of_both_engines(engine, name):
-    """Where, when and with which state a fault stops a program does not depend on the engine."""
+    """A fault stops both engines in the same place, cycle and state."""
     program = macaw.assemble(str(FAULTS / name))
     with pytest.raises(RunError) as other:
         macaw.run(program, max_cycles=10_000, engine="reference")
@@ -234,7 +238,10 @@ def test_each_fault_is_that_of_both_engines(engine, name):
 
 
 def test_a_column_that_another_block_pushes_into_an_open_row(engine):
-    """The buffer is set up when the long read has begun; its last column is pushed meanwhile."""
+    """A long read sees a column that another block pushes into its open row in the meantime.
+
+    The buffer is set up after the read has begun.
+    """
     lines = [".block banks=0", "mmr op, add", "act 0", "fim 0, 0, 1, 21", "end",
              ".block banks=1", "mmr op, add", "mmr b0_low, 0x40000280", "mmr b0_high, 0x40000300",
              "act 3", "rop <- iosa[0]", "push rop", "end"]  # fmt: skip
@@ -248,7 +255,7 @@ def test_a_column_that_another_block_pushes_into_an_open_row(engine):
 
 
 def test_a_producer_does_not_wait_for_its_consumer(engine):
-    """seed 004 ¶40: it pushes without an answer; its words come in the same cycles without one."""
+    """A producer's words take the same cycles with a slow consumer as without one (seed 004 ¶40)."""
     produce = [".block banks=0", *BUFFER, "act 0", *["gio <- iosa[0]", "push gio"] * 4, "end"]
     slow = [".block banks=1", *WAITING, *WAITING, *["pull rop"] * 4, "end"]
     seen = []
@@ -261,7 +268,10 @@ def test_a_producer_does_not_wait_for_its_consumer(engine):
 
 
 def test_a_consumer_takes_what_is_there_one_after_the_other(engine):
-    """seed 004 ¶40-41, ¶49: each value is used when it is there, in the order of the pushes."""
+    """A consumer uses values in the order of pushes, each as soon as it is there.
+
+    See seed 004 ¶40-41, ¶49.
+    """
     machine = Machine(
         [".block banks=0", *BUFFER, "act 0", "gio <- iosa[0]", "push gio", "gio <- iosa[1]",
          *WAITING, "push gio", "end",
@@ -281,7 +291,10 @@ def test_a_consumer_takes_what_is_there_one_after_the_other(engine):
 
 @pytest.mark.parametrize(("own", "other"), [(0, 1), (1, 0)])
 def test_neither_island_reaches_the_other(engine, own, other):
-    """seed 004 ¶54: both ways, by pointers; operations name banks of their own island alone."""
+    """Pointers and operations cannot reach another island (seed 004 ¶54).
+
+    A pointer into another island is a fault; an operation writes to its own island only.
+    """
     there = 0x4000_0000 + (other << 26)
     lines = [".block banks=0", f"mmr b0_low, {there:#x}", "push gio", "end"]
     machine = Machine(lines, engine=engine, island=own)

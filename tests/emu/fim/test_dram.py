@@ -1,4 +1,4 @@
-"""Command streams of the controller, checked by rules over all pairs of commands, and by hand."""
+"""Command streams of the DRAM controller, checked pair by pair against the rules, and by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Command(NamedTuple):
 
 
 class Recorder(Dram):
-    """A controller that writes down what it issues."""
+    """A controller that records the commands that it issues."""
 
     def __init__(self, device):
         self.log: list[Command] = []
@@ -47,7 +47,7 @@ class Recorder(Dram):
 
 
 def violations(log, device):
-    """Every pair of commands that is nearer than the page's list allows; rows that are not open."""
+    """The pairs of commands that are nearer than the rules allow, and accesses to rows not open."""
     t = {row.name: device[f"fim.{row.name}"] for row in TIMINGS}
     is_dimm = device["fim.organisation"] == "dimm"
     if is_dimm:
@@ -115,9 +115,9 @@ def violations(log, device):
 
 
 def activation_violations(log, device, t):
-    """Pairs of activation commands that are too near, and five in a window of tFAW.
+    """Pairs of activations that are too near, and five in a window of tFAW.
 
-    Banks that the log opens in a row, in the same cycle, have one command: at most act_banks.
+    Banks that the log opens together in one cycle count as one command, of at most act_banks banks.
     """
     size = device["fim.group_banks"]
     per_rank = device["fim.bank_groups"] * size
@@ -234,7 +234,7 @@ def test_no_constraint_is_broken_and_none_is_waited_for_in_vain(device, stream, 
 @settings(max_examples=25, deadline=None)
 @given(stream=requests)
 def test_each_command_comes_as_early_as_it_may(device, stream):
-    """One cycle earlier, a command that waited would break a constraint."""
+    """No command that waited could come a cycle earlier without breaking a rule."""
     memory = Recorder(DEVICES[device])
     waits = dict(memory.waits)
     for request in stream:
@@ -252,10 +252,11 @@ def test_each_command_comes_as_early_as_it_may(device, stream):
 
 
 def test_by_hand_one_bank():
-    """Row 3 opened at 0: read at 14 (tRCDRD), 18 (tCCDL), write at 22; row 4: precharge at
-    22 + 8 + 2 + 16 = 48, activated at 62 (tRP; tRC would allow 47), write at 72 (tRCDWR).
+    """One bank follows tRCDRD, tCCDL, tRP and tRCDWR (seed 004 ¶47).
 
-    The rule of seed 004 ¶47.
+    Row 3, opened at 0, is read at 14 (tRCDRD) and 18 (tCCDL), written at 22. For row 4, precharge
+    is at 22 + 8 + 2 + 16 = 48, activation at 62 (tRP; tRC would allow 47), the write at 72
+    (tRCDWR).
     """
     memory = Recorder(DEVICES["hbm"])
     assert memory.open([0], 3, 0) == 0
@@ -271,7 +272,7 @@ def test_by_hand_one_bank():
 
 
 def test_by_hand_open_and_close():
-    """Precharge at 33 (tRAS), activated at 47: tRC and tRP both."""
+    """A row stays open for tRAS: precharge at 33, next activation at 47, after tRC and tRP."""
     memory = Recorder(DEVICES["hbm"])
     memory.open([0, 1], 3, 0)
     assert memory.close([0, 1], 5) == 33
@@ -281,10 +282,10 @@ def test_by_hand_open_and_close():
 
 
 def test_by_hand_the_channel():
-    """Reads of two groups every tCCDS, of one every tCCDL; data of a write behind those of a read:
-    its command at 20 + 2 - 8 = 14 cycles after that of the read.
+    """Reads of two groups come every tCCDS, reads of one group every tCCDL (seed 004 ¶45).
 
-    The rule of seed 004 ¶45.
+    The data of a write follow those of a read, so its command comes 20 + 2 - 8 = 14 cycles after
+    the read's.
     """
     memory = Recorder(DEVICES["hbm"])
     for bank in (0, 1, 4):
@@ -296,8 +297,11 @@ def test_by_hand_the_channel():
 
 
 def test_by_hand_ranks():
-    """seed 004 ¶45. Banks 0 and 8 are of two ranks: 5 cycles (tRTRS) between their data, which take a
-    cycle of 8 chips of 32 bits; within a rank tCCDS."""
+    """Data of different ranks are tRTRS apart, reads within a rank tCCDS (seed 004 ¶45).
+
+    Banks 0 and 8 are in two ranks: 5 cycles (tRTRS) between their data. 8 chips of 32 bits give a
+    column in a cycle.
+    """
     memory = Recorder(DEVICES["dimm"])
     for bank in (0, 4, 8):
         memory.open([bank], 0, 0)
@@ -307,7 +311,10 @@ def test_by_hand_ranks():
 
 
 def test_by_hand_chips_of_8_bits():
-    """A column is four beats of 8 chips; two ranks whose data follow at once, tCCDS for nobody."""
+    """8 chips of 8 bits give a column in four beats, which is longer than tCCDS.
+
+    Data of two ranks follow each other at once.
+    """
     memory = Recorder(DEVICES["narrow"])
     for bank in (0, 4, 8):
         memory.open([bank], 0, 0)
@@ -317,9 +324,11 @@ def test_by_hand_chips_of_8_bits():
 
 
 def test_by_hand_one_command_bus():
-    """seed 004 ¶45: ranks share the bus of commands. The row of bank 8 would be opened in 10, when
-    bank 0's is, and be read in 24, when bank 0's column is: each comes a cycle later. On HBM rows
-    and columns have wires of their own."""
+    """Ranks of a DIMM share a command bus: of two commands one comes a cycle later (seed 004 ¶45).
+
+    The activation of bank 8 would come at 10, with that of bank 0, its read at 24, with bank 0's.
+    On HBM, commands for rows and for columns have separate wires.
+    """
     memory = Recorder(DEVICES["dimm"])
     assert memory.access(0, 0, 10, False)[0] == 24
     # Its data come 5 cycles (tRTRS) behind those of 44: a read in 30, not in 11 + 14.
@@ -333,7 +342,7 @@ def test_by_hand_one_command_bus():
 
 
 class RefreshRecorder(Recorder):
-    """A controller that also writes down the last of the refreshes that it does together."""
+    """A controller that also records the last refresh of each bank."""
 
     def refresh(self, banks, time):
         before = list(self.refreshed)
@@ -357,7 +366,7 @@ REFRESHED = {
 @settings(max_examples=25, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(stream=requests, step=st.sampled_from([1, 3]))
 def test_no_command_during_a_refresh(device, stream, step):
-    """Each bank: rows are closed tRP before its refresh, and commands come after its end."""
+    """In each bank, rows are closed tRP before a refresh, and commands come after its end."""
     values = REFRESHED[device]
     memory = RefreshRecorder(values)
     run(memory, [(*request[:4], request[4] * 7) for request in stream], step)
@@ -378,10 +387,11 @@ def test_no_command_during_a_refresh(device, stream, step):
 
 
 def test_by_hand_a_refresh():
-    """Bank 0 is opened in 980; a refresh is due in 1000. A read requested in 1001 comes after it.
+    """A refresh closes the row, and commands wait for its end.
 
-    Precharge in 980 + 33 (tRAS) = 1013, refresh from 1013 + 14 (tRP) = 1027 to 1287, activation in
-    1287, read in 1301. Bank 8, which was closed, is refreshed at the same time.
+    Bank 0 is opened at 980; a refresh is due at 1000. A read requested at 1001 comes after it:
+    precharge at 980 + 33 (tRAS) = 1013, refresh from 1013 + 14 (tRP) = 1027 to 1287, activation at
+    1287, read at 1301. Bank 8, which was closed, is refreshed at the same time.
     """
     device = config.load("base").changed({"fim.t_refi": 1000, "fim.t_rfc": 260})
     memory = Recorder(device)
@@ -408,7 +418,7 @@ def test_by_hand_a_refresh():
     ids=["none", "all", "bank"],
 )
 def test_a_block_of_all_banks_with_refreshes(values, cycles):
-    """The figures of docs/timing-fim.md: 300 rows, of each 17 columns."""
+    """A block that reads 17 columns of each of 300 rows takes the cycles of docs/timing-fim.md."""
     lines = [".block banks=0-15", "mmr op, mul", "mmr arrange, dot"]
     for row in range(300):
         lines += [f"act {row}", "rop <- iosa[0]", "rz <- rop * iosa[16:32]"]
@@ -426,7 +436,7 @@ def test_refreshes_that_leave_no_time():
 
 
 def test_by_hand_refreshes_of_single_banks():
-    """Four banks: the refreshes of bank 1 are due 250 cycles after those of bank 0."""
+    """With a refresh for each of four banks, bank 1 is due 250 cycles after bank 0."""
     device = config.load("tiny").changed(
         {"fim.t_refi": 1000, "fim.t_rfc": 100, "fim.refresh": "bank"}
     )
@@ -440,9 +450,12 @@ def test_by_hand_refreshes_of_single_banks():
 
 
 def test_by_hand_activations():
-    """Banks 0 and 1 are of one group, 4, 8 and 12 of others: tRRD_L of 6, tRRD_S of 4. The fifth
-    activation comes tFAW after the first: 30, not 6 + 3 x 4 = 18. A block of all 16 banks: four
-    activations in each 30 cycles, the last in 90 + 3 x 6."""
+    """Activations keep tRRD_L in a group, tRRD_S between groups, and tFAW for five.
+
+    Banks 0 and 1 are in one group, 4, 8 and 12 in others: tRRD_L is 6, tRRD_S 4. The fifth
+    activation comes tFAW after the first: at 30, not 6 + 3 x 4 = 18. A block of all 16 banks has
+    four activations in each 30 cycles, the last at 90 + 3 x 6.
+    """
     memory = Recorder(DEVICES["hbm2"])
     assert [memory.open([bank], 0, 0) for bank in (0, 1, 4, 8)] == [0, 6, 10, 14]
     assert memory.open([12], 0, 0) == 30
@@ -454,7 +467,10 @@ def test_by_hand_activations():
 
 
 def test_by_hand_activations_of_four_banks():
-    """Four commands for 16 banks, each of another group: tRRD_S apart. The fifth is tFAW later."""
+    """If a command activates four banks, 16 banks need four commands, tRRD_S apart.
+
+    Each command is for another group. A fifth command comes tFAW after the first.
+    """
     memory = Recorder(DEVICES["hbm2 together"])
     assert memory.open(range(16), 0, 0) == 12
     assert memory.activated == [4 * (bank // 4) for bank in range(16)]
@@ -465,7 +481,11 @@ def test_by_hand_activations_of_four_banks():
 
 
 def test_by_hand_an_activation_before_a_later_one():
-    """Bank 4 was opened in 100. Bank 0, asked for in 97, would be 3 cycles before it: 104."""
+    """An activation also keeps its distance from a later one that was issued before it.
+
+    Bank 4 was opened at 100. A request for bank 0 at 97 would be 3 cycles before that, so it is
+    served at 104.
+    """
     memory = Recorder(DEVICES["hbm2"])
     memory.open([4], 0, 100)
     assert memory.open([8], 0, 96) == 96
@@ -473,8 +493,11 @@ def test_by_hand_an_activation_before_a_later_one():
 
 
 def test_by_hand_a_read_after_a_write():
-    """A write at 20: data until 20 + 8 + 2 = 30. A read of its group from 30 + 8 (tWTR_L) on, of
-    another from 30 + 6 (tWTR_S) on. Without the channel, only reads of its bank wait."""
+    """After a write, a read of the same group waits for tWTR_L, of another group for tWTR_S.
+
+    The write at 20 has data until 20 + 8 + 2 = 30, so the reads come at 30 + 8 and 30 + 6. Without
+    the channel, only reads of its bank wait.
+    """
     for bank, at in ((0, 38), (1, 38), (4, 36)):
         memory = Recorder(DEVICES["hbm2"])
         for other in (0, 1, 4):
@@ -491,8 +514,11 @@ def test_by_hand_a_read_after_a_write():
 
 
 def test_by_hand_a_write_after_a_read():
-    """A read at 20, then a write on the channel at 20 + 17 (tRTW); its data alone would allow it
-    at 20 + 20 + 2 - 8 = 34. A circuit's write to its own bank waits for tCCDL only."""
+    """On the channel, a write comes tRTW after a read.
+
+    The read is at 20, the write at 20 + 17; the data alone would allow 20 + 20 + 2 - 8 = 34. A
+    circuit's write to its own bank waits for tCCDL only.
+    """
     memory = Recorder(DEVICES["hbm2"])
     memory.open([0], 0, -60)
     memory.open([4], 0, -50)
@@ -504,7 +530,10 @@ def test_by_hand_a_write_after_a_read():
 
 
 def test_by_hand_a_precharge_after_a_read():
-    """A read at 40, after tRAS: a precharge from 40 + 6 (tRTP) on."""
+    """A precharge waits for tRTP after a read.
+
+    The read is at 40, after tRAS; the precharge is at 40 + 6.
+    """
     memory = Recorder(DEVICES["hbm2"])
     memory.open([0], 0, 0)
     assert memory.do("read", [0], 40) == 40
@@ -513,7 +542,7 @@ def test_by_hand_a_precharge_after_a_read():
 
 
 def test_by_hand_a_slow_clock():
-    """Commands of circuits of a divider of 4 come at multiples of it."""
+    """Commands of circuits with a divider of 4 come at multiples of 4."""
     memory = Recorder(DEVICES["hbm"])
     assert memory.open([0], 0, 4, step=4) == 4
     assert memory.do("read", [0], 8, step=4) == 20

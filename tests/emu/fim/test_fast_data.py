@@ -1,4 +1,4 @@
-"""Products that the fast engine computes together: the bits of the ALU, and of the other engine."""
+"""Products that the fast engine computes together have the bits of the ALU and the reference."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_numbers_that_the_fast_functions_do_not_take(number):
 
 
 def test_sums_that_the_fast_functions_do_not_take():
-    """6e4 + 6e4 is infinite in fp16, and the sum after it, too."""
+    """The fast functions refuse a sum that becomes infinite: 6e4 + 6e4 does in fp16."""
     large = np.full(2, 6e4, np.float16)
     terms = widened(np.array([large, -large]))
     assert running_sums(large, terms, [True, True]) is None
@@ -95,7 +95,7 @@ end
 
 
 def words(chance: Random) -> str:
-    """Lines that open rows, load Rop and multiply: now and then something else between them."""
+    """Lines that open rows, load Rop and multiply, sometimes with another operation between them."""
     lines = []
     for step in range(20):
         lines.append(f"act {chance.randrange(6)}")
@@ -177,7 +177,7 @@ FAULT_OF_A_SECOND_BLOCK = [
 
 @pytest.mark.parametrize("is_observed", [False, True])
 def test_nothing_is_deferred_after_a_fault(is_observed):
-    """The circuits have the data of the reference, also for a listener, which reads them."""
+    """When a block faults, the fast engine has computed all data, also if a listener observes it."""
     states = []
     for engine in ENGINES:
         machine = Machine(FAULT_OF_A_SECOND_BLOCK, engine=engine)

@@ -1,4 +1,4 @@
-"""What islands remember of where values came from, on random programs: each step from its sources."""
+"""The origins that islands record, on random programs: each step follows from its sources."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tree_sum(values):
 
 
 class Walk:
-    """From what registers and columns hold back to what was there when the program began."""
+    """Goes from the contents of registers and columns back to what was there before the program."""
 
     def __init__(self, machine, heard, begin):
         self.origins, self.heard, self.begin = machine.island.origins, heard, begin
@@ -87,7 +87,7 @@ class Walk:
         return source
 
     def number(self, made, kind):
-        """A number that the ALU has made, from its operands."""
+        """Compute a number of the ALU from its recorded operands; it must have the same bits."""
         self.computed += 1
         said = {x.what: x.value for x in made.sources() if x.setting}
         old: list[np.floating[Any]] = []
@@ -114,7 +114,7 @@ class Walk:
 
 @st.composite
 def computing(draw):
-    """A block that computes in one way after the other, and moves what it has."""
+    """Draw a block that computes in several arrangements and moves its results."""
     lines = [".block banks=(0, 1)", "mmr op, mul", "act 0"]
     for _ in range(draw(st.integers(1, 4))):
         way = draw(st.sampled_from(["elementwise", "dot", "outer", "tensor"]))

@@ -1,4 +1,4 @@
-"""The trace blocks of islands: against the reference's event log, an own count of words, and by hand."""
+"""The trace blocks of islands against the reference's event log, a separate count, and by hand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def started(machine, parameters, seed=0):
 
 
 class Word:
-    """A word that was done, from the log."""
+    """A word that the island has executed, from the log."""
 
     def __init__(self, time, event, waits):
         self.begin, self.address, self.block = time, event["address"], event["block"]
@@ -50,7 +50,7 @@ class Word:
 
 
 class Log:
-    """Words in the order in which they began, and the order of begins and ends."""
+    """Hears the island's events: the words in the order of their begins, and their begins and ends."""
 
     def __init__(self, machine):
         self.machine, self.order, self._present = machine, [], {}
@@ -71,7 +71,7 @@ class Log:
             self.order.append(("end", word))
 
     def acts(self):
-        """Begins of words that went on (not tries of one that waits, or faults), and ends."""
+        """Begins and ends of words, without tries of waiting words and without faults."""
         going = {id(word) for kind, word in self.order if kind == "end"}
         for block in self.machine.island.blocks:
             if block.repeat:
@@ -80,7 +80,7 @@ class Log:
 
 
 def record(group, loop, first, words):
-    """What a group's registers hold, without zeros."""
+    """The registers of a group that records these words, without zeros."""
     found = Counter(group=group, loop=loop, first=first, instructions=len(words), core=8)
     found["t_begin"] = words[0].begin
     found["t_end"] = max(word.until for word in words)
@@ -95,7 +95,7 @@ def record(group, loop, first, words):
 
 
 def windows(acts, parameters, groups=4):
-    """The records in auto mode, in the order in which they are spilled; of the last ones the group's."""
+    """The records of auto mode in the order of spilling; those open at the end in order of groups."""
     numbers: dict[int, int] = {}
     done: set[int] = set()
     opened: list[tuple[int, int, int] | None] = [None] * groups
@@ -137,7 +137,7 @@ def windows(acts, parameters, groups=4):
 
 
 def own_counts(machine, acts):
-    """What each word uses by its fields and those of the mmr before it; no waits, no times."""
+    """The uses of each word, from its fields and earlier `mmr` words; no waits, no times."""
     lanes = machine.config["fim.island.0.lanes"]
     banks = [len(block.banks) for block in machine.island.blocks]
     registers: defaultdict[tuple[int, int], int] = defaultdict(int)
@@ -239,7 +239,7 @@ def test_engines_agree_wherever_they_are_stopped(lines, device, parameters, paus
 
 
 def pair_lines(pair):
-    """The lines that were assembled."""
+    """The lines that the assembler accepted."""
     return pair[0].lines
 
 
@@ -249,7 +249,7 @@ def engine(request):
 
 
 def marked(lines, engine, **changes):
-    """Run with group 1 recording all but its markers: the block of banks 0 to 3, from cycle 1 on."""
+    """Run lines in banks 0 to 3; return the record of group 1, in which all but the markers are."""
     device = config.load("tiny").changed(changes)
     machine = Machine(
         [".block banks=0-3", "trace_begin 1", *lines, "trace_end 1", "end"], device, engine
@@ -274,7 +274,7 @@ def test_a_block_by_hand(engine):
 
 
 def test_units_are_lanes():
-    """The rule of seed 004 ¶47."""
+    """The trace counts each lane of the ALU as a compute unit (seed 004 ¶47)."""
     machine = Machine([".block banks=0", "end"], "tiny")
     lanes = [machine.device.cores[f"fim[{n}]"].units() for n in range(2)]
     config_ = machine.config
@@ -283,7 +283,7 @@ def test_units_are_lanes():
 
 
 def test_outer_products_by_hand(engine):
-    """The rule of seed 004 ¶57."""
+    """16 lanes compute the 256 products of an outer product in 16 passes (seed 004 ¶57)."""
     # tiny's island 0 has 16 lanes: 256 products are 16 passes; elementwise 16 are one.
     lines = ["mmr op, mul", "mmr arrange, outer", "act 1", "rop <- iosa[0]", "rz <- rop * gio",
              "rz <- rop * gio"]  # fmt: skip
@@ -321,7 +321,10 @@ end
 
 
 def test_producer_and_consumer(engine):
-    """Beats are columns over the channel: those of push are writes, those of pull reads (seed 004 ¶40, ¶48-51)."""
+    """A push is an external write, a pull a read over the bus (seed 004 ¶40, ¶48-51).
+
+    Each column is a beat.
+    """
     lines = CHAIN.replace("WAITS\n", "mmr op, mul\n" * 40).strip().splitlines()
     machine = Machine(lines, "tiny", engine)
     started(machine, {})
@@ -337,7 +340,7 @@ def test_producer_and_consumer(engine):
 
 
 def test_a_pull_that_waits_begins_when_it_goes_on(engine):
-    """The rule of seed 004 ¶50."""
+    """A pull that waits begins, for the trace, when its column is stored (seed 004 ¶50)."""
     lines = CHAIN.replace("WAITS\n", "").strip().splitlines()
     machine = Machine(lines, "tiny", engine)
     started(machine, {"mode": 1, "begin": 9, "num": 1, "step": 99})
@@ -349,7 +352,10 @@ def test_a_pull_that_waits_begins_when_it_goes_on(engine):
 
 
 def test_a_marker_of_another_block_splits_what_runs(engine):
-    """A group begins anew in the middle of a long fim: the fast engine has gone ahead of it."""
+    """A marker of another block ends a record in the middle of a long `fim`.
+
+    The fast engine, which has simulated the `fim` beyond this cycle, splits its counts.
+    """
     lines = [".block banks=0", "trace_begin 0", "mmr op, mul", "act 1", "fim 6, 0, 1, 30", "end",
              ".block banks=1", *["mmr op, mul"] * 40, "trace_begin 0", "mmr op, add", "end"]  # fmt: skip
     machine = Machine(lines, "tiny", engine)
@@ -363,7 +369,7 @@ def test_a_marker_of_another_block_splits_what_runs(engine):
 
 
 def test_a_fault_of_another_block(engine):
-    """Block 0 goes ahead of a fault of block 1; its fim is not done then."""
+    """After a fault of block 1, records have only the part of block 0's `fim` before the fault."""
     lines = [".block banks=0", "act 1", "fim 6, 0, 1, 4", "fim 6, 0, 1, 4", "end",
              ".block banks=1", *["mmr op, mul"] * 8, "rop <- iosa[0]", "end"]  # fmt: skip
     machine = Machine(lines, "tiny", engine)

@@ -16,10 +16,11 @@ from tests.emu.fim.machine import Machine, fetch_times
 
 
 def test_a_block_by_hand():
-    """Row opened at 2, column 0 at 2 + 14, columns 16 to 19 every 4 cycles from 20 on; the last dot
-    is there 3 + 4 x 1 behind 32; its column is written at 39, the data end at 39 + 8 + 2: then comes `end`.
+    """A block's words come in the cycles calculated here (seed 004 ¶46-47).
 
-    The rule of seed 004 ¶46-47.
+    Row opened at 2; column 0 read at 2 + 14, columns 16 to 19 every 4 cycles from 20 to 32. The
+    last dot is complete 3 + 4 x 1 after 32. Its column is written at 39, its data end at 39 + 8 +
+    2; then `end` comes.
     """
     lines = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:20]", "iosa[31] <- rz", "end"]  # fmt: skip
@@ -36,10 +37,11 @@ def test_a_block_by_hand():
 
 
 def test_lanes_and_divider_by_hand():
-    """tiny's island 1: divider 2, 8 lanes. 16 products take 2 cycles of 2; a dot is there after
-    3 + 4 + 1 of them: asked for at 22 + 2, tCCDL allows 26, the last one comes at 30 and is there at 46.
+    """Fewer lanes and a slow clock delay a dot (seed 004 ¶47).
 
-    The rule of seed 004 ¶47.
+    tiny's island 1 has divider 2 and 8 lanes, so 16 products take 2 cycles of 2, a dot 3 + 4 + 1 of
+    them. The last column is requested at 22 + 2; tCCDL allows 26; it comes at 30, the dot is
+    complete at 46.
     """
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:18]", "mmr rz_slot, 0", "gio <- rz", "end"]  # fmt: skip
@@ -51,7 +53,7 @@ def test_lanes_and_divider_by_hand():
 
 
 def test_two_blocks_do_not_disturb_each_other():
-    """Columns of their own rows need no channel: both take the cycles of one alone (seed 004 ¶46)."""
+    """Two blocks that read rows of their own banks take the cycles of one block (seed 004 ¶46)."""
     body = ["mmr op, mul", "act 0", "rz <- rop * iosa[0:32]", "end"]
     alone = Machine([".block banks=0", *body])
     both = Machine([".block banks=0", *body, ".block banks=1", *body])
@@ -101,7 +103,7 @@ blocks: .block  banks=0
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_host_waits_for_the_end_of_a_block_and_not_for_other_banks(engine):
-    """The rule of seed 004 ¶46."""
+    """cp waits for the end of a block only if it reads the block's bank (seed 004 ¶46)."""
     device = Device(config.load("tiny"), engine=engine)
     program = assemble(Source(CP, "host.s"))
     device.load(program)
@@ -151,7 +153,7 @@ blocks: .block  banks=0
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_transfer_waits_for_the_end_of_a_block_and_loses_nothing(engine):
-    """The rule of seed 004 ¶46."""
+    """A transfer waits for the end of a block, and copies its results completely (seed 004 ¶46)."""
     device = Device(config.load("tiny"), engine=engine)
     program = assemble(Source(DMA, "dma.s"))
     device.load(program)
@@ -163,7 +165,7 @@ def test_a_transfer_waits_for_the_end_of_a_block_and_loses_nothing(engine):
 
 
 def test_a_buffer_where_a_block_works_closes_its_row():
-    """The producer pushes into bank 2, whose block goes on with its own row all the same."""
+    """A push into bank 2 closes the row of bank 2's block, which opens it again and goes on."""
     lines = [".block banks=0", "mmr b0_low, 0x40020400", "mmr b0_high, 0x40020440", "act 0", "gio <- iosa[0]",
              "push gio", "push gio", "end",
              ".block banks=2", "mmr op, add", "act 0", "loop 40", "rop <- iosa[0]", "rz <- rop + gio",
@@ -178,7 +180,7 @@ def test_a_buffer_where_a_block_works_closes_its_row():
 
 
 def test_registers_begin_at_0_and_what_circuits_hold_stays():
-    """The rule of seed 004 ¶47."""
+    """`mmr` registers start at 0 in each block; Rop, Rz and GIO keep their contents (seed 004 ¶47)."""
     machine = Machine(
         [".block banks=0", "mmr op, mul", "mmr rz_slot, 3", "act 0", "rop <- iosa[0]", "end"]
     )
@@ -221,7 +223,7 @@ TENSORS = """
 
 
 def test_tensors_in_an_island():
-    """The rule of seed 004 ¶46."""
+    """A program's tensors lie in the island's memory; the host accesses them there (seed 004 ¶46)."""
     program = macaw.assemble(macaw.Source(TENSORS, "tensors.s"))
     assert [item.address for item in program.tensors] == [0x40000000, 0x40000400]
     rows = np.random.default_rng(3).integers(-4, 5, (32, 16)).astype(np.float16)
@@ -234,7 +236,7 @@ def test_tensors_in_an_island():
 
 
 def test_the_host_sees_the_pointers_of_a_buffer():
-    """The rule of seed 004 ¶40."""
+    """The host reads start and end pointers of a buffer (seed 004 ¶40)."""
     lines = [".block banks=0", "mmr b2_low, 0x40030000", "mmr b2_high, 0x40030060", "push gio, 2",
              "push gio, 2", "pull rop, 2", "end"]  # fmt: skip
     machine = Machine(lines)
@@ -256,7 +258,7 @@ COPIES = {0: ("gio", "iosa"), 1: ("iosa", "gio"), 2: ("rop", "iosa"), 3: ("rop",
 @pytest.mark.parametrize("number", COPIES)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_operations_that_copy(number, engine):
-    """seed 004 ¶47, Fig. 1C: a register's content into another one, and nothing else changes."""
+    """A copying operation of Fig. 1C copies one register into another, nothing else (seed 004 ¶47)."""
     lines = [".block banks=0", "mmr op, mul", "act 0", "gio <- iosa[1]", "rop <- iosa[2]",
              "rz <- iosa[3] * gio", f"fim {number}{', 5' if 'iosa' in COPIES[number] else ''}", "end"]  # fmt: skip
     machine = Machine(lines, engine=engine)
@@ -275,7 +277,7 @@ def test_operations_that_copy(number, engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_dot_is_one_number(engine):
-    """seed 004 ¶40, ¶42, ¶56: elements of a product come one at a time, and take a slot each."""
+    """A dot gives one number and takes one slot of Rz (seed 004 ¶40, ¶42, ¶56)."""
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, dot", "act 0", "rop <- iosa[0]",
              "rz <- rop * iosa[16]", "end"]  # fmt: skip
     machine = Machine(lines, engine=engine)
@@ -289,7 +291,7 @@ def test_a_dot_is_one_number(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_several_products_of_one_open_row(engine):
-    """seed 004 ¶13, ¶58, ¶47: AB, A'B and AB' of the same tiles; a row is opened once, nothing is moved."""
+    """AB, A'B and AB' of the same tiles need one open row and no copy (seed 004 ¶13, ¶58, ¶47)."""
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, tensor", "mmr rz_step, 1", "act 0",
              "rop <- iosa[0]", "rz <- rop * iosa[16]", "mmr transpose, a", "rz <- rop * iosa[16]",
              "mmr transpose, b", "rz <- rop * iosa[16]", "end"]  # fmt: skip
@@ -310,7 +312,10 @@ def test_several_products_of_one_open_row(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_tiles_of_a_row_and_of_a_column_by_fig_3a(engine):
-    """seed 004 ¶55: A00 goes with B00 to B03, A01 with B10 to B13, and so on; sums are C's tiles."""
+    """A00 is multiplied by B00 to B03, A01 by B10 to B13, and so on (seed 004 ¶55).
+
+    The sums are C's tiles.
+    """
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, tensor", "act 0"]
     for i in range(4):
         for k in range(4):
@@ -341,9 +346,10 @@ def test_tiles_of_a_row_and_of_a_column_by_fig_3a(engine):
 
 
 def test_the_adder_tree_of_tensor_products_is_smaller():
-    """seed 004 ¶57-58: a dot of 16 products has four levels, of 4 x 4 matrices two, an outer none.
+    """A dot has four levels of adders, a product of 4 x 4 matrices two, an outer none.
 
-    With a lane for each product: the function's cycles and a cycle a level.
+    With a lane for each product, an operation takes its function's cycles and one for each level
+    (seed 004 ¶57-58).
     """
     changes: dict[str, int | str] = {"fim.island.0.arrangements": "dot outer tensor", "fim.island.0.lanes": 256,
                "fim.island.0.rz_slices": 16}  # fmt: skip
@@ -363,9 +369,11 @@ COLUMN_LATENCY = config.load("tiny").changed({"fim.t_column": 9})
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_way_of_a_column_by_hand(engine):
-    """The program of `test_a_block_by_hand` with 9 cycles from a read to its column: commands are as
-    before, in 16 and 20 to 32. The last dot begins in 32 + 9 and is there 7 later, in 48; its column
-    is written then, and the data end at 48 + 8 + 2.
+    """With 9 cycles from a read to the circuit, results come later, commands as before.
+
+    The program is that of `test_a_block_by_hand`: commands at 16 and 20 to 32. The last dot begins
+    at 32 + 9 and is complete 7 later, at 48. Its column is written then, and the data end at 48 + 8
+    + 2.
     """
     lines = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "act 1", "rop <- iosa[0]",
              "rz <- rop * iosa[16:20]", "iosa[31] <- rz", "end"]  # fmt: skip
@@ -377,8 +385,10 @@ def test_the_way_of_a_column_by_hand(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_operation_without_column_waits_for_columns_on_their_way(engine):
-    """Column 0 is read in 15 and at the circuit in 24, so the product of rop is done in 25, not in 16.
-    It is there 3 later, in 28. The second column is read in 29, so the push of gio begins in 39.
+    """An operation without a column waits until columns read before have reached the circuit.
+
+    Column 0 is read at 15 and reaches the circuit at 24, so the product of rop comes at 25, not at
+    16, and is complete at 28. The second column is read at 29, so the push of gio begins at 39.
     """
     lines = [".block banks=0", "mmr op, mul", "act 1", "rop <- iosa[0]", "rz <- rop * gio",
              "rop <- rz", "gio <- iosa[1]", "mmr b0_low, 0x40010000", "mmr b0_high, 0x40010400",

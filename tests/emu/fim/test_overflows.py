@@ -25,14 +25,14 @@ BANKS, COLUMNS = 2, 8
 
 
 def sums(numbers, dtype):
-    """The sum of a power of two of numbers by adjacent pairs, each rounded by NumPy."""
+    """The sum of 2^n numbers by adjacent pairs, with each sum rounded by NumPy."""
     while len(numbers) > 1:
         numbers = [dtype(x + y) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
     return numbers[0]
 
 
 def count_by_loops(function, arrange, left, right, old, dtype):
-    """The overflows of one operation, number by number; `old` is a list that takes the results.
+    """Count the overflows of one operation number by number; put its results into the list `old`.
 
     `old` is None if the operation does not accumulate.
     """

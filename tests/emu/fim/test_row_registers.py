@@ -1,4 +1,4 @@
-"""`act` of a row register: loops over rows against unrolled words and NumPy, and its mistakes."""
+"""`act` of a row register: loops over rows against unrolled words and NumPy, and its errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAD = [".block banks=0-3", "mmr op, mul", "mmr arrange, dot", "mmr accumulate, 
 
 
 def body(left, right, out):
-    """A row of 16 tiles of a vector, times a row of 16 tiles of weights; the sum into a column."""
+    """The words of 16 vector tiles (a row) times 16 weight tiles (a row), with the sum in a column."""
     products = [
         word
         for tile in range(16)
@@ -110,7 +110,10 @@ def test_words_are_printed_as_they_are_written():
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_step_of_the_slot_that_leaves_rz_stops_at_its_repeat(engine):
-    """Slots 0, 8, 0, 8: island 1 has slices 0 and 1 of Rz. The first repeat is done, no later one."""
+    """A step that leaves Rz is a fault in its own repeat; the repeats before it are done.
+
+    Island 1 has slices 0 and 1 of Rz, and the slots are 0, 8, 0, 8.
+    """
     lines = [
         ".block banks=0",
         "mmr rz_slot, 0",

@@ -1,4 +1,4 @@
-"""Operations that cp starts by their numbers (seed 004 ¶46): timing, registers, who waits, faults."""
+"""Operations that cp starts by number (seed 004 ¶46): timing, registers, waits, faults."""
 
 from __future__ import annotations
 
@@ -69,9 +69,12 @@ def get(device, bank, row, column, count=16):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_commands_by_hand(engine):
-    """seed 004 ¶46, ¶60. The row is opened when the number comes, read 14 (tRCDRD) later; a column comes
-    tCCDL behind the one before, when the product, 3 behind its start, is there. cp goes on with the
-    cycle behind each command."""
+    """Operations of the host take the cycles calculated here (seed 004 ¶46, ¶60).
+
+    The row is opened when the number comes, and read 14 (tRCDRD) later. Each next column comes
+    tCCDL later; the product is complete 3 after its start. cp goes on in the cycle after each
+    command.
+    """
     lines = [*store("op", FUNCTION_NAMES.index("mul")), "lui s0, 0x40000", "addi s1, s0, 32",
              "fim.send 2, s0, zero", "fim.send 6, s0, zero", "fim.send 4, s1, zero", "rdcycle s2"]  # fmt: skip
     device, _ = started(lines, engine)
@@ -89,7 +92,7 @@ def test_commands_by_hand(engine):
 @pytest.mark.parametrize("number", range(10))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_each_number_does_what_its_word_does(number, engine):
-    """seed 004 ¶46, ¶47: a number is a row of Fig. 1C; a block does the same with `fim`."""
+    """An operation sent by number does what `fim` does in a block (seed 004 ¶46, ¶47)."""
     random = np.random.default_rng(number)
     row = random.normal(size=512).astype(np.float16)
     column = 3 if OPERATIONS[number].has_column else 0
@@ -126,7 +129,10 @@ def test_banks_of_a_mask_do_it_in_lock_step(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_was_sent_runs_on_and_core_wait_waits_for_it(engine):
-    """sigmoid takes 8 cycles: cp goes on 1 behind the command, the island is done when it is there."""
+    """cp goes on a cycle after the command, and `core.wait` waits for the result.
+
+    The function vssqrt takes longer than a command of cp.
+    """
     lines = [*store("op", FUNCTION_NAMES.index("vssqrt")), "li s0, 0x40000000", "fim.send 0, s0, zero",
              "fim.send 7, s0, zero", "rdcycle s1", "li a0, 256", "core.wait a0", "rdcycle s2"]  # fmt: skip
     device = run(lines, engine)
@@ -151,7 +157,7 @@ START = ["li a0, 8", "la a1, blocks", "core.start a0, a1"]
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_number_waits_for_the_block_of_its_bank_and_not_for_another(engine):
-    """The rule of seed 004 ¶60."""
+    """An operation waits for a block in its own bank, but not for one in another (seed 004 ¶60)."""
     lines = [*START, *send(0, BASE, 0b0001), "rdcycle s1", *send(0, BASE, 0b0010), "rdcycle s2"]
     device = run(lines, engine, BLOCK)
     device.sync()
@@ -161,7 +167,7 @@ def test_a_number_waits_for_the_block_of_its_bank_and_not_for_another(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_registers_that_a_block_leaves_are_those_of_what_is_sent_then(engine):
-    """relu of a column with what a block has set: op, and the slot of Rz (seed 004 ¶47)."""
+    """An operation uses the registers `op` and `rz_slot` that a block has left (seed 004 ¶47)."""
     data = [(1, 0, 0, np.array([-1, 2] * 8, np.float16))]
     lines = [*START, *send(2, BASE, 0b0010), *send(7, BASE, 0b0010)]
     device = run(lines, engine, BLOCK, data)
@@ -172,7 +178,7 @@ def test_registers_that_a_block_leaves_are_those_of_what_is_sent_then(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_circuits_whose_registers_differ_do_it_one_after_the_other(engine):
-    """The rule of seed 004 ¶47."""
+    """Circuits with different registers do an operation one after another (seed 004 ¶47)."""
     data = [(bank, 0, 0, np.array([-1, 2] * 8, np.float16)) for bank in range(2)]
     lines = [*START, *send(2, BASE, 0b0011), *send(7, BASE, 0b0011)]
     device = run(lines, engine, BLOCK, data)
@@ -184,7 +190,7 @@ def test_circuits_whose_registers_differ_do_it_one_after_the_other(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_store_to_the_registers_is_of_circuits_without_a_block(engine):
-    """The rule of seed 004 ¶47."""
+    """A store to registers changes circuits in which no block runs (seed 004 ¶47)."""
     lines = [*store("op", 5), *START, *store("op", 9), f"li t5, {REGISTERS['op']:#x}", "lw s1, 0(t5)",
              "li a0, 256", "core.wait a0"]  # fmt: skip
     device = run(lines, engine, BLOCK)
@@ -218,7 +224,7 @@ def test_faults_are_those_of_cps_line(lines, message, engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_lock_guards_columns_against_what_is_sent_too(engine):
-    """seed 004 ¶50."""
+    """A lock also guards columns against writes of the host's operations (seed 004 ¶50)."""
     block = ["        .core fim, island=0", "blocks: .block banks=1", "mmr b0_low, 0x40000000",
              "mmr b0_high, 0x40000040", "lock", "end"]  # fmt: skip
     device, _ = started([*START, "li a0, 256", "core.wait a0", *send(1, BASE, 0)], engine, block)
@@ -295,7 +301,7 @@ def source(items):
     st.one_of(st.none(), AUTO_TRACES),
 )
 def test_engines_agree(items, pauses, seed, traced):
-    """Same state at any cycle, records included, with a block on bank 1 that cp starts now and then."""
+    """Engines agree in state and records at any cycle, while cp starts a block on bank 1 sometimes."""
     assert ARRANGEMENT_NAMES[1] == "dot"
     block = [
         *BLOCK[:2],
@@ -326,7 +332,7 @@ def test_engines_agree(items, pauses, seed, traced):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_is_sent_is_recorded_as_a_word(engine):
-    """By hand: a product and what it needs are two words, a column each, 16 products in 3 cycles."""
+    """Two operations of the host are recorded as two words: a column each, 16 products in 3 cycles."""
     device, _ = started(
         [*store("op", 2), "lui s0, 0x40000", "fim.send 2, s0, zero", "fim.send 6, s0, zero",
          "li a0, 256", "core.wait a0"], engine,

@@ -1,4 +1,4 @@
-"""What each chain of a random program uses, counted from its lines without an emulator or its tables."""
+"""Counts what each chain of a random program uses, from its lines, without Macaw's tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REGISTERS = {scalar.code: scalar.name for scalar in nnp.SCALARS}
 
 
 def chains(case: Case) -> list[tuple[list[Line], dict[str, int]]]:
-    """The chains in their order, with the registers that s_wr has set."""
+    """The chains in their order, each with the values of all registers that `s_wr` sets."""
     found: list[tuple[list[Line], dict[str, int]]] = []
     scalars = dict(nnp.RESET)
     for name, values in case.lines:
@@ -91,7 +91,7 @@ def _vectors(
 def _source(
     name: str, values: dict[str, int], scalars: dict[str, int], iteration: int
 ) -> list[int | None]:
-    """The entries of one iteration; None: a vector of zeros."""
+    """The entries that an instruction reads in one iteration; None is a vector of zeros."""
     get = scalars.__getitem__
     windows = any(get(x) != nnp.RESET[x] for x in nnp.WINDOW)
     begin = values["a"]
@@ -114,7 +114,7 @@ def _source(
 
 
 def _beats(case: Case, kind: str, start: int, size: int, found: Counter[str]) -> None:
-    """Beats of an access at an offset of external memory; narrow ones are partial writes."""
+    """Count the beats of an access to external memory; narrow writes are partial."""
     width = case.configuration["mem.external_width"]
     bytes_of = Counter(byte // width for byte in range(start, start + size))
     found[f"external_{kind}"] += len(bytes_of)

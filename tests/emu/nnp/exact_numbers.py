@@ -1,7 +1,7 @@
-"""The arithmetic of docs/numbers-nnp.md once more, element by element in Python's own numbers.
+"""Computes the arithmetic of docs/numbers-nnp.md element by element in Python's fractions.
 
-A second witness for macaw.emu.nnp.numbers: no NumPy arithmetic, no shared code. Numbers are fractions, host
-numbers their bits (`tests.emu.exact_floats`).
+It is a witness for macaw.emu.nnp.numbers, without NumPy arithmetic and shared code. Host numbers
+are given by their bits (`tests.emu.exact_floats`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ INFINITE = Fraction(1 << 200)  # stands for an infinity: it saturates as any lar
 
 
 def bits_of(values: np.ndarray) -> list[int]:
-    """The bits of host values, flat."""
+    """The bits of an array of host values, as a flat list."""
     return values.reshape(-1).view(f"u{values.dtype.itemsize}").tolist()
 
 
 def fraction_of(bits: int, host: Float) -> Fraction:
-    """A host number that is not NaN."""
+    """The value of a host number that is not NaN."""
     if host.is_infinite(bits):
         return -INFINITE if bits & host.sign else INFINITE
     return host.value(bits)
@@ -37,7 +37,7 @@ def fraction_of(bits: int, host: Float) -> Fraction:
 
 @dataclass
 class Block:
-    """A quantised block: codes, an exponent, and what each code stands for as m and value."""
+    """A quantised block: codes, exponent, and for each code its integer and its value."""
 
     codes: list[int]
     exponent: int
@@ -51,7 +51,7 @@ def clipped(value: int, low: int, high: int) -> int:
 
 @cache
 def float_sizes(exponent_bits: int, mantissa_bits: int) -> tuple[Fraction, ...]:
-    """What the codes of a small float stand for: field by field, fraction by fraction."""
+    """The values of a small float's codes, in ascending order."""
     bias = 2 ** (exponent_bits - 1) - 1
     found = []
     for field in range(2**exponent_bits - 1):
@@ -62,7 +62,7 @@ def float_sizes(exponent_bits: int, mantissa_bits: int) -> tuple[Fraction, ...]:
 
 
 def nearest(size: Fraction, choices: Sequence[Fraction]) -> int:
-    """Place of the nearest in an ascending list, the even place of two."""
+    """The index of the nearest number in an ascending list; of two, the even index."""
     low, high = 0, len(choices) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -75,19 +75,19 @@ def nearest(size: Fraction, choices: Sequence[Fraction]) -> int:
 
 @cache
 def fitting(largest: Fraction) -> int:
-    """The exponent of a block whose largest number that is."""
+    """The exponent of a block whose largest magnitude is `largest`."""
     return next((e for e in range(-15, 16) if largest < POWER[e]), 16)
 
 
 @cache
 def powers_below(square: Fraction, top: int) -> int:
-    """How many of 2**-top to 2**top are at most the power next to the root of that."""
+    """How many of 2**-top to 2**top are at most the power of two nearest to the root of `square`."""
     # |x| is nearer to 2**k than to its neighbours: 2**(2k-1) < x**2 < 2**(2k+1).
     return sum(square > POWER[2 * k - 1] for k in range(-top, top + 1))
 
 
 def quantised(numbers: Sequence[Fraction], quantiser: Quantiser) -> Block:
-    """A block by the rules of the document."""
+    """Quantise numbers to a block by the rules of docs/numbers-nnp.md."""
     kind, width = quantiser.kind, quantiser.bits
     most = 2 ** (width - 1)
     if kind == "bfp":
@@ -115,12 +115,12 @@ def quantised(numbers: Sequence[Fraction], quantiser: Quantiser) -> Block:
 
 
 class LeftRange(Exception):
-    """74 bits were not enough; the argument is the column."""
+    """A sum left the range of 74 bits; the argument is the column."""
 
 
 def accumulated(row: Sequence[Block], vector: Sequence[Block], digits: int, shared: bool,
                 unit: int) -> tuple[int, int]:  # fmt: skip
-    """V and exponent of one element of a product: `row` has a block a column, so has `vector`."""
+    """V and exponent of one element of a product; `row` and `vector` have a block for each column."""
     total = exponent = 0
     for column, (weights, x) in enumerate(zip(row, vector, strict=True)):
         dot = sum(a * b for a, b in zip(weights.whole, x.whole, strict=True))
@@ -146,7 +146,7 @@ def rounded_long(value: int, exponent: int, host: Float) -> int:
 
 
 def maximum(x: int, y: int, host: Float) -> int:
-    """IEEE 754-2019 maximum of two numbers by their bits."""
+    """The IEEE 754-2019 maximum of two numbers, all given by their bits."""
     if host.is_nan(x) or host.is_nan(y):
         return host.nan
     left, right = fraction_of(x, host), fraction_of(y, host)
@@ -169,7 +169,7 @@ def curve(name: str, x: Decimal) -> Fraction:
 
 
 def softmax(bits: Sequence[int], host: Float) -> list[int]:
-    """Softmax of all numbers given."""
+    """Softmax of all given numbers, as bits."""
     if any(host.is_nan(x) for x in bits):
         return [host.nan] * len(bits)
     top = max(bits, key=lambda x: fraction_of(x, host))

@@ -1,8 +1,9 @@
-"""Try every fp32 argument of sigmoid, tanh and the softmax's exponential: which are hard?
+"""Finds the fp32 arguments of sigmoid, tanh and softmax's exp that are hard to round.
 
-Hard is an argument whose true value lies within 2**-49 of itself of a tie, where binary64 may round
-to the wrong host number. `python -m tests.emu.nnp.hard_arguments` counts them (docs/numbers-nnp.md has
-the counts) and holds macaw.emu.curves to fifty digits at each; it takes about a quarter of a minute.
+An argument is hard if the relative distance of its true result from a tie is below 2**-49, so that
+binary64 may round to the wrong host number. `python -m tests.emu.nnp.hard_arguments` counts them
+(docs/numbers-nnp.md has the counts) and compares macaw.emu.curves with fifty digits at each. It
+takes about 15 s.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Doubles = NDArray[np.float64]
 
 
 def arguments(least: float, most: float, sign: int) -> Iterator[NDArray[np.float32]]:
-    """All numbers between two sizes."""
+    """Yield all numbers from `least` to `most`, with this sign, in arrays."""
     first, last = (int(np.float32(x).view(np.uint32)) for x in (least, most))
     for begin in range(first, last + 1, AT_ONCE):
         bits = np.arange(begin, min(begin + AT_ONCE, last + 1), dtype=np.uint32)
@@ -37,7 +38,7 @@ def hard(
     rounded: Callable[[Doubles], NDArray[np.generic]],
     *ranges: tuple[float, float, int],
 ) -> NDArray[np.float32]:
-    """The arguments at which both ends of the margin round to different numbers."""
+    """The arguments at which the two ends of the margin round to different numbers."""
     found = []
     for ends in ranges:
         for x in arguments(*ends):
@@ -52,7 +53,7 @@ def single(values: Doubles) -> NDArray[np.float32]:
 
 
 def main() -> None:
-    """Print how many there are, and whether the results at them are right."""
+    """Print how many arguments are hard, and whether the results at them are right."""
     np.seterr(under="ignore", over="ignore")
     whole, negative = (2.0**-32, 128.0, 0), (2.0**-32, 128.0, 1)
     functions = {

@@ -1,4 +1,4 @@
-"""nnp in a device with a toy that starts it, and the depths of its pipeline."""
+"""A device with nnp and a toy core that starts it; the depths of its pipeline."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXTERNAL_LATENCY = 20  # of external memory
 
 
 def nnp_device(source: str, engine: str = ENGINES[0], script: Any = (), **changes: Any) -> Device:
-    """nnp started at 0 by a toy, which then waits for it."""
+    """A device in which a toy starts nnp at cycle 0, executes `script`, and waits for nnp."""
     fields = {f"nnp.{name}_depth": cycles for name, cycles in DEPTHS.items()}
     fields |= {name.replace("__", "."): value for name, value in changes.items()}
     configuration = config.load("tiny").changed(fields)

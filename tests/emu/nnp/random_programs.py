@@ -1,4 +1,4 @@
-"""Random devices, programs and data for nnp: comparisons between engines, and with a model."""
+"""Random devices, programs and data for nnp, for comparisons of engines and with a model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Line = tuple[str, dict[str, int]]
 
 @dataclass
 class Case:
-    """A program on a device with data."""
+    """A program with its device's configuration and its data."""
 
     configuration: config.Configuration
     lines: list[Line] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Case:
         return [encode(ROWS[name], values) for name, values in self.lines]
 
     def device(self, engine: str, late: int = 0) -> Device:
-        """Ready to run: core 0 feeds and drains, `late` cycles after the start."""
+        """A device that is ready to run; core 0 feeds and drains nnp `late` cycles after the start."""
         size = vector_bytes(self.configuration)
         script: list[tuple[Any, ...]] = [("start", 3, TEXT)]
         if late:
@@ -69,7 +69,7 @@ class Case:
 
 
 def configuration(chance: random.Random) -> config.Configuration:
-    """Small and odd."""
+    """A configuration with small and odd sizes."""
 
     def upto(most: int) -> int:
         return chance.randint(1, most)
@@ -106,7 +106,7 @@ def configuration(chance: random.Random) -> config.Configuration:
 
 
 def vectors(chance: random.Random, count: int, native: int, host: str) -> bytes:
-    """Host values, most of them small; rarely one that is special."""
+    """Host values, mostly small; rarely infinite, NaN or another special one."""
     kind = np.float16 if host == "fp16" else np.float32
     draws = np.random.default_rng(chance.getrandbits(32))
     values = draws.normal(size=count * native) * draws.choice([0.1, 1, 8], size=count * native)
@@ -121,7 +121,7 @@ def found(line: Line) -> Decoded:
 
 
 def _moving(chance: random.Random, name: str, values: dict[str, int]) -> Line:
-    """A line, or its _inc form."""
+    """The instruction, or its form with _inc."""
     if f"{name}_inc" in ROWS and chance.random() < 0.5:
         return f"{name}_inc", values | {"inc": chance.randrange(4)}
     return name, values
@@ -133,7 +133,7 @@ def _place(chance: random.Random, memory: str) -> dict[str, int]:
 
 
 def chain(chance: random.Random) -> list[Line]:
-    """A chain that may break rules of entries."""
+    """Lines of a chain; it may break rules for entries of memories."""
     source = chance.choice((*FILES, "Dram", "NetInQ", "InitialVrf", "InitialVrf"))
     place = _place(chance, source)
     lines = [("v_rd", place) if source == "NetInQ" else _moving(chance, "v_rd", place)]
@@ -168,7 +168,7 @@ def chain(chance: random.Random) -> list[Line]:
 
 
 def tiles(chance: random.Random) -> list[Line]:
-    """Tiles from somewhere to somewhere else."""
+    """Lines that move tiles from one memory to another."""
     register = {"mem": BY_NAME["MatrixRf"].code, "a": chance.randrange(8)}
     dram = {"mem": BY_NAME["Dram"].code, "a": chance.randrange(8)}
     queue = {"mem": BY_NAME["NetInQ"].code, "a": 0}
@@ -179,7 +179,7 @@ def tiles(chance: random.Random) -> list[Line]:
 
 
 def _settings(chance: random.Random, scalars: dict[str, int]) -> list[Line]:
-    """A few s_wr; `scalars` follows them."""
+    """A few s_wr; updates `scalars` with their values."""
     wanted = {"rows": chance.randint(1, 3), "cols": chance.randint(1, 3)}
     wanted["iterations"] = chance.randint(1, 5)
     wanted |= {"valid": chance.randint(1, 6), "unit": chance.choice((1, 1, 2, 3))}
@@ -206,7 +206,7 @@ def _settings(chance: random.Random, scalars: dict[str, int]) -> list[Line]:
 
 
 def program(chance: random.Random, length: int = 8) -> Case:
-    """A program whose chains keep to the rules, and what it needs."""
+    """A program whose chains keep the rules, with the data that it needs."""
     case = Case(configuration(chance))
     sizes = {name: case.configuration[name] for name in case.configuration}
     native, host = sizes["nnp.native"], sizes["nnp.host_format"]
@@ -240,7 +240,7 @@ def program(chance: random.Random, length: int = 8) -> Case:
 def _count(
     case: Case, rows: list[Decoded], made: list[Line], scalars: dict[str, int], native: int
 ) -> None:
-    """What a chain takes from NetInQ and gives to NetOutQ."""
+    """Count the vectors that a chain takes from NetInQ and gives to NetOutQ."""
     times = scalars["iterations"]
     matrix = scalars["rows"] * scalars["cols"]
     netin, netout = BY_NAME["NetInQ"].code, BY_NAME["NetOutQ"].code

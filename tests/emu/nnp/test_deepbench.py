@@ -1,7 +1,7 @@
-"""A step of the published layers takes what was published, within the benchmark's 10%.
+"""A step of the published layers takes the published cycles, within the benchmark's 10%.
 
-The device is a tenth as wide as bw_s10, in native dimension and lanes: the same passes, the same
-cycles, a hundredth of the numbers.
+The device has a tenth of bw_s10's native dimension and lanes: the same passes and cycles, a
+hundredth of the numbers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ NARROW = config.load(DEVICE).changed(
     [("GRU", 2560, 662), ("GRU", 1024, 632), ("LSTM", 2048, 740), ("LSTM", 256, 708)],
 )
 def test_a_step_takes_what_was_published(kind: str, hidden: int, published: int) -> None:
-    """The rule of seed 003 ¶50-52."""
+    """A step takes the published cycles (seed 003 ¶50-52)."""
     few, more = (cycles(kind, hidden // 10, steps, NARROW) for steps in (3, 6))
     assert (more - few) / 3 == pytest.approx(published, rel=WITHIN)
 
 
 @pytest.mark.once
 def test_the_order_of_chains_matters() -> None:
-    """Products of the next input before the chain that ends a step (docs/benchmarks.md)."""
+    """A GRU is fastest with two products before the chain that ends a step (docs/benchmarks.md)."""
     found = {}
     for before in (1, 2, 3):
         few, more = (cycles("GRU", 256, steps, NARROW, before) for steps in (3, 5))
@@ -39,7 +39,10 @@ def test_the_order_of_chains_matters() -> None:
 
 
 def test_large_layers_are_bound_by_the_multiplier() -> None:
-    """Six products of 8 x 8 tiles, by 6 engines of 40 lanes 11 * 10 cycles each (nnp.md) (seed 003 ¶34)."""
+    """A large GRU takes the multiplier's cycles only (seed 003 ¶34).
+
+    These are six products of 8 x 8 tiles, by 6 engines of 40 lanes, 11 * 10 cycles each (nnp.md).
+    """
     device = NARROW.changed({f"nnp.{name}_depth": 1 for name in DEPTHS})
     few, more = (cycles("GRU", 281, steps, device) for steps in (3, 5))
     assert (more - few) / 2 == pytest.approx(660, rel=0.03)

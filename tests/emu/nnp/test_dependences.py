@@ -1,4 +1,4 @@
-"""What chains take that depend on each other, from the entries that they read and write."""
+"""Cycles of chains that depend on each other through entries that they read and write."""
 
 from __future__ import annotations
 
@@ -53,7 +53,10 @@ def test_operands_of_other_units_count() -> None:
 
 
 def test_the_latest_operand_counts() -> None:
-    """The source of the last chain is late; the operand of its addition was ready before."""
+    """A chain waits for the latest of its operands.
+
+    The source of the last chain is late; the operand of its addition was ready before.
+    """
     first = FIRST.format(to=0) + "v_rd InitialVrf, 0\nv_relu\nv_wr AddSubVrf0, 0\n"
     first += "".join(chain(number, number + 1) for number in range(4))
     assert least(first + chain(4, 5, "vv_add AddSubVrf0, 0")) > least(first)

@@ -1,4 +1,4 @@
-"""Cycles of nnp by hand, on tiny (N 4, rate 2, a pass 2, one engine): docs/timing-nnp.md."""
+"""Cycles of nnp by hand, on tiny (N 4, rate 2, 2 cycles a pass, one engine): docs/timing-nnp.md."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 def ready(device: Device, file: str, entry: int) -> int:
-    """The cycle from which an entry can be read."""
+    """The first cycle in which an entry can be read."""
     return int(getattr(processor_of(device).state, f"ready_{file}")[entry])
 
 
@@ -66,7 +66,7 @@ def test_a_product(engine: str) -> None:
 
 
 def test_engines_share_the_tiles(engine: str) -> None:
-    """The rule of seed 003 ¶46."""
+    """Four tile engines share the tiles of a product in two passes (seed 003 ¶46)."""
     # 4 engines: 2 passes; pass 0 has columns 0 to 2, so it waits for the last vector.
     source = "SetRowsCols(2, 3)\nv_rd InitialVrf, 0\nmv_mul 0\nv_wr MulVrf, 0\nend_chain\n"
     device = nnp_device(source, engine, nnp__engines=4)
@@ -78,10 +78,9 @@ def test_engines_share_the_tiles(engine: str) -> None:
 
 
 def test_the_input_half_hides_behind_the_tail(engine: str) -> None:
-    """A dependent product waits for its vector; an independent one behind it in the program would
-    wait too, one before it does not.
+    """A product that needs an earlier result waits, and so do the products after it.
 
-    The rule of seed 003 ¶34.
+    An independent product before it does not wait (seed 003 ¶34).
     """
     source = """
         v_rd InitialVrf, 0
@@ -148,7 +147,7 @@ def test_softmax_waits_for_all_vectors(engine: str) -> None:
 
 
 def test_iterations_follow_one_another(engine: str) -> None:
-    """The rule of seed 003 ¶53-55."""
+    """Iterations follow one another at the multiplier's rate (seed 003 ¶53-55)."""
     # Three products of 4 passes: the multiplier takes 8 cycles each, reading 4.
     source = """
         SetRowsCols(2, 2)
@@ -169,7 +168,7 @@ def test_iterations_follow_one_another(engine: str) -> None:
 
 
 def test_a_slow_reader_and_a_slow_writer(engine: str) -> None:
-    """The rule of seed 003 ¶47."""
+    """Chains wait for a slow source and a slow target in external memory (seed 003 ¶47)."""
     # fp32 vectors of 16 bytes over a width of 4: 4 beats, 1 channel: 4 cycles a vector.
     source = "SetCols(2)\nv_rd Dram, 0\nv_wr MulVrf, 0\nv_rd MulVrf, 0\nv_wr Dram, 8\nend_chain\n"
     changes = {"mem__external_width": 4, "nnp__host_format": "fp32"}
@@ -203,7 +202,7 @@ def test_dram_is_read_when_earlier_chains_have_written(engine: str) -> None:
 
 
 def test_tiles(engine: str) -> None:
-    """The rule of seed 003 ¶47."""
+    """Tiles move at a tile a rate; a product waits for the first tile that it needs (seed 003 ¶47)."""
     # A tile is 32 bytes: one beat, so the rate of 2; two of them. The product waits for the first.
     source = """
         SetCols(2)
@@ -277,13 +276,13 @@ end_chain
 
 
 def test_an_iteration_larger_than_the_queue(engine: str) -> None:
-    """Four vectors through a queue of two: a full one is waited for (seed 003 ¶43)."""
+    """An iteration with four vectors for a queue of two waits for room (seed 003 ¶43)."""
     loads = tuple(("load", 0x303C_0000 + 4 * (k % 2), 4) for k in range(8))
     device = nnp_device(BIG, engine, (("work", 200), *loads), nnp__net_out=2)
     state = processor_of(device).state
 
     def vectors(until: int) -> tuple[list[int], list[int]]:
-        """From when those in the queue are there, and those for which there is no room."""
+        """The cycles in which vectors in the queue are ready, and those of vectors without room."""
         device.run(until=until)
         return [time for time, _ in state.net_out], [time for time, _ in state.unsent]
 
@@ -305,7 +304,10 @@ def test_an_iteration_larger_than_the_queue(engine: str) -> None:
 
 
 def test_an_iteration_larger_than_the_queue_that_nobody_empties(engine: str) -> None:
-    """A device hangs, and the report says where and for what (seed 003 ¶43)."""
+    """If no core empties NetOutQ, the run ends as a deadlock (seed 003 ¶43).
+
+    The report names the place and what nnp waits for.
+    """
     message = nnp_device(BIG, engine, nnp__net_out=3).run(1000).message
     assert message.startswith("deadlock: ")
     place = "nnp at 0x30300008 waits for room in NetOutQ for 1 of the iteration's 4 vectors"

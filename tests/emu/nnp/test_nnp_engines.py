@@ -92,7 +92,7 @@ WORDS = [word for seed in range(40) for word in program(random.Random(seed), 3).
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_words_end_in_a_stop(data: st.DataObject) -> None:
-    """Words of programs in any order, some with other bits: never anything but a stop."""
+    """Words in any order, some with changed bits, end in a normal stop or a fault."""
     case = program(random.Random(data.draw(st.integers(0, 1 << 32))), 0)
     words = data.draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=20))
     bits = data.draw(st.lists(st.sampled_from([0, 0, 0, 1, 1 << 16, 1 << 24, 1 << 31, 0xFFFF])))

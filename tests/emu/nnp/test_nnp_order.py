@@ -1,4 +1,4 @@
-"""Iterations that read or write again in Dram what others have written: one after the other."""
+"""Iterations that read or write Dram entries which earlier iterations wrote wait for these."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ chains = st.tuples(
 
 
 def program(chain: Chain) -> macaw.Program:
-    """Vectors of Dram plus a register, back to Dram, once or twice."""
+    """A program that adds a register to vectors of Dram and writes the sums back, once or twice."""
     iterations, cols, base, inc, writes = chain
     lines = [
         "\t.device tiny",

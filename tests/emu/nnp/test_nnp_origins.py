@@ -1,4 +1,4 @@
-"""What nnp remembers of where values came from, on random programs: each step from its sources."""
+"""The origins that nnp records, on random programs: each step follows from its sources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def equal(found, wanted):
 
 
 class Walk:
-    """From the values that a program left behind back to its data."""
+    """Goes from the values that a program left back to its data."""
 
     def __init__(self, case, device, heard):
         self.case, self.heard, self.core = case, heard, device.cores["nnp"]
@@ -37,7 +37,7 @@ class Walk:
         self.ends = 0
 
     def origin(self, origin, deep=0):
-        """The step gives its value from those of its sources, and so do they."""
+        """Check that a step gives its value from its sources, and check these in the same way."""
         inputs = [x for x in origin.sources() if not x.setting]
         for source in inputs:
             self.source(source, deep + 1)
@@ -74,7 +74,7 @@ class Walk:
             self.came(source)
 
     def place(self, source, deep):
-        """What an entry of a register file held then."""
+        """Check the value that an entry of a register file had when it was read."""
         made = list(self.origins.makers(source.place, source.number))
         if not made:
             assert equal(source.value, 0)
@@ -87,7 +87,7 @@ class Walk:
         self.origin(one, deep)
 
     def quantised(self, source):
-        """A number of a block of which all numbers are known as they were written."""
+        """Quantise the whole block of a number from the values as they were written."""
         name, first, size = source.place
         row = first // (size * self.core.memories.native) * size * self.core.memories.native
         whole = Place(name, row, size * self.core.memories.native)
@@ -112,7 +112,7 @@ class Walk:
             self.origin(made, deep)
 
     def came(self, source):
-        """Bytes that the transfer pushed into NetInQ, in their order."""
+        """Check that bytes are the ones that the transfer pushed into NetInQ, in their order."""
         assert source.what == "NetInQ"
         number, first, size = source.window_part
         before = (
@@ -152,7 +152,7 @@ def test_random_programs(seed):
 
 
 def test_a_recording_may_begin_with_the_transfer_of_a_vector():
-    """The announcement of that write has the number 0."""
+    """A recording that begins with the transfer of a vector finds it: that write has number 0."""
     netin, mulvrf = ({"mem": BY_NAME[name].code, "a": 0} for name in ("NetInQ", "MulVrf"))
     lines = [("v_rd", netin), ("v_wr", mulvrf), ("end_chain", {})]
     tiny = config.load("tiny")
@@ -174,7 +174,10 @@ def test_a_recording_may_begin_with_the_transfer_of_a_vector():
 
 @pytest.mark.parametrize("unit", [1, 2])
 def test_the_unit_of_an_increment_is_a_source(unit):
-    """If it is not what it is at reset; the second vector comes from `unit` entries further."""
+    """The register `unit` is a source of an increment if it differs from its value at reset.
+
+    The second vector comes from `unit` entries further.
+    """
     codes = {scalar.name: scalar.code for scalar in nnp.SCALARS}
     netin, mulvrf, sums = (
         {"mem": BY_NAME[name].code, "a": 0} for name in ("NetInQ", "MulVrf", "AddSubVrf0")

@@ -1,4 +1,4 @@
-"""Small programs from source to outputs, by hand."""
+"""Small programs give the outputs that were calculated by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ran(source: str, **inputs: Any) -> Run:
 
 
 def test_queues_matrices_and_functions() -> None:
-    """The rule of seed 003 ¶43."""
+    """Vectors pass queues, registers, product, addition and functions (seed 003 ¶43)."""
     source = """
         .input  q, float16, 3, 4, at=netin
         .output r, float16, 3, 4, at=netout
@@ -60,7 +60,7 @@ w:      .float16 1, 0, 0, 0,  0, 2, 0, 0,  0, 0, 3, 0,  0, 0, 0, -4
 
 
 def test_the_program_of_the_page() -> None:
-    """docs/timing-nnp.md: y = relu(W x + b), W and b as its source has them (seed 003 ¶41-42)."""
+    """The program of docs/timing-nnp.md computes y = relu(W x + b) (seed 003 ¶41-42)."""
     page = (Path(__file__).parents[3] / "docs" / "timing-nnp.md").read_text("utf-8")
     (block,) = re.findall(r"^(    # layer\.s.*?)\n\n[^ ]", page, re.M | re.S)
     x = np.array([[1, 2, -3, 4], [-1, 0.5, 0, -0.25]], np.float16)
@@ -71,7 +71,7 @@ def test_the_program_of_the_page() -> None:
 
 
 def test_a_program_of_several_entries() -> None:
-    """cp starts the core twice, the second time elsewhere; registers and files stay."""
+    """cp starts nnp twice, at two entries; registers and files keep their contents."""
     source = """
         .output y, float16, 4, at=netout
         .core   cp
@@ -148,7 +148,7 @@ last:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_messages_set_registers_and_start_the_core(engine: str) -> None:
-    """The rule of seed 003 ¶43."""
+    """A message sets registers, starts the core and brings vectors (seed 003 ¶43)."""
     source = MESSAGES.format(words=1, control=1, word="0x00030001")
     program = macaw.assemble(Source(f"\t.device tiny\n{source}", "t.s"))
     run = macaw.run(program, max_cycles=10_000, engine=engine)
@@ -171,7 +171,7 @@ def test_messages_set_registers_and_start_the_core(engine: str) -> None:
     ],
 )
 def test_messages_that_are_wrong(words: int, control: int, word: int, message: str) -> None:
-    """The rule of seed 003 ¶43."""
+    """A wrong message is a fault of the dma with a clear text (seed 003 ¶43)."""
     kind, text = message.split(": ", 1)
     with pytest.raises(RunError) as caught:
         ran(MESSAGES.format(words=words, control=control, word=word))
@@ -215,7 +215,7 @@ again:  slli    t0, s3, 8
 @pytest.mark.once
 @pytest.mark.parametrize("core", ["cp", "vc"])
 def test_a_hot_loop_at_the_queues(core: str) -> None:
-    """Loads and stores of cp and vc, in code that engines translate: 3000 vectors there and back."""
+    """cp and vc pass 3000 vectors through the queues in a loop that the fast engine translates."""
     count = 3000
     start = "core.start a0, a1" if core == "cp" else ""
     source = LOOP.format(core=core, count=count, start=start)

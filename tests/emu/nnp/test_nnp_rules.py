@@ -1,4 +1,4 @@
-"""What the assembler would refuse the processor refuses, at the same word, and nothing else."""
+"""The processor refuses exactly the words that the assembler refuses, at the same word."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FIELDS = {
 
 @st.composite
 def instruction(draw: st.DrawFn) -> int:
-    """A word: any instruction, of memories those that nobody has to fill or drain."""
+    """Draw the word of any instruction, without memories that another core must fill or drain."""
     row = draw(st.sampled_from(CORE.instructions))
     values = {}
     for operand in row.operands:
@@ -59,7 +59,7 @@ PROGRAM = st.lists(CHAIN | instruction().map(lambda word: [word]), min_size=1, m
 
 
 def fault(words: list[int]) -> Fault | None:
-    """How the program of these words ends."""
+    """The fault with which the program of these words ends, or None."""
     text = "".join(f"        .word {word:#010x}\n" for word in words)
     program = macaw.assemble(Source(f"        .device tiny\n        .core   nnp\n{text}", "t.s"))
     try:

@@ -1,4 +1,4 @@
-"""nnp's trace block: against an own count of the program, the reference's event log, and by hand."""
+"""nnp's trace block against a separate count of the program, the reference's log, and by hand."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TIMES = {(row.of, row.takes): row.name for row in GROUP if row.takes != "count"}
 
 
 def traced(device: Device, parameters: dict[str, int]) -> Device:
-    """Record what these parameters say, from cycle 0 on, with an area for 500 records."""
+    """Set the trace parameters and an area for 500 records; recording starts at cycle 0."""
     core = device.cores["nnp"]
     core.trace.start(0)
     area = {"spill": AREA, "spill_end": AREA + 500 * RECORD.size}
@@ -48,7 +48,7 @@ def traced(device: Device, parameters: dict[str, int]) -> Device:
 
 
 def records(device: Device) -> list[dict[str, int]]:
-    """What was spilled, all records being ended."""
+    """The spilled records; all records must have ended."""
     device.sync()
     size = device.cores["nnp"].trace.read("trace_next") - AREA
     data = device.memory.peek(AREA, size)
@@ -56,7 +56,7 @@ def records(device: Device) -> list[dict[str, int]]:
 
 
 class Log:
-    """What listeners of the reference hear, chain by chain."""
+    """The events of the reference, by chain."""
 
     def __init__(self, case: Case) -> None:
         self.chains: list[list[dict[str, Any]]] = []
@@ -80,7 +80,7 @@ class Log:
             self._uses = []
 
     def record(self, first: int, count: int) -> dict[str, int]:
-        """The registers of a group that records these chains."""
+        """The registers of a group that records `count` chains from `first` on."""
         found = dict.fromkeys((row.name for row in GROUP), 0)
         uses = [use for chain in self.chains[first : first + count] for use in chain]
         for use in uses:
@@ -164,14 +164,14 @@ def test_engines_agree_wherever_they_are_stopped(seed, late, parameters, data) -
 
 
 def marked(source: str, engine: str, **changes: Any) -> Device:
-    """A program of which group 1 records all: the marker takes cycle 0."""
+    """A device with a program that group 1 records completely; its marker takes cycle 0."""
     return traced(
         nnp_device(f"trace_begin 1\n{source}trace_end 1\nend_chain\n", engine, **changes), {}
     )
 
 
 def recorded(device: Device) -> dict[str, int]:
-    """What the one record says of what occurred."""
+    """The counts and times of the only record."""
     (record,) = records(device)
     return {
         name: value for name, value in record.items() if value and name not in ("core", "group")

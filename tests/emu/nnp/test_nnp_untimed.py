@@ -1,4 +1,4 @@
-"""What programs leave behind, against a model without time."""
+"""Programs leave the memories and queues that a model without time computes."""
 
 from __future__ import annotations
 

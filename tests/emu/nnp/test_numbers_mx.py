@@ -1,4 +1,4 @@
-"""The microscaling formats of OCP: quantisers against ml_dtypes, products against fractions."""
+"""The microscaling formats (OCP MX): quantisers against ml_dtypes, products against fractions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ORACLES: dict[str, tuple[Callable[[Floats], Floats], int]] = {
 
 
 def scales(blocks: np.ndarray[Any, Any], emax: int) -> np.ndarray[Any, Any]:
-    """The exponents of the scales of blocks (..., 32), from the exponent fields of binary32."""
+    """The exponents of the scales of blocks (..., 32), from exponent fields of binary32."""
     largest = np.abs(blocks.astype(np.float32)).max(axis=-1)
     field = (largest.view(np.uint32) >> 23).astype(np.int64)
     exponents = np.clip(field - 127 - emax, -127, 127)
@@ -59,7 +59,7 @@ def scales(blocks: np.ndarray[Any, Any], emax: int) -> np.ndarray[Any, Any]:
 
 
 def drawn(rng: np.random.Generator, blocks: int, dtype: Any) -> np.ndarray[Any, Any]:
-    """Blocks of numbers: of all bits, of near exponents, of few digits (ties), with infinities."""
+    """Random blocks: with any bits, with near exponents, with few digits (ties), with infinities."""
     size = (blocks, BLOCK)
     unsigned = np.dtype(f"u{np.dtype(dtype).itemsize}")
     bits = rng.integers(0, np.iinfo(unsigned).max, size, unsigned, endpoint=True).view(dtype)
@@ -91,7 +91,10 @@ def check(element: str, dtype: Any, blocks: int, seed: int) -> int:
 @pytest.mark.parametrize("element", MX_ELEMENTS)
 @pytest.mark.parametrize("host", HOST)
 def test_blocks_as_ml_dtypes_converts_them(element: str, host: str) -> None:
-    """The rule of seed 003 ¶42, ¶44; OCP Microscaling Formats 1.0, 5.2 to 6.3."""
+    """Blocks are quantised as ml_dtypes does it (seed 003 ¶42, ¶44).
+
+    The rules are those of OCP Microscaling Formats 1.0, 5.2 to 6.3.
+    """
     assert check(element, HOST[host], 1000, seed=1) == 32_000
 
 
@@ -106,7 +109,7 @@ def test_ten_million_numbers(element: str) -> None:
 
 @pytest.mark.parametrize("element", MX_ELEMENTS)
 def test_each_code_stands_for_its_number(element: str) -> None:
-    """Every number of an element type is itself when it is quantised under a scale of 1."""
+    """Quantising a number of an element type under a scale of 1 gives the same number."""
     convert, emax = ORACLES[element]
     grid = np.unique(convert(np.linspace(-(2.0 ** (emax + 1)), 2.0 ** (emax + 1), 1 << 16)))
     small = np.unique(convert(grid * 2.0**-8))
@@ -132,7 +135,7 @@ def test_a_vector_of_several_blocks_is_quantised_block_by_block() -> None:
 
 
 def test_ends_of_the_formats() -> None:
-    """Too large, infinite, tiny, zero; a negative zero has the code of zero."""
+    """Numbers too large, infinite or tiny, and zeros; a negative zero has the code of zero."""
 
     def codes(values: list[float], element: str) -> tuple[list[int], int]:
         found = quantise(np.array(values, np.float32), Quantiser("mx", element=element))
@@ -149,10 +152,10 @@ def test_ends_of_the_formats() -> None:
 def exact_product(
     tiles: Quantised, matrix: Quantiser, vectors: Quantised, vector: Quantiser, width: int
 ) -> list[tuple[int, int]]:
-    """V and exponent of each element, one block after the other, by docs/numbers-nnp.md.
+    """V and exponent of each element, block after block, by docs/numbers-nnp.md.
 
-    The point of q34.40 is that of a product of elements below 2, unless more than 40 bits are
-    behind it.
+    The point of q34.40 is where it is for products of elements below 2, or further left if a
+    product has more than 40 fraction bits.
     """
     emax = [ORACLES[x.element][1] for x in (matrix, vector)]
     # The least number of an element type is 2**-(...) of its emax: this many bits.
@@ -191,7 +194,7 @@ def exact_product(
 ], ids="-".join)  # fmt: skip
 @pytest.mark.parametrize("spread", [0, 30, 100])
 def test_products(pair: tuple[str, str], spread: int) -> None:
-    """One block a vector and two; scales that are equal, near and far apart."""
+    """Products of vectors of one or two blocks equal the model, whatever the scales."""
     rng = np.random.default_rng(spread)
     for native, block in ((4, 32), (6, 3)):
         matrix, vector = (Quantiser("mx", element=name, block=block) for name in pair)
@@ -215,7 +218,7 @@ def test_products(pair: tuple[str, str], spread: int) -> None:
 
 
 def test_sums_that_74_bits_do_not_hold() -> None:
-    """Two fp8 factors with 31 fraction bits each: 2**69 a block of largest numbers."""
+    """A sum of largest fp8 products, 2**69 for each block, raises `OutOfRange` at the right column."""
     quantiser = Quantiser("mx", element="e5m2")
     cols = 40
     tiles = quantise(np.full((1, cols, 32, 32), 57344, np.float32), quantiser)

@@ -1,4 +1,4 @@
-"""Prepared tiles follow the register file, and are bounded."""
+"""Prepared tiles change with the register file, and their number is limited."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def vectors(cols: int) -> Quantised:
 
 
 def fresh(file: tuple[np.ndarray, np.ndarray], first: int, rows: int, cols: int) -> list[int]:
-    """The product of the tiles as they are, nothing prepared."""
+    """The bits of the product of a file's tiles, computed without prepared tiles."""
     codes, exponents = (x[first : first + rows * cols] for x in file)
     tiles = Quantised(
         codes.reshape(rows, cols, NATIVE, NATIVE),

@@ -1,4 +1,4 @@
-"""Products of tiles, BFP long and its way out, against Python's integers element by element."""
+"""Products of tiles, BFP long and its rounding, against Python's integers element by element."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def most(quantiser: Quantiser) -> int:
 
 def random_blocks(random: np.random.Generator, shape: tuple[int, ...], quantiser: Quantiser,
                   spread: int, extreme: bool) -> Quantised:  # fmt: skip
-    """Codes of all sizes, blocks of zeros among them; exponents within `spread` of one."""
+    """Random codes, with some blocks of zeros; exponents within `spread` of one another."""
     top = most(quantiser)
     least = -top - 1 if quantiser.kind in ("bfp", "int") else -top
     codes = random.integers(least, top, shape, endpoint=True)
@@ -64,7 +64,7 @@ def random_blocks(random: np.random.Generator, shape: tuple[int, ...], quantiser
 
 
 def blocks(quantised: Quantised, quantiser: Quantiser) -> np.ndarray:
-    """The same as an array of `Block`s. What a code stands for has its own tests."""
+    """The same as an array of `Block`s; other tests check the values of codes."""
     whole = integers(quantised.codes, quantiser)
     found = np.empty(quantised.exponents.shape, object)
     for place in np.ndindex(*found.shape):
@@ -74,7 +74,10 @@ def blocks(quantised: Quantised, quantiser: Quantiser) -> np.ndarray:
 
 
 def expected(matrix: Quantised, vectors: Quantised, pair: Pair) -> np.ndarray:
-    """V and exponent of each element (iterations, rows, N). May raise `LeftRange`."""
+    """V and exponent of each element (iterations, rows, N).
+
+    May raise `LeftRange`.
+    """
     rows = blocks(matrix, pair[0])
     xs = blocks(vectors, pair[1])
     digits = pair[0].size + pair[1].size
@@ -111,7 +114,10 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_products(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rule of seed 003 ¶38, ¶41-42."""
+    """Products equal exact integers in each of the three ways to compute them.
+
+    See seed 003 ¶38, ¶41-42.
+    """
     pair, spread, way, cols = CASES[case]
     native, taken = 4, []
     for name in ("_sums", "_accumulate_64", "_long"):
@@ -160,7 +166,7 @@ any_pair = st.one_of(
        st.booleans(), st.integers(0, 2**32 - 1))  # fmt: skip
 def test_any_product(pair: Pair, spread: int, rows: int, cols: int, native: int, extreme: bool,
                      seed: int) -> None:  # fmt: skip
-    """The rule of seed 003 ¶38."""
+    """Random products equal exact integers, or leave the range in both (seed 003 ¶38)."""
     random = np.random.default_rng(seed)
     matrix = random_blocks(random, (rows, cols, native, native), pair[0], spread, extreme)
     vectors = random_blocks(random, (2, cols, native), pair[1], spread, extreme)
@@ -192,7 +198,7 @@ def test_a_last_bit_decides_and_is_rounded_once() -> None:
 
 
 def test_bfp_long_is_rounded_once() -> None:
-    """The rule of seed 003 ¶46."""
+    """BFP long is rounded once, half to even, to a host number (seed 003 ¶46)."""
 
     def out(value: int, exponent: int, dtype: type) -> int:
         whole, fraction = divmod(value, 2**40)
@@ -233,7 +239,7 @@ def test_bfp_long_is_rounded_once() -> None:
     st.integers(-30, 40),
 )  # fmt: skip
 def test_any_bfp_long_is_rounded_once(value: int, exponent: int) -> None:
-    """The rule of seed 003 ¶46."""
+    """Any BFP long is rounded as the exact fraction is (seed 003 ¶46)."""
     whole, fraction = divmod(value, 2**40)
     long = Long(*(np.array([x]) for x in (whole, fraction, exponent)))
     assert round_scaled(np.array([2**61 + 5]), np.array([-150]), np.float16).tolist() == [0]
@@ -284,7 +290,7 @@ def test_an_accumulator_that_leaves_its_range_is_named() -> None:
 
 @pytest.mark.parametrize("value", [-(2**73) - 1, -(2**73), 2**73 - 1, 2**73])
 def test_the_ends_of_the_accumulator(value: int) -> None:
-    """The rule of seed 003 ¶46."""
+    """The accumulator holds -2**73 to 2**73 - 1; beyond is `OutOfRange` (seed 003 ¶46)."""
     whole, fraction = divmod(value, 2**40)
     long = Long(*(np.full((1, 1, 1), x) for x in (whole, fraction, 0)))
     if -(2**73) <= value < 2**73:

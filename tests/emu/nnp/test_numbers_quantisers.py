@@ -63,7 +63,10 @@ any_quantiser = st.one_of(
 def test_every_fp16_number_as_a_block_of_one(
     quantiser: Quantiser, pytestconfig: pytest.Config
 ) -> None:
-    """The rule of seed 003 ¶42, ¶44. Without --long some significands of each exponent."""
+    """Each fp16 number, alone in a block, is quantised and restored as defined (seed 003 ¶42, ¶44).
+
+    Without --long, only some significands of each exponent are tested.
+    """
     found = quantise(NUMBERS[:, None], quantiser)
     back = dequantise(found, quantiser)[:, 0].tolist()
     codes, exponents = found.codes[:, 0].tolist(), found.exponents.tolist()
@@ -77,7 +80,7 @@ def test_every_fp16_number_as_a_block_of_one(
 
 
 def host_bits(name: str) -> st.SearchStrategy[int]:
-    """Bits of host numbers: any, edges, and those of common sizes."""
+    """Draw bits of host numbers: any, special ones, and numbers of usual size."""
     host = FLOATS[name]
     kind = {HALF: "e", SINGLE: "f"}[host]
     common = st.floats(-4, 4, width=16).map(
@@ -93,7 +96,7 @@ def array_of(bits: list[int], name: str) -> np.ndarray:
 @settings(max_examples=300)
 @given(st.data(), any_quantiser, st.sampled_from(["fp16", "fp32"]))
 def test_blocks(data: st.DataObject, quantiser: Quantiser, name: str) -> None:
-    """The rule of seed 003 ¶35-36, ¶45."""
+    """Blocks are quantised as exact fractions are (seed 003 ¶35-36, ¶45)."""
     host = FLOATS[name]
     bits = data.draw(st.lists(host_bits(name).filter(lambda x: not host.is_nan(x)),
                               min_size=1, max_size=6))  # fmt: skip
@@ -111,7 +114,7 @@ def test_blocks(data: st.DataObject, quantiser: Quantiser, name: str) -> None:
 
 @given(any_quantiser, st.integers(0, 2**32 - 1))
 def test_blocks_of_an_array_are_quantised_apart(quantiser: Quantiser, seed: int) -> None:
-    """The rule of seed 003 ¶45."""
+    """Each block of an array has its own exponent (seed 003 ¶45)."""
     random = np.random.default_rng(seed)
     scale = 2.0 ** random.integers(-10, 10, (3, 2, 1))
     values = (random.normal(size=(3, 2, 4)) * scale).astype(np.float16)
@@ -125,7 +128,7 @@ def test_blocks_of_an_array_are_quantised_apart(quantiser: Quantiser, seed: int)
 
 
 def test_the_rules_of_bfp_by_hand() -> None:
-    """The rule of seed 003 ¶35-36, ¶45."""
+    """BFP codes and exponents as calculated by hand (seed 003 ¶35-36, ¶45)."""
     eight = Quantiser("bfp", 8)
 
     def of(*values: float) -> tuple[list[int], int]:
@@ -169,7 +172,7 @@ def test_ranges_of_small_floats() -> None:
 @example(np.float32(np.sqrt(0.5)).view(np.uint32).item())
 @given(st.integers(0x3F000000, 0x40800000))
 def test_powers_near_the_root_of_two(bits: int) -> None:
-    """The rule of seed 003 ¶42."""
+    """Near the root of two, a number goes to the nearer power of two (seed 003 ¶42)."""
     values = np.array([bits], np.uint32).view(np.float32)
     quantiser = Quantiser("log", 5)
     expected = quantised([SINGLE.value(bits)], quantiser)
@@ -209,7 +212,11 @@ def test_an_array_without_blocks() -> None:
 
 
 def test_a_factor_cannot_be_taken_out_of_a_quantised_product() -> None:
-    """Other weights have other points of the grid; a power of two is the exponent's (seed 003 ¶38)."""
+    """Quantised products of scaled weights are not the scaled product (seed 003 ¶38).
+
+    Other weights meet other points of the grid. Only a factor that is a power of two changes just
+    the exponent.
+    """
     chance = np.random.default_rng(1)
     weights, x = chance.normal(size=(8, 8)), chance.normal(size=8)
     quantiser = Quantiser("bfp", 5)

@@ -1,7 +1,7 @@
-"""A model of nnp without time: programs as lists of mnemonics and operands, one iteration after the other.
+"""A model of nnp without time: it executes lists of instructions, iteration after iteration.
 
-Arithmetic is `macaw.emu.nnp.numbers` (which has witnesses of its own); addresses, windows, queues, chains and
-files are this module's.
+It uses the arithmetic of `macaw.emu.nnp.numbers`, which has its own witnesses. It has its own
+addresses, windows, queues, chains and files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ONE = {"v_sigm": numbers.sigmoid, "v_tanh": numbers.tanh, "v_relu": numbers.relu
 
 
 class Model:
-    """The memories, and what they hold after a program."""
+    """The memories and queues, with their contents after a program."""
 
     def __init__(self, case: Case) -> None:
         values = case.configuration
@@ -50,7 +50,10 @@ class Model:
         self.scalars = dict(nnp.RESET)
 
     def run(self, case: Case) -> None:
-        """The whole program. Raises `NotANumber` and `OutOfRange`."""
+        """Execute the whole program.
+
+        May raise `NotANumber` and `OutOfRange`.
+        """
         codes = {scalar.code: scalar.name for scalar in nnp.SCALARS}
         chain: list[tuple[str, dict[str, int]]] = []
         for name, values in [*case.lines, ("end_chain", {})]:
@@ -70,7 +73,7 @@ class Model:
         return any(self.scalars[name] != nnp.RESET[name] for name in nnp.WINDOW)
 
     def begin(self, name: str, values: dict[str, int], iteration: int, reads: bool) -> int:
-        """The first address of an instruction in an iteration."""
+        """The first address that an instruction uses in an iteration."""
         s = self.scalars
         base, inc = values.get("a", values.get("m", 0)), values.get("inc", 0) * s["unit"]
         if name.endswith("_inc") and reads and self.slides:
@@ -80,7 +83,7 @@ class Model:
         return base + inc * iteration
 
     def window(self, iteration: int) -> list[int | None]:
-        """What v_rd reads from the volume's begin on."""
+        """The addresses that v_rd reads, relative to the volume's begin; None is padding."""
         s, found = self.scalars, []
         across = (s["width"] + 2 * s["pad"] - s["kernel"]) // s["stride"] + 1
         y, x = iteration // across, iteration % across
@@ -187,7 +190,7 @@ class Model:
                 self.files[memory][begin + k] = vector
 
     def move(self, source: str, first: int, target: dict[str, int]) -> None:
-        """m_rd and m_wr."""
+        """Execute m_rd and m_wr."""
         n = self.native
         done: list[tuple[int, Any]] = []  # an iteration has all of its effects or none
         for k in range(self.scalars["rows"] * self.scalars["cols"]):
