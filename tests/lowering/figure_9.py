@@ -1,4 +1,4 @@
-"""Fig. 9 of the seed: what each cluster has of a product, by split."""
+"""Fig. 9 of the seed: the part of a product that each cluster computes, by split."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The texts that lowering writes, each as a line: how long it is, and its CRC-32.
+"""Outlines of the texts that lowering writes: a line for each text, with its length and CRC-32.
 
-That the programs compute what they should is tested elsewhere. Here it is noticed that a text is
-another one than before: longer, in another order, with other names or comments. `python -m
-tests.lowering.outlines` compares with tests/lowering/outlines.txt, `--text NAME` prints a text, and
-`--write` writes the file again, after the change was examined.
+Other tests check what the programs compute. Outlines show that a text has changed: longer, in
+another order, with other names or comments. `python -m tests.lowering.outlines` compares with
+tests/lowering/outlines.txt, `--text NAME` prints a text, and `--write` writes the file again;
+examine the change first.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _array(layer: Layer, mapping: str, split: str) -> str:
 
 
 def _chosen(layer: Layer) -> str:
-    """The program that is chosen, with the reasons."""
+    """The program of the chosen plan, with the reasons."""
     config = load("tiny").changed(layer.settings)
     product = layer.product.validated(config)
     choice = choose(product, config, density=layer.density)
@@ -67,7 +67,7 @@ def _nnp(make: Callable[[], onnx.ModelProto], **settings: int) -> str:
 
 
 def texts() -> Iterator[tuple[str, Callable[[], str]]]:
-    """Each text by its name: a function that makes it."""
+    """The name of each text, and the function that makes it."""
     for layer in LAYERS:
         if layer.name in CHOSEN:
             yield f"array: {layer.name}", partial(_chosen, layer)
@@ -91,7 +91,7 @@ def texts() -> Iterator[tuple[str, Callable[[], str]]]:
 
 
 def _random_nnp(seed: int) -> str:
-    """The source of a random model, or why it is refused."""
+    """The source of a random model for nnp, or the text of the error."""
     made = random_model(np.random.default_rng(seed))
     try:
         return _nnp(lambda: made)
@@ -100,7 +100,7 @@ def _random_nnp(seed: int) -> str:
 
 
 def _layers(make: Callable[[], onnx.ModelProto]) -> str:
-    """The layers of a model as they are read, with all their numbers."""
+    """The layers of a model, with all their numbers."""
     made = make()
     dims = {"batch": 2, "rows": 5} if make is float_model else {}
     return f"{pformat(network_of(made, dims=dims), width=120)}\n"
@@ -115,12 +115,12 @@ def _picture(source: Path, kind: str) -> str:
 
 
 def outline(name: str, text: str) -> str:
-    """The line of a text."""
+    """The line of a text in the file."""
     return f"{name}: {text.count(chr(10))} lines, {crc32(text.encode()):08x}"
 
 
 def outlines(*kinds: str) -> list[str]:
-    """The lines of all texts of these kinds, without any of all."""
+    """The lines of all texts of these kinds; without `kinds`, of all texts."""
     return [
         outline(name, make())
         for name, make in texts()
@@ -129,7 +129,7 @@ def outlines(*kinds: str) -> list[str]:
 
 
 def main() -> int:
-    """Do what the command line asks for."""
+    """Do what the command line asks for; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.lowering.outlines", description=__doc__)
     parser.add_argument("--write", action="store_true", help="tests/lowering/outlines.txt")
     parser.add_argument("--text", metavar="NAME", help="print this text")

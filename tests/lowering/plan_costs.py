@@ -1,8 +1,8 @@
-"""The plans that are compared for some layers, with what the model predicts for each of them.
+"""The plans that lowering compares for some layers, with the predictions for each plan.
 
-Most of these numbers have no second witness: they are predictions, which only have to be near what
-the emulator measures. So tests/lowering/plan_costs.txt has them as they were when the last change
-of the model was examined. `python -m tests.lowering.plan_costs --write` writes that file again.
+No other test checks most of these predictions exactly; they only have to be near the emulator's
+cycles. So tests/lowering/plan_costs.txt records them. `python -m tests.lowering.plan_costs --write`
+writes that file again; examine the change first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HEAD = (
 
 @dataclass(frozen=True)
 class Layer:
-    """An operation with a device: what of it is not the default, and the mappings and splits."""
+    """An operation with the changed settings of its device, and pairs of mapping and split."""
 
     name: str
     product: Product
@@ -158,7 +158,7 @@ def plan_lines(layer: Layer) -> Iterator[str]:
 def _guesses(
     product: Product, config: Configuration, mapping: Mapping, split: str, density: float
 ) -> NDArray[np.float64] | None:
-    """The estimates of all tiles that are tried; None if the plans are not chosen by estimates."""
+    """The estimates of all tiles that are tried; None if estimates are not used for the choice."""
     size = int(config["pe.rows"]), int(config["pe.clusters"])
     part = array_partition(product, split, size)
     if isinstance(product, Convolution) and product.layout == "hwc":
@@ -186,7 +186,7 @@ def text(layers: tuple[Layer, ...] = LAYERS) -> str:
 
 
 def main() -> None:
-    """Do what the command line asks for."""
+    """Compare with the file, or write it."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.lowering.plan_costs", description=__doc__
     )

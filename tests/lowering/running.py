@@ -1,4 +1,4 @@
-"""Plans run in the emulator."""
+"""Runs plans in the emulator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INTEGERS = st.sampled_from(["int8", "int16"])
 
 
 def made(program: SourceFiles, name: str = "p") -> Any:
-    """The assembled program, without a warning."""
+    """Assemble a program in a new folder; fail on a warning."""
     with tempfile.TemporaryDirectory() as folder:
         for file, array in program.files.items():
             np.save(Path(folder) / file, array)
@@ -45,7 +45,7 @@ def run(
     *,
     whole: bool = False,
 ) -> tuple[ProductPlan, Any]:
-    """The plan and what its program did; `whole`: with all activations of a tile at once."""
+    """The plan and the run of its program; `whole`: with all activations of a tile at once."""
     checked, kind = product.validated(config), MAPPINGS[mapping]
     plan = make_product_plan(checked, config, kind, split, tile, whole)
     return plan, macaw.run(made(layer_source(plan, "p")), x=x)
@@ -53,9 +53,9 @@ def run(
 
 @st.composite
 def element_types(draw: st.DrawFn) -> tuple[dict[str, str], Elements]:
-    """Settings of a device with integers, and the types of activations, weights and results.
+    """Draw settings of a device, and types of activations, weights and results.
 
-    Half of all operations compute with pe.element alone.
+    Half of all operations compute in pe.element only.
     """
     element = draw(INTEGERS)
     if draw(st.booleans()):

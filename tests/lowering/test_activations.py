@@ -1,4 +1,4 @@
-"""Sigmoid and tanh of sums, as curves of floating-point numbers and of fixed-point integers."""
+"""Sigmoid and tanh of sums, in floating-point numbers and in fixed-point integers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def curve(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    """The curve in double precision."""
+    """The function in double precision."""
     return np.tanh(values) if name == "tanh" else 1 / (1 + np.exp(-values))
 
 
@@ -45,7 +45,10 @@ def curve(name: str, values: NDArray[Any]) -> NDArray[Any]:
     ],
 )
 def test_results_are_the_curves_of_the_sums(operation: str, activation: str, element: str) -> None:
-    """Integers: the sums have 5 fraction bits, the results all bits except the sign."""
+    """Results are sigmoid or tanh of the sums.
+
+    For integers, sums have 5 fraction bits, results all bits except the sign.
+    """
     device = load("tiny").changed({"pe.element": element})
     words: dict[str, Any] = {"device": device, **OPTIONS[operation]}
     weights = WEIGHTS[operation]

@@ -1,4 +1,4 @@
-"""Balancing: written where the cost model says that it pays (seed 000 ¶98-102)."""
+"""Balancing is used where the cost model says that it pays (seed 000 ¶98-102)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ RNG = np.random.default_rng(7)
 
 
 def skewed(shape: tuple[int, ...], densities: list[float]) -> NDArray[np.int8]:
-    """Weights whose outputs have these shares of nonzero weights, in turn."""
+    """Weights whose outputs have these shares of nonzero weights, cyclically."""
     density = np.resize(densities, shape[0]).reshape(-1, *[1] * (len(shape) - 1))
     return (RNG.integers(1, 9, shape) * (RNG.random(shape) < density)).astype(np.int8)
 
 
 def runs(plan: ProductPlan, x: NDArray[Any], engine: str = "fast") -> Any:
-    """What the plan's program does; its outputs must be NumPy's."""
+    """Run the plan's program; its outputs must be NumPy's."""
     run = macaw.run(made(layer_source(plan, "p")), engine=engine, x=x)
     np.testing.assert_array_equal(run.outputs["y"], reference.result(plan.product, plan.config, x))
     return run
@@ -50,7 +50,7 @@ LAYERS = {
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_it_is_written_for_channels_of_unequal_weights(name: str) -> None:
-    """F51: 1.5 times as fast, and the model says so."""
+    """Channels with unequal weights are balanced, which is 1.5 times as fast, as predicted (F51)."""
     config = load("tiny")
     product = LAYERS[name]().validated(config)
     plan = choose(product, config).selection.plan
@@ -65,7 +65,7 @@ def test_it_is_written_for_channels_of_unequal_weights(name: str) -> None:
 
 
 def test_it_is_left_out_where_it_does_not_pay() -> None:
-    """Equal channels; few activations that are not zero; a design without; floating point."""
+    """No balancing for equal channels, few nonzero activations, design 5a, or floating numbers."""
     weights = skewed((16, 48), [0.1, 0.8])
     tiny = load("tiny")
     cases: tuple[dict[str, Any], ...] = (
@@ -92,7 +92,7 @@ def test_it_is_left_out_where_it_does_not_pay() -> None:
 def test_random_plans_with_balancing(
     mapping: str, split: str, pes: int, image: bool, seed: int
 ) -> None:
-    """Any plan may have it: results are NumPy's, and both engines take the same cycles."""
+    """Any plan may be balanced: results are NumPy's, and both engines take the same cycles."""
     rng = np.random.default_rng(seed)
     config = Configuration("drawn", {"pe.rows": 2, "pe.clusters": 2, "pe.pes": pes})
     n, k = int(rng.integers(1, 12)), int(rng.integers(1, 20))

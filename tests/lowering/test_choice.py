@@ -1,4 +1,4 @@
-"""Which mapping is taken: the cheapest, or the preferred one where it costs nearly as little."""
+"""The chosen mapping: the cheapest, or the preferred one if it costs nearly as little."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEVICE = load("tiny")
 
 
 def choice(shape: tuple[int, int, int], config: Configuration) -> Choice:
-    """What is taken for a product of `shape` (rows of activations, outputs, inputs)."""
+    """The choice for a product of `shape` (rows of activations, outputs, inputs)."""
     m, n, k = shape
     weights = np.random.default_rng(1).integers(1, 9, (n, k)).astype(np.int8)
     return choose(Product(m, weights).validated(config), config)
@@ -31,7 +31,10 @@ def choice(shape: tuple[int, int, int], config: Configuration) -> Choice:
 def test_the_preferred_mapping_wins_where_costs_are_near(
     shape: tuple[int, int, int], preferred: str
 ) -> None:
-    """By configuration, for each application one (seed 000 ¶140-141, ¶143-144, ¶177)."""
+    """The preferred mapping is chosen if its cost is near the least.
+
+    A setting names it for each application (seed 000 ¶140-141, ¶143-144, ¶177).
+    """
     found = choice(shape, DEVICE.changed({"lower.preferred.spmm": preferred}))
     cycles: dict[Any, Any] = {}
     for item in found.others:
@@ -46,7 +49,7 @@ def test_the_preferred_mapping_wins_where_costs_are_near(
 
 
 def test_a_preference_can_change_the_choice() -> None:
-    """Two settings of the same device take different mappings of one product (seed 000 ¶140-141)."""
+    """Two preferences give different mappings of one product (seed 000 ¶140-141)."""
     taken = {
         choice(
             (4, 8, 8), DEVICE.changed({"lower.preferred.spmm": name})
@@ -57,19 +60,19 @@ def test_a_preference_can_change_the_choice() -> None:
 
 
 def test_input_stationary_is_preferred_for_matrix_products() -> None:
-    """The defaults of every preset (seed 000 ¶177)."""
+    """Each preset prefers the input stationary mapping for products of matrices (seed 000 ¶177)."""
     for name in ("tiny", "base", "large"):
         assert load(name)["lower.preferred.spmm"] == "input"
 
 
 def test_loops_of_figure_7_by_what_they_load_again() -> None:
-    """The operand that the innermost loop does not touch is loaded least (seed 000 ¶142-145).
+    """The operand that the innermost loop does not use is loaded least (seed 000 ¶142-145).
 
     32 x 32 x 64 in tiles of 4 x 4 x 32 on two rows (M) and two clusters (N): each row has 4 tiles
     of m, 4 of n for each cluster, 2 of k. In the order m, k, n activations are loaded once, weights
     for each tile of m. In the order n, k, m weights are loaded once into each half of the unit, and
-    activations for each tile of n. Both send partial sums out between the tiles of k. In the order
-    m, n, k both come again, and no partial sum leaves.
+    activations for each tile of n. With both orders, partial sums leave between tiles of k. In the
+    order m, n, k both operands are loaded again, and no partial sum leaves.
     """
     rng = np.random.default_rng(2)
     weights, x = rng.integers(1, 9, (32, 64)), rng.integers(1, 9, (32, 64))
@@ -104,7 +107,10 @@ def test_loops_of_figure_7_by_what_they_load_again() -> None:
 def test_the_choice_on_larger_devices_with_zeros_on_both_sides(
     device: str, seed: int, count: int
 ) -> None:
-    """What docs/lowering.md says of them: the best within 15%, predictions within 1.5 times."""
+    """On larger devices, the choice is within 15% of the best, predictions are within 1.5 times.
+
+    docs/lowering.md states this.
+    """
     config, density = load(device), 0.4
     ratios = []
     for operation, product in layers(count, 30_000, seed, config):

@@ -1,4 +1,4 @@
-"""Dilation, groups, unequal padding and batches, against sums written from the definition."""
+"""Dilation, groups, unequal padding and batches, against sums by the definition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sums_of(
     dilation: tuple[int, int],
     groups: int,
 ) -> NDArray[Any]:
-    """The sums of one image: (rows, columns, outputs). `weights`: (outputs, h, w, channels)."""
+    """The sums of one image, (rows, columns, outputs); `weights` are (outputs, h, w, channels)."""
     above, left, below, right = pads
     image = np.pad(x.astype(int), ((above, below), (left, right), (0, 0)))
     outputs, height, width, channels = weights.shape
@@ -45,7 +45,7 @@ def sums_of(
 @settings(max_examples=8, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 1 << 32))
 def test_they_compute_what_the_definition_says(data: st.DataObject, seed: int) -> None:
-    """Seed 000 ¶138: batches of images; the rest is what networks have."""
+    """Convolutions with any options and batches equal the definition (seed 000 ¶138)."""
     draw, rng = data.draw, np.random.default_rng(seed)
     depthwise = draw(st.booleans())
     groups = 1 if depthwise else draw(st.integers(1, 3))
@@ -95,7 +95,7 @@ def test_they_compute_what_the_definition_says(data: st.DataObject, seed: int) -
 
 
 def test_weights_stay_from_image_to_image() -> None:
-    """A batch loads weights at most twice, once into each half of the units."""
+    """The images of a batch share weights, which are loaded at most twice (for two halves)."""
     weights = np.ones((8, 3, 3, 4), np.int8)
     cost = {
         batch: lower("conv2d", weights, image=(9, 9), batch=batch, mapping="weight",
@@ -107,7 +107,7 @@ def test_weights_stay_from_image_to_image() -> None:
 
 
 def test_one_kernel_of_zeros_between_weights_costs_no_products() -> None:
-    """The zeros of a dilation and of other groups are neither stored nor multiplied."""
+    """Zeros between dilated weights, and those of other groups, are neither stored nor multiplied."""
     plain = lower("conv2d", np.ones((4, 3, 3, 4), np.int8), image=(12, 12), device="tiny")
     cases: tuple[dict[str, Any], ...] = ({"dilation": 3}, {"groups": 2})
     for words in cases:
@@ -165,7 +165,10 @@ def test_the_description_names_them() -> None:
 
 
 def test_each_transfer_of_results_says_which_results_it_copies():
-    """Kernels of 2 x 3 on an image of 8 x 8: 7 rows of 4 outputs, on two rows of two clusters."""
+    """The comment of each transfer says which results it copies.
+
+    Kernels of 2 x 3 on an image of 8 x 8 give 7 rows, for two rows of two clusters.
+    """
     lowered = macaw.lower("conv2d", np.ones((4, 2, 3, 3), np.int8), image=(8, 8), device="tiny")
     pattern = r"# (row \d, cluster \d): of O\[(\d+):(\d+), :, (\d+):(\d+)\]"
     found = [(name, *map(int, ends)) for name, *ends in re.findall(pattern, lowered.source)]

@@ -1,4 +1,4 @@
-"""Random convolutions against a direct one, element for element; bytes against the dma's."""
+"""Random convolutions have the sums of the definition, and move the predicted bytes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.once
 
 @dataclass(frozen=True)
 class Case:
-    """A convolution, and how to lower it."""
+    """A convolution, and the way to lower it."""
 
     convolution: Convolution
     config: Configuration
@@ -95,7 +95,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def direct(item: Convolution, x: NDArray[Any]) -> NDArray[Any]:
-    """The sums, output by output, from the definition."""
+    """The sums, output by output, by the definition."""
     if item.layout == "cwh":
         x = x.transpose(2, 1, 0)
     height, width = item.kernel
@@ -120,7 +120,7 @@ def direct(item: Convolution, x: NDArray[Any]) -> NDArray[Any]:
 
 
 def finish(item: Convolution, sums: NDArray[Any], bits: int) -> NDArray[Any]:
-    """Bias, activation and requantisation."""
+    """The results after bias, activation and requantisation."""
     if item.bias is not None:
         sums = sums + item.bias
     if item.activation == "relu":
@@ -134,7 +134,7 @@ def finish(item: Convolution, sums: NDArray[Any], bits: int) -> NDArray[Any]:
 @settings(max_examples=30)
 @given(case=cases())
 def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case) -> None:
-    """The rule of seed 000 ¶138-139."""
+    """Random convolutions equal direct ones and move the predicted bytes (seed 000 ¶138-139)."""
     checked = case.convolution.validated(case.config)
     try:
         plan = make_image_plan(
@@ -146,7 +146,7 @@ def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case
 
 
 def check_plan(plan: ImagePlan, checked: Convolution, case: Case) -> None:
-    """Results element for element, and bytes."""
+    """Run a plan; compare its results element for element, and its bytes."""
     assert (plan.weight_counts == np.count_nonzero(plan.weight_rounds, axis=-1)).all()
     done = macaw.run(made(layer_source(plan, "p")), x=case.x)
     dtype = checked.elements.result if checked.elements else case.x.dtype
@@ -178,7 +178,7 @@ def test_images_a_hundred_times_as_large_as_a_unit(operation: str) -> None:
 
 
 def test_strips_below_some_of_the_columns() -> None:
-    """Channels do not follow one another: each has transfers of its own."""
+    """Transfers are right if channels are not adjacent in memory: each has its own transfers."""
     rng = np.random.default_rng(5)
     config = Configuration("one", {"pe.rows": 1, "pe.clusters": 1, "pe.pes": 4})
     found = convolution(
@@ -195,7 +195,11 @@ def test_strips_below_some_of_the_columns() -> None:
 
 
 def test_a_sliding_window_costs_what_is_predicted() -> None:
-    """Images column first: strips in the weight queue, a run of a column a row of the dma."""
+    """A sliding window takes the predicted cycles.
+
+    Images are stored column by column, strips are in the weight queue, and each row of a transfer
+    is a column's run.
+    """
     rng = np.random.default_rng(4)
     found = lower(
         "depthwise",
@@ -217,7 +221,10 @@ def test_a_sliding_window_costs_what_is_predicted() -> None:
 
 
 def test_more_input_channels_than_the_input_buffer_holds() -> None:
-    """Tiles of k: raw sums go from half to half, the bias comes first (seed 000 ¶139)."""
+    """With more channels than the input buffer holds, raw sums pass between halves (seed 000 ¶139).
+
+    The bias is added to the first tile of k.
+    """
     config = Configuration(
         "narrow", {"pe.rows": 1, "pe.clusters": 1, "pe.pes": 4, "pe.input_buffer": 64}
     )

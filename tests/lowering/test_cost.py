@@ -1,4 +1,4 @@
-"""The cost model beside the emulator, part by part."""
+"""The predictions of the cost model against the emulator, one by one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASES = [
 @pytest.mark.parametrize("rate", [1, 4])
 @pytest.mark.parametrize(("rows", "n", "k", "mapping", "split"), CASES)
 def test_an_activation_and_a_shift_take_what_is_predicted(rows, n, k, mapping, split, rate):
-    """What they add to the work of the array's rows: each result goes through the unit twice."""
+    """An activation and a shift add the predicted cycles: each result passes the SFU twice."""
     weights = np.random.default_rng(0).integers(1, 9, (n, k)).astype(np.int8)
     words = {
         "rows": rows,

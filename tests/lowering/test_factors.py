@@ -1,4 +1,4 @@
-"""Results by scales of channels and by tables, in all mappings and splits, against NumPy."""
+"""Results with scales by channel and with tables, in all mappings and splits, against NumPy."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_results_and_bytes(data: st.DataObject) -> None:
 
 
 def test_a_scale_by_hand():
-    """100 · 0.125 = 12.5 and 108 · 0.125 = 13.5, ties to even; 4000 saturates; -1 rounds to -0."""
+    """By hand: 100 · 0.125 = 12.5 and 108 · 0.125 = 13.5 are ties; 4000 saturates; -1 gives -0."""
     weights = np.array([[1], [1], [1], [1]], np.int8)
     bias = np.array([0, 8, 3900, -101], np.int32)
     scales = np.array([0.125, 0.125, 0.5, 0.25], np.float32)

@@ -1,4 +1,4 @@
-"""Fig. 8's product by nine splits and three mappings on `tiny`, as Fig. 9 has it."""
+"""Fig. 8's product in nine splits and three mappings on `tiny` has the slices of Fig. 9."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Seen = dict[tuple[int, int, str], set[int]]
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
-    """What lies in the weight queues and input buffers of each cluster, after every segment."""
+    """The contents of weight queues and input buffers of each cluster, after each segment."""
     found: Seen = defaultdict(set)
     deliver = ExeDelivery.deliver
 
@@ -48,7 +48,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize("split", SPLITS)
 def test_slices_and_results(mapping: str, split: str, seen: Seen) -> None:
-    """The rule of seed 000 ¶140-144, ¶149-170, ¶173."""
+    """Each cluster gets Fig. 9's slices, and results are right (seed 000 ¶140-144, ¶149-170, ¶173)."""
     found = lower("spmm", W, rows=4, device="tiny", mapping=mapping, split=split)
     run = macaw.run(found.assemble(), x=X)
     np.testing.assert_array_equal(run.outputs["y"], X.astype(int) @ W.T.astype(int))
@@ -63,6 +63,6 @@ def test_slices_and_results(mapping: str, split: str, seen: Seen) -> None:
 
 
 def test_the_reference_is_numpys_product() -> None:
-    """The rule of seed 000 ¶134-137."""
+    """The reference for products is NumPy's product (seed 000 ¶134-137)."""
     product = Product(4, W).validated(TINY)
     np.testing.assert_array_equal(reference.result(product, TINY, X), X.astype(int) @ W.T)

@@ -1,4 +1,4 @@
-"""Operations of floating element types: small halves, so NumPy's own sums are the measure."""
+"""Operations of floating element types, with small multiples of a half, equal NumPy's."""
 
 from __future__ import annotations
 

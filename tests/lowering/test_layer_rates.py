@@ -1,4 +1,4 @@
-"""The benchmark of layers of networks measures and compares with NumPy."""
+"""The benchmark of layers measures them and compares their results with NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros in place of sections that differ only in numbers write the same program."""
+"""Macros replace sections that differ only in numbers, without a change of the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HALVES = (("ping", "0", "PONG"), ("pong", "PONG", "0"))
 
 
 def section(name: str, *lines: tuple[str, str]) -> Listing:
-    """A listing with a section of some statements with their comments, and a line after it."""
+    """A listing with a section of statements and comments, and a line before and after it."""
     out = Listing()
     out.comment("before")
     out.mark(name)
@@ -25,7 +25,7 @@ def section(name: str, *lines: tuple[str, str]) -> Listing:
 
 
 def data(lines: list[str]) -> bytes:
-    """The bytes of the data that a source of some lines has."""
+    """The bytes of the data of these lines."""
     source = "\n".join([".device tiny", ".core cp", "_start: ecall", ".data", *lines])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.s"
@@ -35,7 +35,7 @@ def data(lines: list[str]) -> bytes:
 
 
 def words(first: int, rows: int, step: int) -> tuple[tuple[str, str], ...]:
-    """Statements of which the first number is always the same, and two are equal."""
+    """Statements in which the first number is constant, and two numbers are equal."""
     return (
         (f".word 7, {first}, {first}", f"from {first} on"),
         (f".irp i, {', '.join(map(str, range(rows)))}", "each row"),

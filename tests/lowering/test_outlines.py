@@ -1,4 +1,4 @@
-"""Whether lowering writes the texts that it wrote before."""
+"""Lowering writes the same texts as before."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from tests.lowering.outlines import FILE, KINDS, outlines
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_are_what_they_were(kind: str) -> None:
-    """If a change of a text is wanted: examine it, then write the file again."""
+    """The outlines of texts are the recorded ones; if a change is wanted, write the file again."""
     before = FILE.read_text("utf-8").splitlines()
     assert outlines(kind) == [line for line in before if line.startswith(f"{kind}: ")]

@@ -1,4 +1,4 @@
-"""Loads and stores hide behind the computation (seed 000 ¶146)."""
+"""Loads and stores overlap the computation (seed 000 ¶146)."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Span = tuple[int, int]  # first and last cycle
 
 
 def half(address: int) -> int | None:
-    """Which half of a unit an address lies in."""
+    """The half of a unit in which an address lies, or None."""
     if not memory_map.UNITS <= address < memory_map.REGISTERS:
         return None
     return address >> memory_map.HALF_SHIFT & 1
 
 
 def spans(times: list[tuple[int | None, Span]]) -> list[Span]:
-    """From the first to the last of those that follow one another in the same half."""
+    """The span (first, last) of each run of times in the same half."""
     groups = [list(group) for _, group in groupby(times, key=lambda item: item[0])]
     return [(group[0][1][0], max(last for _, (_, last) in group)) for group in groups]
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_transfers_lie_within_the_computation(mapping: str) -> None:
-    """The timeline: what comes for iteration k + 1, and the results of k - 1, while k computes."""
+    """While iteration k computes, inputs of k + 1 come and results of k - 1 leave."""
     rng = np.random.default_rng(1)
     weights, x = rng.integers(1, 10, (12, 96)), rng.integers(1, 10, (48, 96))
     found = lower("spmm", weights.astype(np.int8), rows=48, device="tiny", mapping=mapping)
@@ -77,9 +77,9 @@ def test_transfers_lie_within_the_computation(mapping: str) -> None:
 
 
 def test_a_program_takes_little_more_than_its_computation() -> None:
-    """Rows that compute longer than the dma loads: at most 5% more than the rows' own work.
+    """If rows compute longer than the dma loads, a program takes at most 5% more than they do.
 
-    Without overlap the transfers would come on top, nearly a quarter of that work.
+    Without overlap the transfers would add nearly a quarter.
     """
     rng = np.random.default_rng(1)
     weights, x = rng.integers(1, 10, (96, 64)), rng.integers(1, 10, (64, 64))

@@ -1,4 +1,4 @@
-"""The nine splits of Fig. 9 for the product of Fig. 8, and what holds for any split."""
+"""The nine splits of Fig. 9 for the product of Fig. 8, and properties of any split."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.lowering.figure_9 import CLUSTERS, operand_ranges
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_slices_of_figure_9(split: str) -> None:
-    """The rule of seed 000 ¶149-170, ¶172-173."""
+    """Each split gives the clusters the ranges of Fig. 9 (seed 000 ¶149-170, ¶172-173)."""
     part = partition(split, 2, 2, (4, 8, 8))
     assert (part.rows, part.clusters) == (2, 2)
     for place, (p, q) in enumerate(CLUSTERS):
@@ -32,13 +32,13 @@ def test_the_order_of_the_splits() -> None:
 
 def test_a_vector_needs_one_cluster_if_m_is_split(  # ¶171
 ) -> None:
-    """The rule of seed 000 ¶171."""
+    """If M is split, a vector needs one cluster only (seed 000 ¶171)."""
     part = partition("a", 4, 4, (1, 100, 100))
     assert (part.rows, part.clusters) == (1, 1)
 
 
 def test_the_last_run_begins_earlier() -> None:
-    """The rule of seed 000 ¶84."""
+    """Parts have equal sizes, so the last part overlaps the one before it (seed 000 ¶84)."""
     assert [start_of(10, 4, index) for index in range(3)] == [0, 4, 6]
 
 
@@ -52,7 +52,7 @@ def test_the_last_run_begins_earlier() -> None:
 def test_every_product_has_its_cluster(
     split: str, rows: int, clusters: int, extents: tuple[int, int, int]
 ) -> None:
-    """All elements of each dimension are covered, by parts that lie in it; none is left idle (seed 000 ¶84, ¶147-148, ¶172)."""
+    """Parts cover all elements of each dimension, and none is idle (seed 000 ¶84, ¶147-148, ¶172)."""
     part = partition(split, rows, clusters, extents)
     assert part.rows <= rows
     assert part.clusters <= clusters
@@ -77,12 +77,15 @@ def test_every_product_has_its_cluster(
 
 
 def _marks(extent: int) -> set[int]:
-    """Some places of a dimension, its ends among them."""
+    """Some indices of a dimension, with the first and the last."""
     return {0, extent // 3, extent // 2, 2 * extent // 3, extent - 1}
 
 
 def test_parts_of_outputs_may_be_multiples_of_a_grain():
-    """200 outputs over 16 clusters: 13 each, or 16 for 13 of them, of which the last overlaps."""
+    """The sizes of parts may be multiples of a grain.
+
+    200 outputs over 16 clusters: 13 each; or 16 each for 13 clusters, where the last part overlaps.
+    """
     plain = partition("e", 4, 4, (10, 200, 7))
     aligned = partition("e", 4, 4, (10, 200, 7), grain=16)
     assert plain.length("N") == 13

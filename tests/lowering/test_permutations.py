@@ -1,4 +1,4 @@
-"""The orders that are drawn: all but the identity, equally likely."""
+"""Random orders: all permutations except the identity, equally likely."""
 
 import itertools
 import os
@@ -18,7 +18,7 @@ def test_ranks_are_the_permutations(lanes: int) -> None:
 
 
 def test_the_last_rank_of_sixteen_lanes() -> None:
-    """Every digit at its highest: each lane from the last on changes place with lane 0."""
+    """The order with the last rank exchanges each lane, from the last on, with lane 0."""
     wanted = list(range(16))
     for last in range(15, 0, -1):
         wanted[last], wanted[0] = wanted[0], wanted[last]
@@ -35,7 +35,7 @@ def test_numbers_are_the_remainders_of_128_bits() -> None:
 
 
 def chi_square(counts: np.ndarray) -> float:
-    """How far counts are from equal ones, in standard deviations of its distribution."""
+    """The distance of counts from equal counts, in standard deviations of chi-square."""
     expected = counts.sum() / len(counts)
     free = len(counts) - 1
     return float((((counts - expected) ** 2 / expected).sum() - free) / np.sqrt(2 * free))
@@ -64,7 +64,10 @@ def test_every_order_is_as_likely_as_any_other(lanes: int, filled: set[int], ord
 
 
 def test_sixteen_lanes_stand_anywhere() -> None:
-    """16! orders are too many to count: where a weight goes, and pairs of neighbours."""
+    """In random orders of 16 lanes, weights and pairs of neighbours go anywhere equally often.
+
+    There are too many orders, 16!, to count each.
+    """
     found = draw(16_000, 16, {16}, np.random.default_rng(3).bytes).astype(int)
     for lane in range(16):
         assert abs(chi_square(np.bincount(found[:, lane], minlength=16))) < 5
@@ -83,7 +86,7 @@ def test_the_operating_systems_generator_never_gives_the_identity() -> None:
 
 
 def test_moves_is_what_can_be_seen() -> None:
-    """For all orders of five lanes: by distinct weights, one of which may be zero."""
+    """`moves` is true exactly if the order changes a row of distinct weights (one may be 0)."""
     orders = permutations(np.arange(120), 5)
     for filled in range(1, 6):
         found = moves(orders, filled)

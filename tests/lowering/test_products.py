@@ -1,4 +1,4 @@
-"""Random products, devices, tiles, mappings and splits against NumPy; bytes against the dma's."""
+"""Random products, devices, tiles, mappings and splits give NumPy's results and predicted bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.once
 
 @dataclass(frozen=True)
 class Case:
-    """A product, and how to lower it."""
+    """A product, and the way to lower it."""
 
     product: Product
     config: Configuration
@@ -81,7 +81,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def wanted(product: Product, x: NDArray[Any], bits: int) -> NDArray[Any]:
-    """The product in Python's own numbers, and SciPy's: no helper of the code under test."""
+    """The product by Python's own numbers and by SciPy, without code under test."""
     sums = x.astype(object) @ product.weights.T.astype(object)
     sparse = csr_array(product.weights.astype(np.int64)) @ csr_array(x.astype(np.int64)).T
     assert (sparse.T.toarray() == sums).all()
@@ -104,7 +104,7 @@ def wanted(product: Product, x: NDArray[Any], bits: int) -> NDArray[Any]:
 @settings(max_examples=35)
 @given(case=cases())
 def test_products_equal_numpys_and_bytes_are_those_predicted(case: Case) -> None:
-    """The rule of seed 000 ¶85."""
+    """Random products equal NumPy's and move the predicted bytes (seed 000 ¶85)."""
     try:
         how = case.config, case.mapping, case.split, case.tile
         plan, done = run(case.product, *how, case.x, whole=case.whole)
@@ -119,7 +119,7 @@ def test_products_equal_numpys_and_bytes_are_those_predicted(case: Case) -> None
 @settings(max_examples=60)
 @given(case=cases())
 def test_rounds_of_weights_are_the_weights(case: Case) -> None:
-    """Each weight meets each row of activations once: the rounds of all parts make up the matrix."""
+    """The rounds of all parts together have each weight of the matrix once."""
     try:
         plan = make_product_plan(
             case.product.validated(case.config),
@@ -152,7 +152,7 @@ def test_rounds_of_weights_are_the_weights(case: Case) -> None:
 
 
 def test_an_operation_a_hundred_times_as_large_as_a_unit() -> None:
-    """Operands of 116 KiB through a unit whose halves hold 1 KiB (seed 000 ¶84)."""
+    """Operands of 116 KiB pass through a unit whose halves hold 1 KiB (seed 000 ¶84)."""
     config = Configuration("small", {"pe.rows": 1, "pe.clusters": 2, "mem.unit_half_bytes": 1024})
     m, n, k = 4, 32, 3300
     rng = np.random.default_rng(3)

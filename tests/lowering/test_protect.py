@@ -1,4 +1,4 @@
-"""Weights in another order: seed 002 ¶105-¶113 to the letter, and properties of every scope."""
+"""Protected weights: the orders of seed 002 ¶105-¶113, and properties of every scope."""
 
 from collections import Counter
 from fractions import Fraction
@@ -19,7 +19,7 @@ SCOPES = ("net", "layer", "group:2", "group:3", "node")
 
 
 def names(node: int, inputs: str) -> list[int]:
-    """w40 is 40, and so on."""
+    """The numbers of weights: w40 is 40, and so on."""
     return [int(f"{node}{i}") for i in inputs]
 
 
@@ -31,13 +31,13 @@ FIGURE_8 = [
 
 
 def pmac(a: list[int], b: list[int], seq: list[int]) -> list[int]:
-    """The permuted multiply-accumulate, from its definition: a sum for each group of four."""
+    """The permuted multiply-accumulate by its definition: a sum for each group of four lanes."""
     products = [a[i] * b[seq[i]] for i in range(len(a))]
     return [sum(products[i : i + 4]) for i in range(0, len(a), 4)]
 
 
 def node_by_pmac(x: list[int], stored: list[int], orders: list[list[int]]) -> int:
-    """A node's sum, block by block, of its stored weights."""
+    """The sum of a node, computed block by block from its stored weights."""
     lanes = len(orders[0])
     x = x + [1] * (-len(x) % lanes)  # whatever stands behind the inputs meets the padding
     total = 0
@@ -48,7 +48,7 @@ def node_by_pmac(x: list[int], stored: list[int], orders: list[list[int]]) -> in
 
 
 def test_figure_8_as_the_seed_stores_it() -> None:
-    """The stored order and its order information (seed 002 ¶103-108)."""
+    """Weights are stored in the order of Fig. 8, with their order information (seed 002 ¶103-108)."""
     plan = protect.layout(FIGURE_8, "net")
     assert plan.shape == (1, 1, 4)
     orders = protect.check(np.array([[[0, 3, 1, 2]]], np.uint8), plan)
@@ -71,7 +71,10 @@ def test_figure_8_as_the_seed_stores_it() -> None:
     ],
 )
 def test_whose_order_is_whose(scope: str, first: list[int], second: list[int]) -> None:
-    """Nodes of the net, a layer, a group share an order, or none do (seed 002 ¶109-112)."""
+    """The scope says which nodes share an order (seed 002 ¶109-112).
+
+    They are the nodes of the net, of a layer or of a group; or each node has its own order.
+    """
     plan = protect.layout(FIGURE_8, scope)
     assert [order.tolist() for order in plan.order_of] == [first, second]
     assert plan.shape == (second[-1] + 1, 1, 4)
@@ -83,7 +86,7 @@ DTYPES = ("int8", "uint8", "int16", "float16", "int32", "float32", ">i2")
 
 @st.composite
 def networks(draw: st.DrawFn) -> tuple[list[np.ndarray], str, int, int]:
-    """Weights of up to three layers, a scope, lanes and a seed."""
+    """Draw weights of up to three layers, a scope, a number of lanes and a seed."""
     dtype = np.dtype(draw(st.sampled_from(DTYPES)))
     seed = draw(st.integers(0, 2**32))
     rng = np.random.default_rng(seed)
@@ -132,7 +135,7 @@ def test_there_and_back(network: tuple[list[np.ndarray], str, int, int]) -> None
 def test_no_row_of_distinct_weights_stands(
     scope: str, lanes: int, shapes: list[tuple[int, int]], seed: int
 ) -> None:
-    """Not even if it is short, one of its weights is a zero, or the zeros are left out."""
+    """No row of distinct weights keeps its order, even if it is short or has a zero."""
     rng = np.random.default_rng(seed)
     weights = []
     for nodes, fan_in in shapes:
@@ -162,9 +165,10 @@ def test_no_row_of_distinct_weights_stands(
 def test_pmac_of_what_is_stored_is_the_plain_product(
     network: tuple[list[np.ndarray], str, int, int],
 ) -> None:
-    """Whole numbers in Python, so of any type; inputs past the fan-in are not zero.
+    """pmac of the stored weights is the plain product.
 
-    The method needs no instruction: statements of Python do the same (seed 002 ¶123-135).
+    Numbers are Python's integers, so of any type; inputs past the fan-in are not zero. The method
+    needs no instruction: statements of Python do the same (seed 002 ¶123-135).
     """
     weights, scope, lanes, seed = network
     rng = np.random.default_rng(seed)
@@ -184,7 +188,7 @@ def test_pmac_of_what_is_stored_is_the_plain_product(
 
 
 def test_orders_say_nothing_of_the_weights() -> None:
-    """They follow from shapes and the generator: other weights get the same ones."""
+    """Orders do not depend on the weights, only on shapes and the generator."""
     rng = np.random.default_rng(1)
     for scope in SCOPES:
         one, other = (rng.integers(-99, 99, (5, 37)).astype(np.int8) for _ in range(2))
@@ -194,7 +198,10 @@ def test_orders_say_nothing_of_the_weights() -> None:
 
 
 def test_every_order_and_block_has_its_own() -> None:
-    """A node of 160 weights is ten blocks of 16 (seed 002 ¶109, ¶112)."""
+    """Each order and each block is drawn separately (seed 002 ¶109, ¶112).
+
+    A node of 160 weights has ten blocks of 16.
+    """
     plan = protect.layout([np.ones((20, 160), np.int8)], "node")
     orders = protect.draw(plan, 1)
     assert orders.shape == (20, 10, 16)
@@ -219,8 +226,7 @@ def test_convolution_weights_keep_their_shape() -> None:
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_strength_of_full_blocks(scope: str) -> None:
-    """More orders protect better (seed 002 ¶113)."""
-    """orders * blocks * log2(lanes! - 1)"""
+    """The strength is orders * blocks * log2(lanes! - 1) bits (seed 002 ¶113)."""
     weights = [np.arange(6 * 32, dtype=np.int16).reshape(6, 32), np.ones((3, 32), np.int16)]
     plan = protect.layout(weights, scope)
     orders, blocks, lanes = plan.shape
@@ -228,7 +234,10 @@ def test_strength_of_full_blocks(scope: str) -> None:
 
 
 def test_strength_of_short_blocks() -> None:
-    """By hand: 16, 16 and 5 weights; 1 alone and 2 in the one other order say nothing."""
+    """Short blocks have fewer orders; blocks of 1 or 2 weights have no strength.
+
+    By hand: blocks of 16, 16 and 5 weights.
+    """
     for fan_in, factors in ((37, (16, 16, 5)), (33, (16, 16)), (18, (16,))):
         plan = protect.layout([np.zeros((3, fan_in), np.int8)], "node")
         wanted = 3 * sum(log2(factorial(n) - 1) for n in factors)
@@ -246,7 +255,7 @@ def test_strength_of_layers_that_share_is_that_of_the_widest() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(SCOPES), st.integers(2, 12), st.integers(2, 12), st.integers(0, 2**32))
 def test_equal_weights_are_interchangeable(scope: str, one: int, other: int, seed: int) -> None:
-    """Against counting columns one by one."""
+    """The number of distinct weights per lane equals a count column by column."""
     rng = np.random.default_rng(seed)
     weights = [rng.integers(0, 3, (4, fan_in)).astype(np.int16) for fan_in in (one, other)]
     plan = protect.layout(weights, scope)
@@ -276,7 +285,10 @@ def test_equal_weights_are_interchangeable(scope: str, one: int, other: int, see
 
 
 def test_names_of_columns_are_exact_for_any_number_of_nodes() -> None:
-    """They are numbered anew before 64 bits are full: only the first node tells two lanes apart."""
+    """Columns are told apart for any number of nodes, also if only the first node differs.
+
+    Names of columns are numbered again before they need 64 bits.
+    """
     for dtype in (np.int8, np.int32):
         weights = np.full((41, 4), -1, dtype)
         weights[0, 2] = 5
@@ -368,7 +380,7 @@ def test_shapes_that_were_not_shuffled(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("scope", ["net", "layer", "group:4", "node"])
 def test_the_table_of_the_manual(scope: str) -> None:
-    """docs/protection.md, on the digits network."""
+    """The digits network has the strengths of docs/protection.md."""
     root = Path(__file__).parents[2]
     weights = [np.load(root / "programs" / "digits_mlp" / f"w{k}.npy") for k in (1, 2, 3)]
     plan = protect.layout(weights, scope)

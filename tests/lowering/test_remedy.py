@@ -1,4 +1,4 @@
-"""What is refused for want of room names the setting that is too small: with it, it is lowered."""
+"""If memory of the array is too small, the error names the setting that makes lowering succeed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.once
 
 
 def refused(shape, image, device, **words):
-    """The error of a convolution of ones, or None."""
+    """The error of lowering a convolution of ones, or None."""
     try:
         macaw.lower("conv2d", np.ones(shape, np.int8), image=image, device=device, **words)
     except macaw.InputError as error:
@@ -27,7 +27,7 @@ def refused(shape, image, device, **words):
 
 
 def advised(hint):
-    """The settings that a hint names, and their values."""
+    """The settings that a hint names, with their values."""
     return {name: int(value) for name, value in re.findall(r"([a-z_.]+) = (\d+)", hint)}
 
 
@@ -41,7 +41,7 @@ def advised(hint):
     ],
 )
 def test_a_kernel_of_more_weights_than_the_queue_holds(shape, image, cut):
-    """F23: it is cut into parts, whose partial sums add."""
+    """A kernel with more weights than the queue holds is divided; its partial sums are added (F23)."""
     rng = np.random.default_rng(0)
     weights = rng.integers(1, 9, shape).astype(np.int8)
     operation = "conv2d" if len(shape) == 4 else "depthwise"
@@ -58,7 +58,10 @@ def test_a_kernel_of_more_weights_than_the_queue_holds(shape, image, cut):
 
 
 def test_strips_take_whole_kernels():
-    """An image of (channels, width, height) is computed by sliding windows alone."""
+    """A kernel for sliding windows cannot be divided: the hint names a larger queue.
+
+    An image of (channels, width, height) is computed by sliding windows only.
+    """
     weights = np.ones((1, 40, 40), np.int8)
     with pytest.raises(macaw.InputError) as caught:
         macaw.lower("depthwise", weights, image=(44, 44), layout="cwh", device="tiny")
@@ -69,7 +72,10 @@ def test_strips_take_whole_kernels():
 
 
 def test_the_mapping_that_is_asked_for_may_need_a_larger_queue():
-    """Input stationary plans have no partial sums to add."""
+    """If the user demands an input stationary plan, a kernel needs a larger queue.
+
+    Such a plan has no partial sums that could be added.
+    """
     error = refused((1, 40, 40, 1), (44, 44), "tiny", mapping="input")
     assert str(error) == "no tile fits the weight queue, 1024 entries"
     assert error.hint == "one fits with pe.weight_queue = 2048"
@@ -89,7 +95,7 @@ def test_the_mapping_that_is_asked_for_may_need_a_larger_queue():
 def test_the_setting_that_is_named_helps(
     queue, buffer, outputs, half, kernel, channels, count, pes
 ):
-    """And none of them alone does where several are named: each is needed."""
+    """The named settings make lowering succeed; if several are named, each is needed."""
     device = Configuration("drawn", {
         "pe.rows": 1, "pe.clusters": 2, "pe.pes": pes, "pe.weight_queue": queue,
         "pe.input_buffer": buffer, "pe.output_queue": outputs, "mem.unit_half_bytes": half,

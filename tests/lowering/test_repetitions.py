@@ -1,4 +1,4 @@
-"""Repetitions give the lines from which they were made, after the macros are expanded."""
+"""Repetitions (`.irp`) give the lines from which they were made."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.lowering.repetitions import repeated
 
 
 def words(lines: list[str]) -> list[list[int]]:
-    """The numbers of each `.word` after all `.irp` around it."""
+    """The numbers of each `.word`, after the `.irp` lines around it are expanded."""
     if not lines:
         return []
     head = re.fullmatch(r"\.irp (\w), ([\d, ]+)", lines[0])
@@ -39,7 +39,7 @@ def all_words(lines: list[str]) -> list[list[int]]:
     st.booleans(),
 )
 def test_a_table_of_nested_loops(loops, cut, odd):
-    """Tables of up to four loops, cut short, and with another line in them."""
+    """Tables of up to four nested loops, some cut short or with another line, are restored exactly."""
     rows = [(0, 0x2000)]
     for count, step, other in loops:
         rows = [(a + step * n, b + 0x1000 * other * n) for n in range(count) for a, b in rows]

@@ -1,4 +1,4 @@
-"""cp's code that layers share: the same text for layers of one kind, the numbers in a record."""
+"""cp's code that layers share: one text for layers of one kind, with their numbers in records."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def statements(text: str) -> list[str]:
 
 
 def parts(source: str) -> list[str]:
-    """The names of the parts of a subroutine."""
+    """The names of the pieces of a subroutine."""
     found = re.search(r"\.irp +part, (.*)", source)
     assert found is not None
     return found[1].split(", ")
@@ -74,7 +74,7 @@ def test_layers_of_one_kind_share_their_code():
     ids=["weight stationary", "output stationary", "padding"],
 )
 def test_with_its_record_the_code_is_that_of_the_layer(plan):
-    """Numbers from the record in place of its loads: the code that the layer has for itself."""
+    """With the numbers of its record instead of loads, shared code is the layer's own code."""
     includes = IncludeLibrary()
     library = CodeLibrary(includes)
     shared = library.code(plan)
@@ -102,7 +102,7 @@ def test_with_its_record_the_code_is_that_of_the_layer(plan):
 
 
 def _number(expression: str, values: dict[str, str]) -> object:
-    """The value of an expression of constants, or its text if it names labels."""
+    """The value of an expression of constants, or its text if it has labels."""
     for _ in range(2):
         expression = re.sub(r"\b[A-Z]\w*\b", lambda name: values.get(name[0], name[0]), expression)
     return eval(expression) if re.fullmatch(r"[\dxa-f+*<>() -]+", expression) else expression

@@ -1,4 +1,4 @@
-"""The padding of images that the units get: results, bytes, and what is inside an image."""
+"""Padding of images in the units: results, bytes, and columns inside an image."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ def plan_of(weights: Any, image: Any, tile: ImageTile, mapping: Any, **options: 
 
 
 def test_what_is_inside_an_image_by_hand():
-    """Split a of `tiny`: two rows and two clusters divide the rows of outputs in four parts of one.
+    """The slabs' rows and columns outside an image, by hand.
 
+    Split a of `tiny`: two rows and two clusters divide the rows of outputs in four parts of one.
     The kernel is 3 × 3, the padding 1. So the slabs of the first and the last part have a row
     outside. With all 5 columns in one tile, there is a column outside at each side.
     """
@@ -51,7 +52,7 @@ def test_what_is_inside_an_image_by_hand():
 
 
 def test_a_tile_inside_the_image_needs_no_zeros():
-    """Of three tiles side by side only the middle one has no column outside."""
+    """Of three tiles side by side, only the middle one has no column outside."""
     weights = np.ones((4, 1, 3, 2), np.int8)
     tile = ImageTile(1, 1, 4, 2, 4, (1, 3))
     slabs = PaddedSlabs(plan_of(weights, (4, 12), tile, INPUT, padding=(0, 1)))
@@ -62,7 +63,7 @@ def test_a_tile_inside_the_image_needs_no_zeros():
 
 @st.composite
 def convolutions(draw: Any) -> tuple[Any, dict[str, Any]]:
-    """Weights, an image's size and options, with padding at one side at least."""
+    """Draw weights, an image's size and options, with padding on at least one side."""
     side = st.integers(1, 4)
     outputs, channels = draw(st.integers(1, 20)), draw(st.integers(1, 12))
     depthwise = draw(st.booleans())
@@ -101,7 +102,10 @@ def test_results_and_bytes(drawn, split, seed):
 
 
 def test_a_line_of_a_slab_is_longer_than_an_immediate():
-    """A line of 128 columns of 16 channels: cp adds 2,048 bytes from row to row."""
+    """A slab's line of 2,048 bytes (128 columns of 16 channels) is too long for an immediate.
+
+    cp adds the line's length from row to row.
+    """
     rng, config = np.random.default_rng(3), load("base")
     weights = rng.integers(-8, 9, (40, 2, 3)).astype(np.int8)
     padding: dict[str, Any] = {"padding": (1, 1), "after": (0, 1)}

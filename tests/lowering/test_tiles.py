@@ -1,4 +1,4 @@
-"""Tiles, parts of the array and forms of an operation: what is tried, and that it pays."""
+"""Tiles, parts of the array and forms of an operation: which are tried, and their gain."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RNG = np.random.default_rng(5)
 
 
 def integers(*shape: int, zeros: float = 0.0) -> NDArray[np.int8]:
-    """Random weights or activations from 1 to 8, of which a share is zero."""
+    """Random weights or activations from 1 to 8; `zeros` of them (a fraction) are zero."""
     return (RNG.integers(1, 9, shape) * (RNG.random(shape) >= zeros)).astype(np.int8)
 
 
@@ -89,7 +89,10 @@ def image(seed: int) -> Convolution:
 def test_the_least_estimates_have_nearly_the_least_costs(
     device: str, split: str, mapping: Mapping
 ) -> None:
-    """Of all tiles of a grid; the cost of six of them alone is predicted when a plan is chosen."""
+    """The tiles with the least estimates have nearly the least predicted costs of a grid.
+
+    When a plan is chosen, costs are predicted for six tiles only.
+    """
     config = load(device)
     worse = []
     for seed in range(6):
@@ -141,7 +144,10 @@ def test_the_least_estimates_of_products_have_nearly_the_least_costs(
     ("tiny", 4, "b"), ("tiny", 4, "d"), ("tiny", 32, "a"), ("base", 1, "h"),
 ])  # fmt: skip
 def test_estimates_of_products_are_near_their_costs(device: str, width: int, split: str) -> None:
-    """Of each tile, the bad ones, too: where the dma is the limit, and where the array is."""
+    """Estimates of products are near predicted costs for each tile, also for bad ones.
+
+    In some cases the dma is the limit, in others the array.
+    """
     config, rng = load(device).changed({"dma.width": width}), np.random.default_rng(3)
     for m, n, k in ((256, 8, 60), (120, 16, 100)):
         weights = (rng.integers(1, 9, (n, k)) * (rng.random((n, k)) >= 0.2)).astype(np.int8)
@@ -169,7 +175,10 @@ def test_estimates_of_products_are_near_their_costs(device: str, width: int, spl
 
 @pytest.mark.long
 def test_a_larger_device_is_never_slower() -> None:
-    """Without multicasts, products took up to 1.9 times as long on `large` as on `base`."""
+    """A product takes no longer on `large` than on `base`.
+
+    Without multicasts, it took up to 1.9 times as long.
+    """
     weights, x = integers(128, 128, zeros=0.5), integers(128, 128, zeros=0.5)
     taken = {}
     for device in ("base", "large"):
@@ -183,7 +192,7 @@ def test_a_larger_device_is_never_slower() -> None:
 
 @pytest.mark.parametrize("shape", [(8, 8, 8), (3, 100, 10)])
 def test_more_rows_are_never_predicted_to_cost_more(shape: tuple[int, int, int]) -> None:
-    """Plans for half of the rows or of the clusters are candidates, too."""
+    """A larger array is not predicted to be slower: plans for half of it are candidates, too."""
     m, n, k = shape
     product = Product(m, integers(n, k))
     cycles = []
@@ -194,7 +203,7 @@ def test_more_rows_are_never_predicted_to_cost_more(shape: tuple[int, int, int])
 
 
 def test_fewer_rows_take_fewer_cycles_where_they_are_chosen() -> None:
-    """So small a product is done before 16 rows have their transfers."""
+    """A small product uses few rows, which is faster: 16 rows would wait for their transfers."""
     weights = integers(16, 64)
     found = lower("spmm", weights, rows=16, device="large")
     part = found.choice.selection.plan.partition
@@ -224,7 +233,10 @@ def test_a_pointwise_convolution_is_a_matrix_product(
     device: tuple[int, int, int],
     split: str,
 ) -> None:
-    """Its results, bytes and cycles; a stride leaves pixels out, which are not loaded."""
+    """A pointwise convolution has the results, bytes and cycles of a product.
+
+    With a stride, skipped pixels are not loaded.
+    """
     rng = np.random.default_rng(seed)
     names = ("pe.rows", "pe.clusters", "pe.pes")
     config = Configuration("drawn", dict(zip(names, device, strict=True)))
@@ -253,7 +265,10 @@ def test_a_pointwise_convolution_is_a_matrix_product(
 
 
 def test_pointwise_convolutions_are_chosen_as_products() -> None:
-    """Rows of activations stream past weights that stay; a slab has few pixels of 256 channels."""
+    """A pointwise convolution is lowered as a product of matrices.
+
+    Rows of activations pass weights that stay; a slab has few pixels of 256 channels.
+    """
     weights = integers(64, 1, 1, 256)
     words: dict[str, Any] = {"bias": integers(64).astype(int), "activation": "relu", "shift": 9}
     found = lower("conv2d", weights, image=(14, 14), device="base", **words)
@@ -266,7 +281,10 @@ def test_pointwise_convolutions_are_chosen_as_products() -> None:
 
 @pytest.mark.parametrize("layout", ["hwc", "cwh"])
 def test_an_image_of_one_row_takes_no_longer_than_one_of_one_column(layout: str) -> None:
-    """They are the same in memory. One row took 70 times as long: no tile was as wide as fits."""
+    """An image of one row takes the cycles of an image of one column.
+
+    They are equal in memory. One row took 70 times as long when no tile was wide enough.
+    """
     weights, line = integers(8, 3, 2), (900, 2)
     cycles = []
     for kernel, side in (((1, 3), (1, 900)), ((3, 1), (900, 1))):

@@ -1,4 +1,4 @@
-"""Weight stationary products: weights cross the bus once a tile (seed 000 ¶145)."""
+"""Weight stationary products: the bus carries each weight once a tile (seed 000 ¶145)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ W, X = (RNG.integers(1, 10, shape).astype(np.int8) for shape in ((N, K), (M, K))
 
 
 def bus(done: Any, counter: str) -> int:
-    """Of all rows' buses."""
+    """The sum of a counter over the buses of all rows."""
     return sum(values[counter] for values in done.counters.values() if "macs" in values)
 
 
 def test_the_bus_carries_weights_once_a_tile() -> None:
-    """The same split: with 16 rows of activations a cluster, fewer than half of the beats."""
+    """With 16 rows of activations a cluster, the bus has fewer than half of the beats.
+
+    It is compared with an input stationary plan of the same split.
+    """
     product = Product(M, W)
     held, weight = run(product, BASE, "weight", "d", Tile(16, 1, 16, K), X)
     _, stay = run(product, BASE, "input", "d", Tile(4, 4, 16, K), X)
@@ -51,7 +54,7 @@ def test_the_bus_carries_weights_once_a_tile() -> None:
 @pytest.mark.parametrize("split", ["b", "d"])
 @pytest.mark.parametrize("bias", [False, True])
 def test_all_rows_of_activations_before_the_first_product(split: str, bias: bool) -> None:
-    """The same results; one segment brings all rows, and the model sees what it costs."""
+    """One segment may bring all rows of activations: equal results, and predicted cycles."""
     product = Product(M, W, RNG.integers(-99, 99, N) if bias else None)
     plan, done = run(product, BASE, "weight", split, Tile(16, 1, 16, K), X, whole=True)
     assert product.bias is not None or not bias
@@ -62,7 +65,11 @@ def test_all_rows_of_activations_before_the_first_product(split: str, bias: bool
 
 
 def test_all_rows_at_once_are_chosen_where_they_cost_less() -> None:
-    """A broadcast of all rows takes few beats; one for each cluster many, which products hide."""
+    """All rows of activations come at once where this costs less.
+
+    A broadcast of all rows takes few beats. A segment for each cluster takes many, which products
+    hide.
+    """
     large = config.load("large")
     weights = (RNG.integers(1, 10, (256, 256)) * (RNG.random((256, 256)) < 0.05)).astype(np.int8)
     product = Product(256, weights).validated(large)
@@ -75,7 +82,10 @@ def test_all_rows_at_once_are_chosen_where_they_cost_less() -> None:
 
 
 def test_partial_sums_leave_before_new_activations_come() -> None:
-    """Two tiles of k, two of m: raw sums of each tile of m go out, and come back for the next k (seed 000 ¶85, ¶145)."""
+    """Raw sums of a tile of m go out and come back for the next tile of k (seed 000 ¶85, ¶145).
+
+    The product has two tiles of k and two of m.
+    """
     product = Product(M, W[:16], RNG.integers(-99, 99, 16))
     plan, done = run(product, BASE, "weight", "a", Tile(2, 1, 16, K // 2), X)
     assert plan.returns_sums
@@ -103,7 +113,10 @@ def test_what_does_not_fit(tile: Tile, m: int, message: str) -> None:
 
 
 def test_packets_of_many_rows_have_come_before_cp_writes_into_them() -> None:
-    """56 segments an exe: the transfer of the lists to both rows takes longer than cp's first load."""
+    """cp waits for the packet lists to arrive before it writes into their packets.
+
+    With 56 segments an exe, their transfer takes longer than cp's first load.
+    """
     m, n, k = 112, 5, 81
     weights = RNG.integers(-9, 10, (n, k)).astype(np.int8)
     x = RNG.integers(-9, 10, (m, k)).astype(np.int8)

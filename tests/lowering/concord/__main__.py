@@ -1,8 +1,8 @@
-"""Random programs: emulator and software. `python -m tests.lowering.concord --count 2000 --seed 1`.
+"""Compares emulator and software: `python -m tests.lowering.concord --count 2000 --seed 1`.
 
-Each program is followed, and what the emulator gives for random tensors is compared with what the
-software gives, for each target (all four unless `--target` says which). Ends with status 1 if a bit
-differs. `--all` goes on after a difference; only the first one's program is shown.
+Each random program is converted for each target (all four, or those of `--target`). Its results for
+random tensors are compared with the emulator's. The exit status is 1 if a bit differs. `--all` goes
+on after a difference; only the first differing program is printed.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SEEDS = 1 << 20  # programs of a seed
 
 
 def one(number, targets, seconds):
-    """What became of a program, the elements that were compared, and its text."""
+    """The outcome of a program, the number of compared elements, and the program's text."""
     rng = np.random.default_rng(number)
     config = programs.device(rng)
     chains, repeats = programs.lengths(rng)
@@ -53,7 +53,7 @@ def one(number, targets, seconds):
 
 
 def main(arguments):
-    """Run the programs; the exit status."""
+    """Run the programs; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.lowering.concord")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)

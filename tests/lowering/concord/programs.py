@@ -1,7 +1,8 @@
 """Random programs of nnp: chains that keep the rules, and tensors for what they read.
 
-Vectors and tiles share a few places of Dram, which programs read and write as either; chains write
-to one memory several times, over one another; some loads are never used, the last ones too.
+Vectors and tiles share a few entries of Dram, which programs read and write as vectors or as tiles.
+Chains write to one memory several times and overwrite entries. Some loads are never used, also at
+the end.
 """
 
 import numpy as np
@@ -30,7 +31,7 @@ def one(mnemonic, **values):
 
 
 class Writer:
-    """Writes a program; `config` is the device's."""
+    """Writes a program for the device `config`."""
 
     def __init__(self, rng, config):
         self.rng, self.config = rng, config
@@ -53,7 +54,7 @@ class Writer:
                 self.scalars[name] = value
 
     def chain(self, rows):
-        """Put a chain down; False if it breaks a rule."""
+        """Append a chain; return False if it breaks a rule."""
         try:
             follow(rows)
             complete(rows)
@@ -67,7 +68,7 @@ class Writer:
         return True
 
     def addressed(self, mnemonic, memory=None, **more):
-        """A row or its _inc form, at a random address."""
+        """An instruction or its _inc form, at a random address."""
         values = {"a": self.upto(ENTRIES - 1)} if memory != "NetInQ" and memory != "NetOutQ" else {}
         values.setdefault("a", 0)
         if memory is not None:
@@ -77,7 +78,7 @@ class Writer:
         return one(mnemonic, **values, **more)
 
     def matrix(self, source, target="MatrixRf"):
-        """Tiles from somewhere to somewhere else."""
+        """Append a chain that moves tiles from one memory to another."""
         rows, cols = self.upto(2, 1), self.upto(3, 1)
         self.set(rows=rows, cols=cols, iterations=self.pick(1, 1, 1, 2))
         places = {
@@ -94,7 +95,7 @@ class Writer:
             self.tiles = max(self.tiles, places[target] + rows * cols)
 
     def load(self):
-        """A load whose entries are not used, unless a chain happens to."""
+        """Append a load of entries that most programs never use."""
         source = self.pick("Dram", "Dram", "Dram", "NetInQ")
         self.set(**{**RESET, "cols": self.upto(2, 1)})
         read = one("v_rd", mem=BY_NAME[source].code, a=0 if source == "NetInQ" else self.upto(40))
@@ -103,7 +104,7 @@ class Writer:
         self.pops += self.scalars["cols"] if source == "NetInQ" else 0
 
     def step(self):
-        """The next chain of a program; whether it kept the rules."""
+        """Append the next chain of a program; return whether it kept the rules."""
         kind = self.rng.random()
         if kind < 0.12:
             self.matrix(self.pick("Dram", "Dram", "NetInQ"))
@@ -118,7 +119,7 @@ class Writer:
         return True
 
     def tile(self):
-        """Vectors to Dram, which are rows of tiles there, and these tiles to MatrixRf."""
+        """Write vectors to Dram, which form rows of tiles there; load these tiles into MatrixRf."""
         native = self.config["nnp.native"]
         first, memory = self.upto(ENTRIES // native), self.pick("MulVrf", "AddSubVrf0")
         dram = BY_NAME["Dram"].code
@@ -138,7 +139,7 @@ class Writer:
         return True
 
     def targets(self):
-        """Where a chain writes, some memories several times."""
+        """The writes at the end of a chain, some of them to the same memory."""
         places = self.rng.permutation([*VECTORS, "NetOutQ", "NetOutQ", "Dram", "Dram"])
         found = [self.addressed("v_wr", str(place)) for place in places[: self.upto(2, 1)]]
         if self.rng.random() < 0.25:
@@ -150,7 +151,7 @@ class Writer:
         return found
 
     def vector(self):
-        """A chain of vectors, any; whether it kept the rules."""
+        """Append a random chain of vectors; return whether it kept the rules."""
         source = self.pick("NetInQ", "NetOutQ", "Dram", *VECTORS, *VECTORS)
         if source == "NetOutQ":
             source = "InitialVrf"
@@ -210,7 +211,7 @@ class Writer:
 
 
 def program(rng, config, chains=8, repeats=1):
-    """The source of a program: matrices and vectors in, chains `repeats` times, vectors out."""
+    """A program's source: inputs of matrices and vectors, chains `repeats` times, outputs."""
     writer = Writer(rng, config)
     for _ in range(writer.upto(3, 1)):
         writer.matrix(writer.pick("NetInQ", "Dram"))
@@ -258,7 +259,7 @@ def program(rng, config, chains=8, repeats=1):
 
 
 def lengths(rng):
-    """How many chains a program has, and how often they are repeated; many programs are short."""
+    """The number of chains of a program, and of their repetitions; many programs are short."""
     return int(rng.choice([1, 1, 2, *range(3, 10)])), int(rng.choice([1, 1, 2, 3]))
 
 
@@ -282,9 +283,9 @@ def device(rng):
 
 
 def tensors(rng, found):
-    """Host numbers of mixed sizes for what a layer takes: zeros and large ones, some infinite.
+    """Numbers of mixed sizes for the inputs of a layer, with zeros, large and infinite ones.
 
-    What lies at one place of Dram is the same in all tensors that lie there.
+    Tensors that lie at the same address of Dram get the same numbers.
     """
     data, most = {}, int(rng.choice([3, 3, 14]))
 
@@ -305,7 +306,7 @@ def tensors(rng, found):
 
 
 def placed(tensor, dram):
-    """A tensor of Dram, whose vectors are the rows of `dram`."""
+    """A tensor of Dram, given the vectors of Dram as rows."""
     native = dram.shape[1]
     across = -(-tensor.columns // native)
     if tensor.kind == "matrix":

@@ -20,7 +20,7 @@ def device(**values: Any) -> Configuration:
 
 
 def functions(target: str, config: Configuration, columns: int = 64) -> dict[str, Any]:
-    """The functions of a generated file."""
+    """The functions of a generated file, by name."""
     imports, constants, found = arithmetic.requirements(target, config, columns, FUNCTIONS)
     space: dict[str, Any] = {"__name__": "test"}
     text = "\n\n".join(piece.text for piece in (*imports, *constants, *found))
@@ -31,7 +31,7 @@ def functions(target: str, config: Configuration, columns: int = 64) -> dict[str
 def result(
     target: str, space: dict[str, Any], call: Callable[..., Any], *arrays: np.ndarray
 ) -> np.ndarray:
-    """What `call` of host arrays gives, as a host array."""
+    """The result of `call` on host arrays, as a host array."""
     if target == "numpy":
         with np.errstate(all="ignore"):
             return space["narrow"](call(*map(space["widen"], arrays)))
@@ -71,7 +71,7 @@ def test_every_number_of_fp16(target: str, name: str, wanted: Callable[..., Any]
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 @pytest.mark.parametrize("host", ["fp16", "fp32"])
 def test_pairs_of_any_bits(target: str, host: str) -> None:
-    """Infinities, NaN, zeros of both signs and subnormals among them."""
+    """Functions agree for random bits and special numbers: infinities, NaN, ±0, subnormals."""
     dtype = np.dtype(numbers.HOST[host])
     space = functions(target, device(host_format=host))
     rng = np.random.default_rng(3)
@@ -173,7 +173,7 @@ KINDS = [
 @pytest.mark.parametrize("values", KINDS, ids=lambda item: "-".join(map(str, item.values())))
 @pytest.mark.parametrize("host", ["fp16", "fp32"])
 def test_products(target: str, values: dict[str, Any], host: str) -> None:
-    """Columns of very different sizes, so that sums are aligned and lose bits (seed 003 ¶39)."""
+    """Products agree if columns differ in size, so that sums lose bits (seed 003 ¶39)."""
     native, rows, columns = 8, 3, 5
     dtype = numbers.HOST[host]
     config = device(native=native, host_format=host, **values)

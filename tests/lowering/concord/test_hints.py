@@ -1,4 +1,4 @@
-"""The names and shapes of tensors: of declarations, where no hint has them."""
+"""Names and shapes of tensors come from hints, or from declarations where no hint is."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _start: v_rd    NetInQ
 
 
 def test_declared_tensors_by_their_places() -> None:
-    """The first one is at the very begin of external memory; queues count native vectors of 4.
+    """A declared tensor gets a hint by its address.
 
-    A tensor of three numbers, or of another type, is left out. Columns that are not whole native
-    vectors become them.
+    The first tensor is at the begin of external memory; queues count native vectors of 4. A tensor
+    of three numbers, or of another type, is left out. Columns are padded to whole native vectors.
     """
     config = load("tiny")
     program = assemble(Source(DECLARED, "p.s"))

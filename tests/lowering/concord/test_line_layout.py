@@ -1,4 +1,4 @@
-"""Lines of generated Python: as wide as they may be, the same program, indentations of four."""
+"""Breaking lines of generated Python: at the greatest width, the same program, indents of four."""
 
 from __future__ import annotations
 

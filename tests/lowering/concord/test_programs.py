@@ -37,19 +37,22 @@ def agree(target: str, seed: int) -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32))
 def test_numpy(seed: int) -> None:
-    """The rule of seed 003 ¶39, ¶41-42, ¶44, ¶59-60, ¶63-64, ¶71-72."""
+    """NumPy software gives the emulator's bits for random programs.
+
+    See seed 003 ¶39, ¶41-42, ¶44, ¶59-60, ¶63-64, ¶71-72.
+    """
     agree("numpy", seed)
 
 
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32))
 def test_onnx(seed: int) -> None:
-    """The rule of seed 003 ¶39."""
+    """ONNX software gives the emulator's bits for random programs (seed 003 ¶39)."""
     agree("onnx", seed)
 
 
 def test_files_are_clean(tmp_path: Path) -> None:
-    """Linter and formatter have nothing to say, whatever the program is (seed 003 ¶67-68)."""
+    """Linter and formatter accept the generated file of any program (seed 003 ¶67-68)."""
     for seed in range(24):
         rng = np.random.default_rng(seed)
         config = programs.device(rng)
@@ -65,7 +68,7 @@ def test_files_are_clean(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 4])  # no NaN reaches a quantiser
 def test_programs_are_not_trivial(seed: int) -> None:
-    """The generator's programs multiply, and give other results for other data."""
+    """Random programs multiply, and their results depend on the data."""
     rng = np.random.default_rng(seed)
     config = programs.device(rng)
     source = programs.program(rng, config, 10)
@@ -75,7 +78,10 @@ def test_programs_are_not_trivial(seed: int) -> None:
 
 
 def test_programs_have_the_shapes_of_the_findings() -> None:
-    """F4: the generator never wrote what F1 to F3 need, so that no property test met them."""
+    """Random programs contain the shapes of findings F1 to F3, as F4 demands.
+
+    Before F4, the generator wrote none of them, so no property test met them.
+    """
     shapes: Counter[str] = Counter()
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -86,9 +92,11 @@ def test_programs_have_the_shapes_of_the_findings() -> None:
 
 
 def shapes_of(source: str, native: int) -> set[str]:
-    """Which shapes a program has: a tile made of vectors that it wrote to Dram (F1), two writes
-    with increments to one memory in a chain of several iterations (F2), and a load after the last
-    output (F3)."""
+    """The shapes of findings that a program has.
+
+    F1: a tile of vectors that it wrote to Dram. F2: two writes with increments to one memory in a
+    chain of several iterations. F3: a load after the last output.
+    """
     shapes: set[str] = set()
     written: set[int] = set()  # vectors of Dram that begin a write
     scalars: dict[str, int] = {}
@@ -114,7 +122,10 @@ def shapes_of(source: str, native: int) -> set[str]:
 
 
 def test_the_command_that_tries_many(capsys: pytest.CaptureFixture[str]) -> None:
-    """What `python -m tests.lowering.concord` says; 2,000 programs are tried by hand (seed 003 ¶72)."""
+    """The command prints the number of programs and of differences (seed 003 ¶72).
+
+    2,000 programs are tried by hand.
+    """
     assert main(["--count", "12", "--seed", "5", "--target", "numpy"]) == 0
     said = capsys.readouterr().out
     assert re.match(r"12 random programs: (\d+) equal in \d+ elements, 0 refused, \d fault", said)

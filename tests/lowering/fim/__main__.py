@@ -1,9 +1,9 @@
-"""How good the predictions are: random products, what each pair is predicted and what the emulator measures.
+"""Compares predicted and emulated cycles of random products, for each (island, layout) pair.
 
     python -m tests.lowering.fim --count 200 --seed 1
 
-A is an input row by row, B a constant, C an output row by row. Of each product the (island, layout) pairs
-that are predicted within `--within` percent of the best are emulated, the best one in any case.
+A is an input and C an output, both row by row; B is a constant. The test emulates the pair with the
+fewest predicted cycles, and pairs within `--within` percent of it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.lowering.fim.running import BASE, alone, operands, product, rounded, 
 
 
 def one(shape: Shape, within: float) -> list[tuple[Option, int, bool]]:
-    """The options that count with the cycles measured, and whether C is right to the bit."""
+    """The options near the best, with their measured cycles and whether C has the right bits."""
     a, b = operands(shape, seed=shape.m)
     graph = product(a, b)
     found = [x for x in options(graph.tasks, BASE) if isinstance(x, Option)]

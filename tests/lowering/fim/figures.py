@@ -1,9 +1,9 @@
-"""The figures of docs/scheduling-fim.md and docs/timing-fim.md about whole programs, measured now.
+"""Measures the figures of docs/scheduling-fim.md and docs/timing-fim.md about whole programs.
 
     python -m tests.lowering.fim.figures
 
-They are emulated cycles. Other figures are of `python -m tests.lowering.fim` and of
-`python -m tests.lowering.fim.random_graphs`.
+They are emulated cycles. `python -m tests.lowering.fim` and `python -m
+tests.lowering.fim.random_graphs` give the other figures of these pages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def numbers(*shape: int) -> Numbers:
 
 
 def pair(m: int, k: int, n: int, p: int) -> tuple[int, int, str, str]:
-    """(A B) C apart, and as a producer and a consumer; their option; how far predictions are off."""
+    """Cycles of (A B) C as two steps and as a pair, the pair's option, and errors of predictions."""
     graph = Graph()
     first = graph.product(graph.tensor("a", m, k), graph.constant("b", numbers(k, n)), name="ab")
     graph.product(first, graph.constant("c", numbers(n, p)), name="y")
@@ -47,7 +47,7 @@ def pair(m: int, k: int, n: int, p: int) -> tuple[int, int, str, str]:
 
 
 def cell() -> onnx.ModelProto:
-    """A GRU cell of 16 numbers, batch 8, with biases and the state before."""
+    """A GRU cell of 16 numbers with batch 8, biases, and the previous state as an input."""
     known = {"w": numbers(1, 48, 16), "r": numbers(1, 48, 16), "b": numbers(1, 96)}
     given = {"x": (1, 8, 16), "h": (1, 8, 16)}
     node = helper.make_node(

@@ -1,4 +1,4 @@
-"""Small models in ONNX, read and checked against onnxruntime."""
+"""Makes small ONNX models; checks them against onnxruntime."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RANDOM = np.random.default_rng(5)
 
 
 def model(nodes, inputs, outputs=("y",), **constants):
-    """A model of nodes; inputs by their shapes."""
+    """A model of the given nodes; `inputs` are shapes by name."""
     graph = helper.make_graph(
         list(nodes),
         "test",
@@ -24,7 +24,7 @@ def model(nodes, inputs, outputs=("y",), **constants):
 
 
 def check_outputs(made, form=1, **dims):
-    """Check a model's outputs; give the graph of tasks."""
+    """Check that the tasks of a model give onnxruntime's outputs; return what was read."""
     found = read(made, form, dims)
     given = {
         row.name: RANDOM.standard_normal(shape).astype(np.float32)

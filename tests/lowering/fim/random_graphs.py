@@ -1,8 +1,9 @@
-"""Random graphs in the emulator: bits of a NumPy model with the islands' roundings, and cycles.
+"""Random graphs in the emulator: bits equal a NumPy model that rounds as islands do; cycles.
 
     python -m tests.lowering.fim.random_graphs --count 100 --seed 0
 
-Each graph is lowered decided beforehand and decided at run time; figures are printed at the end.
+Each graph is lowered twice: with options chosen in advance, and chosen at run time. Figures are
+printed at the end.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ TWO = ("add", "sub", "mul")
 
 
 def made(rng: random.Random, tasks: int) -> Graph:
-    """Products, functions, gathers, scatters and views, of constants and of each other."""
+    """A random graph of products, functions, gathers, scatters and views."""
     graph = Graph()
     there = [graph.tensor(name, rng.randint(1, SIDE), rng.randint(1, SIDE)) for name in "ab"]
     while len(graph.tasks) < tasks:
@@ -59,7 +60,7 @@ def _next(rng: random.Random, graph: Graph, there: list[Tensor], x: Tensor) -> T
 def constant(
     rng: random.Random, graph: Graph, rows: int, columns: int, *, alike: bool = False
 ) -> Tensor:
-    """Numbers of about 1 over the root of the rows; `alike`: all rows are one."""
+    """A constant of numbers of about 1 / sqrt(rows); with `alike`, all rows are equal."""
     numbers = np.random.default_rng(rng.randrange(1 << 30))
     shape = (1 if alike else rows, columns)
     data = numbers.standard_normal(shape) / (1 if alike else np.sqrt(rows))
@@ -68,7 +69,7 @@ def constant(
 
 
 def checked(seed: int) -> tuple[int, int, int]:
-    """Check a graph: cycles predicted and emulated, and those decided at run time."""
+    """Check a graph; return its predicted and emulated cycles, and those when decided at run time."""
     rng = random.Random(seed)
     graph = made(rng, rng.randint(1, 6))
     numbers = np.random.default_rng(seed)
@@ -91,7 +92,7 @@ def checked(seed: int) -> tuple[int, int, int]:
 
 
 def main() -> None:
-    """Check many, and print figures."""
+    """Check many graphs, and print figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)

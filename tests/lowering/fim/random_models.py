@@ -1,4 +1,4 @@
-"""Random ONNX models for islands: the kinds of those for nnp, with the operators of islands."""
+"""Random ONNX models for islands: kinds as in models for nnp, and operators of islands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class IslandDraft(Draft):
     """A model while it is made."""
 
     def limits(self) -> list[str]:
-        """Two constants, the first one is the lower one; one of them may be missing."""
+        """The names of a lower and an upper limit, two constants; one may be missing."""
         names = []
         for sign in (-1, 1):
             names.append(f"c{len(self.constants)}")
@@ -51,7 +51,7 @@ class IslandDraft(Draft):
             self.put(kind, pair, self.shape)
 
     def movement(self) -> None:
-        """Append a node that moves numbers, may repeat them, or joins them with constants."""
+        """Append a node that moves or repeats numbers, or joins them with constants."""
         size, axis = self.shape[-1], len(self.shape) - 1
         kind = str(self.random.choice(["Concat", "Expand", "Gather", "Pad", "other"]))
         if kind == "Concat":
@@ -73,7 +73,7 @@ class IslandDraft(Draft):
             super().movement()
 
     def norm(self) -> None:
-        """Append a norm or shares over the last axis, or a reduction that keeps it."""
+        """Append a norm or softmax over the last axis, or a reduction that keeps the axis."""
         width, axis = self.shape[-1], len(self.shape) - 1
         kind = str(self.random.choice(["LayerNormalization", "Softmax", "ReduceMax", "ReduceMean"]))
         if kind == "LayerNormalization":
@@ -88,7 +88,7 @@ class IslandDraft(Draft):
             self.put("Sub", [before, reduced], whole)
 
     def pool(self) -> None:
-        """Append a pool, which may have a frame, or LRN or BatchNormalization."""
+        """Append a pool, which may have padding, or an LRN or BatchNormalization."""
         kind = str(self.random.choice(["MaxPool", "AveragePool", "LRN", "BatchNormalization"]))
         _, channels, height, width = self.shape
         if kind == "LRN":
@@ -111,7 +111,7 @@ class IslandDraft(Draft):
         self.pool() if self.random.integers(2) else self.convolution()
 
     def batched(self) -> None:
-        """Append a product of matrices, one for each of the first dimension's."""
+        """Append a product with a stack of constant matrices, one for each item of the first axis."""
         count, _, depth = self.shape
         columns = self.size()
         self.put(
@@ -120,7 +120,7 @@ class IslandDraft(Draft):
 
 
 def random_model(random: np.random.Generator) -> onnx.ModelProto:
-    """A random model of one of five kinds; its output is `y`."""
+    """A random model of one of five kinds, with output `y`."""
     draft = IslandDraft(random)
     kind = str(random.choice(KINDS))
     shapes = {

@@ -1,4 +1,4 @@
-"""Random ONNX models on islands: refused by a node's name, or the bits of the islands' roundings.
+"""Random ONNX models on islands: an error with a node's name, or the bits of islands.
 
     python -m tests.lowering.fim.random_onnx --count 1000 --seed 0
 
@@ -40,7 +40,7 @@ class Outcome:
 
 
 def checked(seed: int) -> Outcome:
-    """Lower and run a random model; all bits of its results are compared."""
+    """Lower and run a random model; compare all bits of its results with the model of islands."""
     random = np.random.default_rng(seed)
     made = random_model(random)
     given = inputs_of(made, random)
@@ -63,7 +63,7 @@ def checked(seed: int) -> Outcome:
 def compare_with_onnxruntime(
     graph: Graph, made: Any, given: Mapping[str, NDArray[np.float32]]
 ) -> None:
-    """Check that a graph of tasks computes what the model does."""
+    """Check that a graph of tasks, in float64, computes what onnxruntime does."""
     session = onnxruntime.InferenceSession(
         made.SerializeToString(), providers=["CPUExecutionProvider"]
     )

@@ -1,4 +1,4 @@
-"""The figures of docs/scheduling-fim.md about constants that stay in the banks.
+"""Measures the figures of docs/scheduling-fim.md about constants that stay in the banks.
 
 python -m tests.lowering.fim.resident
 python -m tests.lowering.fim.resident 4096
@@ -15,7 +15,7 @@ from macaw.lowering.fim.graph import Graph
 
 
 def main() -> None:
-    """Print emulated cycles of matrix-vector products: copied, staying, and those of the blocks."""
+    """Print cycles of matrix-vector products: weights copied, weights resident, blocks only."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sides", type=int, nargs="*", default=[256, 1024])
     random = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Products by islands, run in the emulator."""
+"""Runs products on islands in the emulator."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ TINY, BASE = config.load("tiny"), config.load("base")
 
 
 def rounded(a, b, layout, total=None):
-    """A · B with one rounding a product and sum: tiles along k one after the other, in each a tree of pairs.
+    """A · B rounded as in `layout`: tiles along k one after another, a tree of pairs in each.
 
-    `total` is what a sum of products has before this product.
+    `total` is the sum of the products before this one.
     """
     lanes = 32 // a.dtype.itemsize
     size = {DOT: lanes, TENSOR: 4, OUTER: 1, ELEMENTWISE: 1}[layout]
@@ -36,7 +36,7 @@ def rounded(a, b, layout, total=None):
 
 
 def operands(shape, seed=0):
-    """A and B."""
+    """Random matrices A and B of this shape."""
     random = np.random.default_rng(seed)
     dtype = shape.numbers.dtype
     a, b = random.standard_normal((shape.m, shape.k)), random.standard_normal((shape.k, shape.n))
@@ -44,7 +44,7 @@ def operands(shape, seed=0):
 
 
 def product(a, b, known="b"):
-    """The graph of a product; `known` are the sides that are constants."""
+    """The graph of a product; `known` has the names of constant operands."""
     graph = Graph(FORMAT_OF[a.dtype.name])
     left, right = [
         graph.constant(name, x) if name in known else graph.tensor(name, *x.shape)
@@ -55,13 +55,13 @@ def product(a, b, known="b"):
 
 
 def alone(graph, option):
-    """The plan of an option by itself."""
+    """A plan with this option as its only step."""
     actions = tuple(Action(kind, 0) for kind in (BRING, START, FETCH))
     return GraphPlan(graph, (Step(0, option),), actions, option.total)
 
 
 def run(plan, graph, device, name, engine="fast", **inputs):
-    """What the plan's program did; without a name the device stands in a file beside it."""
+    """Run a plan's program; without `name`, its device is read from a file beside the source."""
     program = emit(plan, graph, device, name or '"p.device.toml"')
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "p.device.toml").write_text(device.to_toml())
@@ -74,7 +74,7 @@ def run(plan, graph, device, name, engine="fast", **inputs):
 
 
 def applied(function, *x):
-    """A function as an island computes it: rounded once."""
+    """A function as an island computes it: rounded once to the operands' type."""
     with np.errstate(all="ignore"):
         wide = [np.asarray(value, np.float64) for value in x]
         match function:
@@ -101,7 +101,7 @@ def applied(function, *x):
 def _products_of_sums(
     tasks: Sequence[Task],
 ) -> tuple[dict[Task, list[Task]], set[Task]]:
-    """The products that an island sums in Rz, in order, by the last addition, and the tasks before it."""
+    """The products that an island sums in Rz, by the last addition, and all tasks inside sums."""
     parts: dict[str, tuple[list[Task], list[Task]]] = {}
     inside: set[Task] = set()
     summed: dict[Task, list[Task]] = {}
@@ -120,7 +120,7 @@ def _products_of_sums(
 
 
 def modelled(plan, graph, inputs):
-    """All tensors as the islands of a plan round them."""
+    """All tensors of a plan, rounded as its islands round them."""
     dtype = FORMATS[graph.form].dtype
     found = {}
 

@@ -1,4 +1,4 @@
-"""Random graphs with options of random cycles: what a scheduler sees, without any island."""
+"""Random graphs with options of random cycles, for tests of the scheduler without islands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macaw.lowering.fim.plan import Option, Refusal
 
 
 def graph(rng: random.Random, tasks: int) -> Graph:
-    """Products of one size; each reads one or two tensors that are there."""
+    """Products of one size, each of which reads one or two earlier tensors."""
     found = Graph()
     there = [found.tensor(name, 4, 4) for name in "ab"]
     for _ in range(tasks):
@@ -19,7 +19,7 @@ def graph(rng: random.Random, tasks: int) -> Graph:
 
 
 def asking(seed: int, islands: int = 3, host: bool = True):
-    """A function that gives each unit the same options whenever it is asked."""
+    """A function that gives each unit random options, the same ones at each call."""
 
     def ask(unit, _config):
         rng = random.Random(f"{seed} {[task.output.name for task in unit]}")

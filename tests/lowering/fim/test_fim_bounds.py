@@ -1,4 +1,4 @@
-"""Lower bounds of the end of a plan, against plans that are all tried."""
+"""Lower bounds of the end of a plan, against the best of all plans."""
 
 import random
 
@@ -17,7 +17,7 @@ ISLANDS = 3
 
 
 def every_choice(table, done=frozenset()):
-    """All ways to cover the tasks by units, and to give each unit an option."""
+    """All ways to cover the tasks with units and to choose an option for each unit."""
     left = [task for task in table.graph.tasks if task.output.name not in done]
     if not left:
         yield ()
@@ -30,7 +30,7 @@ def every_choice(table, done=frozenset()):
 
 
 def longest_use(options):
-    """The cycles of the dma or of an island, whichever has more to do."""
+    """The cycles of the dma or of the island that has most work."""
     used = dict.fromkeys(["dma", *range(ISLANDS)], 0)
     for whole in options:
         for option in whole.parts or (whole,):
@@ -55,7 +55,10 @@ def test_the_bound_of_the_work_is_below_all_choices(seed):
 @pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_no_plan_ends_before_the_bound(seed):
-    """`exhaustive` tries all orders, options and times to fetch results."""
+    """No plan ends before the bound, whatever its order, options and times to fetch results.
+
+    `exhaustive` tries all of them.
+    """
     rng = random.Random(seed)
     graph = schedules.graph(rng, rng.randint(2, 4))
     ask = schedules.asking(seed)
@@ -66,7 +69,7 @@ def test_no_plan_ends_before_the_bound(seed):
 
 
 def plan_of(count, rows, chain=False):
-    """Tasks of equal options: pairs (island, bring, compute, fetch)."""
+    """The table of `count` tasks with equal options: rows of (island, bring, compute, fetch)."""
     graph, x = Graph(), None
     a = graph.tensor("a", 4, 4)
     for _ in range(count):

@@ -15,7 +15,7 @@ from tests.lowering.fim.running import TINY, modelled
 
 
 def _pairs(dtype):
-    """All pairs of special numbers, without NaN."""
+    """All pairs of special numbers except NaN."""
     what = np.finfo(dtype)
     numbers = [0, 1, 1.5, what.max, what.tiny, what.smallest_subnormal, 3 * what.smallest_subnormal]
     some = np.array([sign * x for x in (*numbers, np.inf) for sign in (1, -1)], dtype)
@@ -23,7 +23,7 @@ def _pairs(dtype):
 
 
 def _emulated(device, form, a, b):
-    """The maxima and minima that a device computes, and what its plan's model says."""
+    """The run of a program with a maximum and a minimum, and the values of the model."""
     graph = Graph(form)
     x, y = (graph.tensor(name, *a.shape) for name in "xy")
     graph.pointwise("max", x, y, name="hi")
@@ -46,7 +46,7 @@ def test_all_pairs_of_special_numbers(device, form):
 
 
 def test_nan_and_overflows_of_differences():
-    """NaN: the maximum is the first operand, the minimum the second one."""
+    """With a NaN, the maximum is the first operand and the minimum the second one."""
     a, b = (np.array([row], np.float16) for row in ([np.nan, 1, 65504], [1, np.nan, -65504]))
     done, _ = _emulated("tiny", 0, a, b)
     np.testing.assert_array_equal(done.outputs["hi"], [[np.nan, 1, 65504]])
@@ -91,7 +91,7 @@ def test_a_maximum_is_no_function_of_a_products_start():
 
 
 def test_constants_of_maxima_stay_in_the_banks_once():
-    """The constants of two maxima of equal sizes take the rows of one."""
+    """The constants of two maxima of equal size are stored once."""
 
     def resident_bytes(count):
         graph = Graph()
@@ -122,7 +122,7 @@ OPERATORS = [
 
 @pytest.mark.parametrize(("kind", "attributes", "shape", "inputs"), OPERATORS)
 def test_operators_on_islands(kind, attributes, shape, inputs):
-    """All bits of the islands, and near the real numbers."""
+    """Each operator gives the bits of islands, near the real numbers."""
     names = [f"i{number}" for number in range(len(inputs))]
     made = model(
         [helper.make_node(kind, ["x", *names], ["y"], **attributes)], {"x": shape},

@@ -1,4 +1,4 @@
-"""Copies of the dma: when they end by prediction, by docs/memory.md, and in the emulator."""
+"""The end of copies by the dma: predicted, by docs/memory.md, and in the emulator."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def carrier(device):
 
 @pytest.mark.parametrize("beats", [1, 2, 7, 200])
 def test_the_table_of_the_docs(beats):
-    """External memory to cp's local one and back, with nobody else about; see docs/memory.md."""
+    """Copies between external and local memory take the cycles of docs/memory.md, if no core acts."""
     there, here = Location(EXTERNAL, "x"), Location(LOCAL, "y")
     assert carrier(BASE).copy(Copy(here, there, 32 * beats), 0) == 4 + 20 + 1 + 1 + (beats - 1)
     assert carrier(BASE).copy(Copy(there, here, 32 * beats), 0) == 4 + 2 + 20 + 1 + (beats - 1)
 
 
 def test_a_bank_by_hand():
-    """Two rows of memory of a bank, four columns each, that are next to one another."""
+    """A copy of two adjacent rows of a bank, four columns each, takes the cycles calculated here."""
     copy = Copy(Location(ISLAND, offset=1024 - 128), Location(EXTERNAL, "x"), 256)
     # The first beat comes at 4 + 20 + 1; its row opens then, the column follows tRCDWR later, the
     # last of four 3 tCCDL later; its data end 8 + 2 later, tWR later the row closes; then tRP,
@@ -40,7 +40,10 @@ def test_a_bank_by_hand():
 
 
 def test_only_what_the_queue_has_no_room_for_holds_cp_up():
-    """On a dma that begins in every fourth cycle alone."""
+    """cp waits only for copies that the dma's queue has no room for.
+
+    The dma here has a divider of 4.
+    """
     device = BASE.changed({"dma.divider": 4, "dma.queue": 2})
     copy = Copy(Location(LOCAL, "y"), Location(EXTERNAL, "x"), 32)
     assert queue_wait([copy] * 2, device, {}) == 0
@@ -72,7 +75,7 @@ def source(copies, device):
 
 
 def some(random, device):
-    """A copy between two memories, with any strides; not both of the islands."""
+    """A copy between two memories, at most one of them an island's, with any strides."""
     kinds = [(EXTERNAL, LOCAL), (LOCAL, EXTERNAL), (EXTERNAL, ISLAND), (ISLAND, EXTERNAL),
              (LOCAL, ISLAND), (ISLAND, LOCAL)]  # fmt: skip
     kind = kinds[random.integers(len(kinds))]
@@ -106,7 +109,7 @@ def test_copies_as_the_emulator_does_them(seed, device, name, tmp_path):
 
 
 def test_cycles_that_models_share_are_bounded(monkeypatch):
-    """The next model of the same device knows what the first one has computed, up to a limit."""
+    """Models of the same device share the cycles that they have computed, up to a limit."""
     monkeypatch.setattr("macaw.lowering.fim.dma_timing._MOST_SHAPES", 3)
     there, here = Location(EXTERNAL, "x"), Location(LOCAL, "y")
     device = BASE.changed({"dma.setup": 7})

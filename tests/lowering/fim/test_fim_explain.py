@@ -1,4 +1,4 @@
-"""Plans in words and as timelines, written out by hand."""
+"""The text and the timeline of a plan, compared with texts written by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.lowering.fim.schedule import schedule
 
 
 def plan():
-    """Two products side by side, their sum on the host, and a chain of two as a pair."""
+    """A plan with two products side by side, their sum on the host, and a pair."""
     graph = Graph()
     a = graph.tensor("a", 4, 4)
     x, y = graph.product(a, a, "x"), graph.product(a, a, "y")
@@ -38,7 +38,7 @@ def plan():
 
 
 def test_a_timeline():
-    """196 + 87 cycles, 4 to a column at 80: by hand from the cycles of the options."""
+    """A timeline of 196 + 87 cycles in 80 characters: 4 cycles a character, by hand."""
     lines = timeline(plan(), 80)
     assert max(map(len, lines)) <= 80
     rows = {line[:9].strip(): line[9:] for line in lines[1:-1]}

@@ -1,4 +1,4 @@
-"""Graphs of tasks: layers made of them against NumPy, their order, and what is refused."""
+"""Graphs of tasks: layers against NumPy, the order of tasks, and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def given(graph, **shapes):
 
 
 def test_a_gru_cell():
-    """The rule of seed 004 ¶44."""
+    """A GRU cell of tasks computes what NumPy does (seed 004 ¶44)."""
     graph = Graph()
     shapes = {f"{side}{gate}": (6, 6) for side in "wu" for gate in "rzn"}
     values, (x, h, *rest) = given(graph, x=(2, 6), h=(2, 6), **shapes)

@@ -23,7 +23,7 @@ def numbers(*shape, seed=1, dtype=np.float16):
 
 
 def cell(rows, columns, dtype=np.float16):
-    """The functions of an LSTM cell, with a constant: two results, h and c."""
+    """The functions of an LSTM cell, with a constant; the results are h and c."""
     graph = Graph(FORMAT_OF[np.dtype(dtype).name])
     gates = [graph.tensor(name, rows, columns) for name in "ifgo"]
     c = graph.tensor("c", rows, columns)
@@ -62,7 +62,7 @@ def test_a_cell_in_one_start(shape, dtype, engine):
 @pytest.mark.parametrize("slices", [2, 3, 16])
 @pytest.mark.parametrize("seed", range(6))
 def test_random_functions_with_few_slices(slices, seed):
-    """Results for which Rz has no room go to spare columns; an operand may be used twice."""
+    """With few slices of Rz, results go to spare columns; an operand may be used twice."""
     rng = np.random.default_rng(seed)
     graph = Graph()
     there = [graph.tensor(name, 4, 21) for name in "abc"]
@@ -93,7 +93,10 @@ def test_random_functions_with_few_slices(slices, seed):
 
 
 def test_places_of_a_column():
-    """Operands, stored results, then spare columns; the least used slice of Rz goes to memory."""
+    """A column has operands, stored results, then spare columns.
+
+    The slice of Rz that is used latest is stored.
+    """
     calls = [Call("relu", (0,), False), Call("relu", (1,), False), Call("relu", (2,), False)]
     calls += [Call("add", (3, 4), False), Call("add", (5, 6), True)]
     words, places = column_words(3, calls, 16)
@@ -121,7 +124,10 @@ def names(found):
 
 
 def test_groups_of_a_graph():
-    """A path between two tasks of a group does not leave it; groups depend on islands' functions."""
+    """Which functions form a group depends on paths between tasks and on islands' functions.
+
+    A path from one task of a group to another one must not leave the group.
+    """
     graph = Graph()
     x, w = graph.tensor("x", 8, 8), graph.constant("w", numbers(8, 8))
     a = graph.pointwise("sigmoid", x, name="a")
@@ -150,7 +156,7 @@ def test_preferred_groups_are_disjoint_and_save_cycles():
 
 
 def test_a_list_that_spares_the_dma():
-    """With a weight, a list prefers an option that computes for longer and copies less."""
+    """With a weight for the dma, a list prefers an option that computes longer and copies less."""
     graph = Graph()
     graph.product(graph.tensor("a", 4, 4), graph.tensor("b", 4, 4))
 
@@ -163,7 +169,7 @@ def test_a_list_that_spares_the_dma():
 
 
 def test_recurrent_cells():
-    """The functions of each time step are one start; the constant of all steps is stored once."""
+    """The functions of each time step of a cell are one start; a constant is stored once."""
     graph = Graph()
     h, one = graph.tensor("h", 2, 32), graph.constant("one", np.ones((2, 32), np.float16))
     weights = {

@@ -1,4 +1,4 @@
-"""Gather and scatter by copies: the numbers land where the task says, by no more copies than naive."""
+"""Gather and scatter by copies: right places, and no more copies than a simple rule needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from macaw.lowering.fim.host_job import HostJob
 
 
 def carried(job, memory):
-    """Do the copies on arrays of bytes by symbol; rows one after the other."""
+    """Do the copies of a job on arrays of bytes, row after row."""
     for copy in job.phases()[0].bring[0].copies:
         for row in range(copy.rows):
             src = memory[copy.src.symbol][copy.src.offset + row * copy.src_stride :][
@@ -28,7 +28,7 @@ def carried(job, memory):
 
 
 def naive(job):
-    """How many copies the rule makes of segments one by one: joined, then equally far apart."""
+    """The number of copies if segments are joined one by one, then merged by equal distance."""
     width = job.task.width * job.size
     run = [n * width for n in range(len(job.task.places))]
     places = [int(place) * job.size for place in job.task.places]
@@ -54,7 +54,7 @@ def naive(job):
 
 @st.composite
 def tasks(draw):
-    """A gather or a scatter, of zeros or into a tensor; places that have some order."""
+    """Draw a gather or a scatter (into zeros or a tensor), at places with some order."""
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     graph, width = Graph(), draw(st.integers(1, 5))
     rows, columns = draw(st.integers(1, 12)), draw(st.integers(1, 12))
@@ -116,7 +116,7 @@ def test_copies_do_what_the_task_says(drawn, piece):
 
 
 def test_large_results_share_one_place_in_local_memory():
-    """Each of 1.25 MiB: together more than a place of its own for each would leave."""
+    """Results of 1.25 MiB each, which local memory could not hold side by side, share one place."""
     graph = Graph()
     x = graph.tensor("x", 1024, 640)
     order = np.roll(np.arange(1024), 1).tolist()  # a few copies of long rows

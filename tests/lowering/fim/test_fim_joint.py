@@ -25,7 +25,7 @@ def numbers(*shape, seed=1):
 
 
 def heads(m=5, k=40, n=32, names="qkv"):
-    """x Wq, x Wk and x Wv, each with a function."""
+    """A graph of x Wq, x Wk and x Wv, each with a function."""
     graph = Graph()
     x = graph.tensor("x", m, k)
     for seed, name in enumerate(names):
@@ -35,7 +35,7 @@ def heads(m=5, k=40, n=32, names="qkv"):
 
 
 def gates(m=4, n=32, count=2):
-    """The sums x Wi + h Ui of a recurrent cell, and a function of each."""
+    """A graph of the sums x Wi + h Ui of a recurrent cell, each with a function."""
     graph = Graph()
     x, h = graph.tensor("x", m, 48), graph.tensor("h", m, 20)
     for gate in range(count):
@@ -49,7 +49,7 @@ def gates(m=4, n=32, count=2):
 
 
 def joint(graph: Graph) -> Graph:
-    """The graph with joint products, which it must have."""
+    """The graph with joint products; fails if there are none."""
     found = joined(graph)
     assert found is not None
     return found
@@ -64,7 +64,7 @@ def kinds(graph):
 
 
 def test_products_with_one_left_side_are_joined():
-    """Three products of 5 x 32 are one, whose results are one below the other."""
+    """Three products of 5 x 32 with one left operand become one; its results are stacked."""
     graph = joint(heads())
     assert kinds(graph)[0] == (PRODUCT, 3, 15, 32)
     assert kinds(graph)[1:] == [(POINTWISE, 1, 5, 32)] * 3
@@ -84,7 +84,7 @@ def test_sums_are_joined():
 
 @pytest.mark.parametrize("make", [heads, gates])
 def test_joined_graphs_compute_the_same(make):
-    """In binary64, by NumPy's products."""
+    """A joined graph computes the same as the original one, in binary64."""
     graph, inputs = make(), given(make())
     other = joint(graph)
     wanted, found = graph.evaluate(inputs), other.evaluate(inputs)
@@ -93,7 +93,7 @@ def test_joined_graphs_compute_the_same(make):
 
 
 def test_steps_share_joint_constants():
-    """Two time steps have one joint constant for each side."""
+    """The products of two time steps share one joint constant for each operand."""
     graph = heads(names="qk")
     x = graph.tensor("x1", 5, 40)
     for name in "qk":
@@ -105,7 +105,10 @@ def test_steps_share_joint_constants():
 
 
 def test_what_is_not_joined():
-    """One product, narrow results, results of the graph, left sides that differ, no constants."""
+    """Single, narrow or output products are not joined.
+
+    Neither are products with different left operands or without constants.
+    """
     assert joined(heads(names="q")) is None
     assert joined(heads(n=24)) is None
     graph = heads(names="qk")
@@ -124,7 +127,10 @@ def test_what_is_not_joined():
 
 
 def test_a_product_between_ends_a_group():
-    """x v comes after a product that depends on x q, so the two are not joined."""
+    """Two products are not joined if one depends on a product that depends on the other.
+
+    Here x v comes after a product that reads x q.
+    """
     graph = Graph()
     x = graph.tensor("x", 4, 16)
     q = graph.product(x, graph.constant("wq", numbers(16, 16)))
@@ -140,7 +146,7 @@ def refusal(*tasks):
 
 
 def test_joint_products_with_other_tasks():
-    """What one start cannot do with a joint product, with the reasons."""
+    """Some tasks cannot share a start with a joint product; the refusal names the reason."""
     graph = joint(heads(names="qk"))
     product = graph.tasks[0]
     whole = product.output
@@ -166,7 +172,7 @@ def plan_of(graph, option):
 
 
 def test_a_region_may_begin_inside_a_result():
-    """Two islands share seven results of 32 columns; the second region begins inside the fifth."""
+    """If two islands share seven results of 32 columns, a region may begin inside the fifth."""
     kind = {
         "arrangements": "elementwise",
         "rz_slices": 16,
@@ -188,7 +194,7 @@ def test_a_region_may_begin_inside_a_result():
 
 @pytest.mark.parametrize("make", [heads, gates])
 def test_joint_results_have_the_bits_of_the_definition(make):
-    """On each island, in each layout, and on two islands by rows and by columns."""
+    """Joint results have the defined bits on each island, in each layout, and on two islands."""
     graph = joint(make(m=9))
     count = 1 if make is heads else 3
     last = graph.tasks[count - 1]
@@ -213,7 +219,10 @@ def test_joint_results_have_the_bits_of_the_definition(make):
 
 
 def test_the_scheduler_joins_products():
-    """The left side is brought once, so the joint plan ends sooner, and its cycles are as predicted."""
+    """The scheduler joins products, because the left operand is brought once.
+
+    The plan ends sooner, and takes the predicted cycles.
+    """
     graph = heads(m=16, k=64)
     lowered = macaw.lower_graph(graph, device=TINY)
     assert any(task.joint == 3 for step in lowered.plan.steps for task in step.tasks)

@@ -1,4 +1,4 @@
-"""Networks that nobody here made, on islands alone."""
+"""Published networks on islands alone."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_networks_on_islands(name):
 
 
 def test_a_network_in_the_cache():
-    """Silero-vad has a rate as an input, which becomes a constant."""
+    """Silero-vad is lowered; its input with the sampling rate becomes a constant."""
     try:
         fetched("silero-vad-16k", download=False)
     except UnavailableError as error:

@@ -1,4 +1,4 @@
-"""ONNX graphs as tasks: their numbers in float64 are onnxruntime's; what is refused, and how."""
+"""ONNX graphs as tasks: results in float64 are onnxruntime's; the texts of errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.lowering.fim.onnx_models import (
 @pytest.mark.parametrize("turns", range(4))
 @pytest.mark.parametrize("constant", ["", "a", "b"])
 def test_gemm(turns, constant):
-    """The rule of seed 004 ¶61."""
+    """A Gemm with any transpositions and constants becomes tasks (seed 004 ¶61)."""
     shapes = {"a": (3, 4)[:: -1 if turns & 1 else 1], "b": (4, 5)[:: -1 if turns & 2 else 1]}
     node = helper.make_node(
         "Gemm", ["a", "b", "c"], ["y"], transA=turns & 1, transB=turns >> 1, alpha=0.5, beta=2.0
@@ -118,7 +118,10 @@ MOVES = [
 
 @pytest.mark.parametrize(("kind", "attributes", "inputs", "wanted"), MOVES)
 def test_what_only_moves_is_a_view_or_segments(kind, attributes, inputs, wanted):
-    """Of a product's output (3, 2, 6); a sum behind, so that views need no copy."""
+    """An operator that only moves elements becomes a view, or a gather of segments.
+
+    Its input is a product's result (3, 2, 6).
+    """
     names = [f"i{number}" for number in range(len(inputs))]
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["p"]),
@@ -166,7 +169,7 @@ def test_constants_are_computed_before_and_casts_are_none():
 
 
 def test_outputs_have_tensors_of_their_own():
-    """An input that is an output, and one tensor that is two outputs."""
+    """An input that is an output, and a tensor that is two outputs, get tensors of their own."""
     nodes = [
         helper.make_node("Identity", ["x"], ["same"]),
         helper.make_node("Relu", ["x"], ["y"]),
@@ -183,7 +186,7 @@ def test_names_of_dimensions_and_tensors():
 
 
 def whole(made, *rows):
-    """The model with values of type int32: all, or its outputs alone."""
+    """The model after the types of all inputs and outputs (or of `rows`) are int32."""
     for row in rows or (*made.graph.input, *made.graph.output):
         row.type.tensor_type.elem_type = TensorProto.INT32
     return made
@@ -194,7 +197,7 @@ def whole_outputs(made):
 
 
 def declared(**fields):
-    """A Relu whose output is declared with these fields."""
+    """A model of a Relu whose output is declared with these fields."""
     made = model_of_node("Relu")
     for name, value in fields.items():
         setattr(made.graph.output[0].type.tensor_type, name, value)
@@ -208,7 +211,7 @@ def shapeless():
 
 
 def with_more(field):
-    """A Relu, in a model that says `field` once more."""
+    """A model of a Relu with one more entry in `field`."""
     made = model_of_node("Relu")
     getattr(made if hasattr(made, field) else made.graph, field).add()
     return made

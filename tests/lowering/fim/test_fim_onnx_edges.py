@@ -1,4 +1,4 @@
-"""ONNX models at the edge: training, masks, nothing in a tensor, old operator sets, damaged models."""
+"""Unusual ONNX models: training, masks, empty tensors, old operator sets, damaged models."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NODE = helper.make_node
 
 
 def older(made, version):
-    """The same model in an older operator set, that onnxruntime takes."""
+    """The model in an older operator set, which onnxruntime accepts."""
     made.opset_import[0].version = version
     return made
 
@@ -51,7 +51,10 @@ def test_dropout_outside_training_is_its_input(ratio, training):
 
 @pytest.mark.parametrize("ratio", ["r", ""])
 def test_dropout_in_training_is_refused(ratio):
-    """F16: it drops numbers at random, which no other run repeats."""
+    """Dropout in training mode is refused (F16).
+
+    It drops numbers at random, which no other run repeats.
+    """
     node = NODE("Dropout", ["x", ratio, "t"], ["y"], name="it")
     made = model([node], {"x": (4, 4)}, r=np.float32(0.5), t=np.bool_(True))
     with pytest.raises(LowerError, match=r"node it \(Dropout\): in training mode it drops numbers"):
@@ -67,7 +70,7 @@ def test_a_mask_as_output_is_refused():
 
 
 def test_a_part_without_numbers_beside_others():
-    """F17: a Slice behind the end."""
+    """A Slice behind the end gives no elements, and a Concat ignores it (F17)."""
     nodes = [
         NODE("Slice", ["x", "s", "e"], ["none"]),
         NODE("Relu", ["none"], ["still"]),
@@ -89,7 +92,7 @@ def test_pad_before_operator_set_11(version):
 
 
 def test_scatter_until_operator_set_10():
-    """F19: it is ScatterElements by its old name."""
+    """Scatter of operator set 10 is read as ScatterElements, its newer name (F19)."""
     node = NODE("Scatter", ["x", "i", "u"], ["y"], axis=1)
     constants = {"i": np.array([[1], [3]]), "u": random_numbers(2, 1)}
     assert task_kinds(check_outputs(older(model([node], {"x": (4, 4)}, **constants), 10))) == [
@@ -102,7 +105,10 @@ def test_scatter_until_operator_set_10():
 
 @pytest.mark.parametrize("index", [3, -4, 1 << 62, -1 << 63])
 def test_an_index_outside_its_axis(index):
-    """ONNX's reference wraps it, one size of the axis at a time: the largest would take years."""
+    """An index outside its axis is refused, however large it is.
+
+    ONNX's reference adds the axis' size again and again: the largest index would take years.
+    """
     node = NODE("GatherElements", ["x", "i"], ["y"], axis=1, name="it")
     made = model([node], {"x": (2, 3)}, i=np.array([[0], [index]]))
     message = r"node it \(GatherElements\): an index is outside of -3 to 2, axis 1's"
@@ -113,7 +119,10 @@ def test_an_index_outside_its_axis(index):
 
 @pytest.mark.parametrize("kind", ["Concat", "GatherElements"])
 def test_an_axis_that_the_inputs_do_not_have(kind):
-    """ONNX's own rules take the lower 32 bits of the number: here they are -1, the last axis."""
+    """An axis that the inputs do not have is refused.
+
+    ONNX's own rules take the lower 32 bits of the number: here they are -1, the last axis.
+    """
     axis = -(1 << 51) - 1
     node = NODE(kind, ["x", "x" if kind == "Concat" else "i"], ["y"], axis=axis, name="it")
     made = model([node], {"x": (2, 3)}, i=np.array([[0], [1]]))
@@ -131,7 +140,7 @@ def test_a_scalar_is_a_tensor_of_one_number():
 
 
 def initial(kind, **more):
-    """A product whose weights are of another type, and what else is wrong with them."""
+    """A product whose weights have the type `kind`, with other fields changed."""
     made = model(
         [NODE("MatMul", ["x", "w"], ["y"], name="it")], {"x": (2, 16)}, w=random_numbers(16, 8)
     )
@@ -142,7 +151,7 @@ def initial(kind, **more):
 
 
 def declared(made, *shape):
-    """A model that says a shape of its output."""
+    """The model with a declared shape of its output."""
     kind = helper.make_tensor_type_proto(TensorProto.FLOAT, shape)
     made.graph.output[0].type.CopyFrom(kind)
     return made
@@ -194,7 +203,7 @@ def test_names_are_printed_safely():
 
 
 def test_a_tensor_may_be_called_as_the_program_calls_its_labels():
-    """`b0` is the table of the first step's copies."""
+    """A tensor may have the name `b0`, which is also the label of a table in the program."""
     made = model([NODE("Relu", ["b0"], ["f0"])], {"b0": (3, 4)}, ["f0"])
     found = macaw.lower_graph(made)
     x = random_numbers(3, 4).astype(np.float16)
@@ -204,7 +213,10 @@ def test_a_tensor_may_be_called_as_the_program_calls_its_labels():
 
 @pytest.mark.parametrize("side", [2000, pytest.param(4000, marks=pytest.mark.long)])
 def test_transposing_millions_of_numbers_is_lean(side):
-    """F18: places are an array, and copies are counted, not listed number by number."""
+    """Transposing millions of numbers needs little memory (F18).
+
+    Places are an array, and copies are counted, not listed.
+    """
     made = model([NODE("Transpose", ["x"], ["y"])], {"x": (side, side)})
     tracemalloc.start()
     found = macaw.lower_graph(made)
@@ -261,7 +273,7 @@ def test_array_of_a_model_made_by_hand_is_checked():
 
 
 def test_indices_of_another_rank():
-    """ONNX's checker takes them."""
+    """Indices of another rank than the input are refused, although ONNX's checker accepts them."""
     node = NODE("GatherElements", ["x", "i"], ["y"], axis=0, name="it")
     made = model([node], {"x": (6,)}, i=np.zeros((2, 2), np.int64))
     with pytest.raises(LowerError, match=r"its indices have 2 dimensions, its input 1"):

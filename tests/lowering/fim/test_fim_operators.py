@@ -1,4 +1,4 @@
-"""ONNX operators that products and functions compose, against onnxruntime; and on islands, bit for bit."""
+"""ONNX operators made of products and functions, against onnxruntime and bit for bit on islands."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_operators(kind, attributes, shape, inputs):
 
 
 def test_constants_are_moved_beforehand():
-    """The first input of a node may be a constant while another one is not."""
+    """A constant that a node combines with an input is repeated before the run."""
     nodes = [NODE("LayerNormalization", ["c", "x"], ["y"])]
     kinds = task_kinds(check_outputs(model(nodes, {"x": (4,)}, c=random_numbers(3, 4))))
     assert kinds.count(GATHER) == 3  # the mean, the deviation and the scale are repeated
@@ -190,7 +190,7 @@ def test_peepholes():
 
 
 def test_softmax_until_operator_set_12():
-    """It is over all axes from one on."""
+    """Softmax of operator set 12 is taken over all axes from `axis` on."""
     made = model([NODE("Softmax", ["x"], ["y"], axis=1)], {"x": (2, 3, 4)})
     made.opset_import[0].version = 12
     check_outputs(made)
@@ -203,7 +203,10 @@ def test_limits_as_attributes():
 
 
 def test_an_even_number_of_channels():
-    """Onnxruntime has no LRN of an even size; ONNX's evaluator computes as many channels as images."""
+    """An LRN of even size equals ONNX's evaluator.
+
+    Onnxruntime has no LRN of even size. The evaluator needs as many channels as images.
+    """
     made = model([NODE("LRN", ["x"], ["y"], size=4, alpha=0.5)], {"x": (5, 5, 2, 3)})
     x = random_numbers(5, 5, 2, 3)
     graph = read(made, 1).graph
@@ -218,7 +221,7 @@ def _lstm(**attributes):
 
 
 def _peepholes(*inputs):
-    """An LSTM of one step; its peepholes `p` are an input or a constant."""
+    """A model of an LSTM with one step; its peepholes `p` are an input or a constant."""
     node = NODE("LSTM", ["x", "w", "r", "", "", "", "", "p"], ["y"], name="it", hidden_size=3)
     constants = {
         "w": random_numbers(1, 12, 4),
@@ -254,7 +257,7 @@ REFUSED = [
 
 
 def test_resize_of_operator_set_10():
-    """Its scales are the second input, and it rounds places down."""
+    """Resize of operator set 10 has its scales as second input, and rounds places down."""
     scales = np.array([1, 1, 2, 1.5], np.float32)
     made = model([NODE("Resize", ["x", "s"], ["y"], name="it")], {"x": (1, 2, 3, 4)}, s=scales)
     made.opset_import[0].version = 10
@@ -269,7 +272,7 @@ def test_refusals_name_the_node(made, message):
 
 
 def test_a_normalised_attention_on_islands():
-    """Two heads: products of several matrices, and a norm of the result; all bits of the islands."""
+    """An attention of two heads with a norm gives the bits of islands."""
     nodes = [
         NODE("MatMul", ["q", "k"], ["scores"]),
         NODE("Sigmoid", ["scores"], ["shares"]),

@@ -1,4 +1,4 @@
-"""Whole programs of products: predicted cycles are the emulator's, results those of NumPy with the same roundings."""
+"""Programs of products take the predicted cycles, and give NumPy's results with the same roundings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FEW = 16  # cycles of cp that no prediction has, of each start
 
 
 def check(option, graph, a, b, device, name):
-    """The program of an option gives C to the bit, in the cycles that were predicted."""
+    """An option's program gives the bits of C in the predicted cycles."""
     given = {side: x for side, x in (("a", a), ("b", b)) if graph.tensors[side].data is None}
     done = run(alone(graph, option), graph, device, name, **given)
     np.testing.assert_array_equal(done.outputs["c"], rounded(a, b, option.layout))
@@ -35,7 +35,7 @@ def check(option, graph, a, b, device, name):
 
 
 def option_of(stream, graph):
-    """The option of a stream."""
+    """The option of a stream on island 0 of tiny."""
     tasks = tuple(graph.tasks)
     job = ProductJob(tasks, tasks, stream)
     cycles = predict(job, TINY)
@@ -54,7 +54,7 @@ SHAPES = [random_shape(RANDOM, 40, form=n % 2) for n in range(6)]
 @pytest.mark.few(4)
 @pytest.mark.parametrize("shape", [*SHAPES[:4], Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
 def test_each_pair_of_a_small_device(shape):
-    """The rule of seed 004 ¶42-43."""
+    """Each (island, layout) pair of tiny has right bits and cycles (seed 004 ¶42-43)."""
     a, b = operands(shape)
     for known in ("b", "a", "") if shape.m < 10 else ("b",):
         graph = product(a, b, known)
@@ -67,7 +67,10 @@ def test_each_pair_of_a_small_device(shape):
 
 @pytest.mark.parametrize("name", ["aim", "ddr4_dimm", "hbm2_pim"])
 def test_the_best_pair_of_memories_that_exist(name):
-    """Timing with tRRD, tFAW, tWTR and tRTP; on the DIMM a command for each activation."""
+    """The best option on each memory that exists has right bits and cycles.
+
+    Timing there includes tRRD, tFAW, tWTR and tRTP; the DIMM needs a command for each activation.
+    """
     shape = Shape(12, 20, 18)
     a, b = operands(shape)
     graph, device = product(a, b), load(name)
@@ -79,7 +82,7 @@ def test_the_best_pair_of_memories_that_exist(name):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("shape", [Shape(64, 64, 64), Shape(45, 50, 70)])
 def test_each_pair_of_four_islands(shape):
-    """The rule of seed 004 ¶62."""
+    """The three best pairs of base's islands have right bits and cycles (seed 004 ¶62)."""
     a, b = operands(shape)
     graph = product(a, b)
     found = [x for x in options(graph.tasks, BASE) if isinstance(x, Option)]
@@ -91,7 +94,7 @@ def test_each_pair_of_four_islands(shape):
 @pytest.mark.few(2)
 @pytest.mark.parametrize("layout", range(4))
 def test_each_way_of_a_product(layout):
-    """Not the least alone: some of a pair's ways."""
+    """Several tilings of each layout, not only the best, have right bits and cycles."""
     shape = Shape(21, 37, 50)
     a, b = operands(shape)
     graph = product(a, b)
@@ -102,7 +105,7 @@ def test_each_way_of_a_product(layout):
 
 @pytest.mark.parametrize("layout", range(4))
 def test_several_starts(layout):
-    """Strips of A go by in several starts; the last one has fewer."""
+    """A product whose strips need three starts, the last with fewer strips, is right."""
     shape = Shape(70, 20, 30)
     a, b = operands(shape)
     graph = product(a, b)
@@ -112,7 +115,7 @@ def test_several_starts(layout):
 
 @pytest.mark.parametrize("values", [{"fim.instructions": 400}, {"fim.rows": 12}])
 def test_what_fits(values):
-    """Words and rows that do not suffice for all strips at once: more starts."""
+    """If not all strips fit into words and rows of an island, an option has several starts."""
     device = TINY.changed(values)
     graph = product(*operands(Shape(90, 64, 16)))
     found = [x for x in options(graph.tasks, device) if isinstance(x, Option)]
@@ -125,7 +128,7 @@ def test_what_fits(values):
 
 
 def test_many_items_and_starts(monkeypatch):
-    """What is left out of the following takes what it would have taken."""
+    """The prediction skips repeated items and starts, and gives the cycles of all of them."""
     graph = product(*operands(Shape(300, 20, 16)))
     ways = [x for x in streams(Shape(300, 20, 16), TINY, 0, DOT) if x.wide == 16]
     jobs = [ProductJob(tuple(graph.tasks), tuple(graph.tasks), way) for way in ways]
@@ -143,10 +146,7 @@ TIMES = ("t_ccdl", "t_ccds", "t_rcdrd", "t_rcdwr", "t_rp", "t_ras", "t_rc", "rl"
 
 @pytest.mark.parametrize("seed", range(4))
 def test_each_pair_of_any_timing(seed):
-    """Whatever waits longest, islands of other clocks and lanes, another dma and channel.
-
-    The rule of seed 004 ¶61.
-    """
+    """Predictions are right for random timings, clocks, lanes, dma and channel (seed 004 ¶61)."""
     random = np.random.default_rng(seed)
     values = {f"fim.{name}": int(random.choice([1, 5, 16, 70])) for name in TIMES}
     values["fim.t_ccdl"] = max(values["fim.t_ccdl"], values["fim.t_ccds"])
@@ -180,7 +180,7 @@ def test_why_a_pair_cannot():
 
 
 def test_the_order_of_data_in_memory_is_part_of_the_costs():
-    """seed 004 ¶43: what lies otherwise than a layout's tiles is put in order by copies first."""
+    """Costs include copies that put data into the order of a layout's tiles (seed 004 ¶43)."""
     for k, ordered in ((64, True), (60, False)):
         a, b = operands(Shape(64, k, 64))
         found = [x for x in options(product(a, b).tasks, BASE) if isinstance(x, Option)]

@@ -1,4 +1,4 @@
-"""Plans of real graphs in the emulator: pairs at work at once, the best plan of all, run time."""
+"""Plans of real graphs in the emulator: pairs, the best of all plans, decisions at run time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def chain(side):
 
 
 def test_a_chain_is_a_pair_whose_consumer_begins_before_its_producer_ends():
-    """The rule of seed 004 ¶61."""
+    """A chain becomes a pair; its consumer begins before its producer ends (seed 004 ¶61)."""
     graph = chain(32)
     found = macaw.lower_graph(graph)
     (step,) = found.plan.steps
@@ -67,7 +67,7 @@ def test_a_chain_is_a_pair_whose_consumer_begins_before_its_producer_ends():
 
 
 def side_by_side():
-    """Two products and a function of one of them."""
+    """A graph of two products, one with a function."""
     graph = Graph()
     a, b = graph.tensor("a", 16, 16), graph.tensor("b", 16, 24)
     graph.product(a, b, "x")
@@ -76,7 +76,7 @@ def side_by_side():
 
 
 def near(unit, config):
-    """Options that take at most three times the least one's cycles: fewer plans to follow."""
+    """Options with at most three times the cycles of the best, so that there are fewer plans."""
     rows = options(unit, config)
     totals = [row.total for row in rows if isinstance(row, Option)]
     return [row for row in rows if not isinstance(row, Option) or row.total <= 3 * min(totals)]
@@ -110,7 +110,10 @@ def test_files_are_named_after_the_source():
 @pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_decided_at_run_time_sides_that_fill_no_tile(seed):
-    """Sides that fill no tile; whole numbers, whose products and sums are exact in any order."""
+    """Programs decided at run time give exact results for sizes that fill no tile.
+
+    The numbers are whole, so sums are exact in any order.
+    """
     random = np.random.default_rng(seed)
     graph = Graph()
     a = graph.tensor("a", 7, 13)
@@ -137,7 +140,7 @@ def test_random_graphs(seed):
 
 
 def layers(kind):
-    """A GRU cell of two steps, or a convolution and what follows, as ONNX files have them."""
+    """A GRU cell with two steps, or a convolution with other operators, as an ONNX model."""
     if kind == "gru":
         node = helper.make_node(
             "GRU", ["x", "w", "r", "b", "", "h"], ["y"], hidden_size=8, linear_before_reset=1
@@ -170,7 +173,7 @@ def layers(kind):
 
 @pytest.mark.parametrize("kind", ["gru", "convolution"])
 def test_layers_of_onnx_in_the_emulator(kind):
-    """The bits of the islands' roundings; about what onnxruntime gives in binary32."""
+    """The emulator gives the bits of islands, near what onnxruntime gives in binary32."""
     model = layers(kind)
     found = macaw.lower_graph(model)
     graph = found.graph

@@ -1,4 +1,4 @@
-"""Graphs as programs: all results to the bit, cycles as the plan says."""
+"""Programs of graphs give all results to the bit, in about the cycles of the plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.once
 
 
 def ask(graph):
-    """The options of a graph's tasks."""
+    """A function that gives the options of a graph's tasks."""
     return lambda tasks, config: options(tasks, config, graph.form)
 
 
@@ -26,7 +26,7 @@ def numbers(shape, seed, dtype=np.float16):
 
 
 def check(plan, graph, device, name, near=0.1, **inputs):
-    """The emulated program gives what the model gives, in about the cycles of the plan."""
+    """Run a plan's program; its results equal the model's, its cycles are near the plan's."""
     done = run(plan, graph, device, name, **inputs)
     for tensor, wanted in modelled(plan, graph, inputs).items():
         np.testing.assert_array_equal(done.outputs[tensor], wanted)
@@ -76,7 +76,7 @@ def test_gather_and_scatter():
 
 
 def test_layers_over_two_islands():
-    """A perceptron with its activations: what one step leaves, the next one reads."""
+    """A perceptron over two islands: a step reads what the step before has left."""
     graph = Graph()
     weights = [
         graph.constant(f"w{n}", numbers(s, n) / 4) for n, s in enumerate([(20, 30), (30, 9)])
@@ -86,7 +86,7 @@ def test_layers_over_two_islands():
 
 
 def test_products_side_by_side():
-    """The rule of seed 004 ¶61."""
+    """Independent products go to different islands (seed 004 ¶61)."""
     graph = Graph()
     x = graph.tensor("x", 40, 48)
     for n in range(3):
@@ -110,7 +110,7 @@ def test_a_gru_cell():
 
 
 def random_graph(seed):
-    """A graph of some tasks of all kinds, and its inputs."""
+    """A random graph with tasks of all kinds, and its inputs."""
     random = np.random.default_rng(seed)
     dtype = (np.float16, np.float32)[seed % 3 == 2]
     graph = Graph(int(dtype is np.float32))
@@ -144,7 +144,7 @@ def test_any_graph(seed):
 
 
 def test_what_an_island_has_not():
-    """The rule of seed 004 ¶44, ¶53."""
+    """An option names what its island cannot do (seed 004 ¶44, ¶53)."""
     graph = Graph()
     graph.pointwise("relu", graph.tensor("x", 4, 4))
     refusal = next(row for row in options(graph.tasks, TINY) if isinstance(row, Refusal))

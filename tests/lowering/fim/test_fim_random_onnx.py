@@ -1,4 +1,4 @@
-"""Random ONNX models on islands: exact or refused, and how good the predictions are."""
+"""Random ONNX models on islands are exact or refused; predictions have small errors."""
 
 import re
 
@@ -11,7 +11,10 @@ REFUSAL = re.compile(r"node \S+ \(\w+\): ")
 
 @pytest.mark.parametrize("seed", [3, 9, 12, 36])
 def test_a_random_model_is_exact(seed):
-    """Up to 67 steps; those without copies wait for the copies before them."""
+    """A random model has exact results, in cycles near the prediction.
+
+    It may have 67 steps. Steps without copies wait for the copies before them.
+    """
     outcome = checked(seed)
     assert not outcome.refusal
     assert outcome.off < 0.02

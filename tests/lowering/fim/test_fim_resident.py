@@ -1,4 +1,4 @@
-"""Constants that stay in the banks: where they are, what they save, and that they stay."""
+"""Constants that stay in the banks: their places, the copies that they save, and that they stay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def numbers(*shape, seed=1):
 
 
 def layer(m=5, k=37, n=30):
-    """relu(x w + b)."""
+    """A graph of relu(x w + b), and its inputs."""
     graph = Graph()
     y = graph.product(graph.tensor("x", m, k), graph.constant("w", numbers(k, n)))
     bias = graph.constant("b", np.repeat(numbers(1, n, seed=2), m, axis=0))
@@ -35,14 +35,14 @@ def layer(m=5, k=37, n=30):
 
 
 def known_left():
-    """A constant times an input, as a convolution has it."""
+    """A graph of a constant times an input, as in a convolution, and its inputs."""
     graph = Graph()
     graph.product(graph.constant("w", numbers(18, 20)), graph.tensor("x", 20, 35), name="y")
     return graph, {"x": numbers(20, 35, seed=3)}
 
 
 def chain():
-    """(x w) v, by a producer and a consumer."""
+    """A graph of (x w) v, which becomes a pair, and its inputs."""
     graph = Graph()
     y = graph.product(graph.tensor("x", 20, 18), graph.constant("w", numbers(18, 16)))
     graph.product(y, graph.constant("v", numbers(16, 20, seed=2)), name="y")
@@ -50,7 +50,7 @@ def chain():
 
 
 def function():
-    """Constants on the left of a function."""
+    """A graph with a constant as the left operand of a function, and its inputs."""
     graph = Graph()
     graph.pointwise(
         "sub", graph.constant("w", numbers(31, 53)), graph.tensor("x", 31, 53), name="y"
@@ -60,7 +60,7 @@ def function():
 
 @pytest.mark.parametrize("make", [layer, known_left, chain, function])
 def test_every_option_with_constants_that_stay(make):
-    """The bits and the cycles, and after the run the constants are as they were."""
+    """Options with resident constants have right bits and cycles, and keep the constants."""
     graph, given = make()
     device = TINY
     memory = geometry(device)
@@ -86,7 +86,7 @@ def test_every_option_with_constants_that_stay(make):
 
 @pytest.mark.parametrize("make", [layer, known_left, chain, function])
 def test_runs_on_one_device_load_the_constants_once(make):
-    """The second run has other inputs; nothing else is loaded for it."""
+    """A second run on the same device loads only its new inputs."""
     graph, given = make()
     found = macaw.lower_graph(graph, device=TINY)
     assert found.resident_bytes
@@ -109,7 +109,7 @@ def test_runs_on_one_device_load_the_constants_once(make):
 
 
 def test_they_save_the_copies():
-    """A matrix-vector product takes about the cycles of its blocks; without residency far more."""
+    """With resident weights, a matrix-vector product takes about its blocks' cycles; else far more."""
     graph = Graph()
     graph.product(graph.tensor("x", 1, 128), graph.constant("w", numbers(128, 128)), name="y")
     device = TINY.changed({"fim.islands": 1})
@@ -124,7 +124,7 @@ def test_they_save_the_copies():
 
 @pytest.mark.long
 def test_a_large_matrix_vector_product():
-    """1024 x 1024 takes at most 1.15 times the cycles of its blocks (issue 21)."""
+    """A product of 1024 x 1024 takes at most 1.15 times the cycles of its blocks (issue 21)."""
     graph = Graph()
     graph.product(graph.tensor("x", 1, 1024), graph.constant("w", numbers(1024, 1024)), name="y")
     found = macaw.lower_graph(graph)
@@ -137,7 +137,7 @@ def test_a_large_matrix_vector_product():
 
 
 def repeated(steps=4):
-    """The same weights again and again, as in a recurrent layer."""
+    """A graph with the same weights in each step, as in a recurrent layer."""
     graph = Graph()
     x, w = graph.tensor("x", 3, 16), graph.constant("w", numbers(16, 16))
     for number in range(steps):
@@ -157,7 +157,7 @@ def test_steps_share_their_constants():
 
 
 def sides():
-    """The same square weights as the left and as the right operand."""
+    """A graph with the same square weights as left and as right operand."""
     graph = Graph()
     w = graph.constant("w", numbers(16, 16))
     graph.product(w, graph.tensor("x", 16, 16), name="y")
@@ -166,7 +166,7 @@ def sides():
 
 
 def chains():
-    """The same square weights as the first, second and third operand of a chain."""
+    """A graph with the same square weights as first, second and third operand of chains."""
     graph = Graph()
     w = graph.constant("w", numbers(16, 16))
     for number, place in enumerate(range(3)):
@@ -180,7 +180,10 @@ def chains():
 
 @pytest.mark.parametrize(("make", "together"), [(sides, False), (chains, True)])
 def test_operands_of_different_sides_have_rows_of_their_own(make, together):
-    """Their tiles are in another order, though the numbers and the tilings are the same."""
+    """A constant that is used on different sides is stored once for each side.
+
+    Its tiles have another order, though numbers and tilings are the same.
+    """
     graph, device = make(), TINY.changed({"fim.islands": 1})
     found = macaw.lower_graph(graph, device=device, together=together)
     given = {
@@ -192,7 +195,7 @@ def test_operands_of_different_sides_have_rows_of_their_own(make, together):
 
 
 def test_a_budget_for_a_part_of_the_constants():
-    """Two of three layers stay, or one, or none; the plan says so, and the bits are the same."""
+    """With less room, two layers of three stay, or one, or none; the plan says so; bits are equal."""
     graph = Graph()
     x = graph.tensor("x", 2, 40)
     for number in range(3):

@@ -1,7 +1,7 @@
-"""The rough estimates of products on islands, beside rough.txt, which has them as they were.
+"""The rough estimates of products on islands equal the recorded ones in rough.txt.
 
-They only decide which tilings are simulated, so nothing else shows that one of them has changed.
-`python -m tests.lowering.fim.test_fim_rough` writes the file again, after the change was examined.
+Estimates only decide which tilings are simulated, so no other test notices a change of them.
+`python -m tests.lowering.fim.test_fim_rough` records them anew; examine the change first.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def estimates() -> list[str]:
 
 
 def test_estimates_are_what_they_were() -> None:
-    """The rule of seed 004 ¶42-43, before anything is simulated."""
+    """The estimates equal the recorded ones (seed 004 ¶42-43)."""
     assert estimates() == FILE.read_text("utf-8").splitlines()
 
 

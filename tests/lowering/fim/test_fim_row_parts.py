@@ -1,4 +1,4 @@
-"""Tasks divided by rows: the same numbers, finer dependencies, the bits of the islands."""
+"""Tasks divided into parts by rows: same numbers, dependencies by part, bits of islands."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def layers(rows=8, side=32):
 
 
 def parted(graph: Graph, count: int) -> Graph:
-    """The graph with its tasks divided."""
+    """The graph with each task divided into `count` parts; fails if it cannot be divided."""
     parts = divided(graph, count)
     assert parts is not None
     return parts
@@ -94,7 +94,10 @@ def test_a_gather_is_divided_and_a_scatter_reads_the_whole():
 
 @pytest.mark.parametrize(("rows", "side"), [(3, 32), (8, 5), (6, 8)])
 def test_too_few_rows_or_rows_that_do_not_begin_at_a_column_stay_together(rows, side):
-    """With 8 numbers a row, the parts of 6 rows would begin in row 3, in the middle of a column."""
+    """Tasks are not divided if a part has too few rows, or would begin inside a column.
+
+    With 8 numbers a row, the second part of 6 rows would begin in row 3, in the middle of a column.
+    """
     assert divided(layers(rows, side), 2) is None
 
 
@@ -117,7 +120,7 @@ def test_makers_of_a_part_of_a_memory():
 
 
 def test_a_part_can_be_copied_while_another_one_is_computed():
-    """The copies of part 1 to island 1 do not wait for part 0 on island 0."""
+    """Part 1 is copied to island 1 while part 0 is computed on island 0."""
     found = macaw.lower_graph(parted(layers(32, 128), 4))
     starts, brings = (
         [row for row in found.plan.actions if row.kind == kind] for kind in ("start", "bring")

@@ -1,4 +1,4 @@
-"""The scheduler against the best plan of all, and its times against a calculation by hand."""
+"""The scheduler against the best of all plans; its times against hand calculations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONFIG = load("base")
 
 
 def same(**costs):
-    """A function that gives the tasks of some outputs their options."""
+    """A function that gives options by the outputs' names; other units are refused."""
 
     def ask(unit, _config):
         names = "".join(task.output.name for task in unit)
@@ -42,7 +42,7 @@ def two(second_reads_first=False):
 
 
 def test_a_step_without_copies_waits_for_the_copies_before_it():
-    """Results that leave the banks may be its inputs."""
+    """A step without copies waits for the copies before it, which may bring its inputs."""
     clock = Clock()
     assert clock.bring(option([], 0, 40, 10, 0)) == (0, 40)
     assert clock.bring(option([], 1, 0, 10, 0)) == (0, 40)
@@ -58,7 +58,7 @@ def test_banks_that_were_used_close_a_row_before_the_first_copy():
 @pytest.mark.few(8)
 @pytest.mark.parametrize("seed", range(24))
 def test_within_a_tenth_of_the_best_plan_of_all(seed):
-    """The rule of seed 004 ¶44, ¶62."""
+    """The plan ends at most 10% later than the best of all plans (seed 004 ¶44, ¶62)."""
     rng = random.Random(seed)
     graph = schedules.graph(rng, rng.randint(2, 4))
     ask = schedules.asking(seed)
@@ -72,7 +72,7 @@ def test_within_a_tenth_of_the_best_plan_of_all(seed):
 @pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_an_order_of_actions_that_can_be_done(seed):
-    """What a step reads is fetched before, engines do one thing at a time, banks are not shared."""
+    """Actions are possible in their order: inputs first, no engine or bank used twice at a time."""
     graph = schedules.graph(random.Random(seed), 9)
     plan = schedule(graph, CONFIG, schedules.asking(seed))
     there = {"a", "b"}
@@ -101,7 +101,10 @@ def test_an_order_of_actions_that_can_be_done(seed):
 
 
 def test_two_tasks_side_by_side_by_hand():
-    """The dma brings the second one in while the first computes; both results come at the end (seed 004 ¶61)."""
+    """The dma brings inputs of the second task while the first computes (seed 004 ¶61).
+
+    Both results are fetched at the end.
+    """
     _, (x, y) = two()
     track = simulate([option([x], 0, 10, 100, 5), option([y], 1, 20, 60, 5)])
     times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
@@ -116,7 +119,10 @@ def test_two_tasks_side_by_side_by_hand():
 
 
 def test_a_copy_waits_for_its_bank_and_all_behind_it_by_hand():
-    """The same island: the first one's results leave before the second one's inputs come."""
+    """A copy waits for its bank, and the copies after it wait, too.
+
+    Both tasks use one island: the results of the first leave before inputs of the second come.
+    """
     _, (x, y) = two()
     track = simulate([option([x], 0, 10, 100, 5), option([y], 0, 20, 60, 5)])
     times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
@@ -131,7 +137,10 @@ def test_a_copy_waits_for_its_bank_and_all_behind_it_by_hand():
 
 
 def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
-    """cp queues the last copies of the first results 3 cycles after they begin: then y is there."""
+    """cp waits while the dma's queue is full.
+
+    cp queues the last copies of the first results 3 cycles after they begin; then y is there.
+    """
     graph = Graph()
     a = graph.tensor("a", 4, 4)
     graph.product(graph.product(a, a, "x"), graph.product(a, a, "y"), "z")
@@ -154,7 +163,10 @@ def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
 
 
 def test_a_step_of_several_starts_keeps_cp_and_dma_by_hand():
-    """Until the last of its starts, 70 cycles in; y is brought in behind it."""
+    """A step of several starts occupies cp and dma until its last start, 70 cycles in.
+
+    Only then are the inputs of y brought.
+    """
     _, (x, y) = two()
     track = simulate([option([x], 0, 10, 100, 5, until_last_start=70), option([y], 1, 20, 60, 5)])
     times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
@@ -167,7 +179,7 @@ def test_a_step_of_several_starts_keeps_cp_and_dma_by_hand():
 
 
 def test_a_busy_island_is_left_alone():
-    """Alone both tasks would take island 0; the plan ends sooner if one takes the slower one (seed 004 ¶61)."""
+    """A task goes to a slower island if the faster one is busy (seed 004 ¶61)."""
     graph, (x, y) = two()
     ask = same(
         x=[option([x], 0, 10, 100, 5), option([x], 1, 10, 140, 5)],
@@ -181,7 +193,7 @@ def test_a_busy_island_is_left_alone():
 
 @pytest.mark.parametrize(("pair", "steps"), [(120, 1), (180, 2)])
 def test_a_chain_is_a_pair_if_that_ends_sooner(pair, steps):
-    """The rule of seed 004 ¶61."""
+    """A chain becomes a pair if the plan then ends sooner (seed 004 ¶61)."""
     graph, (x, y) = two(second_reads_first=True)
     ask = same(
         x=[option([x], 0, 10, 60, 5)],
@@ -195,7 +207,7 @@ def test_a_chain_is_a_pair_if_that_ends_sooner(pair, steps):
 
 
 def test_the_host_takes_what_gains_nothing():
-    """The rule of seed 004 ¶62."""
+    """The host computes a task for which an island gains nothing (seed 004 ¶62)."""
     graph, (x, y) = two()
     ask = same(
         x=[option([x], 0, 10, 100, 5), option([x], None, 0, 40, 0)],

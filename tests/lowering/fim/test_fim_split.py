@@ -1,4 +1,4 @@
-"""Products that several islands share: regions, bits, cycles, and when nothing is shared."""
+"""Products that several islands share: regions, bits, cycles, and products that are not shared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def numbers(*shape, seed=1, dtype=np.float16):
 
 
 def layer(m, k, n, known="b", dtype=np.float16):
-    """x w + b, or w x; `known` is the side that is a constant."""
+    """A graph of x w + b or w x, where `known` is the constant operand; and its inputs."""
     graph = Graph(FORMAT_OF[np.dtype(dtype).name])
     a, b = (
         graph.constant(name, numbers(*shape, seed=seed, dtype=dtype))
@@ -40,7 +40,7 @@ def layer(m, k, n, known="b", dtype=np.float16):
 
 
 def plan_of(graph, option):
-    """The plan of a shared option by itself, in the order that its prediction has."""
+    """The plan of a shared option as the only one, in the order of its prediction."""
     track = simulate([option])
     steps = tuple(Step(number, part) for number, part in enumerate(track.options))
     return GraphPlan(graph, steps, tuple(track.actions), track.clock.end, issued=(option,))
@@ -56,7 +56,7 @@ def plan_of(graph, option):
     ],
 )
 def test_regions_have_the_bits_of_the_whole(shape, known, dtype):
-    """By rows and by columns, with functions, with either side constant."""
+    """Regions by rows and by columns give the bits of the whole product, with functions, too."""
     m, k, n = shape
     graph, given = layer(m, k, n, known, dtype)
     names = ("divider", "lanes", "rz_slices", "formats", "arrangements", "functions")
@@ -79,7 +79,7 @@ def test_regions_have_the_bits_of_the_whole(shape, known, dtype):
 
 
 def test_a_shared_product_ends_sooner():
-    """The scheduler shares it, explains that, and the cycles are as predicted."""
+    """The scheduler shares a product, says so, and predicts the cycles."""
     graph, given = layer(1, 128, 192)
     device = TINY.changed({"fim.island.1.divider": 1})
     shared, alone = (macaw.lower_graph(graph, device=device, together=x) for x in (True, False))
@@ -104,7 +104,7 @@ def option(island, compute, bring=10):
 
 
 def shared_by(shape, *several):
-    """The regions that are asked for, by island, for each of the shared options."""
+    """The shared options of a product, and the regions for which an option was requested."""
     asked = []
 
     def ask(island, layout, region):
@@ -118,9 +118,11 @@ def shared_by(shape, *several):
 
 
 def test_regions_of_columns_end_together():
-    """Each island needs all of A: 100 + 900 a = 100 + 500 + 900 (1 - a) for a = 7/9 of 96 columns.
+    """Two islands that share columns end at the same time.
 
-    75 columns are 80, a multiple of 16. The island whose inputs take fewer cycles gets them first.
+    Each needs all of A: 100 + 900 a = 100 + 500 + 900 (1 - a) for a = 7/9 of 96 columns: 75
+    columns, rounded to 80, a multiple of 16. The island whose inputs take fewer cycles gets its
+    inputs first.
     """
     found, asked = shared_by(Shape(1, 8, 96), option(0, 900, 500), option(1, 900, 100))
     assert asked == [(1, 1, Region(0, 1, 0, 80, 96)), (0, 1, Region(0, 1, 80, 16, 96))]
@@ -128,16 +130,17 @@ def test_regions_of_columns_end_together():
 
 
 def test_regions_of_rows_end_together():
-    """An island needs its rows of A: 1000 a = 100 a + 1400 (1 - a) for a = 14/23 of 64 rows.
+    """Two islands that share rows end at the same time.
 
-    39 rows are 40, a multiple of 4.
+    Each needs its rows of A: 1000 a = 100 a + 1400 (1 - a) for a = 14/23 of 64 rows: 39 rows,
+    rounded to 40, a multiple of 4.
     """
     _, asked = shared_by(Shape(64, 8, 8), option(0, 900, 500), option(1, 900, 100))
     assert asked == [(1, 1, Region(0, 40, 0, 8, 8)), (0, 1, Region(40, 24, 0, 8, 8))]
 
 
 def test_what_is_not_shared():
-    """Little work, one island only, an island that is far slower, a region that no tiling does."""
+    """A small product is not shared; nor one for which other islands are missing, slow or unable."""
 
     def none(_island, _layout, _region):
         return None

@@ -25,7 +25,7 @@ def numbers(*shape, seed=1, dtype=np.float16):
 
 
 def sum_of(depths, m=9, n=30, form=0, known=True, bias=True):
-    """A graph of the sum of products, each with a k of its own, and its inputs."""
+    """A graph of the sum of products with these k, and its inputs."""
     graph, products = Graph(form), []
     dtype = ("float16", "float32")[form]
     given = {}
@@ -51,7 +51,10 @@ def sum_of(depths, m=9, n=30, form=0, known=True, bias=True):
     [((20, 16, 5), 0, True), ((7, 8), 1, True), ((9, 33), 0, False)],
 )
 def test_each_layout_has_the_bits_and_the_cycles(depths, form, known):
-    """The k of a product is no multiple of a tile, so each begins at a tile of its own."""
+    """In each layout, sums of products with any k have the right bits and cycles.
+
+    No k is a multiple of a tile, so each product begins at a new tile.
+    """
     graph, given = sum_of(depths, form=form, known=known, bias=known)
     rows = [row for row in options(graph.tasks, TINY, form=form) if isinstance(row, Option)]
     assert len({row.layout for row in rows if row.island == 0}) == (3 if form else 4)
@@ -64,7 +67,10 @@ def test_each_layout_has_the_bits_and_the_cycles(depths, form, known):
 
 
 def test_rows_of_whole_columns_go_to_the_buffers_without_local_memory():
-    """By dots, with 16 numbers in a column: the rows of both left sides stand side by side."""
+    """With dots of whole columns, left operands go to banks without a copy in local memory.
+
+    The rows of both left operands stand side by side.
+    """
     graph, given = sum_of((32, 48), m=5, n=32, bias=False)
     lowered = macaw.lower_graph(graph)
     assert "section .data.cp" not in lowered.source
@@ -74,7 +80,7 @@ def test_rows_of_whole_columns_go_to_the_buffers_without_local_memory():
 
 
 def test_several_islands_share_a_sum():
-    """Each island has a part of the columns of the result, and all rows of each left side."""
+    """Several islands share a sum by columns of the result; each needs all left rows."""
     graph, given = sum_of((40, 64), m=1, n=192)
     device = TINY.changed({"fim.island.1.divider": 1})
     lowered = macaw.lower_graph(graph, device=device)
@@ -86,7 +92,10 @@ def test_several_islands_share_a_sum():
 
 
 def test_the_scheduler_sums_products_where_that_ends_the_plan_sooner():
-    """On one island, the products are not stored, and nothing adds them."""
+    """The scheduler plans a sum where the plan then ends sooner.
+
+    On one island, products are neither stored nor added by another step.
+    """
     graph, given = sum_of((64, 64), m=4, n=64)
     device = BASE.changed({"fim.islands": 1})
     lowered, single = (macaw.lower_graph(graph, device=device, together=x) for x in (True, False))
@@ -104,7 +113,7 @@ def sums(graph):
 
 
 def test_which_sums_there_are():
-    """Sums of sums; none of a product that something else reads, or that is a result."""
+    """Which sums exist: also sums of sums, but no product that is an output or read elsewhere."""
     graph = Graph()
     x = graph.tensor("x", 4, 4)
     parts = [graph.product(x, graph.constant(f"w{n}", numbers(4, 4, seed=n))) for n in range(4)]
@@ -148,7 +157,7 @@ def test_why_not_a_sum():
 
 
 def test_both_engines_agree_on_loops_over_rows():
-    """Blocks have at least three equal rows of B, which their words pass in a loop."""
+    """Both engines agree on blocks whose words loop over at least three equal rows of B."""
     graph, given = sum_of((512,), m=4, n=16, bias=False)
     plan = macaw.lower_graph(graph, device="tiny", together=False).plan
     assert LOOPED in emit(plan, graph, TINY, "tiny").source

@@ -1,4 +1,4 @@
-"""Tasks at one start: functions that go with a product, and producers with their consumers."""
+"""Tasks of one start: a product with functions, and a producer with its consumer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check(option, graph, device, name, **inputs):
 
 
 def layer(graph, x, width, functions, seed=0):
-    """A product and functions; those of two operands have a row that is repeated."""
+    """Add a product and functions to a graph; second operands of functions have repeated rows."""
     weights = numbers((x.columns, width), seed) / 4
     name = f"w{seed}"
     y = graph.product(x, graph.constant(name, weights.astype(FORMATS[graph.form])))
@@ -77,7 +77,7 @@ def test_operands_that_change_places():
 )
 @pytest.mark.parametrize("between", [(), ("add", "relu")])
 def test_a_producer_and_its_consumer(m, k, n, last, between):
-    """Of fp32 on four islands: dot alone (seed 004 ¶52)."""
+    """A producer and its consumer in fp32 on four islands use the layout dot (seed 004 ¶52)."""
     graph = Graph(1)
     layer(graph, layer(graph, graph.tensor("x", m, k), n, between, 1), last, ("add",), 2)
     rows = found(graph, BASE)
@@ -98,7 +98,7 @@ def test_pairs_of_larger_products(functions):
 
 @pytest.mark.parametrize("sides", [(32, 32, 32, 32), (20, 18, 30, 21), (9, 40, 50, 33)])
 def test_pairs_of_tensors_that_are_not_known_beforehand(sides):
-    """What follows the last one in memory takes no part, even if it is no number."""
+    """A pair with inputs on both sides ignores the bytes after its last operand, even NaN."""
     m, k, n, last = sides
     graph = Graph()
     a, b, c = graph.tensor("a", m, k), graph.tensor("b", k, n), graph.tensor("c", n, last)
@@ -139,7 +139,7 @@ def test_why_not_together():
 
 
 def rounds(job):
-    """Whether the consumer goes over what was pushed more than once."""
+    """Whether the consumer reads pushed columns more than once."""
     return any("_start" in line for line in job.blocks()[1].lines())
 
 
@@ -161,9 +161,9 @@ HBM2 = BASE.changed(
     ids=["base", "larger", "rounds", "dimm", "hbm2"],
 )  # fmt: skip
 def test_blocks_of_a_pair_take_just_what_is_predicted(sides, several, device):
-    """Word for word: the consumer waits until columns are stored, and for the lock to go back.
+    """The words of a pair's blocks take exactly the predicted cycles.
 
-    seed 004 ¶45, ¶49-50, ¶40.
+    The consumer waits for stored columns and for the lock. See seed 004 ¶45, ¶49-50, ¶40.
     """
     m, k, n, last = sides
     graph = Graph()

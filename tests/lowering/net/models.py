@@ -40,7 +40,7 @@ class ModelBuilder:
         self.scale = scale
 
     def weights(self, name: str, shape: tuple[int, ...], scale: float, each: bool = False) -> str:
-        """Constant weights; with `each`, a scale of its own for each output."""
+        """The name of constant weights; with `each`, each output has its own scale."""
         numbers = self.rng.integers(-8, 9, shape).astype(np.int8)
         factors = self.rng.uniform(0.5, 2, shape[0]) if each else np.ones(())
         scales = (scale * factors).astype(np.float32)
@@ -56,7 +56,7 @@ class ModelBuilder:
         pads: tuple[int, ...] = (), dilation: int = 1, group: int = 1, relu: bool = True,
         scale: float = 2.0**-6, each: bool = False, result: float = 2.0**-4,
     ) -> None:  # fmt: skip
-        """Add a convolution; `pads` are (top, left, bottom, right) in place of `padding`."""
+        """Add a convolution; `pads` are (top, left, bottom, right) instead of `padding`."""
         channels, height, width = self.shape[1:]
         weights = self.weights(name, (outputs, channels // group, kernel, kernel), scale, each)
         inputs = [self.value, weights, self.bias(name, outputs, scale)]
@@ -76,7 +76,7 @@ class ModelBuilder:
         self.shape = (self.shape[0], outputs, *sizes)
 
     def function(self, name: str, operator: str, result: float, *limits: float) -> None:
-        """Add a function of each element; `limits` are those of Clip."""
+        """Add a function of single elements; `limits` are those of Clip."""
         bounds = [
             self.constant(f"{name}_{place}", np.float32(limit))
             for place, limit in enumerate(limits)
@@ -85,27 +85,27 @@ class ModelBuilder:
         self.quantise(name, result)
 
     def join(self, name: str, other: str, channels: int, result: float) -> None:
-        """Join the channels with those of another quantised value, which has `channels`."""
+        """Concatenate the channels of another quantised value, which has `channels`."""
         self.value = self.node("Concat", [self.value, other], name, axis=1)
         self.quantise(name, result)
         self.shape = (self.shape[0], self.shape[1] + channels, *self.shape[2:])
 
     def add(self, name: str, other: str, *, relu: bool = False, result: float = 2.0**-4) -> None:
-        """Add another value of the same shape, quantised before (`value` at that time)."""
+        """Add another value of the same shape, a `value` of an earlier state of the builder."""
         self.value = self.node("Add", [self.value, other], name)
         if relu:
             self.value = self.node("Relu", [self.value], f"{name}_relu")
         self.quantise(name, result)
 
     def multiply(self, name: str, other: str, result: float = 2.0**-5) -> None:
-        """Multiply by another quantised value of the same shape, or one of channels."""
+        """Multiply by another quantised value of the same shape, or with a number a channel."""
         self.value = self.node("Mul", [self.value, other], name)
         self.quantise(name, result)
 
     def pool(
         self, name: str, operator: str, kernel: int, stride: int = 1, **attributes: Any
     ) -> None:
-        """Pool windows; a mean is quantised with a new scale."""
+        """Add a pool; a mean gets a new scale."""
         sides = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, **attributes}
         self.value = self.node(operator, [self.value], name, **sides)
         self.quantise(name, self.scale if operator == "MaxPool" else self.scale / 2)
@@ -158,7 +158,7 @@ def residual_model(seed: int = 0, batch: int = 1) -> onnx.ModelProto:
 
 
 def real_model(seed: int = 0, batch: int = 1) -> onnx.ModelProto:
-    """Scales that are no powers of two, for each channel; what convolutions have; tables."""
+    """A model with scales that are no powers of two, also by channel, and with many operators."""
     builder = ModelBuilder(seed, (batch, 4, 9, 9), 0.031)
     builder.conv("stem", 8, 3, pads=(1, 0, 2, 1), scale=0.013, each=True, result=0.057)
     stem = builder.value
@@ -176,7 +176,7 @@ def real_model(seed: int = 0, batch: int = 1) -> onnx.ModelProto:
 
 
 def small_model(seed: int = 0, batch: int = 1) -> onnx.ModelProto:
-    """Two convolutions, a depthwise one, and a product of the flattened image."""
+    """A model of two convolutions, a depthwise one, and a product of the flattened image."""
     builder = ModelBuilder(seed, (batch, 3, 8, 8))
     builder.conv("stem", 8, 3, stride=2, padding=1)
     builder.conv("depth", 8, 3, padding=1, group=8, relu=False)
@@ -187,7 +187,7 @@ def small_model(seed: int = 0, batch: int = 1) -> onnx.ModelProto:
 
 
 def float_model() -> onnx.ModelProto:
-    """A residual network of real numbers; its input x has (batch, 2, rows, 9) elements."""
+    """A residual network of real numbers, whose input x has shape (batch, 2, rows, 9)."""
     rng = np.random.default_rng(11)
     weights = {
         f"w{place}": numpy_helper.from_array(

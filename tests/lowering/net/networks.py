@@ -1,4 +1,4 @@
-"""Random networks of products, their programs in a folder, and what NumPy says of every layer."""
+"""Random networks of products, their programs, and each layer's result by NumPy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def random_vector_product(rng: np.random.Generator, inputs: int, outputs: int) -
 
 
 def chain(products: Sequence[Product]) -> Network:
-    """A network in which each product reads the results of the one before, flattened if needed."""
+    """A network in which each product reads the previous product's results, perhaps flattened."""
     tensors = {"image": NetTensor("image", "int8", products[0].shapes[0])}
     layers, aliases, before = [], {}, "image"
     for number, product in enumerate(products):

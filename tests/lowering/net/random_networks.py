@@ -1,8 +1,8 @@
 """Random small quantised networks, and devices to compile them for.
 
-Networks have residual sums, branches that are joined, strides, odd sizes, movements of elements,
-and all quantisations: int8, uint8, int16; powers of two or other scales, also by channel; zero
-points. Some networks have layers of int8 and of int16.
+Networks have residual sums, concatenated branches, strides, odd sizes and moved elements. They have
+all quantisations: int8, uint8 and int16; scales that are powers of two or not, also by channel;
+zero points. Some networks have layers of int8 and of int16.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def mixes(seed: int) -> bool:
 
 
 def joins(seed: int) -> bool:
-    """Return whether the network has branches that only a concatenation with their scale reads."""
+    """Return whether the network has branches that only a concatenation of the same scale reads."""
     return bool(np.random.default_rng(seed + 5).random() < 0.12)
 
 
@@ -64,12 +64,12 @@ class RandomBuilder(ModelBuilder):
         return choices[int(self.random.integers(len(choices)))]
 
     def factor(self, exponent: int) -> float:
-        """Return a scale near a power of two, or the power."""
+        """Return a power of two, or a scale near it."""
         noise = 1.0 if self.style.powers else self.random.uniform(0.6, 1.7)
         return float(np.float32(2.0**exponent * noise))
 
     def quantise(self, name: str, scale: float) -> None:
-        """Quantise the last value as the style says, and remember it."""
+        """Quantise the last value in the network's style; its new value is `value`."""
         kind = self.style.dtype
         if self.mixed is not None and self.mixed.integers(2):
             kind = "int16"
@@ -135,7 +135,7 @@ class RandomBuilder(ModelBuilder):
         return self.join(self.name("join"), other[0], other[1][1], self.new_scale())
 
     def add_branches(self) -> None:
-        """Add convolutions of one value, whose results are joined with their scale."""
+        """Add convolutions of one value whose results are concatenated without another scale."""
         start, ends, result = (self.value, self.shape, self.scale), [], self.new_scale()
         stride = self.pick(1, 1, 2)
         for kernel in (1, 3, 1)[: self.pick(2, 2, 3)]:
@@ -175,7 +175,7 @@ class RandomBuilder(ModelBuilder):
         self.quantise(name, self.new_scale())
 
     def add_move(self) -> None:
-        """Move elements: the scale stays."""
+        """Add an operator that moves elements and keeps the scale."""
         kind = self.pick("Transpose", "Slice", "Pad", "Resize", "DepthToSpace")
         if kind == "Slice" and self.shape[2] == 1:
             kind = "Pad"
@@ -229,7 +229,7 @@ class RandomBuilder(ModelBuilder):
         return self.quantise(name, self.new_scale())
 
     def grow(self, count: int) -> None:
-        """Add layers, and what ends most networks."""
+        """Add `count` random layers, and the layers with which most networks end."""
         self.add_conv()
         self.remember()
         if self.branches:
@@ -253,14 +253,14 @@ class RandomBuilder(ModelBuilder):
 
 
 def random_model(seed: int) -> onnx.ModelProto:
-    """Return a random model; the same for the same seed."""
+    """Return the random model of a seed."""
     builder = RandomBuilder(seed)
     builder.grow(int(builder.random.integers(1, 7)))
     return builder.model()
 
 
 def random_device(seed: int) -> Configuration:
-    """Return a small device: other sizes of the array, memory and channel."""
+    """Return a small device with random sizes of the array, memory and channel."""
     rng = np.random.default_rng(seed + 2)
     base = load(str(rng.choice(["tiny", "base"])))
     changes: dict[str, Any] = {"mem.external_width": int(rng.choice([16, 32, 64]))}

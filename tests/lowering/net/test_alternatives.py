@@ -1,4 +1,4 @@
-"""Operations that vc or the array computes: the same integers, where they take fewer cycles."""
+"""Operations that vc or the array can compute: equal integers, and the choice of fewer cycles."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.lowering.net.networks import assembled
 
 
 def network_of(operation: Any) -> Network:
-    """A network of one layer."""
+    """A network with this operation as its only layer."""
     names = ("a", "b")[: len(operation.inputs)]
     shapes = dict(zip(names, operation.inputs, strict=True)) | {"y": operation.result}
     tensors = {name: NetTensor(name, "int8", shape) for name, shape in shapes.items()}
@@ -49,7 +49,7 @@ def network_of(operation: Any) -> Network:
     st.integers(0, 99),
 )
 def test_a_mean_is_a_depthwise_convolution(image, scale, seed):
-    """The definition of the one, computed by NumPy, equals that of the other."""
+    """A mean over an image equals, by NumPy, the depthwise convolution that replaces it."""
     operation = GlobalAveragePool("int8", image, scale)
     product = array_product(operation, load("base"))
     assert product is not None
@@ -96,7 +96,10 @@ def test_the_core_that_takes_less(image, core):
     ("shape", "device"), [((3, 20, 40), "base"), ((6, 5, 7), "tiny"), ((1, 9, 33), "tiny")]
 )
 def test_a_product_by_channels_reads_its_weights(shape, device, engine):
-    """All its numbers, zeros too; the weights of the first run do not stay for the second."""
+    """A product by channels reads all numbers as weights, also zeros.
+
+    The weights of the first run do not stay for the second.
+    """
     operation = ElementwiseProduct("int8", shape, 0.013, by_channel=True)
     config = load(device)
     product = array_product(operation, config)
@@ -118,7 +121,7 @@ def test_a_product_by_channels_reads_its_weights(shape, device, engine):
 
 
 def _elementwise(seed: int) -> list[Any]:
-    """Operations on single elements that the array can do, with shapes of any size."""
+    """Random operations on single elements that the array can compute, with any shapes."""
     rng = np.random.default_rng(seed)
     shape = tuple(int(size) for size in rng.integers(1, 19, rng.integers(1, 4)))
     clip = [None, (-128, 127), (0, 127), (-9, 40)][rng.integers(4)]
@@ -136,7 +139,10 @@ def _elementwise(seed: int) -> list[Any]:
     "seed", [*range(3), *(pytest.param(n, marks=pytest.mark.long) for n in range(3, 60))]
 )
 def test_operations_on_elements_are_convolutions(seed, monkeypatch):
-    """On the device, as if vc took forever: all of them, so that no test depends on the choice."""
+    """Operations on single elements run on the array as convolutions, with vc's results.
+
+    vc's predicted cycles are made endless, so that the array is always chosen.
+    """
     monkeypatch.setattr(layer_plans, "cycles", lambda operation, config: 1 << 40)
     config = load(["base", "tiny"][seed % 2])
     rng = np.random.default_rng(seed)
@@ -175,7 +181,10 @@ def test_an_array_with_other_types_takes_int8_as_int8():
 
 
 def test_the_array_adds_large_tensors():
-    """The report names the operation and its own shape; the prediction is near the run."""
+    """For large tensors, the array adds.
+
+    The report names the operation and its own shape; the predicted cycles are near the run's.
+    """
     operation = Sum("int8", (28, 28, 64), (0.5, 2.0), (0, 127))
     config, network = load("base"), network_of(operation)
     (item,) = plan_layers(network, config)

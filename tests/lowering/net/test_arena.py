@@ -1,4 +1,4 @@
-"""Places of tensors: what is needed at the same time never shares bytes."""
+"""Places of tensors: tensors that are needed at the same time share no bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Concatenations whose parts the array writes into the result: no layer copies them."""
+"""Concatenations without copies: the array writes each part into the result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pool(name: str) -> Branch:
 def branched(
     *branches: Branch, channels: int = 6, batch: int = 1, join: float = SCALE, seed: int = 3
 ) -> ModelBuilder:
-    """A network whose branches are joined, with a convolution before and one after them."""
+    """A network with a convolution, concatenated branches, and a convolution."""
     builder = ModelBuilder(seed, (batch, 4, 9, 7))
     builder.conv("stem", channels, 3, padding=1, relu=False)
     start = builder.value, builder.shape, builder.scale
@@ -72,7 +72,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_array_writes_the_parts(case):
-    """Both engines' tensors equal the definition's, the parts and the whole; none is copied."""
+    """On both engines, the parts and the whole equal the definition; no layer copies them."""
     builder, device = CASES[case]
     network = macaw.compile(builder.model(), device=device)
     assert not any(layer.operator.startswith("concat") for layer in network.layers)
@@ -92,7 +92,10 @@ def test_the_array_writes_the_parts(case):
 
 
 def test_writing_parts_takes_fewer_cycles_than_copying(monkeypatch, tmp_path):
-    """A program from before, which copies them, is still read, and computes the same."""
+    """Writing parts takes fewer cycles than copying them.
+
+    A program of an older version, which copies them, can still be read and gives the same results.
+    """
     builder = branched(*FIRE)
     network = macaw.compile(builder.model(), device="base")
     with monkeypatch.context() as patch:
@@ -116,7 +119,7 @@ def test_writing_parts_takes_fewer_cycles_than_copying(monkeypatch, tmp_path):
 
 
 def copied(builder: ModelBuilder) -> None:
-    """Check that the device copies the parts of a concatenation."""
+    """Assert that the device copies the parts of a concatenation."""
     network = assign.assign(model_files.layers(builder.model(), {}), load("tiny"), "net").network
     assert network.columns == {}
     assert [layer.output for layer in network.layers].count("both") == 1

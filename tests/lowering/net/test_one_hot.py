@@ -1,4 +1,4 @@
-"""Integers that become vectors with one 1: the rows of a table, and what stays as it is."""
+"""One-hot vectors of integers: a product with them reads rows of a table, or is refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POSITIONS, COUNT, WIDTH = 4, 6, 5  # fewer positions than integers
 
 
 def model(compared: Any, dtype: int = TensorProto.INT32) -> onnx.ModelProto:
-    """A product of such vectors and a constant matrix, and its square."""
+    """A model with a product of one-hot vectors and a constant matrix, and its square."""
     builder = ModelBuilder(0, (1, POSITIONS))
     builder.nodes.clear()
     builder.inputs = [helper.make_tensor_value_info("x", dtype, [1, POSITIONS])]
@@ -61,14 +61,14 @@ def test_a_product_is_one_lookup():
     ],
 )
 def test_what_stays_is_refused(compared, dtype, message):
-    """Other types, negative integers, and integers that differ between positions."""
+    """Other types, negative integers, and integers that differ between positions are refused."""
     with pytest.raises(macaw.InputError) as caught:
         macaw.compile(model(compared, dtype), device="tiny")
     assert str(caught.value) == f"node /places/Reshape (Reshape): {message}"
 
 
 def test_axes_in_front_are_no_positions():
-    """A vector of integers that is repeated as rows: each result depends on its column."""
+    """A vector of integers repeated as rows is no one-hot vector: results depend on the column."""
     builder = ModelBuilder(0, (POSITIONS,))
     builder.nodes.clear()
     builder.inputs = [helper.make_tensor_value_info("x", TensorProto.INT32, [POSITIONS])]

@@ -27,7 +27,7 @@ from tests.lowering.net.networks import assembled
 
 
 def network_of(product: Convolution, pool: Pool) -> Network:
-    """A convolution and a pool of its results."""
+    """A network with a convolution and a pool of its results."""
     shapes = {"x": product.shapes[0], "image": pool.image, "y": pool.result}
     tensors = {name: NetTensor(name, "int8", shape) for name, shape in shapes.items()}
     layers = (
@@ -38,7 +38,7 @@ def network_of(product: Convolution, pool: Pool) -> Network:
 
 
 def random_layers(rng: np.random.Generator) -> tuple[Convolution, Pool]:
-    """A convolution with any kernel, and a pool of overlapping or separate windows."""
+    """A random convolution, and a pool of overlapping or separate windows."""
     size = tuple(int(rng.integers(5, 14)) for _ in range(2))
     inputs, outputs = (int(count) for count in rng.integers(1, 13, 2))
     kernel = int(rng.choice([1, 3]))
@@ -68,7 +68,10 @@ def run(program: NetworkProgram, x: Any, engine: str) -> macaw.Run:
     "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 100))]
 )
 def test_no_row_is_read_too_early(seed, monkeypatch):
-    """All pairs that can overlap, also those where it does not pay: results, and both engines."""
+    """Overlapped layers give right results on both engines, so no row is read too early.
+
+    The overlap is forced, also where it does not pay.
+    """
     monkeypatch.setattr(overlap, "_WORTH", -9.0)
     monkeypatch.setattr("macaw.lowering.net.layer_plans.array_product", lambda *_: None)
     rng = np.random.default_rng(seed)
@@ -93,13 +96,13 @@ def large_convolution() -> Convolution:
 
 
 def large() -> Network:
-    """This convolution, and a pool that takes longer."""
+    """A network with the large convolution, and a pool that takes longer."""
     pool = MaxPool("int8", (56, 56, 64), (3, 3), (2, 2), (1, 1, 1, 1))
     return network_of(large_convolution(), pool)
 
 
 def plan_of(item: LayerPlan) -> ProductPlan:
-    """The plan of a layer of the array."""
+    """The plan of a layer that runs on the array."""
     assert item.choice is not None
     return item.choice.selection.plan
 
@@ -123,7 +126,7 @@ def test_it_saves_cycles_as_predicted(monkeypatch):
 
 @pytest.mark.long
 def test_the_array_and_vc_work_at_once_on_resnet50():
-    """Its first convolution and its first pool, with random weights."""
+    """The array and vc overlap the first convolution and pool of ResNet-50, with random weights."""
     case = light("resnet50", 0.0)
     graph = case.model.graph
     nodes = list(graph.node)
@@ -148,7 +151,7 @@ def test_the_array_and_vc_work_at_once_on_resnet50():
 
 @pytest.mark.long
 def test_fetching_the_first_weights_earlier_would_save_little():
-    """Of SqueezeNet's cycles: the transfers of the first tile of weights of each layer."""
+    """Fetching each layer's first weights earlier would save few of SqueezeNet's cycles."""
     network, _ = compiled(light("squeezenet", 0.0), 1, "base")
     plans, _ = fitting_plans(network.assignment.network, network.config)
     saved = sum(first_weights(plan_of(item)) for item in plans[1:] if item.choice is not None)
@@ -157,14 +160,18 @@ def test_fetching_the_first_weights_earlier_would_save_little():
 
 
 def test_rows_of_all_clusters_are_complete_in_turn():
-    """Seven iterations for 56 rows on four clusters of 14 rows each: two rows of each, in turn."""
+    """Rows of all clusters are complete in turn.
+
+    56 rows on four clusters of 14 rows each take seven iterations: two rows of each cluster in
+    each.
+    """
     plan = plan_of(fitting_plans(large(), load("base"))[0][0])
     assert (plan.steps, plan.partition.dims[1], plan.tile.groups) == (7, "M", 2)
     assert iterations_left(plan) == [5 - row % 14 // 2 for row in range(56)]
 
 
 def test_the_result_has_bytes_of_its_own_while_the_image_is_computed():
-    """In the step before, vc already writes: what the array still reads then is not overwritten."""
+    """The pool's result shares no bytes with tensors that the array still reads meanwhile."""
     network = large()
     tensors = network.tensors | {name: NetTensor(name, "int8", (56, 56, 4)) for name in ("before",)}
     tensors |= {"z": NetTensor("z", "int8", (28, 28, 64))}
@@ -189,7 +196,10 @@ def test_the_result_has_bytes_of_its_own_while_the_image_is_computed():
 
 
 def test_an_image_with_other_rows_is_not_read_early(monkeypatch):
-    """The array takes the bytes of a rescaled tensor as an image of as many, but wider rows."""
+    """A pool does not start early if the array writes its image with rows of another width.
+
+    The array rescales the tensor as an image of equal size, but wider rows.
+    """
     monkeypatch.setattr(overlap, "_WORTH", -9.0)
     monkeypatch.setattr("macaw.lowering.net.layer_plans.cycles", lambda *_: 1 << 40)
     shape = (32, 33, 31)
@@ -208,7 +218,7 @@ def test_an_image_with_other_rows_is_not_read_early(monkeypatch):
 
 
 def test_other_layers_do_not_overlap():
-    """The image of another layer, a pool of an image in another layout, a layer without an image."""
+    """No overlap with the image of another layer, with another layout, or without an image."""
     network, config = large(), load("base")
     plans, _ = fitting_plans(network, config)
     conv, pool = plans

@@ -29,7 +29,7 @@ from tests.lowering.net.networks import (
 
 
 def small_chain(seed: int) -> Network:
-    """Kinds of layers that differ in their sources; the numbers of iterations are odd and even."""
+    """A chain of layers with different sources, and odd and even numbers of iterations."""
     rng = np.random.default_rng(seed)
     return chain(
         [
@@ -59,7 +59,7 @@ def test_every_tensor_equals_numpys():
 
 @pytest.mark.parametrize("device", ["tiny", "base"])
 def test_layers_of_a_shape_share_their_source(device):
-    """Their weights, numbers of zeros and shifts differ; so do the bytes of a tile."""
+    """Layers of one shape share their source, although weights, zeros, shifts and tiles differ."""
     config, rng = load(device), np.random.default_rng(5)
     products = [random_convolution(rng, (8, 8, 6), 6, 3, padding=1, shift=n) for n in (6, 9, 7)]
     for product, zeros in zip(products, (0.1, 0.8, 0.5), strict=True):
@@ -77,7 +77,7 @@ def test_layers_of_a_shape_share_their_source(device):
 
 
 def test_sums_that_no_accumulator_stores_are_zeros():
-    """Clusters add parts of the sums of a vector: a layer before has filled the same memory."""
+    """Sums to which several clusters add start as zeros, whatever their memory held."""
     rng, config = np.random.default_rng(6), load("base")
     network = chain(
         [
@@ -137,7 +137,7 @@ def test_symbols_are_words_without_a_second_meaning():
 
 
 def test_symbols_are_names_of_files_on_any_system():
-    """Also where case makes no difference, and where some names are devices."""
+    """Symbols are valid file names on any system, without regard to case and to device names."""
     names = ["conv1", "Conv1", "CONV1", "Relu", "reLu", "main", "Main", "nul", "Aux", "COM1", "x_Y"]
     found = list(layer_symbols(names, ["main"]).values())
     assert found[:2] == ["conv1", "Conv1_2"]
@@ -149,7 +149,7 @@ def test_symbols_are_names_of_files_on_any_system():
 
 
 def test_no_label_of_a_layer_may_be_a_symbol():
-    """Of all kinds of plans: else a layer's symbol might be defined twice."""
+    """No label inside a layer can be the symbol of a layer, which would then be defined twice."""
     program = network_program(small_chain(5), load("tiny"))
     folder = [
         f"programs/lowered/{name}/{name}.s" for name in ("spmm", "conv2d", "depthwise", "spmv")

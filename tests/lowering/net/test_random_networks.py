@@ -17,7 +17,7 @@ REASONS = re.compile(r"^(node|layer) .+: .+|^the output .+ is a constant$")
 
 
 def compiled(seed: int) -> macaw.CompiledNetwork | str:
-    """The network for its device, or the reason for which it is refused."""
+    """The compiled network of a seed, or the text of the error."""
     try:
         return macaw.compile(random_model(seed), device=random_device(seed))
     except macaw.InputError as error:
@@ -26,16 +26,16 @@ def compiled(seed: int) -> macaw.CompiledNetwork | str:
 
 
 def with_sample(seed: int) -> macaw.CompiledNetwork:
-    """The network, compiled for the zeros of the input that `check` runs."""
+    """The network of a seed, compiled with zeros of the input that `check` runs."""
     model = random_model(seed)
     data = random_input(model, seed)
     return macaw.compile(model, device=random_device(seed), data=data)
 
 
 def check(seed: int, network: macaw.CompiledNetwork) -> float:
-    """Compare all tensors with the definition; return predicted cycles over measured ones.
+    """Compare all tensors with the definition; return the ratio of predicted to measured cycles.
 
-    Both are those of all layers.
+    Both are the cycles of all layers.
     """
     model = random_model(seed)
     x = {"x": random_input(model, seed)}

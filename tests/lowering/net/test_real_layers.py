@@ -1,4 +1,4 @@
-"""Parts of networks that stay real: the device has the bits of the definition, in binary32."""
+"""Layers on real numbers: the device computes the bits of the definition in binary32."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.lowering.net.models import ModelBuilder, float_model
 
 
 def run(builder: ModelBuilder, device: str = "tiny") -> macaw.NetworkRun:
-    """The run of a model: all layers equal the definition, the output nearly onnxruntime's."""
+    """Run a model: all layers equal the definition, the output is near onnxruntime's."""
     network = macaw.compile(builder.model(), device=device)
     shape = network.assignment.inputs[0].shape
     x = np.random.default_rng(3).normal(scale=2, size=shape).astype(np.float32)
@@ -87,7 +87,7 @@ PRODUCTS = [  # shapes of both factors, and whether vc needs a copy of the secon
 
 @pytest.mark.parametrize(("a", "b", "is_repeated"), PRODUCTS)
 def test_products_of_two_tensors(a, b, is_repeated):
-    """`run` compares with onnxruntime, too."""
+    """Products of two tensors equal the definition and are near onnxruntime's."""
     builder = ModelBuilder(0, (1, *a))
     builder.value = builder.node("Sigmoid", [builder.value], "sigmoid")
     builder.value = builder.node("Reshape", [builder.value, builder.constant("a", np.array(a))],
@@ -118,7 +118,7 @@ def test_a_product_with_a_bias_and_a_limit():
 
 
 def attention(shape: tuple[int, ...]) -> ModelBuilder:
-    """The product of a tensor of integers and its transpose, and the result as integers."""
+    """A model of the product of a tensor of integers and its transpose, quantised again."""
     builder = ModelBuilder(0, shape)
     turn = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
     first = builder.value
@@ -131,7 +131,7 @@ def attention(shape: tuple[int, ...]) -> ModelBuilder:
 
 
 def test_products_of_two_tensors_of_integers():
-    """They are exact, because binary32 has the sums."""
+    """Products of two tensors of integers are exact, because binary32 holds their sums."""
     run_of = run(attention((1, 2, 4, 6)))
     found = operators(run_of)
     assert found[-4:] == ["convert", "convert", "matmul", "convert"]
@@ -193,7 +193,10 @@ def test_functions_norms_and_sums():
 
 
 def test_integers_after_real_numbers():
-    """Also unsigned ones; and an input that two layers read stays real."""
+    """Real numbers are quantised, also to unsigned integers.
+
+    An input that two layers read stays real.
+    """
     builder = ModelBuilder(2, (1, 4, 3, 3))
     builder.value = builder.node("Sigmoid", ["x"], "sigmoid")
     factors = [builder.constant("s", np.float32(1 / 256)), builder.constant("z", np.uint8(0))]
@@ -290,7 +293,7 @@ def test_a_layer_of_int16_among_layers_of_int8(setting):
 
 
 def test_constants_and_tensors_of_other_shapes():
-    """Numbers for each channel and for each place, quantised ones and real ones."""
+    """Constants for each channel or each place, quantised or real, are operands of real layers."""
     builder = ModelBuilder(0, (1, 3, 4, 5))
     image = builder.value
     numbers = [builder.constant("n", np.array([[[3]], [[-7]], [[9]]], np.int8)),
@@ -316,7 +319,7 @@ def test_constants_and_tensors_of_other_shapes():
 
 
 def row_of(builder: ModelBuilder, shape: tuple[int, ...]) -> str:
-    """Constant integers."""
+    """Add constant integers; return the name of their dequantised values."""
     numbers = builder.rng.integers(-99, 99, shape).astype(np.int8)
     inputs = [builder.constant("k", numbers), builder.constant("ks", np.float32(2.0**-4))]
     return builder.node("DequantizeLinear", inputs, "kdq")
@@ -330,7 +333,7 @@ def row_of(builder: ModelBuilder, shape: tuple[int, ...]) -> str:
     ],
 )  # fmt: skip
 def test_means_over_any_axes(shape, axes, keep):
-    """Of integers. Axes that are not the first ones on the device are moved there."""
+    """Means over any axes of integers are right; axes that are not first on the device are moved."""
     builder = ModelBuilder(1, shape)
     inputs = [builder.value, builder.constant("axes", np.array(axes, np.int64))]
     builder.value = builder.node("ReduceMean", inputs, "mean", keepdims=keep)
@@ -350,7 +353,7 @@ def test_a_maximum_of_a_row_in_another_scale():
 
 
 def test_zeros_of_a_frame_are_predicted():
-    """Between the pixels of a transposed convolution: the array skips them."""
+    """Zeros between pixels of a transposed convolution are predicted; the array skips them."""
     builder = ModelBuilder(3, (1, 4, 6, 6))
     numbers = builder.rng.integers(1, 9, (4, 4, 3, 3)).astype(np.int8)
     inputs = [builder.constant("w", numbers), builder.constant("ws", np.float32(2.0**-6))]

@@ -1,4 +1,4 @@
-"""Layers rewritten as those of the cores: every tensor of the model stays bit for bit what it was."""
+"""Layers rewritten for the cores: each tensor of the model keeps its bits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_tensors_stay_what_they_were(seed):
 
 
 def product(output_zero: int, multiplier: float, dtype: str = "int8", low: int = -128) -> Network:
-    """A product of two numbers whose result has a zero point."""
+    """A network of a product with two outputs, whose result has a zero point."""
     result = Tensor("y", (1, 2), dtype, Quantisation(1.0, output_zero))
     output = requantisation(multiplier, Quantisation(1.0, output_zero), dtype)
     layer = WeightLayer(
@@ -57,7 +57,10 @@ def operators(network: Network) -> list[str]:
 
 
 def test_an_even_zero_point_is_part_of_the_bias_of_a_shift():
-    """Ties go to even numbers, which stay even. An odd zero point would turn them."""
+    """An even zero point becomes part of the bias before a shift.
+
+    Ties are rounded to even numbers, which stay even. An odd zero point would change them.
+    """
     base = load("base")
     (layer,) = rewrite(product(-128, 0.5), base).layers
     assert isinstance(layer, WeightLayer)
@@ -73,7 +76,10 @@ def test_an_even_zero_point_is_part_of_the_bias_of_a_shift():
 
 @pytest.mark.parametrize("setting", ["pe.element", "pe.widest"])
 def test_an_array_with_int16_has_int8_too(setting):
-    """Its sums have 64 bits, which vc does not read, so a result with a zero point is int16 first."""
+    """On an array with int16, a result with a zero point becomes int16 first, then int8.
+
+    Sums have 64 bits there, which vc cannot read.
+    """
     device = load("base").changed({setting: "int16"})
     network = rewrite(product(7, 0.3), device)
     assert operators(network) == ["Gemm", "Rescale"]
@@ -82,7 +88,10 @@ def test_an_array_with_int16_has_int8_too(setting):
 
 
 def test_names_of_layers_are_different():
-    """A network made elsewhere may have two nodes of one name; helpers are named after theirs."""
+    """Layers get different names, even if two nodes of a model have the same name.
+
+    Helper layers have the names of their layers with a suffix.
+    """
     network = product(7, 0.3)
     again = RescaleLayer(
         "fc", "Rescale", ("y",), ("z",), (), requantisation(1.0, Quantisation(1.0), "int8")
@@ -171,7 +180,10 @@ def test_models_without_a_layer_are_refused():
 
 @pytest.mark.parametrize("images", [1, 2])
 def test_factors_of_channels_are_not_copied_to_the_shape_of_the_image(images):
-    """The second factor of a product may have a number for each channel, not so the first one."""
+    """Only the second factor of a product may have one number for each channel.
+
+    The first one is expanded to the shape of the image.
+    """
     expanded = []
     for swapped in (False, True):
         builder = ModelBuilder(3, (images, 3, 4, 2))

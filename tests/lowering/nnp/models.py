@@ -20,7 +20,7 @@ def outputs(**shapes: tuple[int, ...]) -> dict:
 
 
 def recurrent(kind: str, steps: int, items: int, direction: str = "forward", **attributes):
-    """A layer of 5 inputs and 6 cells with initial states, whose outputs are all outputs."""
+    """A recurrent layer of 5 inputs and 6 cells with initial states; all its outputs are outputs."""
     ways, rows = 1 + (direction == "bidirectional"), {"RNN": 6, "GRU": 18, "LSTM": 24}[kind]
     states = ["h", "c"] if kind == "LSTM" else ["h"]
     shape = (ways, items, 6)
@@ -39,7 +39,7 @@ def recurrent(kind: str, steps: int, items: int, direction: str = "forward", **a
 
 
 def bidirectional(steps: int = 4):
-    """Two bidirectional LSTM layers and a classifier, in the form that PyTorch exports."""
+    """Two bidirectional LSTM layers and a classifier, as PyTorch exports them."""
     constants: dict[str, np.ndarray] = {}
     nodes, value, width = [], "x", 5
     for k in "ab":
@@ -99,7 +99,7 @@ def attention(steps: int, width: int, heads: int):
 
 
 def residual():
-    """A convolution, a sum with its input, pools, and a classifier."""
+    """A model with a convolution, a sum with its input, pools, and a classifier."""
     nodes = [
         NODE("Conv", ["x", "W", "b"], ["c"], "conv", pads=[1, 1, 1, 1]),
         NODE("BatchNormalization", ["c", "g", "b", "m", "s"], ["n"], "norm"),

@@ -1,4 +1,4 @@
-"""Modules of PyTorch on nnp, by `torch.onnx.export` (torch.export): `make test-extras` runs this.
+"""Compiles modules of PyTorch for nnp, by way of ONNX. `make test-extras` runs this.
 
 python -m tests.lowering.nnp.pytorch
 """
@@ -71,7 +71,7 @@ def modules() -> Mapping[str, tuple[nn.Module, torch.Tensor]]:
 
 
 def exported(module: nn.Module, x: torch.Tensor) -> onnx.ModelProto:
-    """The module as an ONNX model, by PyTorch's exporter of torch.export."""
+    """Export the module as an ONNX model."""
     stream = io.BytesIO()
     names = {"input_names": ["x"], "output_names": ["y"]}
     torch.onnx.export(module, (x,), stream, dynamo=True, verbose=False, **names)
@@ -79,7 +79,7 @@ def exported(module: nn.Module, x: torch.Tensor) -> onnx.ModelProto:
 
 
 def main() -> None:
-    """Compare all modules: emulator with concordant software bit by bit, and with PyTorch."""
+    """Run all modules on nnp; compare with concordant software bit by bit, and with PyTorch."""
     torch.manual_seed(1)
     for name, (module, x) in modules().items():
         module.eval()

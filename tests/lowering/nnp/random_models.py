@@ -67,9 +67,9 @@ class Draft:
             self.put(str(kind), order if self.random.integers(2) else order[::-1], self.shape)
 
     def movement(self) -> None:
-        """Append a node that moves numbers of the last axis, or a cast of all of them.
+        """Append a node that moves numbers of the last axis, or a cast.
 
-        No number but those of the whole value is repeated, because nnp has no such copies.
+        Only copies of the whole value are repeated, because nnp has no other repetition.
         """
         size, axis = self.shape[-1], len(self.shape) - 1
         kind = str(self.random.choice(["Cast", "Concat", "Gather", "Slice"]))
@@ -98,7 +98,7 @@ class Draft:
         self.put("MatMul", [self.value, matrix], (*self.shape[:-1], outputs))
 
     def recurrent(self) -> None:
-        """Append a recurrent layer of (time, batch, features), in the form of PyTorch's export."""
+        """Append a recurrent layer over (time, batch, features), as PyTorch exports it."""
         kind = str(self.random.choice(list(GATES)))
         direction = str(self.random.choice(["forward", "reverse", "bidirectional"]))
         steps, items, width = self.shape
@@ -179,7 +179,7 @@ class Draft:
 
 
 def random_model(random: np.random.Generator) -> onnx.ModelProto:
-    """A random model of one of five kinds; its output is `y`."""
+    """A random model of one of five kinds, with output `y`."""
     draft = Draft(random)
     kind = random.choice(["dense", "recurrent", "image", "attention"])
     if kind == "recurrent":

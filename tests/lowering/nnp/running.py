@@ -14,7 +14,7 @@ from macaw.lowering.nnp.reading import HOST
 
 @dataclass(frozen=True)
 class Check:
-    """A run of a network, and its largest error as a share of the greatest number."""
+    """A run of a network, and its largest error relative to the greatest number."""
 
     network: macaw.NnpNetwork
     run: macaw.NnpRun
@@ -54,7 +54,7 @@ def check(
     device: macaw.Configuration | str,
     target: str = "numpy",
 ) -> Check:
-    """Compile a model for nnp and run it; concordant software of the source gives the same bits."""
+    """Compile a model for nnp and run it; the concordant software must give the same bits."""
     network = macaw.compile(made, device=device, core="nnp")
     run = network.run(inputs)
     words = [item for item in network.program.sections if item.name == ".nnp"]
@@ -78,7 +78,7 @@ def check(
 
 
 def tensors_of(network: macaw.NnpNetwork, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The inputs of the concordant software by their names in the source."""
+    """The inputs of the concordant software, by their names in the source."""
     device = network.device_inputs(inputs)
     tensors = {}
     for port in network.operations.inputs:

@@ -1,4 +1,4 @@
-"""Models on nnp: the emulator gives the bits of concordant software, and about those of binary64."""
+"""Models on nnp give the bits of concordant software, near the results in binary64."""
 
 from __future__ import annotations
 
@@ -114,7 +114,10 @@ def test_rows_of_more_than_fifteen_vectors_have_a_unit():
 
 
 def test_rows_without_a_common_unit_are_repeated_as_text():
-    """One layer reads rows of 17 vectors and writes rows of 18."""
+    """If layers have rows of 17 and 18 vectors, chains are repeated as text.
+
+    The two sizes have no common unit for increments.
+    """
     made = perceptron(70, 66, 70)
     checked = check(made, inputs_of(made, np.random.default_rng(7)), LARGE)
     assert "ROW * 18" in checked.network.source
@@ -131,7 +134,7 @@ def test_images_of_more_than_fifteen_vectors_a_position():
 
 
 def _joined_images():
-    """The sum of two images of 18 vectors a position is a part of one of 35."""
+    """A model whose sum of two images (18 vectors a position) is joined to a third image."""
     nodes = [
         NODE("Conv", ["x", "W"], ["a"], "first", pads=[1] * 4),
         NODE("Conv", ["x", "V"], ["b"], "second", pads=[1] * 4),
@@ -257,7 +260,10 @@ def test_refusals_name_the_node(message):
 
 @pytest.mark.parametrize("kernel", [1, 3])
 def test_an_image_of_height_1_with_padding_above_and_below(kernel):
-    """It is no row of windows; the square windows hold it, or the node is refused."""
+    """An image of height 1 with padding above and below is right or refused.
+
+    It is no row of windows: square windows must contain it.
+    """
     made = one(
         "Conv", ["x", "W"], (1, 2, 1, 5), (1, 3, 3, 7 - kernel + 1), pads=[1, 1, 1, 1],
         W=numbers(3, 2, 1, kernel),
@@ -273,7 +279,7 @@ def test_an_image_of_height_1_with_padding_above_and_below(kernel):
 
 
 def test_a_symbol_with_a_suffix_may_be_the_name_of_a_value():
-    """`h` is in two register files, and there is a value with the name `h_mul`."""
+    """A value may be named `h_mul` while `h` is in two register files, one with the suffix `_mul`."""
     nodes = [
         NODE("Tanh", ["x"], ["q"]), NODE("Tanh", ["x"], ["h"]), NODE("Tanh", ["h"], ["h_mul"]),
         NODE("Mul", ["q", "h"], ["a0"]), NODE("Mul", ["a0", "k"], ["a"]),
@@ -290,7 +296,7 @@ def test_a_symbol_with_a_suffix_may_be_the_name_of_a_value():
 
 
 def test_an_input_is_reshaped_twice():
-    """First into pieces of rows, then into other rows."""
+    """An input may be reshaped twice: into pieces of rows, then into other rows."""
     nodes = [
         NODE("Reshape", ["x", "s"], ["a"]), NODE("Reshape", ["a", "t"], ["b"]),
         NODE("MatMul", ["b", "W"], ["y"]),
@@ -303,7 +309,7 @@ def test_an_input_is_reshaped_twice():
 
 
 def test_an_image_is_normalised_before_a_convolution():
-    """The input has the layout of the image, although nodes on elements come first."""
+    """An input that is normalised before a convolution has the layout of an image."""
     nodes = [
         NODE("Sub", ["x", "m"], ["a"]), NODE("Div", ["a", "d"], ["b"]),
         NODE("Conv", ["b", "W"], ["y"]),
@@ -316,7 +322,10 @@ def test_an_image_is_normalised_before_a_convolution():
 
 
 def test_states_of_two_layers_at_the_same_entries():
-    """No hint names the entries of both cell states: these get constants of different lengths."""
+    """The cell states of two layers share entries, so no hint names these entries.
+
+    The software has constants of different lengths for them.
+    """
     nodes = [
         NODE("LSTM", ["x", "W", "R"], ["a"], "first", hidden_size=2),
         NODE("Squeeze", ["a", "axis"], ["b"]),
@@ -334,7 +343,7 @@ def test_states_of_two_layers_at_the_same_entries():
 
 
 def answer(seed: int) -> str:
-    """Check a random model: "exact", or the reason for which it is refused."""
+    """Check a random model; return "exact" or the reason for which it is refused."""
     random = np.random.default_rng(seed)
     made = random_model(random)
     inputs = inputs_of(made, random)

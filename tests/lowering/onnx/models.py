@@ -9,7 +9,7 @@ NODE = helper.make_node
 
 
 def typed(shapes, default=TensorProto.FLOAT):
-    """Declarations of values, by (shape, element type) or by shape alone."""
+    """Declarations of values, given by (shape, element type) or by a shape."""
     rows = []
     for name, shape in shapes.items():
         element = default
@@ -24,7 +24,7 @@ def initializers(constants):
 
 
 def model(nodes, inputs, outputs=("y",), version=21, **constants):
-    """A model; inputs by shape, outputs by name or by (shape, element type)."""
+    """A model; `inputs` by shape, `outputs` by name or by (shape, element type)."""
     if not isinstance(outputs, dict):
         outputs = dict.fromkeys(outputs, (None, TensorProto.UNDEFINED))
     graph = helper.make_graph(

@@ -1,4 +1,4 @@
-"""Models run by Macaw's evaluator and by onnxruntime."""
+"""Runs models in Macaw's evaluator and in onnxruntime."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from macaw.lowering.onnx.reference import evaluate
 
 
 def network_of(made, **wishes):
-    """The network of a checked model."""
+    """Read a model and check it; return its network of layers."""
     check(made)
     return layers(fuse(canonical(read(made, Wishes(**wishes)))))
 
 
 def outputs_of(made, **inputs):
-    """The outputs of a model, by the evaluator."""
+    """The outputs of a model, by Macaw's evaluator."""
     network = network_of(made)
     arrays = evaluate(network, inputs)
     return [arrays[name] for name in network.outputs]

@@ -1,4 +1,4 @@
-"""Functions as steps of binary32: errors against exact functions, and which nodes have steps."""
+"""Functions as steps of binary32: their errors, and which nodes become such steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXACT: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", EXACT)
 def test_errors(name):
-    """The bound that the module states."""
+    """The error of a function is below the bound that the module states."""
     small = np.logspace(-8, 1, 300)
     x = np.concatenate([np.linspace(-20, 20, 5001), small, -small]).astype(np.float32)
     exact = EXACT[name](x.astype(float))

@@ -1,4 +1,4 @@
-"""Nodes that are fused: which ones, under which names, and that the values stay."""
+"""Fused nodes: which nodes are fused, their names, and unchanged values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def numbers(*shape):
 
 
 def fused(made, rtol=1e-4, atol=1e-5):
-    """The fused graph, whose outputs are those that onnxruntime gives for the model."""
+    """Fuse a model and compare its outputs with onnxruntime's; return the graph."""
     graph = fuse(canonical(read(made)))
     inputs = {name: numbers(*graph.values[name].shape) * 2 for name in graph.inputs}
     arrays = evaluate(layers(graph), inputs)
@@ -40,7 +40,7 @@ def operators(graph):
 
 
 def chain(*steps, shape=(3, 8), version=17, **constants):
-    """A model of nodes on one value; in a step `.` stands for the value, `x` for the input."""
+    """A model of a chain of nodes; in a step `.` stands for the previous value, `x` for the input."""
     nodes, last = [], "x"
     for place, (kind, inputs, attributes) in enumerate(steps):
         result = "y" if place == len(steps) - 1 else f"v{place}"
@@ -127,7 +127,7 @@ def test_layer_normalisation(square, tail):
 
 @pytest.mark.parametrize("changes", [{"axes": (0,)}, {"keep": 0}])
 def test_other_norms_stay(changes):
-    """Over another axis, or spread over another axis by NumPy's rules."""
+    """A norm over another axis, or with constants for another axis, is not fused."""
     graph = fused(norm(NODE("Pow", ["d", "two"], ["s"]), **changes))
     assert "LayerNormalization" not in operators(graph)
 
@@ -209,7 +209,10 @@ def test_residual_sums_take_a_relu():
 
 
 def test_a_lone_normalisation_becomes_a_convolution():
-    """With what follows it; DenseNet begins its blocks so."""
+    """A BatchNormalization without a convolution becomes one, with the nodes after it.
+
+    The blocks of DenseNet begin so.
+    """
     nodes = [
         NODE("Relu", ["x"], ["r"]), NODE("BatchNormalization", ["r", "s", "o", "m", "v"], ["b"], name="bn"),
         NODE("Mul", ["b", "each"], ["c"]), NODE("Add", ["c", "each"], ["y"]),

@@ -1,4 +1,4 @@
-"""Layers on integers: onnxruntime's s8s8 operators and calculations by hand are the witnesses."""
+"""Layers on integers, against onnxruntime's s8s8 operators and calculations by hand."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ F32 = np.float32
 
 
 def rounded(value):
-    """Round half to even, exactly."""
+    """Round half to even, without error."""
     return round(Fraction(float(value)))
 
 
 def requantised(total, multiplier, zero=0, least=-128, most=127):
-    """The definition, one number at a time: saturate(rne(f32(sum) · multiplier) + zero)."""
+    """The definition for one number: saturate(rne(f32(sum) · multiplier) + zero)."""
     return min(max(rounded(F32(F32(int(total)) * F32(multiplier))) + zero, least), most)
 
 
@@ -104,7 +104,10 @@ def test_qlinear_convolutions_equal_onnxruntime(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_qlinear_convolutions_equal_the_reference_of_onnx(seed):
-    """With powers of two its binary64 rounds as binary32; it adds the zero point before it rounds."""
+    """QLinearConv equals ONNX's reference if scales are powers of two.
+
+    Then its binary64 rounds as binary32 does. It adds the zero point before it rounds.
+    """
     made, x = random_conv(np.random.default_rng(1000 + seed))
     for row in made.graph.initializer:
         array = numpy_helper.to_array(row)
@@ -159,7 +162,7 @@ def test_products_of_two_tensors_equal_onnxruntime():
 
 
 def by_hand(x, w, b, zeros, multiplier, stride, pad, unsigned):
-    """A convolution of one image, one number at a time."""
+    """A convolution of one image, computed number by number."""
     least, most = (0, 255) if unsigned else (-128, 127)
     outputs, channels, height, width = w.shape
     rows = (x.shape[1] + 2 * pad - height) // stride + 1
@@ -180,7 +183,10 @@ def by_hand(x, w, b, zeros, multiplier, stride, pad, unsigned):
 @pytest.mark.parametrize("zero", [128, 0, 77])
 @pytest.mark.parametrize("form", ["QLinear", "QDQ"])
 def test_unsigned_models_are_exact(form, zero):
-    """Minus 128; weights whose zero point is not 128 need 16 bits."""
+    """Unsigned integers are computed as signed ones, 128 lower.
+
+    Weights whose zero point is not 128 need 16 bits.
+    """
     random = np.random.default_rng(zero)
     x, w = (
         random_integers(random, (1, 2, 5, 5), "uint8"),
@@ -219,7 +225,7 @@ SCALES = {
 
 
 def quantised(nodes, shapes, version=21, dtype="int8", **constants):
-    """A model on integers x and z, dequantised to a and b; its result c is quantised to y."""
+    """A model with integers x and z, dequantised to a and b; its result c is quantised to y."""
     element = {"int8": INT8, "int16": INT16}[dtype]
     names = [name for name in ("x", "z") if name in shapes]
     scales = {
@@ -240,7 +246,7 @@ def quantised(nodes, shapes, version=21, dtype="int8", **constants):
 
 
 def the_layer(made, kind):
-    """The one layer of this kind; all others only give tensors their names."""
+    """The only layer of this kind; the others are identities, which only name tensors."""
     network = network_of(made)
     (layer,) = [
         layer
@@ -270,7 +276,7 @@ def test_sums_of_two_tensors(kind, relu):
 
 
 def test_sums_and_products_with_constants():
-    """A quantised constant is an operand as any tensor."""
+    """A quantised constant is an operand of a sum or product like any tensor."""
     q = np.arange(-3, 3, dtype=np.int8).reshape(6, 1)
     nodes = [NODE("DequantizeLinear", ["q", "qs"], ["k"]), NODE("Add", ["a", "k"], ["c"])]
     x = random_integers(np.random.default_rng(1), (6, 4))
@@ -285,7 +291,7 @@ def test_sums_and_products_with_constants():
 
 
 def test_products_of_two_images():
-    """As squeeze and excitation have them."""
+    """The product of an image and a number for each channel, as in squeeze-and-excitation."""
     made = quantised([NODE("Mul", ["a", "b"], ["c"])], {"x": (2, 3, 4, 4), "z": (2, 3, 1, 1)})
     random = np.random.default_rng(6)
     x, z = random_integers(random, (2, 3, 4, 4)), random_integers(random, (2, 3, 1, 1))
@@ -397,7 +403,7 @@ def test_moves_with_a_new_scale(node, function):
 
 
 def test_moves_without_quantisation_keep_the_integers():
-    """A product behind a reshape: its input has the scale of the image."""
+    """Operators that move integers keep their scale: a product after a reshape has the image's."""
     random = np.random.default_rng(9)
     nodes = [
         NODE("MaxPool", ["a"], ["p"], kernel_shape=[2, 2]), NODE("Flatten", ["p"], ["f"]),

@@ -1,4 +1,4 @@
-"""Losses of quantised layers whose inputs are integers without a tensor of the model."""
+"""Losses of quantised layers whose input integers are no tensor of the model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import macaw
 
 
 def padded_and_expanded(mode: str) -> onnx.ModelProto:
-    """A Pad whose result only an Expand reads: between them there is no quantisation."""
+    """A model with a Pad whose result only an Expand reads, without quantisation between them."""
     random = np.random.default_rng(0)
     constants = [
         numpy_helper.from_array(random.normal(size=(8, 3)).astype(np.float32), "w"),

@@ -1,4 +1,4 @@
-"""ONNX's own tests of operators: right, or refused in one sentence; none wrong, none a crash."""
+"""ONNX's own tests of operators give right results, or are refused in one sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BASE = load("base")
 
 
 def frozen(made, inputs):
-    """The graph; if a shape depends on an input then with all inputs but the first as constants."""
+    """The graph; if a shape depends on an input, all inputs except the first become constants."""
     shapes = {name: array.shape for name, array in inputs.items()}
     try:
         return canonical(read(made, Wishes(shapes=shapes)))
@@ -34,7 +34,7 @@ def frozen(made, inputs):
 
 
 def check_assignment(network, arrays, found):
-    """A network that `macaw compile` takes has the same outputs as before it was rewritten."""
+    """If `macaw compile` accepts a network, the rewritten network has the same outputs."""
     try:
         model = assign(network, BASE, "case").model
     except LowerError as error:
@@ -46,7 +46,7 @@ def check_assignment(network, arrays, found):
 
 
 def compare(made, inputs, outputs):
-    """Raise `LowerError` if a case is refused, AssertionError if it is wrong."""
+    """Test a case; raise `LowerError` if it is refused, AssertionError if it is wrong."""
     initial = {row.name for row in made.graph.initializer}
     names = [row.name for row in made.graph.input if row.name not in initial]
     if not all(isinstance(array, np.ndarray) for array in inputs):

@@ -1,4 +1,4 @@
-"""Floating-point operators and those of older operator sets: onnxruntime is the witness."""
+"""Floating-point operators, also of older operator sets, against onnxruntime."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def positive(*shape):
 
 
 def case(kind, *shapes, version=21, constants=None, outputs=("y",), inputs=None, **attributes):
-    """A node of inputs with these shapes, and constants behind them."""
+    """A model of one node with inputs of these shapes, followed by constants."""
     names = [f"x{place}" for place in range(len(shapes))]
     constants = constants or {}
     node = NODE(kind, inputs or [*names, *constants], list(outputs), name="it", **attributes)
@@ -34,7 +34,7 @@ def case(kind, *shapes, version=21, constants=None, outputs=("y",), inputs=None,
 
 
 def cells(gates, directions=1, inputs=3, hidden=4, bias=True):
-    """Constants of a recurrent node: W, R, B."""
+    """The constants of a recurrent node: W, R and perhaps B."""
     rows = {
         "w": numbers(directions, gates * hidden, inputs) / 2,
         "r": numbers(directions, gates * hidden, hidden) / 2,
@@ -157,7 +157,7 @@ def test_not():
 
 
 def test_integer_products():
-    """Zero points by row and by column."""
+    """Products of integers may have zero points for each row and column."""
     random = np.random.default_rng(2)
     a, b = (
         random.integers(0, 256, (3, 4)).astype(np.uint8),
@@ -192,7 +192,7 @@ def test_all_operators_have_a_case():
 
 
 def test_dequantisation_by_block():
-    """Not a layer on integers: ONNX's own definition."""
+    """A dequantisation by blocks follows ONNX's definition and is no layer on integers."""
     q = np.arange(-8, 8, dtype=np.int8).reshape(2, 8)
     scale = np.array([[1, 2], [4, 8]], np.float32)
     nodes = [

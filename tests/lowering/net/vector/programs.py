@@ -1,4 +1,4 @@
-"""Programs of one operation between products: its inputs, a call, its result."""
+"""Programs that call one operation of vc: its inputs, the call, its result."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def run(
     config: Configuration | None = None,
     in_place: bool = False,
 ) -> tuple[NDArray[Any], int]:
-    """The result of an operation on the device, and the cycles of its subroutine.
+    """Run an operation on the device; return its result and the cycles of its subroutine.
 
-    What follows the result, from the next multiple of 64 bytes on, must not change. With `in_place`
-    the result takes the place of a copy of the first input.
+    Bytes after the result, from the next multiple of 64 on, must not change. With `in_place` the
+    result overwrites a copy of the first input.
     """
     config = config or load("tiny")
     shapes = {f"in{number}": shape for number, shape in enumerate(operation.inputs)}
@@ -85,7 +85,7 @@ def run(
 
 
 def random_inputs(operation: VectorOperation, seed: int) -> list[NDArray[Any]]:
-    """Inputs of an operation, extremes more often than other numbers."""
+    """Random inputs of an operation, with extremes more often than other numbers."""
     rng = np.random.default_rng(seed)
     pairs = zip(operation.input_dtypes, operation.inputs, strict=True)
     return [_random(rng, dtype, shape) for dtype, shape in pairs]

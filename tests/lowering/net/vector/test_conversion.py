@@ -23,7 +23,7 @@ SCALES = st.one_of(st.sampled_from([1.0, 0.5, -0.25, 2.0**-20]), st.floats(2.0**
 
 @st.composite
 def operations(draw: Any) -> Convert:
-    """Conversions between all types; with factors of channels, zero points and ranges."""
+    """Draw conversions between all types, with factors of channels, zero points and ranges."""
     dtype = draw(st.sampled_from(["int8", "int16", "int32", "float32"]))
     to = draw(st.sampled_from(["int8", "int16", "float32"]))
     shape = tuple(draw(st.lists(st.integers(1, 6), max_size=2)))
@@ -51,7 +51,7 @@ def test_results_and_cycles(operation, seed, engine):
 
 
 def test_by_hand():
-    """A tie, the saturation before and after the zero point, NaN, and factors of channels."""
+    """By hand: a tie, saturation before and after the zero point, NaN, and factors of channels."""
     x = np.array([[3, 5], [-300, 300]], np.int32)
     found, _ = run(Convert("int32", (2, 2), "int8", (0.5, 1.0), result_zero=-10), x)
     assert found.tolist() == [[-8, -5], [-128, 127]]

@@ -31,7 +31,7 @@ SHAPES = st.one_of(
 
 @st.composite
 def operations(draw: Any) -> Sum | Rescale | ElementwiseProduct:
-    """Operations of all kinds, with and without a clip."""
+    """Draw operations of all kinds, with and without limits."""
     dtype, shape = draw(st.sampled_from(["int8", "int16"])), draw(SHAPES)
     kind = draw(st.sampled_from([Sum, Rescale, ElementwiseProduct]))
     if kind is ElementwiseProduct:
@@ -46,7 +46,7 @@ def operations(draw: Any) -> Sum | Rescale | ElementwiseProduct:
 @few
 @given(operations(), st.integers(0, 999), st.sampled_from(ENGINES), st.booleans())
 def test_results_and_cycles(operation, seed, engine, in_place):
-    """In place, too: unless the second input is used at each position."""
+    """Results and cycles are as defined and predicted, also in place of the first input."""
     inputs = random_inputs(operation, seed)
     in_place = in_place and not getattr(operation, "by_channel", False)
     found, measured = run(operation, *inputs, engine=engine, in_place=in_place)
@@ -57,7 +57,7 @@ def test_results_and_cycles(operation, seed, engine, in_place):
 @pytest.mark.parametrize("shape", [(7, 16), (16, 3), (34, 8), (9, 20), (48, 4), (64, 1)])
 @pytest.mark.parametrize("dtype", ["int8", "int16"])
 def test_products_by_channel_of_several_positions_in_a_pass(dtype, shape):
-    """Some positions remain before the passes; several positions are treated as one."""
+    """Products by channel are right if one pass computes several positions, and some remain."""
     scale = {"int8": 2.0**-5, "int16": 2.0**-14}[dtype]
     operation = ElementwiseProduct(dtype, shape, scale, by_channel=True)
     inputs = random_inputs(operation, 3)
@@ -68,7 +68,7 @@ def test_products_by_channel_of_several_positions_in_a_pass(dtype, shape):
 
 @pytest.mark.parametrize("dtype", ["int8", "int16"])
 def test_ties_go_to_the_even_number(dtype):
-    """By hand: halves of odd numbers, and sums that leave the range at both ends."""
+    """Halves of odd numbers are rounded to even numbers; sums saturate at both ends."""
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     a = np.array([1, 3, 5, -1, -3, high, low], dtype)
     b = np.array([0, 0, 0, 0, 0, high, low], dtype)
@@ -83,7 +83,10 @@ def test_ties_go_to_the_even_number(dtype):
 
 
 def test_a_product_of_int16_is_rounded_to_binary32_before_the_scale():
-    """The exact product needs 30 bits; binary32 has 24."""
+    """A product of int16 is rounded to binary32 before it is scaled.
+
+    The exact product needs 30 bits; binary32 has 24.
+    """
     a, b = np.array([32767], np.int16), np.array([32765], np.int16)
     exact = 32767 * 32765
     assert float(np.float32(exact)) != exact
@@ -99,7 +102,10 @@ def test_scales_that_are_powers_of_two_are_computed_in_16_bits():
 
 
 def test_a_form_that_would_differ_is_not_used():
-    """0.3 * 5 is 1.5 in binary32, a tie, although binary32's 0.3 is above 0.3."""
+    """Fixed-point code is not used if it would give other results than binary32.
+
+    0.3 * 5 is 1.5 in binary32, a tie, although binary32's 0.3 is greater than 0.3.
+    """
     assert np.float32(0.3) * np.float32(5) == 1.5
     assert fixed_point(Sum("int8", (1,), (0.3, 0.7))) is None
     assert fixed_point(Sum("int16", (1,), (0.37, 0.61))) is None
@@ -107,7 +113,7 @@ def test_a_form_that_would_differ_is_not_used():
 
 @pytest.mark.parametrize("shape", [(28, 28, 64), (7, 7, 512)])
 def test_cycles_an_element(shape):
-    """The figures of docs/lowering.md."""
+    """Sums take the cycles an element that docs/lowering.md states."""
     for scales, most in (((1.0, 0.5), 1.01), ((0.81173214, 0.40315987), 2.52), ((0.3, 0.7), 3.27)):
         operation = Sum("int8", shape, scales, (0, 127))
         assert cycles(operation, load("base")) / np.prod(shape) <= most

@@ -23,7 +23,7 @@ few = settings(sessions, max_examples=max(5, sessions.max_examples // 4))
 
 @st.composite
 def products(draw: Any) -> MatrixProduct:
-    """Products of one or several matrices, with and without heads."""
+    """Draw products of one or several matrices, with and without heads."""
     rows, inner = draw(st.integers(1, 5)), draw(st.integers(1, 20))
     columns, heads = draw(st.integers(1, 23)), draw(st.sampled_from([1, 1, 2, 3, 4, 6, 8, 9]))
     count = draw(st.integers(1, 3))
@@ -46,7 +46,10 @@ def test_products(operation, seed, engine, extreme):
 
 
 def test_the_order_of_a_sum_by_hand():
-    """2**24 + 1 is no binary32: a 1 that is added later is lost, one that is added before counts."""
+    """Sums are added in the defined order.
+
+    2**24 + 1 is no binary32: a 1 that is added later is lost; one that is added before counts.
+    """
     rows = np.array([[2.0**24, 1, 1], [1, 1, 2.0**24]], np.float32)
     ones = np.ones((3, 1), np.float32)
     assert ordered_product(rows, ones).tolist() == [[2.0**24], [2.0**24 + 2]]

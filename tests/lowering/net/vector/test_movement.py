@@ -35,7 +35,7 @@ few = settings(sessions, max_examples=max(8, sessions.max_examples // 2))
 
 @st.composite
 def movements(draw: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """The numbers of elements after some transposes, slices, repetitions and reshapes."""
+    """Draw the numbers of elements after some transposes, slices, repetitions and reshapes."""
     places = np.arange(np.prod(shape)).reshape(shape)
     for kind in draw(
         st.lists(st.sampled_from("transpose slice repeat tile take".split()), max_size=3)
@@ -62,7 +62,7 @@ def _tile(places: np.ndarray, count: int, axis: int) -> np.ndarray:
 
 @st.composite
 def operations(draw: Any) -> VectorOperation:
-    """Operations of all kinds on tensors of one to four axes."""
+    """Draw operations of all kinds on tensors of one to four axes."""
     dtype = draw(st.sampled_from(["int8", "int16"]))
     shape = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     kind = draw(st.sampled_from([Rearrange, Rearrange, Pad, Resize, Concat]))
@@ -94,7 +94,7 @@ def test_results_and_cycles(operation, seed, engine):
 @few
 @given(st.data())
 def test_boxes_are_the_whole_movement(data):
-    """The definition of a movement by its boxes moves the elements that were asked for."""
+    """The boxes of a movement move exactly the elements of the movement."""
     shape = tuple(data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4)))
     places = data.draw(movements(shape))
     operation = rearrangement("int16", shape, places, "movement")
@@ -103,7 +103,7 @@ def test_boxes_are_the_whole_movement(data):
 
 
 def test_movements_are_few_boxes():
-    """A slice and a transpose are one; so are elements that are repeated, and tiles."""
+    """A slice with a transpose is one box; so are repeated elements, and tiles."""
     places = np.arange(8 * 6 * 4).reshape(8, 6, 4)
     for some in (
         places[::-2].transpose(2, 0, 1),
@@ -150,7 +150,7 @@ def test_onnx_resizes_the_same(scales):
 
 
 def test_contiguous_axes_become_one_row():
-    """By hand: a slice of the last axis of (2, 3, 8): six rows of 4 bytes."""
+    """By hand: a slice of the last axis of (2, 3, 8) is copied as six rows of 4 bytes."""
     box = Box(("y", 0), ("vc_x0", 2), ((2, 12, 24), (3, 4, 8), (4, 1, 1)), 1)
     found = copies(box)
     assert (found.row_bytes, found.rows, found.loops) == (4, (6, 4, 8), ())
@@ -184,7 +184,7 @@ def test_refusals(operation, message):
 
 @pytest.mark.parametrize(("old", "new"), [(4, 6), (5, 3), (3, 7), (7, 8), (4, 8)])
 def test_a_resize_writes_each_element_once(old, new):
-    """The columns of all rows, then the rows; runs of the input's places may be longer than one."""
+    """A resize writes each element once: the columns of all rows, then the rows."""
     written: Counter[str] = Counter()
     for box in moves_of(Resize("int8", (old, old, 3), (new, new))).boxes:
         written[box.dst[0]] += math.prod(count for count, _, _ in box.axes)

@@ -24,7 +24,7 @@ few = settings(sessions, max_examples=max(8, sessions.max_examples // 2))
 
 @st.composite
 def pools(draw: Any) -> Pool | GlobalAveragePool:
-    """Pools of all kinds; windows inside, at edges and larger than the image."""
+    """Draw pools of all kinds, with windows inside, at edges, and larger than the image."""
     dtype = draw(st.sampled_from(["int8", "int16"]))
     channels = draw(st.sampled_from([1, 3, 8, 16, 24, 40]))
     image = (draw(st.integers(1, 12)), draw(st.integers(1, 14)), channels)
@@ -55,7 +55,7 @@ def test_results_and_cycles(pool, seed, engine):
 
 
 def test_padding_counts_or_does_not():
-    """By hand: a window of four with one element 6 inside and three zeros in the pads."""
+    """By hand: a mean of an element 6 and three padding zeros, which count or do not."""
     image = np.full((1, 1, 1), 6, np.int8)
     corner: Any = {"kernel": (2, 2), "pads": (1, 1, 0, 0)}
     found, _ = run(AveragePool("int8", (1, 1, 1), **corner), image)
@@ -82,7 +82,10 @@ def test_sums_of_more_than_256_elements_have_32_bits():
 
 @pytest.mark.parametrize("counts_pads", [False, True])
 def test_onnx_computes_the_same(counts_pads):
-    """Windows of 2 by 4 elements, so no scale rounds; with pads only where pads count."""
+    """Pools equal onnxruntime's.
+
+    Windows have 2 by 4 elements, so no scale is rounded. Padding is used only where it counts.
+    """
     pads = (1, 2, 0, 1) if counts_pads else (0, 0, 0, 0)
     average = AveragePool("int8", (6, 9, 8), (2, 4), (1, 2), pads, counts_pads=counts_pads)
     largest = MaxPool("int8", (6, 9, 8), (2, 4), (1, 2), (1, 2, 0, 1))
@@ -100,7 +103,7 @@ def test_onnx_computes_the_same(counts_pads):
 
 
 def test_cycles_an_element():
-    """The figures of docs/lowering.md, in elements of the input."""
+    """Pools take the cycles an input element that docs/lowering.md states."""
     config = load("base")
     largest = MaxPool("int8", (112, 112, 64), (3, 3), (2, 2), (1, 1, 1, 1))
     assert cycles(largest, config) / (112 * 112 * 64) <= 0.33
@@ -129,7 +132,10 @@ def test_refusals(pool, message):
 
 @pytest.mark.parametrize("shape", [(17, 16, 24), (29, 9, 3), (16, 32, 16)])
 def test_a_mean_of_more_positions_than_are_added_in_16_bits(shape):
-    """272, 261 and 512 positions: one or two groups of 256, and 16, 5 or no positions more."""
+    """A mean of more than 256 positions is added in groups of 256.
+
+    272, 261 and 512 positions: one or two groups, and 16, 5 or no more positions.
+    """
     pool = GlobalAveragePool("int8", shape)
     inputs = random_inputs(pool, 1)
     found, _ = run(pool, *inputs)

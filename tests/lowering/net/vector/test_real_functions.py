@@ -32,7 +32,7 @@ STEPS = {
 
 @st.composite
 def functions(draw: Any) -> RealFunction:
-    """Functions of one tensor, between all types, and of two tensors."""
+    """Draw functions of one tensor, between all types, and of two tensors."""
     shape = (draw(st.integers(1, 70)),)
     if draw(st.integers(0, 3)) == 0:
         step = Step(draw(st.sampled_from("add sub mul div max min".split())), 0, (0, 1))
@@ -56,7 +56,7 @@ def test_functions(operation, seed, engine):
 
 @st.composite
 def rows(draw: Any) -> VectorOperation:
-    """Softmax and LayerNormalization of rows of all lengths."""
+    """Draw Softmax and LayerNormalization of rows of any length."""
     shape = (draw(st.integers(1, 4)), draw(st.integers(1, 40)))
     if draw(st.booleans()):
         return Softmax("float32", shape)
@@ -76,7 +76,10 @@ def test_rows(operation, seed, engine, extreme):
 
 
 def test_four_partial_sums_by_hand():
-    """2**25 + 1 is no binary32: elements 0 and 4 lose the 1, but 1 and 5 keep theirs."""
+    """By hand: a row is added in four partial sums.
+
+    2**25 + 1 is no binary32: the sum of elements 0 and 4 loses the 1; that of 1 and 5 keeps it.
+    """
     x = np.array([[2.0**25, 0, 0, 0, 1, 1]], np.float32)
     ones = (1.0,) * 6
     (mean_less,) = compute(LayerNormalization("float32", (1, 6), ones, (), 0.0), x)

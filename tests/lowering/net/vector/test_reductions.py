@@ -39,7 +39,10 @@ def test_reductions(operation, seed, engine, extreme):
 
 @pytest.mark.parametrize("lanes", [1, 5])
 def test_the_order_by_hand(lanes):
-    """2**25 + 1 is no binary32: element 4 is added to element 0 and lost, element 1 is kept."""
+    """By hand: element 4 is added to element 0, element 5 to element 1.
+
+    2**25 + 1 is no binary32, so element 4 is lost.
+    """
     rows = np.array([2.0**25, 2, 0, 0, 1, 1], np.float32)
     x = np.repeat(rows[None, :, None], lanes, 2)
     for kind, result in (("ReduceSum", 2.0**25 + 4), ("ReduceMax", 2.0**25), ("ReduceMin", 0.0)):

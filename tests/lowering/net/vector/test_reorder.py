@@ -1,4 +1,4 @@
-"""Reordering of vc's code: fewer cycles, and nothing passes what it depends on."""
+"""Reordering of vc's code takes fewer cycles and keeps all dependences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def texts(items) -> list[str]:
 
 
 def test_a_later_instruction_takes_the_place_of_a_wait():
-    """By hand: the second addition would wait two cycles for the first one's result."""
+    """A later instruction is moved to where the second addition would wait two cycles."""
     chain = ["vadd.h vr1, vr0, vr0", "vadd.h vr2, vr1, vr1"]
     others = ["vmov vr5, vr6", "vmov vr7, vr6"]
     found = reordered(code(*chain, *others).items)
@@ -28,7 +28,7 @@ def test_a_later_instruction_takes_the_place_of_a_wait():
 
 
 def test_nothing_passes_what_it_depends_on():
-    """A register that is read or written before, and memory that is stored to."""
+    """No instruction passes one that reads or writes its register, or a store to its memory."""
     fixed = [
         ["vadd.h vr1, vr0, vr0", "vadd.h vr2, vr1, vr1", "vmov vr1, vr3"],
         ["vadd.h vr1, vr0, vr0", "vst vr1, 0(a0)", "vld vr2, 0(a1)"],

@@ -1,4 +1,4 @@
-"""The sources of layers between products: names and labels."""
+"""The sources of vc's operations: names and labels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def source(operation) -> str:
 
 
 def test_no_label_is_the_symbol_of_a_layer():
-    """Else a network whose layer has that name would define the symbol twice."""
+    """No label of an operation may be the symbol of a layer, which would then be defined twice."""
     labels = {
         name
         for operation in OPERATIONS
@@ -50,7 +50,7 @@ def test_the_source_begins_with_what_it_computes():
 
 
 def test_an_average_has_no_instruction_for_quarters_that_it_lacks():
-    """Sums of bytes are in four registers, those of halves in two."""
+    """An average of bytes converts four registers of sums, an average of int16 two."""
     for dtype, registers in (("int8", 4), ("int16", 2)):
         text = source(AveragePool(dtype, (4, 4, 3), (3, 3)))
         codes = set(re.findall(r"vcvt\.f32\.w +(.*)", text))
